@@ -1,0 +1,113 @@
+//! How much successive values of a series depend on each other, and how many independent ones they
+//! are worth.
+//!
+//! The autocorrelation is the biased one of R's `acf` (sums divided by the sum at lag 0).
+//! Dependence is judged by ranks, so that a single stall does not hide it. The autocorrelation time
+//! sums it by Geyer's initial positive sequence ("Practical Markov chain Monte Carlo", 1992): pairs
+//! of lags are added while they are positive. A constant series has no autocorrelation, and time 1.
+
+use crate::descriptive;
+
+/// The most lags that the autocorrelation time looks at.
+const MOST_LAGS: usize = 40;
+
+/// The ranks of the values, from 1; equal values share the mean of their ranks. `xs`: finite, any
+/// order; O(n log n).
+#[must_use]
+pub fn ranks(xs: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..xs.len()).collect();
+    order.sort_unstable_by(|&a, &b| xs[a].total_cmp(&xs[b]));
+    let mut ranks = vec![0.0; xs.len()];
+    let mut before = 0;
+    for group in order.chunk_by(|&a, &b| xs[a] == xs[b]) {
+        // Ranks before + 1 ..= before + length.
+        let shared = before as f64 + (group.len() + 1) as f64 / 2.0;
+        for &index in group {
+            ranks[index] = shared;
+        }
+        before += group.len();
+    }
+    ranks
+}
+
+/// The autocorrelation at lags 1..=min(`max_lag`, n − 1): the element 0 is lag 1. O(n · lags).
+///
+/// `xs`: finite, in the order in which they were taken. In −1..=1; all 0 for a constant series.
+#[must_use]
+pub fn autocorrelation(xs: &[f64], max_lag: usize) -> Vec<f64> {
+    let lags = max_lag.min(xs.len().saturating_sub(1));
+    let centre = descriptive::mean(xs);
+    let rest = xs.iter().map(|x| x - centre).sum::<f64>() / xs.len() as f64;
+    let deviations: Vec<f64> = xs.iter().map(|x| (x - centre) - rest).collect();
+    let sum_at =
+        |lag: usize| -> f64 { deviations.iter().zip(&deviations[lag..]).map(|(a, b)| a * b).sum() };
+    if lags == 0 || xs.iter().all(|x| *x == xs[0]) {
+        return vec![0.0; lags];
+    }
+    let whole = sum_at(0);
+    (1..=lags).map(|lag| sum_at(lag) / whole).collect()
+}
+
+/// The [`autocorrelation`] of the [`ranks`].
+#[must_use]
+pub fn rank_autocorrelation(xs: &[f64], max_lag: usize) -> Vec<f64> {
+    autocorrelation(&ranks(xs), max_lag)
+}
+
+/// The autocorrelation time τ ≥ 1: the mean of n values wavers as that of n/τ independent ones. O(n
+/// log n + 40 n).
+///
+/// `xs`: finite, in the order in which they were taken. From the rank autocorrelation r up to lag
+/// min(n/3, 40): 2 Σ pairs − 1 over the pairs r₀ + r₁, r₂ + r₃, ... before the first that is not
+/// positive.
+#[must_use]
+pub fn autocorrelation_time(xs: &[f64]) -> f64 {
+    let mut series = vec![1.0];
+    series.extend(rank_autocorrelation(xs, MOST_LAGS.min(xs.len() / 3)));
+    let sum: f64 =
+        series.chunks_exact(2).map(|pair| pair[0] + pair[1]).take_while(|pair| *pair > 0.0).sum();
+    (2.0 * sum - 1.0).max(1.0)
+}
+
+/// How many independent values the series is worth: n/τ, with [`autocorrelation_time`] τ. In 0..=n.
+#[must_use]
+pub fn effective_sample_size(xs: &[f64]) -> f64 {
+    xs.len() as f64 / autocorrelation_time(xs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_share_their_ranks() {
+        assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0, 3.0]), [4.0, 1.0, 4.0, 2.0, 4.0]);
+        assert_eq!(ranks(&[]), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn a_constant_series_does_not_depend_on_itself() {
+        assert_eq!(autocorrelation(&[2.0; 9], 3), [0.0; 3]);
+        assert_eq!(autocorrelation_time(&[2.0; 90]), 1.0);
+        assert_eq!(effective_sample_size(&[2.0; 90]), 90.0);
+        assert_eq!(autocorrelation(&[0.1; 3], 9), [0.0; 2]);
+    }
+
+    #[test]
+    fn short_series_have_no_lags_to_speak_of() {
+        assert_eq!(autocorrelation(&[], 5), Vec::<f64>::new());
+        assert_eq!(autocorrelation(&[1.0], 5), Vec::<f64>::new());
+        assert_eq!(autocorrelation(&[1.0, 2.0], 5), [-0.5]);
+        assert_eq!(autocorrelation_time(&[]), 1.0);
+        assert_eq!(autocorrelation_time(&[1.0, 2.0]), 1.0);
+    }
+
+    #[test]
+    fn long_steps_count_as_few_values_and_alternation_as_all() {
+        let steps: Vec<f64> = (0..400).map(|i| f64::from(i / 20 * 7 % 11)).collect();
+        let tau = autocorrelation_time(&steps);
+        assert!((8.0..40.0).contains(&tau), "{tau}");
+        let alternating: Vec<f64> = (0..400).map(|i| f64::from(i % 2)).collect();
+        assert_eq!(autocorrelation_time(&alternating), 1.0);
+    }
+}

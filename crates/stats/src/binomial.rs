@@ -1,0 +1,161 @@
+//! The binomial law of fair coins: the law of signs, and of how many observations fall below their
+//! median.
+//!
+//! Probabilities follow Loader ("Fast and accurate computation of binomial probabilities", 2000):
+//! the error of Stirling's formula plus a deviance, so that they keep full accuracy for a million
+//! coins. Tails are then summed term by term from their largest one. Equal to R's `dbinom`,
+//! `pbinom` and `qbinom` with probability ½.
+
+use crate::{normal, special};
+use std::f64::consts::PI;
+
+/// P(B = k) for `n` fair coins.
+#[must_use]
+pub fn probability(k: u64, n: u64) -> f64 {
+    if k > n {
+        return 0.0;
+    }
+    let (heads, tails, all) = (k as f64, (n - k) as f64, n as f64);
+    if k == 0 || k == n {
+        return (-all).exp2();
+    }
+    let stirling = special::stirling_error(all)
+        - special::stirling_error(heads)
+        - special::stirling_error(tails);
+    // Deviance of the two counts from n/2: sum of c ln(c/(n/2)), the linear parts of which cancel.
+    // With e = (2k − n)/n it is n/2 ((1+e) ln(1+e) + (1−e) ln(1−e)), small where k is near the
+    // middle.
+    let e = (heads - tails) / all;
+    let deviance = heads * e.ln_1p() + tails * (-e).ln_1p();
+    // Stirling's √(x) factors for Γ(x+1) rather than Γ(x): n/(k(n−k)) under the root.
+    (all / (2.0 * PI * heads * tails)).sqrt() * (stirling - deviance).exp()
+}
+
+/// P(B ≤ k) for `n` fair coins, to about 1e-13 relative; O(√n) steps.
+#[must_use]
+pub fn at_most(k: u64, n: u64) -> f64 {
+    if k >= n {
+        return 1.0;
+    }
+    if k > n / 2 {
+        return 1.0 - at_most(n - k - 1, n);
+    }
+    let mut term = probability(k, n);
+    let mut sum = term;
+    let mut j = k;
+    while j > 0 && term > sum * 1e-18 {
+        term *= j as f64 / (n - j + 1) as f64;
+        sum += term;
+        j -= 1;
+    }
+    sum
+}
+
+/// The smallest k with P(B ≤ k) ≥ `p` for `n` fair coins: R's `qbinom(p, n, 1/2)`; `p` in 0..=1.
+///
+/// O(√n): from the normal guess it walks the few steps to the exact answer.
+#[must_use]
+pub fn quantile(p: f64, n: u64) -> u64 {
+    // As R does, a probability that differs from p by rounding only counts as reached.
+    let p = p * (1.0 - 64.0 * f64::EPSILON);
+    if p.is_nan() || p <= 0.0 {
+        return 0;
+    }
+    if p >= 1.0 {
+        return n;
+    }
+    let middle = n as f64 / 2.0;
+    let guess = middle + normal::quantile(p) * (n as f64).sqrt() / 2.0;
+    let mut k = guess.floor().clamp(0.0, n as f64) as u64;
+    while k < n && at_most(k, n) < p {
+        k += 1;
+    }
+    while k > 0 && at_most(k - 1, n) >= p {
+        k -= 1;
+    }
+    k
+}
+
+/// The order statistic `k` (1-based) whose partner is n + 1 − k, such that together they hold the
+/// median of the population with at least `confidence`, whatever its distribution; None when no
+/// pair does.
+///
+/// k = `qbinom((1 − confidence)/2, n, 1/2)`: fewer than k of n observations lie below the median
+/// with probability at most (1 − confidence)/2. The second number is the confidence really
+/// achieved, 1 − 2 P(B < k).
+#[must_use]
+pub fn median_interval(n: u64, confidence: f64) -> Option<(u64, f64)> {
+    if !(0.0..1.0).contains(&confidence) {
+        return None;
+    }
+    let k = quantile((1.0 - confidence) / 2.0, n);
+    if k == 0 { None } else { Some((k, 1.0 - 2.0 * at_most(k - 1, n))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pascal's triangle over 2^n.
+    fn row(n: usize) -> Vec<f64> {
+        let mut row = vec![1.0];
+        for _ in 0..n {
+            let mut next = vec![0.0; row.len() + 1];
+            for (k, p) in row.iter().enumerate() {
+                next[k] += p / 2.0;
+                next[k + 1] += p / 2.0;
+            }
+            row = next;
+        }
+        row
+    }
+
+    #[test]
+    fn probabilities_equal_pascals_triangle() {
+        for n in [0, 1, 2, 7, 20, 101, 400] {
+            let mut sum = 0.0;
+            for (k, expected) in row(n).into_iter().enumerate() {
+                sum += expected;
+                let (p, q) = (probability(k as u64, n as u64), at_most(k as u64, n as u64));
+                assert!((p - expected).abs() <= 1e-12 * expected, "{k} of {n}: {p} {expected}");
+                assert!((q - sum).abs() <= 1e-12 * sum, "at most {k} of {n}: {q} {sum}");
+            }
+        }
+        assert_eq!(probability(3, 2), 0.0);
+    }
+
+    #[test]
+    fn quantiles_are_the_smallest_count_that_reaches_the_probability() {
+        for n in 0..=60 {
+            let row = row(n);
+            for p in [0.0005, 0.001, 0.025, 0.05, 0.3, 0.5, 0.77, 0.999] {
+                let mut sum = 0.0;
+                let expected = row.iter().position(|q| {
+                    sum += q;
+                    sum >= p * (1.0 - 1e-13)
+                });
+                assert_eq!(quantile(p, n as u64), expected.unwrap() as u64, "{p} {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_million_observations_are_no_trouble() {
+        let (k, coverage) = median_interval(1_000_000, 0.95).unwrap();
+        assert!((499_019..=499_021).contains(&k), "{k}");
+        assert!((0.95..0.9502).contains(&coverage), "{coverage}");
+        assert!(
+            (at_most(499_999, 1_000_000) * 2.0 + probability(500_000, 1_000_000) - 1.0).abs()
+                < 1e-12
+        );
+    }
+
+    #[test]
+    fn five_observations_are_too_few_for_95_percent() {
+        assert_eq!(median_interval(5, 0.95), None);
+        assert_eq!(median_interval(6, 0.95), Some((1, 1.0 - 2.0 / 64.0)));
+        assert_eq!(median_interval(0, 0.95), None);
+        assert_eq!(median_interval(100, 1.0), None);
+        assert_eq!(median_interval(100, f64::NAN), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! Descriptions of one sample: where it lies, how wide it is, what shape it has.
+//!
+//! Moments are taken about the mean after it has been refined once, and corrected for what rounding
+//! left of it, so that a common offset (timestamps of 1e12) costs no digits. Quantiles are type 7
+//! of Hyndman and Fan (1996), the default of R and NumPy. Nothing here decides anything.
+
+/// The median absolute deviation times this estimates the standard deviation of normal data.
+pub const ROBUST_SD: f64 = 1.4826;
+
+/// The arithmetic mean; NaN for no values. `xs`: finite, any order; O(n).
+#[must_use]
+pub fn mean(xs: &[f64]) -> f64 {
+    let Some(&first) = xs.first() else { return f64::NAN };
+    let n = xs.len() as f64;
+    let rough = first + xs.iter().map(|x| x - first).sum::<f64>() / n;
+    rough + xs.iter().map(|x| x - rough).sum::<f64>() / n
+}
+
+/// The sum of the given power of the deviations from the mean, the mean being exact to the last bit
+/// of the deviations.
+fn central_sum(xs: &[f64], power: i32) -> f64 {
+    let centre = mean(xs);
+    let rest = xs.iter().map(|x| x - centre).sum::<f64>() / xs.len() as f64;
+    xs.iter().map(|x| ((x - centre) - rest).powi(power)).sum()
+}
+
+/// The variance with divisor n − 1; NaN for fewer than two values. `xs`: finite, any order; O(n).
+#[must_use]
+pub fn variance(xs: &[f64]) -> f64 {
+    if xs.len() < 2 {
+        return f64::NAN;
+    }
+    central_sum(xs, 2) / (xs.len() - 1) as f64
+}
+
+/// The square root of [`variance`].
+#[must_use]
+pub fn standard_deviation(xs: &[f64]) -> f64 {
+    variance(xs).sqrt()
+}
+
+/// The skewness m₃ / m₂^(3/2), with plain moments (g₁); NaN for constant or no values. `xs`:
+/// finite, any order; O(n).
+#[must_use]
+pub fn skewness(xs: &[f64]) -> f64 {
+    let n = xs.len() as f64;
+    (central_sum(xs, 3) / n) / (central_sum(xs, 2) / n).powf(1.5)
+}
+
+/// The kurtosis m₄ / m₂² − 3, with plain moments (g₂); NaN for constant or no values. `xs`: finite,
+/// any order; O(n).
+#[must_use]
+pub fn excess_kurtosis(xs: &[f64]) -> f64 {
+    let n = xs.len() as f64;
+    (central_sum(xs, 4) / n) / (central_sum(xs, 2) / n).powi(2) - 3.0
+}
+
+/// The values in ascending order. O(n log n).
+#[must_use]
+pub fn sorted(xs: &[f64]) -> Vec<f64> {
+    let mut values = xs.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    values
+}
+
+/// The quantile of type 7: linear between the order statistics around position (n − 1) p. O(1).
+///
+/// `sorted`: ascending, n ≥ 1; `p` is taken into 0..=1. NaN for no values or a `p` that is NaN.
+#[must_use]
+pub fn quantile_sorted(sorted: &[f64], p: f64) -> f64 {
+    if sorted.is_empty() || p.is_nan() {
+        return f64::NAN;
+    }
+    let last = sorted.len() - 1;
+    let position = last as f64 * p.clamp(0.0, 1.0);
+    let below = (position.floor() as usize).min(last);
+    let fraction = position - below as f64;
+    let low = sorted[below];
+    if fraction == 0.0 {
+        return low;
+    }
+    low + fraction * (sorted[(below + 1).min(last)] - low)
+}
+
+/// The median; NaN for no values. `xs`: any order, left as it is; O(n) and a copy.
+#[must_use]
+pub fn median(xs: &[f64]) -> f64 {
+    median_of(&mut xs.to_vec())
+}
+
+/// The median of values that may be reordered.
+fn median_of(values: &mut [f64]) -> f64 {
+    if values.is_empty() {
+        return f64::NAN;
+    }
+    let middle = values.len() / 2;
+    let even = values.len().is_multiple_of(2);
+    let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    if !even {
+        return upper;
+    }
+    let lower = below.iter().copied().max_by(f64::total_cmp).unwrap_or(upper);
+    midpoint(lower, upper)
+}
+
+/// Half way between two values, equal to the value when both are.
+pub(crate) fn midpoint(a: f64, b: f64) -> f64 {
+    (a + b) / 2.0
+}
+
+/// The median of the absolute deviations from the median, not scaled; times [`ROBUST_SD`] it
+/// estimates the sd.
+///
+/// NaN for no values. `xs`: any order; O(n).
+#[must_use]
+pub fn median_absolute_deviation(xs: &[f64]) -> f64 {
+    let centre = median(xs);
+    let mut deviations: Vec<f64> = xs.iter().map(|x| (x - centre).abs()).collect();
+    median_of(&mut deviations)
+}
+
+/// The smallest distance between two distinct values: an estimate of the clock's step. None when
+/// all are equal.
+///
+/// `sorted`: ascending; O(n).
+#[must_use]
+pub fn smallest_gap(sorted: &[f64]) -> Option<f64> {
+    sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).min_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_of_a_million_millions_costs_no_digits() {
+        let small = [0.25, 1.5, 3.0, -2.75, 0.125];
+        let large: Vec<f64> = small.iter().map(|x| x + 1e12).collect();
+        assert_eq!(mean(&large) - 1e12, 0.425_048_828_125);
+        assert!((variance(&large) - variance(&small)).abs() < 1e-14 * variance(&small));
+        assert!((skewness(&large) - skewness(&small)).abs() < 1e-13);
+        assert!((excess_kurtosis(&large) - excess_kurtosis(&small)).abs() < 1e-13);
+    }
+
+    #[test]
+    fn nothing_is_known_of_no_values() {
+        assert!(mean(&[]).is_nan() && median(&[]).is_nan() && variance(&[1.0]).is_nan());
+        assert!(quantile_sorted(&[], 0.5).is_nan() && median_absolute_deviation(&[]).is_nan());
+        assert!(skewness(&[]).is_nan() && excess_kurtosis(&[2.0, 2.0]).is_nan());
+        assert_eq!(smallest_gap(&[]), None);
+    }
+
+    #[test]
+    fn quantiles_interpolate_between_order_statistics() {
+        let xs = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(quantile_sorted(&xs, 0.0), 1.0);
+        assert_eq!(quantile_sorted(&xs, 1.0), 8.0);
+        assert_eq!(quantile_sorted(&xs, 0.5), 3.0);
+        assert_eq!(quantile_sorted(&xs, 0.25), 1.75);
+        assert_eq!(quantile_sorted(&[7.0], 0.9), 7.0);
+    }
+
+    #[test]
+    fn the_median_needs_no_order_and_keeps_it() {
+        let xs = [5.0, 1.0, 4.0, 2.0];
+        assert_eq!(median(&xs), 3.0);
+        assert_eq!(median(&xs[..3]), 4.0);
+        assert_eq!(xs, [5.0, 1.0, 4.0, 2.0]);
+        assert_eq!(median_absolute_deviation(&[1.0, 2.0, 4.0, 9.0, 100.0]), 3.0);
+    }
+
+    #[test]
+    fn the_smallest_gap_ignores_ties() {
+        assert_eq!(smallest_gap(&[1.0, 1.0, 1.5, 1.5, 1.75, 3.0]), Some(0.25));
+        assert_eq!(smallest_gap(&[2.0, 2.0, 2.0]), None);
+    }
+}

@@ -1,0 +1,56 @@
+//! An interval of real numbers, the shape in which this crate hands out uncertainty.
+//!
+//! It holds two ends and nothing else: which confidence it has is known to whoever asked for it.
+
+/// A closed interval from `lower` to `upper`; an end may be infinite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The lower end, at most `upper`.
+    pub lower: f64,
+    /// The upper end, at least `lower`.
+    pub upper: f64,
+}
+
+impl Interval {
+    /// The whole line: nothing is known.
+    pub const UNBOUNDED: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
+
+    /// Whether `value` lies between the ends, either end included.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        self.lower <= value && value <= self.upper
+    }
+
+    /// Half of the distance between the ends; infinite when an end is.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        (self.upper - self.lower) / 2.0
+    }
+
+    /// Whether both ends are finite.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        self.lower.is_finite() && self.upper.is_finite()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_contains_its_ends_and_nothing_beyond() {
+        let interval = Interval { lower: -1.0, upper: 2.0 };
+        assert!(interval.contains(-1.0) && interval.contains(2.0) && interval.contains(0.0));
+        assert!(!interval.contains(2.1) && !interval.contains(f64::NAN));
+        assert_eq!(interval.half_width(), 1.5);
+        assert!(interval.is_bounded());
+    }
+
+    #[test]
+    fn the_unbounded_interval_contains_everything_finite() {
+        assert!(Interval::UNBOUNDED.contains(f64::MAX) && Interval::UNBOUNDED.contains(f64::MIN));
+        assert!(!Interval::UNBOUNDED.is_bounded());
+        assert_eq!(Interval::UNBOUNDED.half_width(), f64::INFINITY);
+    }
+}

@@ -1,0 +1,358 @@
+//! Selection of the k-th smallest element of a matrix that is never built.
+//!
+//! Walsh averages and pairwise differences of sorted samples form matrices that ascend along every
+//! row and every column. To count the elements below a value takes one walk along a staircase, rows
+//! plus columns steps; so the k-th element can be found with O(rows + columns) memory. The frame is
+//! that of Johnson and Mizoguchi ("Selecting the kth element in X + Y and X1 + X2 + ... + Xm",
+//! 1978): bounds per row close in on the element. Their pivot, the weighted median of the row
+//! medians, guarantees that a quarter of what remains falls away, but costs a sort. So it is only
+//! the fallback here; first a fixed lattice of the remaining elements is looked at, and two of
+//! them, a little to either side of where the element should be, become pivots (the idea of Floyd
+//! and Rivest, 1975, without their random numbers). Few rounds are needed, nothing is drawn, and
+//! the answer is always an element of the matrix, exactly as sorting all of them would give.
+
+/// Below this number of remaining elements they are simply gathered.
+const GATHER: u64 = 1024;
+
+/// Whether the values are finite and ascend. Only matrices made of such values may be searched:
+/// anything else has no staircase, and the search might not end. Sums and differences of finite
+/// values may overflow, but are never NaN and keep their order.
+pub(crate) fn is_ascending(xs: &[f64]) -> bool {
+    let ends_are_finite = [xs.first(), xs.last()].into_iter().flatten().all(|x| x.is_finite());
+    ends_are_finite && xs.windows(2).all(|pair| pair[0] <= pair[1])
+}
+
+/// A matrix whose elements, computed on demand, ascend (not strictly) along rows and along columns.
+pub(crate) struct SortedMatrix<F> {
+    rows: usize,
+    columns: usize,
+    /// Row i begins at column i (pairs i ≤ j) instead of at column 0.
+    triangular: bool,
+    value: F,
+}
+
+/// The elements still in question: in row i the columns `from[i]..to[i]`.
+struct Remaining {
+    from: Vec<usize>,
+    to: Vec<usize>,
+    /// How many elements of the matrix lie before all `from`, and before all `to`.
+    before_from: u64,
+    before_to: u64,
+}
+
+impl Remaining {
+    fn count(&self) -> u64 {
+        self.before_to - self.before_from
+    }
+}
+
+impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
+    /// All pairs of `rows` and `columns`.
+    pub(crate) fn rectangle(rows: usize, columns: usize, value: F) -> Self {
+        SortedMatrix { rows, columns, triangular: false, value }
+    }
+
+    /// The pairs i ≤ j of one sample of size `n`.
+    pub(crate) fn triangle(n: usize, value: F) -> Self {
+        SortedMatrix { rows: n, columns: n, triangular: true, value }
+    }
+
+    /// The number of elements.
+    pub(crate) fn len(&self) -> u64 {
+        let (rows, columns) = (self.rows as u64, self.columns as u64);
+        if self.triangular { rows * (rows + 1) / 2 } else { rows * columns }
+    }
+
+    fn first_column(&self, row: usize) -> usize {
+        if self.triangular { row } else { 0 }
+    }
+
+    /// How many elements are `below`, a condition that holds up to some value and not beyond; and
+    /// where in each row it ends.
+    fn staircase(&self, below: impl Fn(f64) -> bool, ends: &mut Vec<usize>) -> u64 {
+        ends.clear();
+        let mut end = self.columns;
+        let mut count = 0;
+        for row in 0..self.rows {
+            let first = self.first_column(row);
+            while end > first && !below((self.value)(row, end - 1)) {
+                end -= 1;
+            }
+            if end <= first {
+                // Rows only get larger from here on: none of them has anything below.
+                ends.extend((row..self.rows).map(|row| self.first_column(row)));
+                break;
+            }
+            count += (end - first) as u64;
+            ends.push(end);
+        }
+        count
+    }
+
+    /// How many elements are at most `x`. O(rows + columns).
+    pub(crate) fn count_at_most(&self, x: f64) -> u64 {
+        self.staircase(|value| value <= x, &mut Vec::with_capacity(self.rows))
+    }
+
+    /// For every row, how many elements of it are less than `x`, and how many are at most `x`.
+    pub(crate) fn row_counts(&self, x: f64) -> (Vec<usize>, Vec<usize>) {
+        let (mut less, mut at_most) = (Vec::new(), Vec::new());
+        self.staircase(|value| value < x, &mut less);
+        self.staircase(|value| value <= x, &mut at_most);
+        (less, at_most)
+    }
+
+    /// The element number `rank` (1-based) in ascending order; None when there is none.
+    pub(crate) fn select(&self, rank: u64) -> Option<f64> {
+        if rank == 0 || rank > self.len() {
+            return None;
+        }
+        let mut remaining = Remaining {
+            from: (0..self.rows).map(|row| self.first_column(row)).collect(),
+            to: vec![self.columns; self.rows],
+            before_from: 0,
+            before_to: self.len(),
+        };
+        let mut spare = (Vec::with_capacity(self.rows), Vec::with_capacity(self.rows));
+        let mut lattice = Vec::new();
+        while remaining.count() > GATHER {
+            let count = remaining.count();
+            if let Some(found) = self.cut_by_lattice(rank, &mut remaining, &mut lattice, &mut spare)
+            {
+                return Some(found);
+            }
+            // Ties, or a lattice out of step with the data: the pivot with a guarantee.
+            if remaining.count() > count / 2
+                && let Some(found) = self.cut_by_medians(rank, &mut remaining, &mut spare)
+            {
+                return Some(found);
+            }
+        }
+        let mut rest = Vec::with_capacity(remaining.count() as usize);
+        for (row, (&from, &to)) in remaining.from.iter().zip(&remaining.to).enumerate() {
+            rest.extend((from..to).map(|column| (self.value)(row, column)));
+        }
+        let index = (rank - remaining.before_from - 1) as usize;
+        Some(*rest.select_nth_unstable_by(index, f64::total_cmp).1)
+    }
+
+    /// The elements number `rank` and `rank` + 1.
+    fn select_two(&self, rank: u64) -> Option<(f64, f64)> {
+        let first = self.select(rank)?;
+        let mut ends = Vec::with_capacity(self.rows);
+        if self.staircase(|value| value <= first, &mut ends) > rank {
+            return Some((first, first));
+        }
+        let next = ends
+            .iter()
+            .enumerate()
+            .filter(|(_, end)| **end < self.columns)
+            .map(|(row, &end)| (self.value)(row, end))
+            .min_by(f64::total_cmp)?;
+        Some((first, next))
+    }
+
+    /// The median of all elements, the mean of the two middle ones when their number is even; None
+    /// without elements.
+    pub(crate) fn median(&self) -> Option<f64> {
+        let count = self.len();
+        if count % 2 == 1 {
+            return self.select(count / 2 + 1);
+        }
+        let (lower, upper) = self.select_two(count / 2)?;
+        Some(crate::descriptive::midpoint(lower, upper))
+    }
+
+    /// One round with two pivots from a lattice of the remaining elements. Some when the element is
+    /// found.
+    fn cut_by_lattice(
+        &self,
+        rank: u64,
+        remaining: &mut Remaining,
+        lattice: &mut Vec<f64>,
+        spare: &mut (Vec<usize>, Vec<usize>),
+    ) -> Option<f64> {
+        let points = (self.rows / 2).clamp(256, 4096);
+        self.fill_lattice(remaining, points, lattice);
+        // Where among the points the element should be, and how far to either side its pivots are
+        // put. The discrepancy of a lattice in the plane grows with the fourth root of its points,
+        // much slower than that of a random sample.
+        let share = (rank - remaining.before_from) as f64 / remaining.count() as f64;
+        let centre = share * points as f64 - 0.5;
+        let margin = 1.6 * (points as f64).powf(0.25);
+        let (left, right) = ((centre - margin).floor(), (centre + margin).ceil());
+        let right_pivot = if right < (points - 1) as f64 {
+            Some(*lattice.select_nth_unstable_by(right as usize, f64::total_cmp).1)
+        } else {
+            None
+        };
+        let left_pivot = if left > 0.0 {
+            let part = right_pivot.map_or(points, |_| right as usize);
+            // `left` < `right`: the smaller part holds it.
+            Some(*lattice[..part].select_nth_unstable_by(left as usize, f64::total_cmp).1)
+        } else {
+            None
+        };
+        if let Some(pivot) = left_pivot {
+            let less = self.staircase(|value| value < pivot, &mut spare.0);
+            if rank <= less {
+                std::mem::swap(&mut remaining.to, &mut spare.0);
+                remaining.before_to = less;
+                return None;
+            }
+            std::mem::swap(&mut remaining.from, &mut spare.0);
+            remaining.before_from = less;
+        }
+        if let Some(pivot) = right_pivot {
+            let at_most = self.staircase(|value| value <= pivot, &mut spare.1);
+            if rank > at_most {
+                std::mem::swap(&mut remaining.from, &mut spare.1);
+                remaining.before_from = at_most;
+                return None;
+            }
+            if left_pivot == right_pivot {
+                return Some(pivot);
+            }
+            std::mem::swap(&mut remaining.to, &mut spare.1);
+            remaining.before_to = at_most;
+        }
+        None
+    }
+
+    /// Takes `points` of the remaining elements: one from each of as many equal strata (counted
+    /// along the rows), at a place in the stratum that moves on by the golden ratio, so that no
+    /// stride of rows and columns can fall into step with it.
+    fn fill_lattice(&self, remaining: &Remaining, points: usize, lattice: &mut Vec<f64>) {
+        const GOLDEN: f64 = 0.618_033_988_749_894_9;
+        lattice.clear();
+        let count = remaining.count();
+        let stratum = count as f64 / points as f64;
+        let mut place = 0.5_f64;
+        let (mut row, mut passed) = (0, 0_u64);
+        for point in 0..points {
+            let position = (((point as f64 + place) * stratum) as u64).min(count - 1);
+            place = (place + GOLDEN).fract();
+            let mut length = (remaining.to[row] - remaining.from[row]) as u64;
+            while passed + length <= position {
+                passed += length;
+                row += 1;
+                length = (remaining.to[row] - remaining.from[row]) as u64;
+            }
+            let column = remaining.from[row] + (position - passed) as usize;
+            lattice.push((self.value)(row, column));
+        }
+    }
+
+    /// One round with the weighted median of the row medians, which divides the rest into less,
+    /// equal and more, and leaves at most three quarters of it. Some when the element is found.
+    fn cut_by_medians(
+        &self,
+        rank: u64,
+        remaining: &mut Remaining,
+        spare: &mut (Vec<usize>, Vec<usize>),
+    ) -> Option<f64> {
+        let before = remaining.count();
+        let mut medians: Vec<(f64, u64)> = remaining
+            .from
+            .iter()
+            .zip(&remaining.to)
+            .enumerate()
+            .filter(|(_, (from, to))| from < to)
+            .map(|(row, (&from, &to))| {
+                ((self.value)(row, from + (to - from) / 2), (to - from) as u64)
+            })
+            .collect();
+        medians.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut weight = 0;
+        let pivot = medians.iter().find_map(|&(value, length)| {
+            weight += length;
+            (2 * weight >= before).then_some(value)
+        })?;
+        let less = self.staircase(|value| value < pivot, &mut spare.0);
+        if rank <= less {
+            std::mem::swap(&mut remaining.to, &mut spare.0);
+            remaining.before_to = less;
+        } else {
+            let at_most = self.staircase(|value| value <= pivot, &mut spare.1);
+            if rank <= at_most {
+                return Some(pivot);
+            }
+            std::mem::swap(&mut remaining.from, &mut spare.1);
+            remaining.before_from = at_most;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_rank_is_right(matrix: &SortedMatrix<impl Fn(usize, usize) -> f64>, stride: usize) {
+        let mut all = Vec::new();
+        for row in 0..matrix.rows {
+            for column in matrix.first_column(row)..matrix.columns {
+                all.push((matrix.value)(row, column));
+            }
+        }
+        all.sort_by(f64::total_cmp);
+        assert_eq!(all.len() as u64, matrix.len());
+        for index in (0..all.len()).step_by(stride).chain([all.len() - 1]) {
+            assert_eq!(matrix.select(index as u64 + 1), Some(all[index]), "rank {}", index + 1);
+        }
+        let middle = if all.len() % 2 == 1 {
+            all[all.len() / 2]
+        } else {
+            (all[all.len() / 2 - 1] + all[all.len() / 2]) / 2.0
+        };
+        assert_eq!(matrix.median(), Some(middle));
+    }
+
+    /// Shapes that have defeated pivots before: even steps, huge ratios, few distinct values, one
+    /// far outlier.
+    fn shapes(n: usize) -> Vec<Vec<f64>> {
+        vec![
+            (0..n).map(|i| i as f64).collect(),
+            (0..n).map(|i| (i as f64 * 0.7).exp2().min(1e300)).collect(),
+            (0..n).map(|i| (i / (n / 3 + 1)) as f64).collect(),
+            (0..n).map(|i| if i + 1 == n { 1e15 } else { (i as f64).sqrt() }).collect(),
+            vec![2.5; n],
+            (0..n).map(|i| if i < n / 2 { -1.0 } else { 1.0 + (i as f64) * 1e-9 }).collect(),
+        ]
+    }
+
+    #[test]
+    fn every_element_of_a_triangle_is_found() {
+        for n in [1, 2, 7, 44, 45, 46, 120, 300] {
+            for xs in shapes(n) {
+                let matrix = SortedMatrix::triangle(n, |i, j| (xs[i] + xs[j]) / 2.0);
+                every_rank_is_right(&matrix, 1 + n * n / 300);
+            }
+        }
+    }
+
+    #[test]
+    fn every_element_of_a_rectangle_is_found() {
+        for (n, m) in [(1, 1), (1, 3000), (3000, 1), (40, 50), (256, 256), (64, 512)] {
+            for (xs, ys) in shapes(n).iter().zip(shapes(m).iter().rev()) {
+                let matrix = SortedMatrix::rectangle(n, m, |i, j| ys[j] - xs[n - 1 - i]);
+                every_rank_is_right(&matrix, 1 + n * m / 300);
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_that_do_not_exist_give_nothing() {
+        let matrix = SortedMatrix::rectangle(2, 3, |i, j| (i + j) as f64);
+        assert_eq!(matrix.select(0), None);
+        assert_eq!(matrix.select(7), None);
+        assert_eq!(SortedMatrix::triangle(0, |_, _| 0.0).median(), None);
+    }
+
+    #[test]
+    fn only_finite_ascending_values_are_fit_for_selection() {
+        assert!(is_ascending(&[]) && is_ascending(&[-1.0, 0.0, 0.0, 2.0]));
+        assert!(!is_ascending(&[1.0, 0.0]) && !is_ascending(&[f64::NAN]));
+        assert!(!is_ascending(&[0.0, f64::INFINITY]) && !is_ascending(&[0.0, f64::NAN, 1.0]));
+    }
+}

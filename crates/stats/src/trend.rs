@@ -1,0 +1,85 @@
+//! Whether a series wanders off while it is taken, and how far.
+//!
+//! The direction is Spearman's rank correlation with time, which any steady drift shows and no
+//! single outlier; the amount is the Hodges-Lehmann shift from the first third to the last, in the
+//! unit of the values. Both suit a check that speaks of size; neither is meant to decide between
+//! subjects.
+
+use crate::{autocorrelation, descriptive, two_sample};
+
+/// Spearman's rank correlation of the values with their place in the series, in −1..=1; 0 for a
+/// constant series or n < 2.
+///
+/// `xs`: finite, in the order in which they were taken; O(n log n). R: `cor(seq_along(x), x, method
+/// = "spearman")`.
+#[must_use]
+pub fn rank_correlation(xs: &[f64]) -> f64 {
+    if xs.len() < 2 {
+        return 0.0;
+    }
+    let n = xs.len() as f64;
+    let middle = (n + 1.0) / 2.0;
+    let (mut both, mut of_values, mut of_time) = (0.0, 0.0, 0.0);
+    for (index, rank) in autocorrelation::ranks(xs).into_iter().enumerate() {
+        let (value, time) = (rank - middle, index as f64 + 1.0 - middle);
+        both += value * time;
+        of_values += value * value;
+        of_time += time * time;
+    }
+    if of_values == 0.0 { 0.0 } else { both / (of_values * of_time).sqrt() }
+}
+
+/// The rank correlation with time times √(n − 1): standard normal for independent values of any
+/// distribution, n large.
+///
+/// Dependent values reach beyond it more often: divide by √τ where that matters.
+#[must_use]
+pub fn z_score(xs: &[f64]) -> f64 {
+    rank_correlation(xs) * (xs.len().saturating_sub(1) as f64).sqrt()
+}
+
+/// How far the last third of the series lies above the first: the Hodges-Lehmann shift. None for n
+/// < 3.
+///
+/// A straight drift covers two thirds of its way between the middles of these parts. `xs`: finite,
+/// in order; O(n log n) typically.
+#[must_use]
+pub fn shift_between_thirds(xs: &[f64]) -> Option<f64> {
+    let third = xs.len() / 3;
+    if third == 0 {
+        return None;
+    }
+    let first = descriptive::sorted(&xs[..third]);
+    let last = descriptive::sorted(&xs[xs.len() - third..]);
+    Some(two_sample::hodges_lehmann(&first, &last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rising_series_is_correlated_with_time_and_a_constant_one_is_not() {
+        let rising: Vec<f64> = (0..30).map(|i| f64::from(i).exp()).collect();
+        assert!((rank_correlation(&rising) - 1.0).abs() < 1e-15);
+        assert!((z_score(&rising) - 29_f64.sqrt()).abs() < 1e-12);
+        let falling: Vec<f64> = rising.iter().rev().copied().collect();
+        assert!((rank_correlation(&falling) + 1.0).abs() < 1e-15);
+        assert_eq!(rank_correlation(&[1.0; 10]), 0.0);
+        assert_eq!(z_score(&[]), 0.0);
+    }
+
+    #[test]
+    fn the_correlation_equals_the_textbook_formula() {
+        // Without ties: 1 − 6 Σ d² / (n (n² − 1)), here with ranks 2 1 4 3 5.
+        let rho = rank_correlation(&[20.0, 10.0, 40.0, 30.0, 50.0]);
+        assert!((rho - (1.0 - 6.0 * 4.0 / 120.0)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_straight_drift_moves_the_thirds_by_two_thirds_of_its_way() {
+        let xs: Vec<f64> = (0..300).map(|i| 5.0 + f64::from(i) * 0.25).collect();
+        assert_eq!(shift_between_thirds(&xs), Some(50.0));
+        assert_eq!(shift_between_thirds(&xs[..2]), None);
+    }
+}

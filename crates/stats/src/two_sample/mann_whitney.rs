@@ -1,0 +1,247 @@
+//! The law of the Mann-Whitney statistic, and the two intervals for a shift that it gives.
+//!
+//! U counts the pairs with y > x. Without ties its law is that of a Gaussian binomial coefficient,
+//! which is multiplied out factor by factor (Harding, "An efficient, compact procedure for
+//! calculating the Mann-Whitney U distribution", 1984), only as far as the lower tail is asked for.
+//! R's `pwilcox` and `wilcox.test(conf.int = TRUE)` answer the same; where R searches the ends of
+//! its large-sample interval with a root finder, the closed form is taken here. The samples must be
+//! independent and, for an interval of exact confidence, differ by a shift only; the placement
+//! interval asks for less.
+
+use super::difference_interval;
+use crate::{Interval, normal, signed_rank::LEVEL_SLACK};
+
+/// The exact law is used while n·m·min(n, m) is below this (400 on each side): some 50 ms at worst.
+const EXACT_COST: u128 = 1 << 26;
+
+/// Below this size, on both sides, R's default interval is the exact one.
+const EXACT_BELOW: usize = 50;
+
+/// The largest k with P(U ≤ k) ≤ `level`/2 for samples of `n` and `m` values without ties, when
+/// both come from one population.
+///
+/// `level` in 0..1, two-sided. None when even k = 0 is too likely (below 4 + 4 values at 0.05) or a
+/// sample is empty. Exact up to 400 values on each side, or one short side beside a long one;
+/// above, ⌊nm/2 − z √(nm(n+m+1)/12) − ½⌋. O(nm·min(n, m)).
+#[must_use]
+pub fn mann_whitney_critical(n: usize, m: usize, level: f64) -> Option<u64> {
+    let (small, large) = (n.min(m), n.max(m));
+    if small == 0 || !(0.0..1.0).contains(&level) {
+        return None;
+    }
+    let cost = small as u128 * small as u128 * large as u128;
+    if cost > EXACT_COST {
+        let (half, sd) = half_and_sd(n, m, 0.0);
+        let k = (half - normal::two_sided(1.0 - level) * sd - 0.5).floor();
+        return (k >= 0.0).then_some(k as u64);
+    }
+    let most = level / 2.0 * (1.0 + LEVEL_SLACK);
+    let mut sum = 0.0;
+    let tail = lower_half(small, large);
+    let reached = tail.iter().take_while(|p| {
+        sum += **p;
+        sum <= most
+    });
+    (reached.count() as u64).checked_sub(1)
+}
+
+/// P(U = u) for u up to the middle, nm/2.
+///
+/// The generating function is the product over i = 1..=small of (1 − q^(large+i)) / (1 − q^i), each
+/// factor divided by its value at q = 1, so that probabilities remain probabilities. Going up from
+/// u = 0 the coefficients grow, and the subtraction costs no digits.
+fn lower_half(small: usize, large: usize) -> Vec<f64> {
+    let middle = small * large / 2;
+    let mut row = vec![0.0; middle + 1];
+    row[0] = 1.0;
+    for i in 1..=small {
+        let shift = large + i;
+        for u in (shift..=middle).rev() {
+            row[u] -= row[u - shift];
+        }
+        for u in i..=middle {
+            row[u] += row[u - i];
+        }
+        let scale = i as f64 / shift as f64;
+        for p in &mut row {
+            *p *= scale;
+        }
+    }
+    row
+}
+
+/// Half of the pairs, and the standard deviation of U, `ties` being the sum of c³ − c over groups
+/// of c equal values.
+fn half_and_sd(n: usize, m: usize, ties: f64) -> (f64, f64) {
+    let (pairs, all) = (n as f64 * m as f64, (n + m) as f64);
+    let variance = pairs / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
+    (pairs / 2.0, variance.max(0.0).sqrt())
+}
+
+/// The sum of c³ − c over the groups of c equal values in one ascending sample.
+fn tie_sum(sorted: &[f64]) -> f64 {
+    sorted.chunk_by(|a, b| a == b).map(|group| group.len() as f64).map(|c| c * c * c - c).sum()
+}
+
+/// The interval for the shift from `x` to `y` by the exact law: the differences number k + 1 and nm
+/// − k.
+///
+/// Both ascending, finite; `confidence` in 0..1. None when the samples are too small for it (95 %
+/// needs 4 + 4 values). With ties it errs on the wide side.
+#[must_use]
+pub fn mann_whitney_exact_interval(
+    x_sorted: &[f64],
+    y_sorted: &[f64],
+    confidence: f64,
+) -> Option<Interval> {
+    let k = mann_whitney_critical(x_sorted.len(), y_sorted.len(), 1.0 - confidence)?;
+    let pairs = x_sorted.len() as u64 * y_sorted.len() as u64;
+    difference_interval(x_sorted, y_sorted, k + 1, pairs - k)
+}
+
+/// The interval for the shift from `x` to `y` by the normal law with continuity correction and with
+/// the ties inside each sample, as R has it.
+///
+/// The ends are the differences number ⌈nm/2 − ½ − zσ⌉ and ⌈nm/2 + ½ + zσ⌉, but at least the first
+/// and at most the last: tiny samples thus get the widest interval there is, without the confidence
+/// asked for. None for an empty sample or a confidence outside of 0..1.
+#[must_use]
+pub fn mann_whitney_asymptotic_interval(
+    x_sorted: &[f64],
+    y_sorted: &[f64],
+    confidence: f64,
+) -> Option<Interval> {
+    let (lower, upper) = asymptotic_ranks(x_sorted, y_sorted, confidence)?;
+    let pairs = x_sorted.len() as u64 * y_sorted.len() as u64;
+    let upper = (upper as u64).min(pairs);
+    difference_interval(x_sorted, y_sorted, lower.max(1.0) as u64, upper)
+}
+
+/// The numbers of the two differences, before they are brought into range.
+fn asymptotic_ranks(x_sorted: &[f64], y_sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    if x_sorted.is_empty() || y_sorted.is_empty() || !(0.0..1.0).contains(&confidence) {
+        return None;
+    }
+    let ties = tie_sum(x_sorted) + tie_sum(y_sorted);
+    let (half, sd) = half_and_sd(x_sorted.len(), y_sorted.len(), ties);
+    let reach = normal::two_sided(confidence) * sd;
+    Some(((half - 0.5 - reach).ceil(), (half + 0.5 + reach).ceil()))
+}
+
+/// The interval for the shift from `x` to `y`: exact when both samples have fewer than 50 values,
+/// else by the normal law.
+///
+/// Both ascending, finite; `confidence` in 0..1. None when the samples are too small to reach it. R
+/// switches to the normal law also when there are ties; the exact law is kept here, since ties can
+/// only make it too wide.
+#[must_use]
+pub fn mann_whitney_interval(
+    x_sorted: &[f64],
+    y_sorted: &[f64],
+    confidence: f64,
+) -> Option<Interval> {
+    if x_sorted.len() < EXACT_BELOW && y_sorted.len() < EXACT_BELOW {
+        return mann_whitney_exact_interval(x_sorted, y_sorted, confidence);
+    }
+    let (lower, _) = asymptotic_ranks(x_sorted, y_sorted, confidence)?;
+    if lower < 1.0 {
+        return None;
+    }
+    mann_whitney_asymptotic_interval(x_sorted, y_sorted, confidence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// P(U = u) from the recursion over the largest value, which only adds.
+    fn by_recursion(n: usize, m: usize) -> Vec<f64> {
+        if n == 0 || m == 0 {
+            return vec![1.0];
+        }
+        let mut row = vec![0.0; n * m + 1];
+        let (of_x, of_y) = (by_recursion(n - 1, m), by_recursion(n, m - 1));
+        let all = (n + m) as f64;
+        // The largest of all values is an x (no pair won by it), or a y (n pairs won).
+        for (u, p) in of_x.iter().enumerate() {
+            row[u] += p * n as f64 / all;
+        }
+        for (u, p) in of_y.iter().enumerate() {
+            row[u + n] += p * m as f64 / all;
+        }
+        row
+    }
+
+    #[test]
+    fn the_law_and_its_critical_values_equal_the_recursion() {
+        for n in 1..=7 {
+            for m in 1..=8 {
+                let expected = by_recursion(n, m);
+                let ours = lower_half(n.min(m), n.max(m));
+                for (u, p) in ours.iter().enumerate() {
+                    assert!((p - expected[u]).abs() <= 1e-13 * expected[u], "{n} {m} {u}");
+                }
+                for level in [0.01, 0.05, 0.1, 0.4] {
+                    let mut sum = 0.0;
+                    let reached = expected
+                        .iter()
+                        .take_while(|p| {
+                            sum += **p;
+                            sum <= level / 2.0 * (1.0 + 1e-12)
+                        })
+                        .count();
+                    assert_eq!(mann_whitney_critical(n, m, level), (reached as u64).checked_sub(1));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn critical_values_equal_r_and_the_tables() {
+        // R: qwilcox(0.025, n, m) - 1
+        for (n, m, k) in [(4, 4, 0), (5, 5, 2), (8, 8, 13), (10, 10, 23), (20, 20, 127)] {
+            assert_eq!(mann_whitney_critical(n, m, 0.05), Some(k), "{n} {m}");
+            assert_eq!(mann_whitney_critical(m, n, 0.05), Some(k), "{n} {m}");
+        }
+        assert_eq!(mann_whitney_critical(3, 3, 0.05), None);
+        assert_eq!(mann_whitney_critical(0, 3, 0.05), None);
+        assert_eq!(mann_whitney_critical(9, 9, 1.0), None);
+    }
+
+    #[test]
+    fn the_smallest_probability_keeps_its_digits_at_200_values_a_side() {
+        let row = lower_half(200, 200);
+        // 1 over C(400, 200).
+        let mut expected = 1.0;
+        for i in 1..=200 {
+            expected *= f64::from(i) / f64::from(200 + i);
+        }
+        assert!((row[0] - expected).abs() <= 1e-12 * expected);
+        assert!(row.windows(2).all(|pair| pair[0] <= pair[1] * (1.0 + 1e-10)));
+        // The number of pairs is even: the middle counts once, everything else twice.
+        let total = 2.0 * row.iter().sum::<f64>() - row[row.len() - 1];
+        assert!((total - 1.0).abs() < 1e-10, "{total}");
+        let (half, sd) = half_and_sd(200, 200, 0.0);
+        let normal = (half - normal::two_sided(0.95) * sd - 0.5).floor();
+        let exact = mann_whitney_critical(200, 200, 0.05).unwrap() as f64;
+        assert!((exact - normal).abs() <= 3.0, "{exact} {normal}");
+    }
+
+    #[test]
+    fn samples_too_small_for_the_confidence_get_no_interval() {
+        let (x, y) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
+        assert_eq!(mann_whitney_interval(&x, &y, 0.95), None);
+        let many: Vec<f64> = (0..60).map(f64::from).collect();
+        assert_eq!(mann_whitney_interval(&[0.5], &many, 0.99), None);
+        assert!(mann_whitney_interval(&[0.5, 1.5, 2.5, 3.5], &many, 0.95).is_some());
+        assert_eq!(mann_whitney_interval(&[], &many, 0.95), None);
+    }
+
+    #[test]
+    fn all_values_equal_give_the_point() {
+        let (x, y) = ([5.0; 60], [5.0; 70]);
+        let point = Some(Interval { lower: 0.0, upper: 0.0 });
+        assert_eq!(mann_whitney_interval(&x, &y, 0.95), point);
+        assert_eq!(mann_whitney_asymptotic_interval(&x[..2], &y[..2], 0.95), point);
+    }
+}
