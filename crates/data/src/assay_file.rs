@@ -1,0 +1,25 @@
+//! The sample file (`.assay`, version 1): JSON Lines, one record a line, appended as it is measured.
+//!
+//! The format is specified in `docs/reference/sample-file.md`; this folder is its one implementation. [`Writer`] appends
+//! records to any byte sink; [`read`] turns a file into [`Samples`](crate::Samples), one line at a time. A crash loses at
+//! most the observation in flight: what is left of its line is dropped on reading, with a finding.
+//!
+//! Not its task: where files are kept, which of them are deleted, and what the numbers mean.
+
+mod number;
+mod read;
+mod record;
+mod resume;
+mod write;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub(crate) use number::push_number;
+pub(crate) use read::read_input;
+pub use read::{TRUNCATED_FILE, read, read_from};
+pub use resume::resume;
+pub use write::{Header, Writer, write};
+
+/// The version of the format that is written and read here.
+pub const VERSION: u64 = 1;

@@ -1,0 +1,301 @@
+//! Reads sample files line by line, strictly: a wrong line is an error with its place, never a guess. Only a last line that
+//! breaks off, as a crash leaves it, is dropped, with a finding that says what was lost.
+//!
+//! Kinds and members that are not known are skipped, so that files of later minor versions can be read.
+
+use super::VERSION;
+use super::record::{Kind, ObservationSeed, Run, Stop, Version};
+use crate::input::Input;
+use crate::lines::{Line, Lines};
+use crate::read_error::{Place, ReadError, quoted_start};
+use crate::{Finding, Metric, Observation, Samples, Severity, Subject};
+use serde::de::DeserializeSeed;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::Path;
+
+/// Code of the finding that the last line of a file broke off. Its evidence is `complete_bytes` (the length of the
+/// uncompressed text up to the last complete record) and `lost_bytes`.
+pub const TRUNCATED_FILE: &str = "TRUNCATED_FILE";
+
+/// Metrics in one file; every one costs a column as long as the file, so an absurd number is refused.
+const MAX_METRICS: usize = 1000;
+
+/// Reads a sample file; one that is compressed with gzip is recognised by its content. O(bytes); memory for the samples and
+/// one line.
+///
+/// # Errors
+/// When the file cannot be read, is no sample file, is of a later version, or holds a line that is wrong.
+pub fn read(path: &Path) -> Result<Samples, ReadError> {
+    read_input(Input::open(path)?)
+}
+
+/// Reads a sample file from a stream, plain or compressed with gzip, that messages call `name`.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_from(stream: impl Read + 'static, name: &str) -> Result<Samples, ReadError> {
+    read_input(Input::of(stream, name)?)
+}
+
+pub(crate) fn read_input(input: Input) -> Result<Samples, ReadError> {
+    let file = input.file.clone();
+    let mut lines = Lines::new(input.into_reader(), &file);
+    let mut reader = Reader::default();
+    while let Some(line) = lines.next()? {
+        if line.text.trim().is_empty() {
+            continue;
+        }
+        let place = |column| Place { file: file.clone(), line: line.number, column };
+        match reader.line(line.text) {
+            Ok(()) => {}
+            Err(Problem::Json(error))
+                if !line.ended && reader.has_header && breaks_off(&error, line.text) =>
+            {
+                reader.samples.findings.push(truncated(&place(None), line));
+            }
+            Err(Problem::NoHeader) => {
+                return Err(ReadError::NoHeader {
+                    place: place(None),
+                    seen: quoted_start(line.text),
+                });
+            }
+            Err(Problem::Version(version)) => {
+                return Err(ReadError::Version { file, version, known: VERSION });
+            }
+            Err(Problem::Said(problem)) => {
+                return Err(ReadError::Line { place: place(None), problem });
+            }
+            Err(Problem::Json(error)) => {
+                let (column, problem) = describe(&error, line.text);
+                return Err(ReadError::Line { place: place(column), problem });
+            }
+        }
+    }
+    if !reader.has_header {
+        let expected = "a sample file, as `assay run --save` writes it";
+        return Err(ReadError::Empty { file, expected });
+    }
+    Ok(reader.samples)
+}
+
+/// What is wrong with one line, before its place is known.
+enum Problem {
+    NoHeader,
+    Version(u64),
+    Json(serde_json::Error),
+    Said(String),
+}
+
+impl From<serde_json::Error> for Problem {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error)
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    samples: Samples,
+    has_header: bool,
+    /// Names of the subjects so far.
+    names: BTreeSet<String>,
+    /// For each subject the blocks it was measured in.
+    seen: Vec<Seen>,
+    /// Reused for every observation.
+    observation: Observation,
+}
+
+impl Reader {
+    fn line(&mut self, text: &str) -> Result<(), Problem> {
+        let is_object = text.trim_start().starts_with('{');
+        if !self.has_header {
+            return if is_object { self.header(text) } else { Err(Problem::NoHeader) };
+        }
+        // A list would do for a record otherwise, its items taken for the members in their order.
+        if !is_object {
+            let seen = quoted_start(text);
+            return Err(Problem::Said(format!("expected one record, a JSON object, not `{seen}`")));
+        }
+        // Nearly all lines are observations, and our own writer says so at once.
+        if text.starts_with(r#"{"kind":"obs","#) {
+            return self.observation(text);
+        }
+        match serde_json::from_str::<Kind<'_>>(text)?.kind.0.as_ref() {
+            "obs" => self.observation(text),
+            "environment" => self.environment(text),
+            "subject" => self.subject(text),
+            "metric" => self.metric(text),
+            "finding" => {
+                self.samples.findings.push(serde_json::from_str(text)?);
+                Ok(())
+            }
+            "stop" => {
+                self.samples.stop = Some(serde_json::from_str::<Stop>(text)?.reason);
+                Ok(())
+            }
+            "run" => Err(Problem::Said(
+                "a second header; one file holds one run, so take the files apart".to_owned(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn header(&mut self, text: &str) -> Result<(), Problem> {
+        let version = match serde_json::from_str::<Version>(text) {
+            Ok(Version { assay: Some(version) }) => version,
+            Err(error) if error.is_eof() && text.starts_with(r#"{"assay""#) => {
+                return Err(Problem::Said(
+                    "the header breaks off, so nothing was recorded in this file".to_owned(),
+                ));
+            }
+            _ => return Err(Problem::NoHeader),
+        };
+        match version.as_u64() {
+            Some(VERSION) => {}
+            Some(later) if later > VERSION => return Err(Problem::Version(later)),
+            _ => {
+                return Err(Problem::Said(format!(
+                    "`assay` is the version of the format and should be {VERSION}, not {version}"
+                )));
+            }
+        }
+        let run: Run = serde_json::from_str(text)?;
+        self.samples.tool = run.tool;
+        self.samples.started = run.time;
+        self.samples.argv = run.argv;
+        self.samples.plan = run.plan;
+        self.has_header = true;
+        Ok(())
+    }
+
+    fn environment(&mut self, text: &str) -> Result<(), Problem> {
+        let facts: Map<String, Value> = serde_json::from_str(text)?;
+        let facts = facts.into_iter().filter(|(name, _)| name != "kind");
+        self.samples.environment.facts.extend(facts);
+        Ok(())
+    }
+
+    fn subject(&mut self, text: &str) -> Result<(), Problem> {
+        let subject: Subject = serde_json::from_str(text)?;
+        if !self.names.insert(subject.name.clone()) {
+            return Err(Problem::Said(format!("subject `{}` is declared twice", subject.name)));
+        }
+        self.samples.subjects.push(subject);
+        self.seen.push(Seen::default());
+        Ok(())
+    }
+
+    fn metric(&mut self, text: &str) -> Result<(), Problem> {
+        let metric: Metric = serde_json::from_str(text)?;
+        let known = self.samples.metric_index(&metric.name).map(|i| &self.samples.metrics[i]);
+        match known {
+            Some(known) if known.unit != metric.unit => {
+                return Err(Problem::Said(format!(
+                    "metric `{}` is declared in {} here and in {} before; one metric has one unit",
+                    metric.name,
+                    metric.unit.symbol(),
+                    known.unit.symbol()
+                )));
+            }
+            Some(_) => {}
+            None if self.samples.metrics.len() >= MAX_METRICS => {
+                return Err(Problem::Said(format!("more than {MAX_METRICS} metrics in one file")));
+            }
+            None => {
+                self.samples.add_metric(metric);
+            }
+        }
+        Ok(())
+    }
+
+    fn observation(&mut self, text: &str) -> Result<(), Problem> {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        ObservationSeed {
+            into: &mut self.observation,
+            metrics: &self.samples.metrics,
+            subjects: self.samples.subjects.len(),
+        }
+        .deserialize(&mut deserializer)?;
+        deserializer.end()?;
+        let observation = &self.observation;
+        if let Some(block) = observation.block
+            && !self.seen[observation.subject].insert(block)
+        {
+            return Err(Problem::Said(format!(
+                "subject {} (`{}`) has a second observation in block {block}; a block holds one of every subject",
+                observation.subject, self.samples.subjects[observation.subject].name
+            )));
+        }
+        self.samples.push(observation.clone());
+        // Measuring went on after it had stopped: a run that was resumed.
+        self.samples.stop = None;
+        Ok(())
+    }
+}
+
+/// The blocks of one subject. They come in order nearly always, so that a bound stands for them all.
+#[derive(Default)]
+struct Seen {
+    /// Every block below this was seen.
+    below: u32,
+    /// Blocks above it that were seen.
+    beyond: BTreeSet<u32>,
+}
+
+impl Seen {
+    /// False when the block was seen before.
+    fn insert(&mut self, block: u32) -> bool {
+        if block != self.below {
+            return block > self.below && self.beyond.insert(block);
+        }
+        self.below += 1;
+        while self.beyond.remove(&self.below) {
+            self.below += 1;
+        }
+        true
+    }
+}
+
+/// True when a line is the beginning of JSON. In members that are skipped, a number that ends in its point or exponent is
+/// not called an early end by the parser.
+fn breaks_off(error: &serde_json::Error, text: &str) -> bool {
+    let is_in_number = error.is_syntax() && text.ends_with(['.', 'e', 'E', '+', '-']);
+    error.is_eof() || (is_in_number && error.column() >= text.len())
+}
+
+fn truncated(place: &Place, line: Line<'_>) -> Finding {
+    let lost = quoted_start(line.text);
+    Finding::new(
+        TRUNCATED_FILE,
+        Severity::Warning,
+        format!("{place}: the last record breaks off and was left out; it began `{lost}`"),
+    )
+    .with("complete_bytes", line.start as f64)
+    .with("lost_bytes", line.bytes as f64)
+    .next("nothing to do if the run was killed: one record in flight was lost; else fetch the file again")
+}
+
+/// The column of an error in a line, and the error in words.
+fn describe(error: &serde_json::Error, text: &str) -> (Option<u64>, String) {
+    let column = error.column();
+    let said = error.to_string();
+    let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
+    let rest = text.as_bytes().get(column.saturating_sub(1)..).unwrap_or_default();
+    let not_finite = ["NaN", "nan", "Infinity", "inf"];
+    let problem = if not_finite.iter().any(|word| rest.starts_with(word.as_bytes())) {
+        "not a finite number; a value that is missing is left out of `values`".to_owned()
+    } else if said.starts_with("number out of range") {
+        "the number is too large for a double".to_owned()
+    } else if said.starts_with("recursion limit") {
+        "nested more than 100 deep; no record of this format is".to_owned()
+    } else if error.is_data() {
+        said.to_owned()
+    } else if error.is_eof() {
+        "the record breaks off before the end of its line; expected one JSON object on one line"
+            .to_owned()
+    } else {
+        format!("not JSON ({said}); expected one record, a JSON object, on one line")
+    };
+    (Some(column as u64).filter(|&column| column > 0), problem)
+}

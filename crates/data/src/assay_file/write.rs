@@ -1,0 +1,239 @@
+//! Writes sample files: every record is one whole line, handed over in one `write_all` as soon as it is known.
+//!
+//! The writer stands beside the measurement, so it must be cheap: names are escaped once, a line is formatted into a reused
+//! buffer. It does not buffer across records (a killed run must lose nothing but the observation in flight) and does not
+//! check what the numbers mean.
+
+use super::VERSION;
+use super::number::{push_json, push_number};
+use crate::{
+    Environment, Finding, Metric, Observation, Outcome, Plan, Samples, StopReason, Subject,
+};
+use serde_json::json;
+use std::io::{self, Write};
+
+/// What the first line says about the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// Tool and version that writes, as in `assay 0.1.0`.
+    pub tool: Option<String>,
+    /// When the run began, RFC 3339.
+    pub time: Option<String>,
+    /// The command line that measures.
+    pub argv: Vec<String>,
+    /// What was decided before the first block; its seed is repeated at the top of the record.
+    pub plan: Option<Plan>,
+}
+
+impl Header {
+    /// The header that these samples were read from, or would have.
+    pub fn of(samples: &Samples) -> Self {
+        Self {
+            tool: samples.tool.clone(),
+            time: samples.started.clone(),
+            argv: samples.argv.clone(),
+            plan: samples.plan.clone(),
+        }
+    }
+}
+
+/// Appends records to a sample file.
+pub struct Writer<W> {
+    sink: W,
+    line: Vec<u8>,
+    subjects: usize,
+    /// For every metric its name as a JSON key, with the colon.
+    keys: Vec<Vec<u8>>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a file: header, environment, subjects and metrics. An environment fact called `kind` is not written, since
+    /// that name says what the record is.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn start(
+        sink: W,
+        header: &Header,
+        environment: &Environment,
+        subjects: &[Subject],
+        metrics: &[Metric],
+    ) -> io::Result<Self> {
+        let mut writer =
+            Self { sink, line: Vec::with_capacity(512), subjects: 0, keys: Vec::new() };
+        // The version comes first, so that a file is known by its first bytes.
+        writer.line.extend_from_slice(b"{\"assay\":");
+        push_json(&mut writer.line, &VERSION);
+        writer.line.extend_from_slice(b",\"kind\":\"run\"");
+        writer.optional("tool", header.tool.as_ref());
+        writer.optional("time", header.time.as_ref());
+        writer.optional("seed", header.plan.as_ref().map(|plan| plan.seed));
+        writer.optional("argv", Some(&header.argv).filter(|argv| !argv.is_empty()));
+        writer.optional("plan", header.plan.as_ref());
+        writer.end()?;
+        if !environment.is_empty() {
+            writer.begin("environment");
+            for (name, value) in environment.facts.iter().filter(|(name, _)| *name != "kind") {
+                writer.optional(name, Some(value));
+            }
+            writer.end()?;
+        }
+        for subject in subjects {
+            writer.subject(subject)?;
+        }
+        for metric in metrics {
+            writer.metric(metric)?;
+        }
+        Ok(writer)
+    }
+
+    /// Goes on with a file that was read as `samples`: writes nothing yet. The sink must stand at the beginning of a line.
+    pub(super) fn resume(sink: W, samples: &Samples) -> Self {
+        let keys = samples.metrics.iter().map(|metric| key(&metric.name)).collect();
+        Self { sink, line: Vec::with_capacity(512), subjects: samples.subjects.len(), keys }
+    }
+
+    /// Declares a further subject; its index is the number of those declared before.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn subject(&mut self, subject: &Subject) -> io::Result<()> {
+        self.subjects += 1;
+        self.record("subject", subject)
+    }
+
+    /// Declares a further metric, which observations from now on may have. Its name must be new.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn metric(&mut self, metric: &Metric) -> io::Result<()> {
+        self.keys.push(key(&metric.name));
+        self.record("metric", metric)
+    }
+
+    /// Appends one observation. Values that are not finite are missing, and left out.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the subject was not declared, or there are more values than metrics; else what the sink says.
+    pub fn observe(&mut self, observation: &Observation) -> io::Result<()> {
+        if observation.subject >= self.subjects || observation.values.len() > self.keys.len() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!(
+                    "an observation of subject {} with {} values, where {} subjects and {} metrics are declared",
+                    observation.subject,
+                    observation.values.len(),
+                    self.subjects,
+                    self.keys.len()
+                ),
+            ));
+        }
+        self.begin("obs");
+        self.optional("subject", Some(observation.subject));
+        self.optional("block", observation.block);
+        self.optional("pos", observation.position);
+        self.optional("level", Some(&observation.level).filter(|level| !level.is_empty()));
+        if let Some(time) = observation.time.filter(|time| time.is_finite()) {
+            self.line.extend_from_slice(b",\"t\":");
+            push_number(&mut self.line, time);
+        }
+        self.optional("outcome", Some(observation.outcome).filter(|&end| end != Outcome::Ok));
+        self.line.extend_from_slice(b",\"values\":{");
+        let mut is_first = true;
+        for (key, &value) in self.keys.iter().zip(&observation.values) {
+            if value.is_finite() {
+                if !is_first {
+                    self.line.push(b',');
+                }
+                is_first = false;
+                self.line.extend_from_slice(key);
+                push_number(&mut self.line, value);
+            }
+        }
+        self.line.push(b'}');
+        self.end()
+    }
+
+    /// Appends what measuring found on the way. Evidence that is not finite is left out.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn finding(&mut self, finding: &Finding) -> io::Result<()> {
+        let mut finding = finding.clone();
+        finding.evidence.retain(|(_, value)| value.is_finite());
+        self.record("finding", &finding)
+    }
+
+    /// Appends why measuring stopped, after how many blocks.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn stop(&mut self, reason: StopReason, blocks: u32) -> io::Result<()> {
+        self.record("stop", &json!({ "reason": reason, "blocks": blocks }))
+    }
+
+    /// Gives the sink back.
+    pub fn into_inner(self) -> W {
+        self.sink
+    }
+
+    fn begin(&mut self, kind: &str) {
+        self.line.clear();
+        self.line.extend_from_slice(b"{\"kind\":\"");
+        self.line.extend_from_slice(kind.as_bytes());
+        self.line.push(b'"');
+    }
+
+    /// Adds a member to the record at hand, if there is a value.
+    fn optional(&mut self, name: &str, value: Option<impl serde::Serialize>) {
+        if let Some(value) = value {
+            self.line.push(b',');
+            push_json(&mut self.line, name);
+            self.line.push(b':');
+            push_json(&mut self.line, &value);
+        }
+    }
+
+    /// A record whose members are those of `value`.
+    fn record(&mut self, kind: &str, value: &impl serde::Serialize) -> io::Result<()> {
+        self.begin(kind);
+        self.line.push(b',');
+        let brace = self.line.len();
+        push_json(&mut self.line, value);
+        self.line.remove(brace);
+        self.line.pop();
+        self.end()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.line.extend_from_slice(b"}\n");
+        self.sink.write_all(&self.line)
+    }
+}
+
+/// A name as a JSON key with its colon.
+fn key(name: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    push_json(&mut key, name);
+    key.push(b':');
+    key
+}
+
+/// Writes samples as a whole file: what `convert` and merging need. A stop is recorded with the number of blocks seen.
+///
+/// # Errors
+/// When the sink refuses.
+pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
+    let header = Header::of(samples);
+    let mut writer =
+        Writer::start(sink, &header, &samples.environment, &samples.subjects, &samples.metrics)?;
+    let mut blocks = 0;
+    for observation in samples.observations() {
+        blocks = blocks.max(observation.block.map_or(0, |block| block + 1));
+        writer.observe(&observation)?;
+    }
+    for finding in &samples.findings {
+        writer.finding(finding)?;
+    }
+    samples.stop.map_or(Ok(()), |reason| writer.stop(reason, blocks))
+}

@@ -1,0 +1,60 @@
+//! Raw export: samples as a CSV table that spreadsheets, R and pandas read, one line per observation.
+//!
+//! Columns are `subject`, `block`, `pos`, `level` (only where there is one), `t`, `outcome`, then every metric with its unit
+//! behind its name (`wall_s`). Values are exact: the shortest decimals that read back to the same bits. The importer knows
+//! this table again, with blocks and units; it lacks plan, environment and commands, which only a sample file keeps.
+
+use crate::assay_file::push_number;
+use crate::{Outcome, Samples};
+use std::io::{self, Write};
+
+/// Columns before the metrics, in their order.
+pub(crate) const PLACE_COLUMNS: [&str; 6] = ["subject", "block", "pos", "level", "t", "outcome"];
+
+/// Writes the table. O(observations × metrics).
+///
+/// # Errors
+/// When the sink refuses.
+pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
+    let has_level = samples.observations().any(|observation| !observation.level.is_empty());
+    let mut table = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(sink);
+    let place = PLACE_COLUMNS.iter().filter(|&&name| name != "level" || has_level);
+    let units = samples.metrics.iter().map(|m| format!("{}_{}", m.name, m.unit.symbol()));
+    let header = place.map(|&name| name.to_owned()).chain(units);
+    table.write_record(header)?;
+    let mut cell = Vec::new();
+    for observation in samples.observations() {
+        let count = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
+        let subject = samples.subjects.get(observation.subject);
+        table.write_field(subject.map_or("", |subject| &subject.name))?;
+        table.write_field(count(observation.block))?;
+        table.write_field(count(observation.position))?;
+        if has_level {
+            let level: Vec<_> = observation.level.iter().map(u32::to_string).collect();
+            table.write_field(level.join("/"))?;
+        }
+        let time = observation.time.unwrap_or(f64::NAN);
+        let numbers = std::iter::once(time).chain(observation.values);
+        for (index, value) in numbers.enumerate() {
+            cell.clear();
+            if value.is_finite() {
+                push_number(&mut cell, value);
+            }
+            table.write_field(&cell)?;
+            if index == 0 {
+                table.write_field(outcome_text(observation.outcome))?;
+            }
+        }
+        table.write_record(None::<&[u8]>)?;
+    }
+    table.flush()
+}
+
+fn outcome_text(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Ok => "ok".to_owned(),
+        Outcome::Exit(status) => format!("exit {status}"),
+        Outcome::Signal(number) => format!("signal {number}"),
+        Outcome::Timeout => "timeout".to_owned(),
+    }
+}

@@ -1,0 +1,234 @@
+//! Reads samples from whatever the user has: `.assay` files, columns of numbers, CSV. The format is recognised by content,
+//! never by the name of the file, and several inputs become one [`Samples`].
+//!
+//! One room per format: what each accepts is said there, and for users in `docs/reference/input-files.md`. A new format is a
+//! room and one line in `FORMATS`. Importers read and convert units; they do not judge or drop values, and what cannot be
+//! read with certainty is an error that says what to do.
+
+mod columns;
+mod comments;
+mod csv;
+mod error;
+mod exported;
+mod layout;
+mod merge;
+mod names;
+mod number;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::ImportError;
+
+use crate::assay_file;
+use crate::input::Input;
+use crate::read_error::{ReadError, quoted_start};
+use crate::samples::Samples;
+use std::path::Path;
+use std::str::FromStr;
+
+/// What the user said about the inputs; by default everything is found out from the content.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ImportOptions {
+    /// Column of a table whose distinct values are the subjects.
+    pub by: Option<ColumnRef>,
+    /// Column of a table that holds the values.
+    pub value: Option<ColumnRef>,
+    /// Column that holds the values, counted from 1: another way to say [`value`](Self::value), which wins over it.
+    pub column: Option<usize>,
+    /// Unit of the numbers, as in `ns`; they are converted to its base unit. Not applied to files that know their units.
+    pub unit: Option<String>,
+    /// Name of the metric that the numbers are of.
+    pub metric: Option<String>,
+}
+
+impl ImportOptions {
+    fn value_column(&self) -> Option<ColumnRef> {
+        self.value.clone().or(self.column.map(ColumnRef::Number))
+    }
+}
+
+/// A column, by its name in the header or its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnRef {
+    /// Counted from 1.
+    Number(usize),
+    /// As the header has it.
+    Name(String),
+}
+
+impl FromStr for ColumnRef {
+    type Err = std::convert::Infallible;
+
+    /// Digits alone are a number, anything else is a name.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Number))
+    }
+}
+
+impl std::fmt::Display for ColumnRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Name(name) => write!(f, "`{name}`"),
+        }
+    }
+}
+
+/// One format: how its beginning is known, and what reads it.
+struct Format {
+    /// As messages list it.
+    name: &'static str,
+    recognise: fn(&Head<'_>) -> bool,
+    read: fn(Input, &Context<'_>) -> Result<Part, ImportError>,
+}
+
+/// All formats, the most particular first: the first that recognises the beginning reads the file.
+const FORMATS: [Format; 4] = [
+    Format { name: "sample files of assay", recognise: is_sample_file, read: read_sample_file },
+    Format {
+        name: "tables written by `--export FILE.samples.csv`",
+        recognise: exported::recognise,
+        read: exported::read,
+    },
+    Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
+    Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },
+];
+
+/// The beginning of a file, as recognition sees it.
+struct Head<'a> {
+    /// As much text as was read at once.
+    text: &'a str,
+    /// The first line that is neither blank nor a comment.
+    first: &'a str,
+    /// The second such line.
+    second: &'a str,
+}
+
+impl<'a> Head<'a> {
+    fn of(text: &'a str) -> Self {
+        let text = text.trim_start_matches('\u{feff}');
+        let mut data = text.lines().map(str::trim).filter(|line| !is_comment_or_blank(line));
+        let first = data.next().unwrap_or_default();
+        Self { text, first, second: data.next().unwrap_or_default() }
+    }
+}
+
+/// A file whose first megabytes are comments is read as columns, which says so.
+const LONGEST_HEAD: usize = 4 * 1024 * 1024;
+
+fn is_comment_or_blank(line: &str) -> bool {
+    line.is_empty() || line.starts_with('#')
+}
+
+/// What every importer is given beside the input.
+struct Context<'a> {
+    options: &'a ImportOptions,
+    /// Name for a subject that has none but its file.
+    label: &'a str,
+    /// The file as the user named it.
+    file: &'a str,
+}
+
+/// What one input yields.
+struct Part {
+    samples: Samples,
+    /// The values are numbers of a metric that the file does not fix: another file may lend it name and, if no unit was
+    /// given, none but its own.
+    is_bare: bool,
+}
+
+/// Reads all inputs into one. `-` is standard input. One sample file alone keeps its blocks; of several inputs none does,
+/// since what was recorded apart is not a block. O(bytes).
+///
+/// # Errors
+/// When an input cannot be read, is of no known format, or does not go with the others.
+pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Samples, ImportError> {
+    let paths: Vec<&Path> = inputs.iter().map(AsRef::as_ref).collect();
+    if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(ImportError::StdinTwice);
+    }
+    let labels = names::labels(&paths);
+    let mut parts = Vec::with_capacity(paths.len());
+    for (path, label) in paths.into_iter().zip(labels) {
+        let input = if path.as_os_str() == "-" {
+            Input::of(std::io::stdin(), "stdin")?
+        } else {
+            Input::open(path)?
+        };
+        let file = input.file.clone();
+        let part = read_one(input, &Context { options, label: &label, file: &file })?;
+        parts.push(merge::Labelled { file, label, part });
+    }
+    merge::merge(parts, options)
+}
+
+/// Reads one input from memory, for callers that have no file; messages call it `name`.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_bytes(
+    bytes: Vec<u8>,
+    name: &str,
+    options: &ImportOptions,
+) -> Result<Samples, ImportError> {
+    let label = names::labels(&[Path::new(name)]).remove(0);
+    let input = Input::of(std::io::Cursor::new(bytes), name)?;
+    read_one(input, &Context { options, label: &label, file: name }).map(|part| part.samples)
+}
+
+fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let file = context.file.to_owned();
+    if input.head.is_empty() {
+        let expected = "numbers, one a line, or another known format";
+        return Err(ReadError::Empty { file, expected }.into());
+    }
+    if let Some(what) = binary_kind(&input.head) {
+        return Err(ImportError::Binary { file, what });
+    }
+    // Other tools may put long notes before the first number.
+    while Head::of(&valid_text(&input.head)).second.is_empty()
+        && input.head.len() < LONGEST_HEAD
+        && input.extend_head()?
+    {}
+    let text = valid_text(&input.head);
+    let head = Head::of(&text);
+    match FORMATS.iter().find(|format| (format.recognise)(&head)) {
+        Some(format) => (format.read)(input, context),
+        None => Err(ImportError::Unknown {
+            file,
+            seen: quoted_start(head.first),
+            known: FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// Recognition sees what is text before the first wrong byte; that byte is reported, with its place, when its line is read.
+fn valid_text(head: &[u8]) -> String {
+    let valid = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    valid.to_owned()
+}
+
+/// What a file is that is not text; `None` for text.
+fn binary_kind(head: &[u8]) -> Option<&'static str> {
+    const MAGIC: [(&[u8], &str); 6] = [
+        (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
+        (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
+        (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"),
+        (b"\xfd7zXZ", "compressed with xz; unpack it first"),
+        (b"BZh", "compressed with bzip2; unpack it first"),
+        (b"PK\x03\x04", "a zip archive or a spreadsheet; unpack it or export it as CSV"),
+    ];
+    let known = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|&(_, what)| what);
+    known.or_else(|| head.contains(&0).then_some("binary; expected text"))
+}
+
+/// The header of a sample file has its version first; a file that lost its header is still known by its records.
+fn is_sample_file(head: &Head<'_>) -> bool {
+    let dense: String = head.text.chars().filter(|c| !c.is_whitespace()).take(9).collect();
+    dense.starts_with("{\"assay\":") || dense.starts_with("{\"kind\":\"")
+}
+
+fn read_sample_file(input: Input, _context: &Context<'_>) -> Result<Part, ImportError> {
+    Ok(Part { samples: assay_file::read_input(input)?, is_bare: false })
+}

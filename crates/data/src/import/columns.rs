@@ -1,0 +1,91 @@
+//! Columns of numbers separated by blanks: one number a line, as every script prints it, or several columns of which the
+//! options pick one.
+//!
+//! Blank lines and `#` comments may stand anywhere. A single column may have its name above it. A million numbers are read
+//! in well under a tenth of a second, since no line is copied.
+
+use super::comments::Comments;
+use super::layout::Gatherer;
+use super::number::looks_like_number;
+use super::{Context, Head, ImportError, Part};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::read_error::{Place, ReadError};
+
+/// Nothing but comments; or a first row of numbers; or two rows of as many words with a number among them. Other formats with
+/// such rows must come before.
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let words = |line: &str| line.split_ascii_whitespace().count();
+    let has_number = |line: &str| line.split_ascii_whitespace().any(looks_like_number);
+    let are_numbers = |line: &str| line.split_ascii_whitespace().all(looks_like_number);
+    let is_alike = head.second.is_empty() || words(head.first) == words(head.second);
+    let is_table = is_alike && (has_number(head.first) || has_number(head.second));
+    !is_markup(head.first) && (are_numbers(head.first) || is_table)
+}
+
+/// JSON, XML and the like are not tables, whatever numbers they hold.
+pub(super) fn is_markup(first: &str) -> bool {
+    first.starts_with(['{', '[', '<'])
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut comments = Comments::default();
+    let mut gatherer: Option<Gatherer<'_>> = None;
+    let names_column = context.options.value_column().is_some() || context.options.by.is_some();
+    while let Some(line) = lines.next()? {
+        let text = line.text.trim_ascii();
+        if let Some(gatherer) = &mut gatherer
+            && gatherer.single_column() == Some(0)
+            && gatherer.bare_number(text)
+        {
+            continue;
+        }
+        if text.starts_with('#') {
+            comments.add(text);
+            continue;
+        }
+        let mut fields = text.split_ascii_whitespace().take_while(|field| !field.starts_with('#'));
+        let Some(gatherer) = &mut gatherer else {
+            let first: Vec<&str> = fields.collect();
+            if !first.is_empty() {
+                gatherer = Some(Gatherer::start(context, &first, line.number)?);
+            }
+            continue;
+        };
+        let Some(single) = gatherer.single_column() else {
+            let fields: Vec<&str> = fields.collect();
+            if !fields.is_empty() {
+                gatherer.row(&fields, line.number)?;
+            }
+            continue;
+        };
+        let place = |field: &str| Place {
+            file: context.file.to_owned(),
+            line: line.number,
+            column: Some((field.as_ptr() as usize - line.text.as_ptr() as usize) as u64 + 1),
+        };
+        let Some(first) = fields.next() else { continue };
+        if single == 0 {
+            gatherer.single(first, || place(first))?;
+        } else if let Some(field) = fields.nth(single - 1) {
+            gatherer.single(field, || place(field))?;
+        } else {
+            let problem = format!("this line has no column {}; mend it or take it out", single + 1);
+            return Err(ReadError::Line { place: place(first), problem }.into());
+        }
+        if !names_column && let Some(second) = fields.next() {
+            let problem = "a second column, where the lines before have one; name the column of the values with `--column N`";
+            let problem = problem.to_owned();
+            return Err(ReadError::Line { place: place(second), problem }.into());
+        }
+    }
+    match gatherer {
+        Some(gatherer) => gatherer.finish(comments),
+        None => {
+            let holds =
+                if comments.is_empty() { "blank lines" } else { "comments and blank lines" };
+            Err(ImportError::NoNumbers { file: context.file.to_owned(), holds })
+        }
+    }
+}

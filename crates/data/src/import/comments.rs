@@ -1,0 +1,82 @@
+//! Comment lines of foreign files, kept as facts of the environment: other tools write there what machine and which build
+//! the numbers are of.
+//!
+//! `key: value` and `key = value` become facts `file.key`, as text; all other lines become the list `file.comments`.
+
+use crate::Environment;
+use serde_json::Value;
+
+/// Lines that are kept; what is more is only counted, so that a hostile file costs no memory.
+const MAX_LINES: usize = 10_000;
+
+/// Longest name of a fact; a longer one is prose with a colon in it.
+const MAX_NAME: usize = 40;
+
+/// Collects comment lines.
+#[derive(Default)]
+pub(super) struct Comments {
+    environment: Environment,
+    others: Vec<Value>,
+    lines: usize,
+}
+
+impl Comments {
+    /// Takes one line, trimmed, that begins with `#`.
+    pub(super) fn add(&mut self, line: &str) {
+        let text = line.trim_start_matches('#').trim();
+        if text.is_empty() {
+            return;
+        }
+        self.lines += 1;
+        if self.lines > MAX_LINES {
+            return;
+        }
+        match fact(text) {
+            Some((name, value)) => self.environment.set(&format!("file.{name}"), value),
+            None => self.others.push(text.into()),
+        }
+    }
+
+    /// True when there was no comment with text in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines == 0
+    }
+
+    /// The facts.
+    pub(super) fn into_environment(mut self) -> Environment {
+        if !self.others.is_empty() {
+            self.environment.set("file.comments", self.others);
+        }
+        if self.lines > MAX_LINES {
+            self.environment.set("file.comments_left_out", self.lines - MAX_LINES);
+        }
+        self.environment
+    }
+}
+
+/// Name and value of a line such as `governor: performance` or `n = 3`.
+fn fact(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once(": ").or_else(|| text.split_once('='))?;
+    let (name, value) = (name.trim(), value.trim());
+    let is_name = name.len() <= MAX_NAME
+        && name.starts_with(char::is_alphabetic)
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/'));
+    (is_name && !value.is_empty() && !value.starts_with('=')).then_some((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_become_facts_and_the_rest_a_list() {
+        let mut comments = Comments::default();
+        for line in ["# governor: performance", "#runs = 35000", "##", "# see RFC 3339"] {
+            comments.add(line);
+        }
+        let environment = comments.into_environment();
+        assert_eq!(environment.text("file.governor"), Some("performance"));
+        assert_eq!(environment.text("file.runs"), Some("35000"));
+        assert_eq!(environment.facts["file.comments"], serde_json::json!(["see RFC 3339"]));
+    }
+}

@@ -1,0 +1,140 @@
+//! Foreign CSV, separated by `,`, `;` or tabs: wide (a header of names, one subject per column) or long (a column of names
+//! and a column of values), with `#` comments anywhere.
+//!
+//! Quoting is that of RFC 4180, by the `csv` crate. What rows mean is decided in [`layout`](super::layout).
+
+use super::columns::is_markup;
+use super::comments::Comments;
+use super::layout::Gatherer;
+use super::number::looks_like_number;
+use super::{Context, Head, ImportError, Part};
+use crate::input::Input;
+use crate::lines::{Lines, io_error};
+use crate::read_error::ReadError;
+use std::io::{self, BufRead, Read};
+
+const SEPARATORS: [u8; 3] = [b'\t', b';', b','];
+
+/// A separator in the first row, and a number in the first or second, if there is a second.
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let Some(separator) = separator(head) else { return false };
+    let has_number = |line: &str| line.split(separator as char).any(looks_like_number);
+    !is_markup(head.first)
+        && (head.second.is_empty() || has_number(head.first) || has_number(head.second))
+}
+
+/// The separator that stands equally often in the first two rows, else one that stands in the first.
+fn separator(head: &Head<'_>) -> Option<u8> {
+    let count = |line: &str, separator| line.bytes().filter(|&b| b == separator).count();
+    let present = || SEPARATORS.iter().copied().filter(|&s| count(head.first, s) > 0);
+    present().find(|&s| count(head.first, s) == count(head.second, s)).or_else(|| present().next())
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let text = String::from_utf8_lossy(&input.head);
+    let separator = separator(&Head::of(&text)).unwrap_or(b',');
+    drop(text);
+    let rows = Uncommented {
+        lines: Lines::new(input.into_reader(), context.file),
+        comments: Comments::default(),
+        line: Vec::new(),
+        taken: 0,
+        error: None,
+    };
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(rows);
+    let mut record = csv::StringRecord::new();
+    let mut gatherer: Option<Gatherer<'_>> = None;
+    loop {
+        match reader.read_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => return Err(own_error(&mut reader, error, context.file)),
+        }
+        // The reader stands behind the record, whose last line is the one before.
+        let line = reader.position().line() - 1;
+        let fields: Vec<&str> = record.iter().map(str::trim).collect();
+        match &mut gatherer {
+            Some(gatherer) => gatherer.row(&fields, line)?,
+            None => {
+                let started = Gatherer::start(context, &fields, line);
+                gatherer = Some(started.map_err(|error| suspect_comma(error, separator, &fields))?);
+            }
+        }
+    }
+    let comments = reader.into_inner().comments;
+    match gatherer {
+        Some(gatherer) => gatherer.finish(comments),
+        None => Err(ImportError::NoNumbers {
+            file: context.file.to_owned(),
+            holds: "comments and blank lines",
+        }),
+    }
+}
+
+/// Two columns of which the second has digits alone may be one column with decimal commas.
+fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportError {
+    match (error, first) {
+        (ImportError::WhichColumn { place, problem }, &[whole, fraction])
+            if separator == b',' && fraction.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            let problem = format!(
+                "{problem}; if this is one number with a decimal comma, write it with a point: `{whole}.{fraction}`"
+            );
+            ImportError::WhichColumn { place, problem }
+        }
+        (error, _) => error,
+    }
+}
+
+fn own_error<R: BufRead>(
+    reader: &mut csv::Reader<Uncommented<R>>,
+    error: csv::Error,
+    file: &str,
+) -> ImportError {
+    match reader.get_mut().error.take() {
+        Some(own) => own.into(),
+        None => io_error(file, io::Error::other(error)).into(),
+    }
+}
+
+/// The text without its comment lines, which are kept aside; each leaves an empty line, so that line numbers hold.
+struct Uncommented<R> {
+    lines: Lines<R>,
+    comments: Comments,
+    line: Vec<u8>,
+    taken: usize,
+    error: Option<ReadError>,
+}
+
+impl<R: BufRead> Read for Uncommented<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.line.len() {
+            self.line.clear();
+            self.taken = 0;
+            match self.lines.next() {
+                Ok(None) => return Ok(0),
+                Ok(Some(line)) => {
+                    let text = line.text.trim();
+                    if text.starts_with('#') {
+                        self.comments.add(text);
+                    } else if !text.is_empty() {
+                        self.line.extend_from_slice(line.text.as_bytes());
+                    }
+                    self.line.push(b'\n');
+                }
+                Err(error) => {
+                    self.error = Some(error);
+                    return Err(io::Error::other("see the error kept aside"));
+                }
+            }
+        }
+        let length = out.len().min(self.line.len() - self.taken);
+        out[..length].copy_from_slice(&self.line[self.taken..self.taken + length]);
+        self.taken += length;
+        Ok(length)
+    }
+}

@@ -1,0 +1,103 @@
+//! Why samples could not be imported. Errors of single lines are [`ReadError`]s; here is what concerns whole files, tables,
+//! and files together.
+
+use super::ColumnRef;
+use crate::read_error::{Place, ReadError};
+
+/// Why samples could not be imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A file could not be read, or one of its lines is wrong.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// No input was named.
+    #[error("no input; name at least one file, or `-` for standard input")]
+    NoInput,
+    /// Standard input can be read once only.
+    #[error("`-` stands twice; standard input can be read only once")]
+    StdinTwice,
+    /// The file is not text.
+    #[error("`{file}` is {what}")]
+    Binary {
+        /// The file.
+        file: String,
+        /// What it is, and what to do.
+        what: &'static str,
+    },
+    /// The file is text of no known format.
+    #[error("`{file}` begins with `{seen}`, which no known format does; known are: {known}")]
+    Unknown {
+        /// The file.
+        file: String,
+        /// How it begins.
+        seen: String,
+        /// The formats that are known.
+        known: String,
+    },
+    /// There are lines, but no number among them.
+    #[error("`{file}` holds no numbers, only {holds}")]
+    NoNumbers {
+        /// The file.
+        file: String,
+        /// What it holds instead.
+        holds: &'static str,
+    },
+    /// A column was named that the table does not have.
+    #[error("{place}: there is no column {wanted}; there are {available}")]
+    NoSuchColumn {
+        /// The first line of the table.
+        place: Place,
+        /// What was asked for.
+        wanted: ColumnRef,
+        /// The columns that there are.
+        available: String,
+    },
+    /// The table has several columns and it is not clear which holds the values.
+    #[error("{place}: {problem}")]
+    WhichColumn {
+        /// The first line of the table.
+        place: Place,
+        /// What is not clear, and which options make it so.
+        problem: String,
+    },
+    /// A metric has different units in two files.
+    #[error(
+        "`{metric}` is in {first_unit} in `{first}` and in {second_unit} in `{second}`; values of different units cannot be compared"
+    )]
+    MixedUnits {
+        /// The metric.
+        metric: String,
+        /// The file with the first unit.
+        first: String,
+        /// The unit there.
+        first_unit: String,
+        /// The file with the other unit.
+        second: String,
+        /// The unit there.
+        second_unit: String,
+    },
+    /// Numbers without a unit stand beside a metric that has one.
+    #[error(
+        "the numbers in `{file}` have no unit, but `{metric}` in `{other}` is in {unit}; say their unit, as in `--unit {example}`"
+    )]
+    UnitNeeded {
+        /// The file of bare numbers.
+        file: String,
+        /// The metric they would be compared with.
+        metric: String,
+        /// The file that has it.
+        other: String,
+        /// Its unit.
+        unit: String,
+        /// A unit that could be meant.
+        example: String,
+    },
+    /// No metric is common to all files.
+    #[error(
+        "no metric is in all files ({sides}); name the metric of bare numbers with `--metric NAME`"
+    )]
+    NoCommonMetric {
+        /// The metrics of every file.
+        sides: String,
+    },
+}

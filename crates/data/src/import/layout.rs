@@ -1,0 +1,311 @@
+//! What the rows of a foreign table mean, and the samples gathered from them: one column of values, one subject per column
+//! (wide), or one subject per distinct name (long).
+//!
+//! The layout is decided once, by the options and the first row, and never guessed when two readings are possible. Rows come
+//! from [`csv`](super::csv) or [`columns`](super::columns), which know about separators; this room does not.
+
+use super::number::{Conversion, looks_like_number};
+use super::{ColumnRef, Context, ImportError, Part};
+use crate::read_error::{Place, ReadError};
+use crate::samples::{Better, Metric, Samples, Subject};
+use crate::unit::Unit;
+use std::collections::HashMap;
+
+/// Name of the metric of numbers that have none.
+const UNNAMED: &str = "value";
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Layout {
+    /// Column `value` of every row, all of one subject.
+    Single { value: usize },
+    /// Every column is a subject.
+    Wide,
+    /// Column `by` names the subject of the row, `value` has its value.
+    Long { by: usize, value: usize },
+}
+
+/// Builds samples row by row.
+pub(super) struct Gatherer<'a> {
+    context: &'a Context<'a>,
+    conversion: Conversion,
+    layout: Layout,
+    samples: Samples,
+    /// Names of the columns, empty without a header.
+    header: Vec<String>,
+    /// Subjects of a long table by name.
+    groups: HashMap<String, usize>,
+}
+
+impl<'a> Gatherer<'a> {
+    /// Decides what the table means. The first row is data too, unless it is a header, and is taken in either way.
+    pub(super) fn start(
+        context: &'a Context<'a>,
+        first: &[&str],
+        line: u64,
+    ) -> Result<Self, ImportError> {
+        let (layout, has_header) = decide(context, first, line)?;
+        let options = context.options;
+        let conversion = Conversion::from_symbol(options.unit.as_deref());
+        let named_by_header = match layout {
+            Layout::Single { value } | Layout::Long { value, .. } if has_header => first[value],
+            _ => UNNAMED,
+        };
+        let metric = Metric {
+            name: options.metric.clone().unwrap_or_else(|| named_by_header.to_owned()),
+            unit: conversion.unit.clone(),
+            better: better(&conversion.unit),
+        };
+        let mut gatherer = Self {
+            context,
+            conversion,
+            layout,
+            samples: Samples::new(vec![metric]),
+            header: Vec::new(),
+            groups: HashMap::new(),
+        };
+        if has_header {
+            gatherer.header = first.iter().map(|&name| name.to_owned()).collect();
+        }
+        match layout {
+            Layout::Single { .. } => {
+                gatherer.add_subject(context.label);
+            }
+            Layout::Wide => gatherer.add_columns(first, line)?,
+            Layout::Long { .. } => {}
+        }
+        if !has_header {
+            gatherer.row(first, line)?;
+        }
+        Ok(gatherer)
+    }
+
+    /// The column that alone is read, when it is so: then [`single`](Self::single) takes its text.
+    pub(super) fn single_column(&self) -> Option<usize> {
+        match self.layout {
+            Layout::Single { value } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Takes a row that is one number and nothing else, as nearly all rows of long files are; false if it is not.
+    pub(super) fn bare_number(&mut self, text: &str) -> bool {
+        let number = self.conversion.read_number(text);
+        if let Some(value) = number {
+            self.samples.push_value(0, value);
+        }
+        number.is_some()
+    }
+
+    /// Takes the value of a row of which only one column matters.
+    pub(super) fn single(
+        &mut self,
+        text: &str,
+        place: impl FnOnce() -> Place,
+    ) -> Result<(), ImportError> {
+        match self.conversion.read(text) {
+            Ok(value) => self.samples.push_value(0, value),
+            Err(problem) => return Err(ReadError::Line { place: place(), problem }.into()),
+        }
+        Ok(())
+    }
+
+    /// Takes a row of trimmed fields.
+    pub(super) fn row(&mut self, fields: &[&str], line: u64) -> Result<(), ImportError> {
+        match self.layout {
+            Layout::Single { value } => {
+                let number = self.number(fields, value, line)?;
+                self.samples.push_value(0, number);
+            }
+            Layout::Long { by, value } => {
+                let number = self.number(fields, value, line)?;
+                let name = *fields.get(by).ok_or_else(|| self.too_short(fields, by, line))?;
+                let subject = match self.groups.get(name) {
+                    Some(&subject) => subject,
+                    None => {
+                        let subject = self.add_subject(name);
+                        self.groups.insert(name.to_owned(), subject);
+                        subject
+                    }
+                };
+                self.samples.push_value(subject, number);
+            }
+            Layout::Wide => {
+                if fields.len() > self.header.len() {
+                    let problem = format!(
+                        "this row has {} columns, the header {}",
+                        fields.len(),
+                        self.header.len()
+                    );
+                    return Err(self.at(line, problem));
+                }
+                for (subject, text) in fields.iter().enumerate() {
+                    // Subjects may have different numbers of values: an empty cell is none.
+                    if !text.is_empty() {
+                        let number = self.number(fields, subject, line)?;
+                        self.samples.push_value(subject, number);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The samples, once every row was taken.
+    pub(super) fn finish(
+        mut self,
+        comments: super::comments::Comments,
+    ) -> Result<Part, ImportError> {
+        if self.samples.is_empty() {
+            let file = self.context.file.to_owned();
+            return Err(ImportError::NoNumbers { file, holds: "a header" });
+        }
+        self.samples.environment = comments.into_environment();
+        Ok(Part { samples: self.samples, is_bare: true })
+    }
+
+    fn number(&self, fields: &[&str], column: usize, line: u64) -> Result<f64, ImportError> {
+        let text = fields.get(column).ok_or_else(|| self.too_short(fields, column, line))?;
+        self.conversion.read(text).map_err(|problem| {
+            let mut problem = if fields.len() > 1 {
+                format!("column {}: {problem}", column + 1)
+            } else {
+                problem
+            };
+            if self.layout == Layout::Wide && !looks_like_number(text) && self.header.len() > 1 {
+                let other = if column == 0 { 1 } else { 0 };
+                problem += &format!(
+                    "; if column `{0}` names the subjects, give `--by {0} --value {1}`",
+                    self.header[column], self.header[other]
+                );
+            }
+            self.at(line, problem)
+        })
+    }
+
+    fn too_short(&self, fields: &[&str], column: usize, line: u64) -> ImportError {
+        let columns = if fields.len() == 1 { "column" } else { "columns" };
+        let problem = format!(
+            "this row has {} {columns}; expected a value in column {}",
+            fields.len(),
+            column + 1
+        );
+        self.at(line, problem)
+    }
+
+    fn at(&self, line: u64, problem: String) -> ImportError {
+        ReadError::Line { place: place(self.context, line), problem }.into()
+    }
+
+    fn add_subject(&mut self, name: &str) -> usize {
+        // The names are distinct here, and looking for a rival again would make many subjects slow.
+        self.samples.subjects.push(Subject {
+            name: name.to_owned(),
+            source: Some(self.context.file.to_owned()),
+            ..Subject::default()
+        });
+        self.samples.subjects.len() - 1
+    }
+
+    fn add_columns(&mut self, names: &[&str], line: u64) -> Result<(), ImportError> {
+        for (index, name) in names.iter().enumerate() {
+            if name.is_empty() {
+                return Err(
+                    self.at(line, format!("column {} has no name in the header", index + 1))
+                );
+            }
+            if self.groups.insert((*name).to_owned(), index).is_some() {
+                return Err(self.at(line, format!("two columns are named `{name}`")));
+            }
+            self.add_subject(name);
+        }
+        Ok(())
+    }
+}
+
+/// Rates are better when they are higher; of all else that numbers without more may be, less is better.
+pub(super) fn better(unit: &Unit) -> Better {
+    if *unit == Unit::PerSecond { Better::Higher } else { Better::Lower }
+}
+
+fn place(context: &Context<'_>, line: u64) -> Place {
+    Place { file: context.file.to_owned(), line, column: None }
+}
+
+/// The layout, and whether the first row is a header.
+fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, bool), ImportError> {
+    let column = |wanted: &ColumnRef| resolve(context, wanted, first, line);
+    let options = context.options;
+    let value = options.value_column();
+    let is_named = |wanted: &Option<ColumnRef>| matches!(wanted, Some(ColumnRef::Name(_)));
+    let has_header = |value_column: usize| {
+        is_named(&options.by) || is_named(&value) || !looks_like_number(first[value_column])
+    };
+    let unclear = |problem| ImportError::WhichColumn { place: place(context, line), problem };
+    match (&options.by, &value) {
+        (Some(by), Some(value)) => {
+            let (by, value) = (column(by)?, column(value)?);
+            Ok((Layout::Long { by, value }, has_header(value)))
+        }
+        (Some(by), None) => {
+            let by = column(by)?;
+            if first.len() != 2 {
+                return Err(unclear(format!(
+                    "which column holds the values? Give `--value`; there are {}",
+                    available(first)
+                )));
+            }
+            let value = 1 - by;
+            Ok((Layout::Long { by, value }, has_header(value)))
+        }
+        (None, Some(value)) => {
+            let value = column(value)?;
+            Ok((Layout::Single { value }, has_header(value)))
+        }
+        (None, None) if first.len() == 1 => {
+            Ok((Layout::Single { value: 0 }, !looks_like_number(first[0])))
+        }
+        // Strictly numbers here: `4 threads` and `2024-05` are names of subjects.
+        (None, None) if first.iter().all(|field| field.parse::<f64>().is_err()) => {
+            Ok((Layout::Wide, true))
+        }
+        (None, None) => {
+            let problem = format!(
+                "{} columns and no header that names them; say which holds the values, as in `--value {}`, and with `--by` which names the subjects",
+                first.len(),
+                1 + first.iter().position(|field| looks_like_number(field)).unwrap_or_default()
+            );
+            Err(unclear(problem))
+        }
+    }
+}
+
+fn resolve(
+    context: &Context<'_>,
+    wanted: &ColumnRef,
+    first: &[&str],
+    line: u64,
+) -> Result<usize, ImportError> {
+    let found = match wanted {
+        ColumnRef::Number(number) => number.checked_sub(1).filter(|&index| index < first.len()),
+        ColumnRef::Name(name) => first.iter().position(|field| field == name),
+    };
+    found.ok_or_else(|| ImportError::NoSuchColumn {
+        place: place(context, line),
+        wanted: wanted.clone(),
+        available: available(first),
+    })
+}
+
+/// The columns of a table as messages list them.
+fn available(first: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<_> = first
+        .iter()
+        .take(SHOWN)
+        .enumerate()
+        .map(|(index, name)| format!("{} (`{}`)", index + 1, crate::read_error::quoted_start(name)))
+        .collect();
+    let more = first.len().saturating_sub(SHOWN);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{rest}", names.join(", "))
+}

@@ -1,0 +1,53 @@
+//! Names for subjects that have none but their file: the file's stem, with as much of its path as tells it from the others.
+
+use std::path::Path;
+
+/// One label per path. Files of the same stem get their extensions back if those differ, else their directories, from the
+/// last upwards, until they differ; a file that is named twice has the same label twice.
+pub(super) fn labels(paths: &[&Path]) -> Vec<String> {
+    let short: Vec<_> = paths.iter().map(|path| components(path, stem)).collect();
+    let parts: Vec<_> = paths
+        .iter()
+        .zip(&short)
+        .map(|(path, own)| {
+            let is_rival = |(other, parts): (&&Path, _)| other != path && parts == own;
+            let is_ambiguous = paths.iter().zip(&short).any(is_rival);
+            if is_ambiguous { components(path, |name| name) } else { own.clone() }
+        })
+        .collect();
+    parts
+        .iter()
+        .map(|own| {
+            let rivals = || parts.iter().filter(|other| *other != own);
+            let differs =
+                |depth: &usize| rivals().all(|other| tail(other, *depth) != tail(own, *depth));
+            let depth = (1..=own.len()).find(differs).unwrap_or(own.len());
+            tail(own, depth).join("/")
+        })
+        .collect()
+}
+
+fn tail(parts: &[String], depth: usize) -> &[String] {
+    &parts[parts.len().saturating_sub(depth)..]
+}
+
+/// The components of a path, the last one shortened.
+fn components(path: &Path, shorten: fn(&str) -> &str) -> Vec<String> {
+    let mut parts: Vec<String> =
+        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    match parts.last_mut() {
+        Some(last) if last == "-" => "stdin".clone_into(last),
+        Some(last) => *last = shorten(last).to_owned(),
+        None => parts.push(String::new()),
+    }
+    parts
+}
+
+/// A file name without `.gz` and without its last extension.
+fn stem(name: &str) -> &str {
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    match name.rfind('.') {
+        Some(dot) if dot > 0 => &name[..dot],
+        _ => name,
+    }
+}

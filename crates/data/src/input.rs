@@ -1,0 +1,97 @@
+//! Opens what the user named: a file, a compressed file (known by its content, not its name), or standard input.
+//!
+//! Says what is wrong with a name as helpfully as it can: a missing file gets its likely neighbours. It does not look into
+//! the contents beyond the compression.
+
+use crate::lines::io_error;
+use crate::read_error::ReadError;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
+use std::path::Path;
+
+/// Bytes that are seen at once, and so the most that recognition can look at.
+pub(crate) const HEAD: u64 = 64 * 1024;
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// A named, uncompressed stream of bytes, of which the head was read.
+pub(crate) struct Input {
+    /// The name for messages.
+    pub file: String,
+    /// The first bytes, [`HEAD`] or all if there are fewer.
+    pub head: Vec<u8>,
+    rest: Box<dyn BufRead>,
+}
+
+impl Input {
+    /// Opens a file.
+    pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
+        let file = path.display().to_string();
+        if path.is_dir() {
+            return Err(ReadError::Directory { file });
+        }
+        match File::open(path) {
+            Ok(opened) => Self::of(opened, &file),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(ReadError::Missing { file, similar: similar_files(path) })
+            }
+            Err(source) => Err(ReadError::Io { file, source }),
+        }
+    }
+
+    /// Takes over a stream under a name.
+    pub(crate) fn of(stream: impl Read + 'static, file: &str) -> Result<Self, ReadError> {
+        let mut plain = Self::with_head(stream, file)?;
+        if plain.head.starts_with(&GZIP) {
+            let packed = plain.into_reader();
+            plain = Self::with_head(flate2::bufread::MultiGzDecoder::new(packed), file)?;
+        }
+        Ok(plain)
+    }
+
+    fn with_head(mut stream: impl Read + 'static, file: &str) -> Result<Self, ReadError> {
+        let mut head = Vec::new();
+        let read = stream.by_ref().take(HEAD).read_to_end(&mut head);
+        read.map_err(|source| io_error(file, source))?;
+        let rest = Box::new(BufReader::with_capacity(HEAD as usize, stream));
+        Ok(Self { file: file.to_owned(), head, rest })
+    }
+
+    /// Makes the head twice as long, for a text whose beginning says nothing; false when there is no more.
+    pub(crate) fn extend_head(&mut self) -> Result<bool, ReadError> {
+        let more = self.rest.by_ref().take(self.head.len() as u64).read_to_end(&mut self.head);
+        Ok(more.map_err(|source| io_error(&self.file, source))? > 0)
+    }
+
+    /// All bytes, the head included.
+    pub(crate) fn into_reader(self) -> impl BufRead + 'static {
+        Cursor::new(self.head).chain(self.rest)
+    }
+}
+
+/// Names beside a missing file that are close to it, the closest first, at most three.
+fn similar_files(path: &Path) -> Vec<String> {
+    let Some(wanted) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else {
+        return Vec::new();
+    };
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    // A directory that cannot be listed gives no suggestions; the error stays that the file is missing.
+    let Ok(entries) = std::fs::read_dir(parent.unwrap_or(Path::new("."))) else {
+        return Vec::new();
+    };
+    let mut near: Vec<(usize, String)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let lower = name.to_lowercase();
+            let distance = strsim::damerau_levenshtein(&wanted, &lower);
+            let extends = lower.starts_with(&wanted) || wanted.starts_with(&lower);
+            let close = distance <= 1 + wanted.chars().count() / 4 || extends;
+            let shown =
+                parent.map_or(name.clone(), |parent| parent.join(&name).display().to_string());
+            close.then_some((distance, shown))
+        })
+        .collect();
+    near.sort();
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}

@@ -1,0 +1,33 @@
+//! The data model of `assay`: what was measured, under which plan, on which machine, and how that is kept in files.
+//!
+//! Everything that measures produces [`Samples`]; everything that decides reads them. This crate holds the model, the
+//! `.assay` format ([`assay_file`]), the importers ([`import`]) and the raw exporters ([`export`]). It must not decide,
+//! compute statistics, look at a clock or print.
+//!
+//! ```
+//! use assay_data::{Metric, Samples};
+//!
+//! let mut samples = Samples::new(vec![Metric::wall()]);
+//! let old = samples.add_subject("old");
+//! samples.push_value(old, 0.812);
+//! assert_eq!(samples.series(old, 0).values, [0.812]);
+//! ```
+
+pub mod assay_file;
+pub mod environment;
+pub mod export;
+pub mod finding;
+pub mod import;
+mod input;
+mod lines;
+pub mod plan;
+mod read_error;
+pub mod samples;
+pub mod unit;
+
+pub use environment::Environment;
+pub use finding::{Finding, Severity};
+pub use plan::{Plan, StopReason, StopRule, Threshold};
+pub use read_error::{Place, ReadError};
+pub use samples::{Better, Design, Metric, Observation, Outcome, Samples, Series, Subject};
+pub use unit::Unit;

@@ -1,0 +1,164 @@
+//! Lines of a text, one at a time in one reused buffer, with their numbers: the floor under every reader of text files.
+//!
+//! Takes off the byte-order mark and the carriage return, checks UTF-8, and refuses lines of absurd length, so that no input
+//! can make memory grow without bound. It knows nothing of what the lines mean.
+
+use crate::read_error::{Place, ReadError};
+use std::io::{BufRead, ErrorKind, Read};
+
+/// Longest line that is read, in bytes.
+pub(crate) const MAX_LINE: u64 = 16 * 1024 * 1024;
+
+/// Lines of a named text.
+pub(crate) struct Lines<R> {
+    reader: R,
+    file: String,
+    /// A line that does not lie whole in the reader's buffer.
+    pieces: Vec<u8>,
+    number: u64,
+    /// Bytes before the present line.
+    start: u64,
+    /// Bytes of the present line.
+    length: u64,
+    /// Bytes of the present line that still lie in the reader's buffer.
+    borrowed: usize,
+}
+
+/// One line without its ending.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'a> {
+    /// The text. For an unended line that breaks off inside a character, what is before that character.
+    pub text: &'a str,
+    /// Its number, from 1.
+    pub number: u64,
+    /// False when the text ended without a line feed, as after a crash.
+    pub ended: bool,
+    /// Bytes of the text before this line.
+    pub start: u64,
+    /// Bytes of this line, its ending included.
+    pub bytes: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(reader: R, file: &str) -> Self {
+        let file = file.to_owned();
+        Self { reader, file, pieces: Vec::new(), number: 0, start: 0, length: 0, borrowed: 0 }
+    }
+
+    /// The next line; `None` at the end of the text. A line that lies whole in the reader's buffer is not copied.
+    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, ReadError> {
+        self.reader.consume(self.borrowed);
+        self.start += self.length;
+        self.pieces.clear();
+        let failed = |source| io_error(&self.file, source);
+        let in_buffer = self.reader.fill_buf().map(|seen| memchr::memchr(b'\n', seen));
+        self.borrowed = match in_buffer {
+            Ok(Some(end)) => end + 1,
+            Ok(None) => 0,
+            // Interrupted by a signal: the slow way reads again.
+            Err(error) if error.kind() == ErrorKind::Interrupted => 0,
+            Err(error) => return Err(failed(error)),
+        };
+        let raw = if self.borrowed > 0 {
+            &self.reader.fill_buf().map_err(failed)?[..self.borrowed]
+        } else {
+            let mut limited = self.reader.by_ref().take(MAX_LINE + 1);
+            if limited.read_until(b'\n', &mut self.pieces).map_err(failed)? == 0 {
+                self.length = 0;
+                return Ok(None);
+            }
+            self.pieces.as_slice()
+        };
+        self.length = raw.len() as u64;
+        self.number += 1;
+        let place = |column| Place { file: self.file.clone(), line: self.number, column };
+        if self.length > MAX_LINE {
+            let problem =
+                "the line is longer than 16 MiB; no record or row is that long".to_owned();
+            return Err(ReadError::Line { place: place(None), problem });
+        }
+        let (mut bytes, ended) = match raw.split_last() {
+            Some((b'\n', rest)) => (rest, true),
+            _ => (raw, false),
+        };
+        if ended && let Some((b'\r', rest)) = bytes.split_last() {
+            bytes = rest;
+        }
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) if !ended && error.error_len().is_none() => {
+                std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(error) => {
+                let column = Some(error.valid_up_to() as u64 + 1);
+                let problem = "this byte is not UTF-8; save the file as UTF-8 text".to_owned();
+                return Err(ReadError::Line { place: place(column), problem });
+            }
+        };
+        let text = if self.number == 1 { text.trim_start_matches('\u{feff}') } else { text };
+        Ok(Some(Line { text, number: self.number, ended, start: self.start, bytes: self.length }))
+    }
+}
+
+/// An error of reading, told apart by what can be done about it.
+pub(crate) fn io_error(file: &str, source: std::io::Error) -> ReadError {
+    let file = file.to_owned();
+    let compressed =
+        |problem: &str| ReadError::Compressed { file: file.clone(), problem: problem.to_owned() };
+    match source.kind() {
+        // Plain readers end without an error; only a decoder knows that bytes are lacking or wrong.
+        ErrorKind::UnexpectedEof => compressed("breaks off before its end"),
+        ErrorKind::InvalidInput | ErrorKind::InvalidData => compressed("damaged"),
+        _ => ReadError::Io { file, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn lines_are_the_same_however_small_the_pieces_that_arrive() {
+        let text = "first\r\n\nthird é\nlast";
+        for capacity in 1..30 {
+            let pieces = std::io::BufReader::with_capacity(capacity, text.as_bytes());
+            let mut lines = Lines::new(pieces, "x");
+            let mut seen = Vec::new();
+            while let Some(line) = lines.next().unwrap() {
+                seen.push((line.text.to_owned(), line.start, line.bytes));
+            }
+            let expected = [("first", 0, 7), ("", 7, 1), ("third é", 8, 9), ("last", 17, 4)];
+            assert_eq!(seen, expected.map(|(text, start, bytes)| (text.to_owned(), start, bytes)));
+        }
+    }
+
+    #[test]
+    fn marks_and_carriage_returns_are_not_part_of_a_line() {
+        let mut lines = Lines::new(&b"\xef\xbb\xbf1\r\n2\n3"[..], "x");
+        let mut seen = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            seen.push((line.text.to_owned(), line.number, line.ended, line.start));
+        }
+        let expected = [("1", 1, true, 0), ("2", 2, true, 6), ("3", 3, false, 8)];
+        assert_eq!(seen, expected.map(|(text, n, ended, at)| (text.to_owned(), n, ended, at)));
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused_before_it_fills_the_memory() {
+        let endless = std::io::BufReader::new(std::io::repeat(b'1'));
+        let error = Lines::new(endless, "zeros").next().err().unwrap();
+        assert!(
+            error.to_string().starts_with("zeros:1: the line is longer than 16 MiB"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_byte_that_is_not_utf8_is_named_with_its_place() {
+        let mut lines = Lines::new(&b"1\n2 \xff\n"[..], "x");
+        lines.next().unwrap();
+        let error = lines.next().err().unwrap();
+        assert!(error.to_string().starts_with("x:2:3: this byte is not UTF-8"), "{error}");
+    }
+}

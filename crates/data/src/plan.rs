@@ -1,0 +1,138 @@
+//! The plan of a run: everything that was decided before the first measurement, recorded so that the verdict can be
+//! repeated from the file to the digit.
+//!
+//! The numbers here are explained, with the simulations behind them, in `docs/concepts/deciding.md`.
+
+use crate::unit::Unit;
+use serde::{Deserialize, Serialize};
+
+/// Level of one look at the data when one looks after every block: read as 95 % for the whole run of up to 1,024 blocks.
+/// For another confidence it is scaled with the error allowed.
+pub const LOOK_LEVEL_AT_95: f64 = 0.002;
+
+/// Blocks after which a run that stops by itself gives up: the look level was simulated up to here.
+pub const MAX_BLOCKS: u32 = 1024;
+
+/// The smallest difference that matters to the user.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Threshold {
+    /// A fraction of the reference: 0.01 is 1 %.
+    Relative(f64),
+    /// An amount in a base unit: 6.667e-6 seconds.
+    Absolute {
+        /// The amount, positive, in `unit`.
+        value: f64,
+        /// The base unit of `value`.
+        unit: Unit,
+    },
+}
+
+impl Default for Threshold {
+    fn default() -> Self {
+        Self::Relative(0.01)
+    }
+}
+
+/// When a run stops measuring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "lowercase")]
+pub enum StopRule {
+    /// Looks after every block, and stops when the answer is clear, at `max_blocks`, or when the budget is spent.
+    Sequential {
+        /// Level of the interval at each look.
+        look_level: f64,
+        /// Blocks at which it gives up.
+        max_blocks: u32,
+    },
+    /// Takes exactly this many blocks and looks once.
+    Fixed {
+        /// How many blocks.
+        blocks: u32,
+    },
+}
+
+/// Why a run stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StopReason {
+    /// Every comparison has its answer.
+    Clear,
+    /// One subject alone: its median is known precisely enough.
+    Precise,
+    /// The planned number of blocks was taken.
+    Blocks,
+    /// The time budget was spent.
+    Budget,
+    /// The user stopped it.
+    Interrupted,
+    /// A measured command or a hook failed.
+    Failed,
+}
+
+/// What was decided before the first block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Confidence of the verdict, such as 0.95.
+    pub confidence: f64,
+    /// The smallest difference that matters.
+    pub threshold: Threshold,
+    /// When to stop.
+    pub stop: StopRule,
+    /// Seconds that measuring may take; `None` with a fixed number of blocks and no `--time`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_seconds: Option<f64>,
+    /// Warm-up blocks taken first and not recorded.
+    pub warmup: u32,
+    /// Name of the metric that decides.
+    pub primary: String,
+    /// Seed of every random choice; below 2^53, so that every JSON reader keeps it.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// The plan of a run that stops by itself, with the defaults of `assay run` and this seed.
+    pub fn sequential(confidence: f64, threshold: Threshold, seed: u64) -> Self {
+        Self {
+            confidence,
+            threshold,
+            stop: StopRule::Sequential {
+                look_level: look_level(confidence),
+                max_blocks: MAX_BLOCKS,
+            },
+            budget_seconds: Some(60.0),
+            warmup: 1,
+            primary: "wall".to_owned(),
+            seed,
+        }
+    }
+
+    /// Level of the interval that decides: the look level when the run stops by itself, the error allowed otherwise.
+    pub fn level(&self) -> f64 {
+        match self.stop {
+            StopRule::Sequential { look_level, .. } => look_level,
+            StopRule::Fixed { .. } => 1.0 - self.confidence,
+        }
+    }
+
+    /// True when the run may stop after any block, so that its interval is valid at any moment.
+    pub fn is_sequential(&self) -> bool {
+        matches!(self.stop, StopRule::Sequential { .. })
+    }
+}
+
+/// Level of one look for a whole-run confidence: 0.002 at 95 %, in proportion to the error allowed elsewhere.
+pub fn look_level(confidence: f64) -> f64 {
+    LOOK_LEVEL_AT_95 * (1.0 - confidence) / 0.05
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_look_level_is_that_of_the_simulations_at_95_percent() {
+        assert!((look_level(0.95) - 0.002).abs() < 1e-12);
+        assert!((look_level(0.99) - 0.0004).abs() < 1e-12);
+    }
+}

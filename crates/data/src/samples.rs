@@ -1,0 +1,408 @@
+//! Samples: subjects, metrics and observations, held in columns.
+//!
+//! One observation is one measured occasion with all its metrics together, so that they can be joined, and with its place in
+//! its block. Observations are stored as columns, because an analysis walks one metric of one subject, and because ten
+//! thousand runs must cost little memory. Nothing is interpreted here.
+
+use crate::environment::Environment;
+use crate::finding::Finding;
+use crate::plan::{Plan, StopReason};
+use crate::unit::Unit;
+use serde::{Deserialize, Serialize};
+
+/// Which direction of a metric is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Less is better: time, memory.
+    #[default]
+    Lower,
+    /// More is better: requests per second.
+    Higher,
+}
+
+/// What was measured: a name, a unit, and which direction is better.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Name, as in `wall`.
+    pub name: String,
+    /// Base unit of the values.
+    pub unit: Unit,
+    /// Which direction is better.
+    #[serde(default)]
+    pub better: Better,
+}
+
+impl Metric {
+    /// A metric of which less is better.
+    pub fn lower(name: &str, unit: Unit) -> Self {
+        Self { name: name.to_owned(), unit, better: Better::Lower }
+    }
+
+    /// Wall-clock time in seconds.
+    pub fn wall() -> Self {
+        Self::lower("wall", Unit::Second)
+    }
+}
+
+/// What was measured: a command, a benchmark with its arguments, a file of numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Subject {
+    /// The name that people see; unique within the samples.
+    pub name: String,
+    /// The command line, for commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// True when the command went through a shell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shell: bool,
+    /// Working directory given to the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Variables given to the command, beyond those inherited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<(String, String)>,
+    /// The file that the values came from, for imported samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// How one observation ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// As planned.
+    #[default]
+    Ok,
+    /// The program exited with this status, not zero, and the user said to go on.
+    Exit(i32),
+    /// The program was ended by this signal, and the user said to go on.
+    Signal(i32),
+    /// The run hit the time limit: its time is a lower bound.
+    Timeout,
+}
+
+/// How the samples were taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Design {
+    /// In blocks: every subject once per block, in random order.
+    Blocks,
+    /// Recorded apart: drift between the recordings is not in the numbers.
+    Unpaired,
+    /// Only a summary survives.
+    Summary,
+}
+
+/// One measured occasion, as it is handed over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observation {
+    /// Index of the subject.
+    pub subject: usize,
+    /// The block, counted from 0; `None` for what was not taken in blocks.
+    pub block: Option<u32>,
+    /// Place within the block, counted from 0.
+    pub position: Option<u32>,
+    /// Nesting as other tools record it (build, process, iteration), outermost first.
+    pub level: Vec<u32>,
+    /// Seconds since the run began.
+    pub time: Option<f64>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// One value per metric of the samples, in their order; NaN where there is none.
+    pub values: Vec<f64>,
+}
+
+/// The values of one metric of one subject, in the order in which they were taken; missing ones are left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// The values, finite, in base units.
+    pub values: Vec<f64>,
+    /// For each value the index of its observation.
+    pub observations: Vec<usize>,
+}
+
+/// Everything that one run, or one import, holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// What was decided before measuring; `None` for imported numbers.
+    pub plan: Option<Plan>,
+    /// The machine; empty for imported numbers without facts.
+    pub environment: Environment,
+    /// What was measured; the first is the reference.
+    pub subjects: Vec<Subject>,
+    /// What was measured of it; the first is the primary one unless the plan says otherwise.
+    pub metrics: Vec<Metric>,
+    /// Why and when measuring stopped, if the file says so.
+    pub stop: Option<StopReason>,
+    /// What reading or measuring found on the way.
+    pub findings: Vec<Finding>,
+    /// When the run began, RFC 3339.
+    pub started: Option<String>,
+    /// The command line that measured.
+    pub argv: Vec<String>,
+    /// The tool and version that wrote the samples, as in `assay 0.1.0`.
+    pub tool: Option<String>,
+    observations: Columns,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Columns {
+    subject: Vec<u32>,
+    block: Vec<u32>,
+    position: Vec<u32>,
+    time: Vec<f64>,
+    outcome: Vec<Outcome>,
+    /// Empty while no observation has a level.
+    level: Vec<Vec<u32>>,
+    /// One column per metric.
+    values: Vec<Vec<f64>>,
+}
+
+/// Stands for "not in a block" in the columns.
+const NOWHERE: u32 = u32::MAX;
+
+impl Samples {
+    /// Empty samples of these metrics.
+    pub fn new(metrics: Vec<Metric>) -> Self {
+        let values = vec![Vec::new(); metrics.len()];
+        Self { metrics, observations: Columns { values, ..Columns::default() }, ..Self::default() }
+    }
+
+    /// Adds a subject of this name and returns its index. A name that is taken gets a number behind it.
+    pub fn add_subject(&mut self, name: &str) -> usize {
+        self.add(Subject { name: name.to_owned(), ..Subject::default() })
+    }
+
+    /// Adds a subject and returns its index. A name that is taken gets a number behind it: ` #2`, ` #3`.
+    pub fn add(&mut self, mut subject: Subject) -> usize {
+        let taken = |name: &str| self.subjects.iter().any(|s| s.name == name);
+        if taken(&subject.name) {
+            let free = (2..).map(|i| format!("{} #{i}", subject.name)).find(|name| !taken(name));
+            subject.name = free.expect("one of endlessly many names is free");
+        }
+        self.subjects.push(subject);
+        self.subjects.len() - 1
+    }
+
+    /// Adds a metric, missing in all observations so far, and returns its index; one of the same name is reused.
+    pub fn add_metric(&mut self, metric: Metric) -> usize {
+        if let Some(index) = self.metric_index(&metric.name) {
+            return index;
+        }
+        self.metrics.push(metric);
+        self.observations.values.push(vec![f64::NAN; self.len()]);
+        self.metrics.len() - 1
+    }
+
+    /// Index of the metric of this name.
+    pub fn metric_index(&self, name: &str) -> Option<usize> {
+        self.metrics.iter().position(|m| m.name == name)
+    }
+
+    /// Number of observations.
+    pub fn len(&self) -> usize {
+        self.observations.subject.len()
+    }
+
+    /// True when nothing was observed.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends an observation. Values beyond the known metrics are dropped, those that are lacking are missing.
+    pub fn push(&mut self, observation: Observation) {
+        let o = &mut self.observations;
+        o.subject.push(observation.subject as u32);
+        o.block.push(observation.block.unwrap_or(NOWHERE));
+        o.position.push(observation.position.unwrap_or(NOWHERE));
+        o.time.push(observation.time.unwrap_or(f64::NAN));
+        o.outcome.push(observation.outcome);
+        if !observation.level.is_empty() || !o.level.is_empty() {
+            o.level.resize(o.subject.len() - 1, Vec::new());
+            o.level.push(observation.level);
+        }
+        for (index, column) in o.values.iter_mut().enumerate() {
+            column.push(observation.values.get(index).copied().unwrap_or(f64::NAN));
+        }
+    }
+
+    /// Appends a value of the first metric, taken in no block. Allocates only when the columns grow: importers of a million
+    /// numbers call it.
+    pub fn push_value(&mut self, subject: usize, value: f64) {
+        let o = &mut self.observations;
+        o.subject.push(subject as u32);
+        o.block.push(NOWHERE);
+        o.position.push(NOWHERE);
+        o.time.push(f64::NAN);
+        o.outcome.push(Outcome::Ok);
+        if !o.level.is_empty() {
+            o.level.push(Vec::new());
+        }
+        for (index, column) in o.values.iter_mut().enumerate() {
+            column.push(if index == 0 { value } else { f64::NAN });
+        }
+    }
+
+    /// The observation at `index`, in the order in which they were taken; `None` past the end.
+    pub fn observation(&self, index: usize) -> Option<Observation> {
+        let o = &self.observations;
+        let known = |v: u32| (v != NOWHERE).then_some(v);
+        Some(Observation {
+            subject: *o.subject.get(index)? as usize,
+            block: known(o.block[index]),
+            position: known(o.position[index]),
+            level: o.level.get(index).cloned().unwrap_or_default(),
+            time: (!o.time[index].is_nan()).then_some(o.time[index]),
+            outcome: o.outcome[index],
+            values: o.values.iter().map(|column| column[index]).collect(),
+        })
+    }
+
+    /// All observations, in the order in which they were taken.
+    pub fn observations(&self) -> impl Iterator<Item = Observation> + '_ {
+        (0..self.len()).filter_map(|index| self.observation(index))
+    }
+
+    /// The series of one metric of one subject; values that are missing or not finite are left out. O(observations).
+    pub fn series(&self, subject: usize, metric: usize) -> Series {
+        let mut series = Series::default();
+        let Some(column) = self.observations.values.get(metric) else { return series };
+        for (index, (&value, &owner)) in column.iter().zip(&self.observations.subject).enumerate() {
+            if owner as usize == subject && value.is_finite() {
+                series.values.push(value);
+                series.observations.push(index);
+            }
+        }
+        series
+    }
+
+    /// The values of one metric block by block: one row per *complete* block (every subject has a finite value), in block
+    /// order, one column per subject, beside each row the position that every subject had. Observations outside blocks are
+    /// left out. O(observations).
+    pub fn complete_blocks(&self, metric: usize) -> Vec<BlockRow> {
+        let subjects = self.subjects.len();
+        let o = &self.observations;
+        let Some(column) = o.values.get(metric) else { return Vec::new() };
+        let blocks = o.block.iter().filter(|&&b| b != NOWHERE).max().map_or(0, |&b| b as usize + 1);
+        // A file may claim any block number; more blocks than observations cannot be complete.
+        if blocks > self.len() {
+            return self.compact_blocks(column);
+        }
+        let mut rows = vec![BlockRow::empty(subjects); blocks];
+        for (index, &value) in column.iter().enumerate() {
+            if o.block[index] != NOWHERE {
+                let row = &mut rows[o.block[index] as usize];
+                row.set(o.subject[index], value, o.position[index]);
+            }
+        }
+        rows.retain(|row| row.values.iter().all(|v| v.is_finite()));
+        rows
+    }
+
+    fn compact_blocks(&self, column: &[f64]) -> Vec<BlockRow> {
+        let o = &self.observations;
+        let mut rows = std::collections::BTreeMap::new();
+        for (index, &value) in column.iter().enumerate() {
+            if o.block[index] != NOWHERE {
+                rows.entry(o.block[index])
+                    .or_insert_with(|| BlockRow::empty(self.subjects.len()))
+                    .set(o.subject[index], value, o.position[index]);
+            }
+        }
+        rows.into_values()
+            .filter(|row: &BlockRow| row.values.iter().all(|v| v.is_finite()))
+            .collect()
+    }
+
+    /// How many observations of a subject ended in a way that satisfies the condition.
+    pub fn count_outcomes(&self, subject: usize, condition: impl Fn(Outcome) -> bool) -> usize {
+        let o = &self.observations;
+        o.subject
+            .iter()
+            .zip(&o.outcome)
+            .filter(|&(&s, &end)| s as usize == subject && condition(end))
+            .count()
+    }
+
+    /// How the samples were taken: in blocks when there are several subjects and every observation has its block.
+    pub fn design(&self) -> Design {
+        let in_blocks = !self.is_empty() && self.observations.block.iter().all(|&b| b != NOWHERE);
+        if in_blocks { Design::Blocks } else { Design::Unpaired }
+    }
+}
+
+/// One complete block of one metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockRow {
+    /// The value of every subject.
+    pub values: Vec<f64>,
+    /// The place that every subject had in the block, counted from 0; `None` where the file does not say.
+    pub positions: Vec<Option<u32>>,
+}
+
+impl BlockRow {
+    fn empty(subjects: usize) -> Self {
+        Self { values: vec![f64::NAN; subjects], positions: vec![None; subjects] }
+    }
+
+    fn set(&mut self, subject: u32, value: f64, position: u32) {
+        if let Some(slot) = self.values.get_mut(subject as usize) {
+            *slot = value;
+            self.positions[subject as usize] = (position != NOWHERE).then_some(position);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observe(samples: &mut Samples, subject: usize, block: u32, value: f64) {
+        samples.push(Observation {
+            subject,
+            block: Some(block),
+            values: vec![value],
+            ..Observation::default()
+        });
+    }
+
+    #[test]
+    fn a_block_that_lacks_a_subject_is_not_complete() {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        let (a, b) = (samples.add_subject("a"), samples.add_subject("b"));
+        observe(&mut samples, a, 0, 1.0);
+        observe(&mut samples, b, 0, 2.0);
+        observe(&mut samples, b, 1, 3.0);
+        let rows = samples.complete_blocks(0);
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].values, [1.0, 2.0]);
+        assert_eq!(samples.design(), Design::Blocks);
+    }
+
+    #[test]
+    fn a_file_that_claims_block_four_billion_costs_no_memory() {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        let a = samples.add_subject("a");
+        observe(&mut samples, a, u32::MAX - 1, 1.0);
+        assert_eq!(samples.complete_blocks(0).len(), 1);
+    }
+
+    #[test]
+    fn a_metric_that_comes_later_is_missing_before() {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        let a = samples.add_subject("a");
+        samples.push_value(a, 1.0);
+        let cpu = samples.add_metric(Metric::lower("cpu", Unit::Second));
+        assert!(samples.series(a, cpu).values.is_empty());
+        assert!(samples.observation(0).is_some_and(|o| o.values[cpu].is_nan()));
+    }
+
+    #[test]
+    fn two_subjects_of_one_name_are_told_apart() {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        samples.add_subject("spin");
+        let second = samples.add_subject("spin");
+        assert_eq!(samples.subjects[second].name, "spin #2");
+    }
+}
