@@ -1,0 +1,421 @@
+//! Checks of assumptions: what was found about the samples, as findings with stable codes.
+//!
+//! A check speaks by how much something matters, never by its p-value alone: with thousands of runs every trifle is
+//! significant. What the verdict already contains (a wandering difference widens the interval, dependence of recordings too)
+//! is said here so that people know why. Every code is listed in `docs/reference/findings.md`, and a test holds the two
+//! together.
+
+use crate::analysis::SubjectSummary;
+use crate::comparison::Comparison;
+use crate::paired;
+use crate::verdict::Scale;
+use assay_data::samples::BlockRow;
+use assay_data::{Finding, Metric, Outcome, Samples, Severity, Unit};
+use assay_stats::{Interval, descriptive, signed_rank::SignedRankLaw};
+
+/// Level at which a position effect is told: one run in a thousand by chance.
+const POSITION_LEVEL: f64 = 0.001;
+/// A clock step beyond this share of the threshold is told.
+const COARSE_SHARE: f64 = 0.25;
+/// Below this share of effective observations dependence is told.
+const DEPENDENT_BELOW: f64 = 0.9;
+
+/// Every code that a check, the machine's facts, a reader or the measuring itself may give.
+pub const CODES: [&str; 31] = [
+    "ALL_EQUAL",
+    "BATTERY",
+    "CLOCK_SOURCE",
+    "COARSE_CLOCK",
+    "CPU_DECIDES_SOONER",
+    "CPU_QUOTA",
+    "CPU_SHARE",
+    "DEPENDENCE",
+    "DRIFT",
+    "FAILURES",
+    "FEW_BLOCKS_PLANNED",
+    "GOVERNOR",
+    "INCOMPLETE_BLOCKS",
+    "INTERRUPTED",
+    "LEFT_PROCESSES",
+    "LOAD",
+    "LOST_RUN",
+    "MEMORY_FLOOR",
+    "METRICS_DIFFER",
+    "NOT_INTERLEAVED",
+    "NOT_POSITIVE",
+    "NOT_SAVED",
+    "NO_ASLR",
+    "POSITION",
+    "SHAPE",
+    "STEAL",
+    "TIMEOUTS",
+    "TOO_DEPENDENT",
+    "TOO_FEW",
+    "TRUNCATED_FILE",
+    "TURBO",
+];
+
+/// Findings about failures, timeouts and blocks that are not whole.
+pub fn outcomes(samples: &Samples, complete_blocks: Option<usize>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, subject) in samples.subjects.iter().enumerate() {
+        let runs = samples.count_outcomes(index, |_| true) as f64;
+        let failed =
+            samples.count_outcomes(index, |o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_)));
+        if failed > 0 {
+            findings.push(
+                Finding::new(
+                    "FAILURES",
+                    Severity::Warning,
+                    format!(
+                        "{failed} of {runs} runs of {} failed; their values count",
+                        subject.name
+                    ),
+                )
+                .about(&subject.name)
+                .with("failed", failed as f64)
+                .with("runs", runs)
+                .next("make sure that a failing run does the same work"),
+            );
+        }
+        let late = samples.count_outcomes(index, |o| o == Outcome::Timeout);
+        if late > 0 {
+            findings.push(
+                Finding::new(
+                    "TIMEOUTS",
+                    Severity::Warning,
+                    format!(
+                        "{late} of {runs} runs of {} hit the time limit; they count as the limit, so they took longer than shown",
+                        subject.name
+                    ),
+                )
+                .about(&subject.name)
+                .with("timed_out", late as f64)
+                .with("runs", runs)
+                .next("raise --timeout if the size of the difference matters"),
+            );
+        }
+    }
+    if let Some(complete) = complete_blocks {
+        let begun =
+            samples.observations().filter_map(|o| o.block).max().map_or(0, |b| b as usize + 1);
+        if begun > complete {
+            findings.push(
+                Finding::new(
+                    "INCOMPLETE_BLOCKS",
+                    Severity::Note,
+                    format!(
+                        "{} of {begun} blocks lack a value and are left out of the comparison",
+                        begun - complete
+                    ),
+                )
+                .with("begun", begun as f64)
+                .with("complete", complete as f64),
+            );
+        }
+    }
+    findings
+}
+
+/// Findings about one comparison of the primary metric.
+pub fn comparison(
+    c: &Comparison,
+    names: &[String],
+    metric: &Metric,
+    threshold_fraction: Option<f64>,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let name = &names[c.of];
+    if c.decision.interval.is_none() && !c.too_dependent {
+        findings.push(too_few(c, name));
+    }
+    if c.too_dependent {
+        findings.push(
+            Finding::new(
+                "TOO_DEPENDENT",
+                Severity::Serious,
+                format!(
+                    "successive values hang together: they are worth only {:.0} independent ones",
+                    c.effective
+                ),
+            )
+            .about(name)
+            .with("effective", c.effective)
+            .next("measure both in one run, in blocks: assay run A B"),
+        );
+    }
+    if let Some(lag1) = c.wandering {
+        findings.push(
+            Finding::new(
+                "DEPENDENCE",
+                Severity::Warning,
+                format!("the difference of {name} changed during the run; its interval was widened for that"),
+            )
+            .about(name)
+            .with("lag1", lag1)
+            .with("effective", c.effective)
+            .next("measure again at another time, and compare the two results"),
+        );
+    }
+    if c.decision.scale == Scale::Shift && threshold_fraction.is_some() {
+        findings.push(
+            Finding::new(
+                "NOT_POSITIVE",
+                Severity::Note,
+                "some values are zero or negative, so differences are compared instead of ratios",
+            )
+            .about(name),
+        );
+    }
+    if c.changes_shape()
+        && let (Some(ratio), Some(medians)) = (c.ratio, c.ratio_of_medians())
+    {
+        findings.push(
+            Finding::new(
+                "SHAPE",
+                Severity::Note,
+                format!(
+                    "the difference is not a plain shift: ratio of medians {medians:.4}, of means {:.4}, of 99 % quantiles {:.4}",
+                    c.means.1 / c.means.0,
+                    c.p99.1 / c.p99.0
+                ),
+            )
+            .about(name)
+            .with("pseudo_median_ratio", ratio.estimate)
+            .with("ratio_of_medians", medians)
+            .next("look at the two distributions before quoting one number"),
+        );
+    }
+    let step = c.decision.clock_step;
+    if step > COARSE_SHARE * c.decision.threshold {
+        findings.push(
+            Finding::new(
+                "COARSE_CLOCK",
+                Severity::Warning,
+                format!("{} comes in steps that are large against the threshold; the interval was widened by half a step", metric.name),
+            )
+            .about(name)
+            .with("step", step)
+            .with("threshold", c.decision.threshold)
+            .next("measure with a finer clock, or more work per run"),
+        );
+    }
+    findings
+}
+
+fn too_few(c: &Comparison, name: &str) -> Finding {
+    let (what, have) = match c.blocks {
+        Some(blocks) => ("blocks", format!("{blocks} taken, {} needed", c.fewest_blocks)),
+        None => {
+            ("values", format!("{} and {}; 4 on each side are the fewest", c.counts.0, c.counts.1))
+        }
+    };
+    let next = match c.blocks {
+        Some(_) => format!(
+            "give it more time (--time), or fix the number beforehand: --runs {}",
+            c.fewest_blocks.max(6)
+        ),
+        None => "record more values".to_owned(),
+    };
+    Finding::new("TOO_FEW", Severity::Serious, format!("too few {what} for a verdict ({have})"))
+        .about(name)
+        .with("have", c.blocks.unwrap_or(c.counts.0.min(c.counts.1)) as f64)
+        .with("needed", f64::from(c.fewest_blocks.max(4)))
+        .next(next)
+}
+
+/// Findings about one subject's series of the primary metric. `in_blocks`: drift then cancels in the comparison.
+pub fn series(
+    summary: &SubjectSummary,
+    metric_index: usize,
+    metric: &Metric,
+    in_blocks: bool,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let Some(description) = summary.metrics.get(metric_index).and_then(Option::as_ref) else {
+        return findings;
+    };
+    let name = &summary.name;
+    if description.clock_step.is_none() && description.n > 1 {
+        let next = match metric.unit {
+            Unit::Second => "measure with a finer clock, or more work per run",
+            _ => "nothing, if this quantity is meant to be constant",
+        };
+        findings.push(
+            Finding::new(
+                "ALL_EQUAL",
+                Severity::Warning,
+                format!("all {} values of {name} are equal", description.n),
+            )
+            .about(name)
+            .with("value", description.median)
+            .next(next),
+        );
+    }
+    if let Some(drift) = description.drift {
+        let fraction = drift / description.median.abs();
+        let (severity, next) = if in_blocks {
+            (Severity::Note, "nothing: blocks cancel it")
+        } else {
+            (Severity::Warning, "measure longer before (--warmup), or in blocks: assay run A B")
+        };
+        findings.push(
+            Finding::new(
+                "DRIFT",
+                severity,
+                format!(
+                    "{name} drifted by {:+.1} % from the first to the last third",
+                    fraction * 100.0
+                ),
+            )
+            .about(name)
+            .with("drift", drift)
+            .next(next),
+        );
+    }
+    let share = description.effective() / description.n as f64;
+    if !in_blocks && share < DEPENDENT_BELOW {
+        findings.push(
+            Finding::new(
+                "DEPENDENCE",
+                Severity::Warning,
+                format!(
+                    "successive values of {name} hang together: {} are worth {:.0} independent ones; the interval was widened for that",
+                    description.n,
+                    description.effective()
+                ),
+            )
+            .about(name)
+            .with("effective", description.effective())
+            .with("lag1", description.lag1)
+            .next("look for what changes slowly: frequency, heat, other work"),
+        );
+    }
+    findings
+}
+
+/// The effect of being last in a block against being first, where it is real: subjects' own medians are taken out first.
+pub fn position(rows: &[BlockRow], law: &mut SignedRankLaw) -> Option<Finding> {
+    let subjects = rows.first()?.values.len();
+    if subjects < 2 || rows.iter().any(|row| row.values.iter().any(|&v| v <= 0.0)) {
+        return None;
+    }
+    let medians: Vec<f64> = (0..subjects)
+        .map(|s| {
+            descriptive::median(&rows.iter().map(|row| row.values[s].ln()).collect::<Vec<_>>())
+        })
+        .collect();
+    let at = |row: &BlockRow, place: usize| {
+        let subject = row.positions.iter().position(|&p| p == Some(place as u32))?;
+        Some(row.values[subject].ln() - medians[subject])
+    };
+    let effects: Option<Vec<f64>> =
+        rows.iter().map(|row| Some(at(row, subjects - 1)? - at(row, 0)?)).collect();
+    let sorted = descriptive::sorted(&effects?);
+    let interval: Interval = paired::interval_of(&sorted, POSITION_LEVEL, law)?;
+    if interval.contains(0.0) {
+        return None;
+    }
+    let effect = assay_stats::signed_rank::pseudo_median(&sorted).exp_m1();
+    Some(
+        Finding::new(
+            "POSITION",
+            Severity::Note,
+            format!("the last of a block took {:+.2} % against the first, whoever it was; the random order cancels it", effect * 100.0),
+        )
+        .with("effect", effect),
+    )
+}
+
+/// What wall and CPU time say together, where they disagree.
+pub fn wall_and_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<Finding> {
+    use crate::verdict::Verdict::{Equivalent, Faster, Inconclusive, Slower};
+    let message = match (primary.decision.verdict, cpu.decision.verdict) {
+        (Faster, Slower) | (Slower, Faster) => format!(
+            "wall and CPU time of {name} moved in opposite directions: waits changed, or work went to another process or core"
+        ),
+        (Faster | Slower, Equivalent) => format!(
+            "the CPU time of {name} did not change: it waits differently, or the work is done in another process"
+        ),
+        (Equivalent, Faster | Slower) if !cpu.decision.possibly_below_threshold => format!(
+            "the CPU time of {name} changed although its wall time did not: work overlaps with waiting, or runs on another core"
+        ),
+        (Inconclusive, _) => return sooner_by_cpu(primary, cpu, name),
+        _ => return None,
+    };
+    let mut finding = Finding::new("METRICS_DIFFER", Severity::Note, message).about(name);
+    if let (Some(wall), Some(cpu)) = (primary.ratio, cpu.ratio) {
+        finding = finding.with("wall_ratio", wall.estimate).with("cpu_ratio", cpu.estimate);
+    }
+    Some(
+        finding
+            .next("decide which of the two your users feel, and name it beforehand: --primary cpu"),
+    )
+}
+
+fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<Finding> {
+    let (wall, cpu) =
+        (primary.decision.interval?.half_width(), cpu.decision.interval?.half_width());
+    (cpu < wall * 2.0 / 3.0 && cpu > 0.0).then(|| {
+        Finding::new(
+            "CPU_DECIDES_SOONER",
+            Severity::Note,
+            format!(
+                "the CPU time of {name} is known {:.1} times as precisely as its wall time",
+                wall / cpu
+            ),
+        )
+        .about(name)
+        .with("wall_half_width", wall)
+        .with("cpu_half_width", cpu)
+        .next("for a program that only computes, decide on it next time: --primary cpu")
+    })
+}
+
+/// What to know about recordings that were not taken in blocks.
+pub fn not_interleaved() -> Finding {
+    Finding::new(
+        "NOT_INTERLEAVED",
+        Severity::Warning,
+        "these were recorded apart: whatever else changed between the recordings is in the difference",
+    )
+    .next("run both in blocks: assay run A B")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_sorted_and_unique() {
+        assert!(CODES.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn a_cost_of_being_second_is_found_whoever_is_second() {
+        let row = |i: u32, first: usize| {
+            let noise = 1.0 + f64::from((i * 31) % 17) / 10_000.0;
+            let mut values = vec![1.0 * noise, 2.0 * noise];
+            values[1 - first] *= 1.01;
+            let positions =
+                if first == 0 { vec![Some(0), Some(1)] } else { vec![Some(1), Some(0)] };
+            BlockRow { values, positions }
+        };
+        let rows: Vec<_> = (0..40).map(|i| row(i, (i % 2) as usize)).collect();
+        let mut law = SignedRankLaw::default();
+        assert!(position(&rows, &mut law).is_some_and(|f| f.code == "POSITION"));
+        // Without that cost there is nothing to find.
+        let even: Vec<_> = rows
+            .iter()
+            .enumerate()
+            .map(|(i, row)| BlockRow {
+                values: vec![
+                    1.0 + (i * 7 % 13) as f64 / 1000.0,
+                    2.0 + (i * 11 % 19) as f64 / 1000.0,
+                ],
+                positions: row.positions.clone(),
+            })
+            .collect();
+        assert_eq!(position(&even, &mut law), None);
+    }
+}

@@ -1,0 +1,278 @@
+//! Everything that is said about one metric of one subject against the reference.
+//!
+//! The verdict and its interval come from [`crate::paired`] or [`crate::unpaired`]; beside them stand the numbers an expert
+//! asks for next: the same difference in the metric's unit, medians, means, the far quantile, how often it was better, what
+//! the experiment could see and how long a clear answer would take.
+
+use crate::design::level_for;
+use crate::outlook::{self, Outlook};
+use crate::paired::{self, Level, Paired};
+use crate::unpaired;
+use crate::verdict::{Decision, Scale};
+use assay_data::{Better, Design, Plan};
+use assay_stats::{Interval, autocorrelation, descriptive, signed_rank::SignedRankLaw};
+
+/// The size of a difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// Best estimate.
+    pub estimate: f64,
+    /// Its interval, at the comparison's level; `None` when there is none.
+    pub interval: Option<Interval>,
+}
+
+/// How often a subject was better than the reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wins {
+    /// Occasions on which it was better: blocks, or pairs of one value from each recording.
+    pub better: f64,
+    /// Occasions on which it was worse.
+    pub worse: f64,
+    /// All of them, ties included.
+    pub of: f64,
+}
+
+/// One metric of one subject against the reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Index of the metric.
+    pub metric: usize,
+    /// Index of the subject that the verdict is about.
+    pub of: usize,
+    /// Index of the reference.
+    pub against: usize,
+    /// How the samples were taken.
+    pub design: Design,
+    /// Complete blocks; `None` when the samples were not taken in blocks.
+    pub blocks: Option<usize>,
+    /// Number of values of reference and subject.
+    pub counts: (usize, usize),
+    /// The verdict with its interval, on its scale.
+    pub decision: Decision,
+    /// Two-sided level of the interval.
+    pub level: f64,
+    /// Second / first; `None` when a value is zero or negative.
+    pub ratio: Option<Effect>,
+    /// Second − first, in the metric's base unit.
+    pub shift: Effect,
+    /// Medians of reference and subject, over what was compared.
+    pub medians: (f64, f64),
+    /// Means of reference and subject.
+    pub means: (f64, f64),
+    /// 99 % quantiles of reference and subject.
+    pub p99: (f64, f64),
+    /// How often it was better.
+    pub wins: Wins,
+    /// Effective number of independent observations behind the interval (for recordings of the smaller side).
+    pub effective: f64,
+    /// Rank autocorrelation of successive differences where the difference wandered during the run.
+    pub wandering: Option<f64>,
+    /// True when a recording's values hang together so much that no interval is given.
+    pub too_dependent: bool,
+    /// The smallest true difference that would have been found in 80 % of such experiments; on the decision's scale.
+    pub could_see: Option<f64>,
+    /// How many more blocks it would likely take.
+    pub outlook: Option<Outlook>,
+    /// The fewest blocks at which there could be a verdict.
+    pub fewest_blocks: u32,
+}
+
+/// What is compared, and how strictly.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The plan: threshold, confidence, how it stopped.
+    pub plan: &'a Plan,
+    /// Index of the metric.
+    pub metric: usize,
+    /// Which direction is better.
+    pub better: Better,
+    /// Index of the reference.
+    pub against: usize,
+    /// Index of the subject.
+    pub of: usize,
+    /// By how many comparisons the level is divided.
+    pub share: usize,
+}
+
+impl Comparison {
+    /// Compares in blocks. O(n log n).
+    pub fn in_blocks(question: Question<'_>, paired: &Paired, law: &mut SignedRankLaw) -> Self {
+        let plan = question.plan;
+        let level = level_for(plan, question.share);
+        let found = paired.decide(&plan.threshold, level, question.better, law);
+        let shifts = paired.shifts();
+        let shift = effect_of_blocks(&shifts, level, law, found.wandering.is_some());
+        let ratio = paired.log_ratios().filter(|logs| !logs.is_empty()).map(|logs| {
+            if found.decision.scale == Scale::Ratio {
+                exponentiated(found.decision.estimate, found.decision.interval)
+            } else {
+                let on_logs = effect_of_blocks(logs, level, law, found.wandering.is_some());
+                exponentiated(on_logs.estimate, on_logs.interval)
+            }
+        });
+        let in_order = match (found.decision.scale, paired.log_ratios()) {
+            (Scale::Ratio, Some(logs)) => logs,
+            _ => &shifts,
+        };
+        let n = paired.len();
+        let wins = wins(question.better, shifts.iter().map(|d| d.partial_cmp(&0.0)));
+        Self {
+            blocks: Some(n),
+            design: Design::Blocks,
+            shift,
+            ratio,
+            effective: n as f64 / autocorrelation::autocorrelation_time(in_order),
+            wandering: found.wandering,
+            outlook: outlook::outlook(&found.decision, n, level.interval, plan),
+            fewest_blocks: paired::fewest_blocks(level.interval),
+            ..Self::of_values(
+                question,
+                found.decision,
+                level.interval,
+                wins,
+                paired.reference(),
+                paired.other(),
+            )
+        }
+    }
+
+    /// Compares recordings that were taken apart. O(n log n).
+    pub fn of_recordings(question: Question<'_>, reference: &[f64], other: &[f64]) -> Self {
+        let plan = question.plan;
+        let level = (1.0 - plan.confidence) / question.share as f64;
+        let found = unpaired::decide(reference, other, &plan.threshold, level, question.better);
+        let positive = reference.iter().chain(other).all(|&v| v > 0.0);
+        let (ratio, shift) = match found.decision.scale {
+            Scale::Ratio => {
+                let (interval, estimate) = unpaired::shift_interval(reference, other, level);
+                (
+                    Some(exponentiated(found.decision.estimate, found.decision.interval)),
+                    Effect { estimate, interval },
+                )
+            }
+            Scale::Shift => {
+                let logs = |values: &[f64]| values.iter().map(|v| v.ln()).collect::<Vec<_>>();
+                let ratio = (positive && !reference.is_empty() && !other.is_empty()).then(|| {
+                    let (interval, estimate) =
+                        unpaired::shift_interval(&logs(reference), &logs(other), level);
+                    exponentiated(estimate, interval)
+                });
+                let Decision { estimate, interval, .. } = found.decision;
+                (ratio, Effect { estimate, interval })
+            }
+        };
+        let wins = wins_of_pairs(question.better, reference, other);
+        Self {
+            ratio,
+            shift,
+            effective: found.effective.0.min(found.effective.1),
+            too_dependent: found.too_dependent,
+            fewest_blocks: 0,
+            ..Self::of_values(question, found.decision, level, wins, reference, other)
+        }
+    }
+
+    fn of_values(
+        question: Question<'_>,
+        decision: Decision,
+        level: f64,
+        wins: Wins,
+        reference: &[f64],
+        other: &[f64],
+    ) -> Self {
+        let both = |f: &dyn Fn(&[f64]) -> f64| {
+            let of = |values: &[f64]| if values.is_empty() { f64::NAN } else { f(values) };
+            (of(reference), of(other))
+        };
+        Self {
+            metric: question.metric,
+            of: question.of,
+            against: question.against,
+            design: Design::Unpaired,
+            blocks: None,
+            counts: (reference.len(), other.len()),
+            level,
+            ratio: None,
+            shift: Effect { estimate: f64::NAN, interval: None },
+            medians: both(&descriptive::median),
+            means: both(&descriptive::mean),
+            p99: both(&|v| descriptive::quantile_sorted(&descriptive::sorted(v), 0.99)),
+            wins,
+            effective: 0.0,
+            wandering: None,
+            too_dependent: false,
+            could_see: outlook::could_see(&decision, level),
+            outlook: None,
+            fewest_blocks: 0,
+            decision,
+        }
+    }
+
+    /// Ratio of the medians, second / first; `None` when it has no meaning.
+    pub fn ratio_of_medians(&self) -> Option<f64> {
+        self.ratio?;
+        Some(self.medians.1 / self.medians.0)
+    }
+
+    /// True when the ratio of the medians lies outside the interval: the difference is not a plain shift.
+    pub fn changes_shape(&self) -> bool {
+        let interval = self.ratio.and_then(|ratio| ratio.interval);
+        matches!((interval, self.ratio_of_medians()), (Some(i), Some(r)) if r < i.lower || r > i.upper)
+    }
+}
+
+fn exponentiated(estimate: f64, interval: Option<Interval>) -> Effect {
+    let interval = interval.map(|i| Interval { lower: i.lower.exp(), upper: i.upper.exp() });
+    Effect { estimate: estimate.exp(), interval }
+}
+
+fn effect_of_blocks(
+    in_order: &[f64],
+    level: Level,
+    law: &mut SignedRankLaw,
+    wandering: bool,
+) -> Effect {
+    let sorted = descriptive::sorted(in_order);
+    if sorted.is_empty() {
+        return Effect { estimate: f64::NAN, interval: None };
+    }
+    let mut interval = paired::interval_of(&sorted, level.interval, law);
+    if wandering {
+        interval = interval.and_then(|found| paired::cover_groups(found, in_order, level.groups));
+    }
+    Effect { estimate: assay_stats::signed_rank::pseudo_median(&sorted), interval }
+}
+
+fn wins(better: Better, comparisons: impl Iterator<Item = Option<std::cmp::Ordering>>) -> Wins {
+    use std::cmp::Ordering::{Greater, Less};
+    let (mut less, mut greater, mut of) = (0.0, 0.0, 0.0);
+    for ordering in comparisons {
+        of += 1.0;
+        match ordering {
+            Some(Less) => less += 1.0,
+            Some(Greater) => greater += 1.0,
+            _ => {}
+        }
+    }
+    match better {
+        Better::Lower => Wins { better: less, worse: greater, of },
+        Better::Higher => Wins { better: greater, worse: less, of },
+    }
+}
+
+/// Over all pairs of one value from each recording, without forming them. O((n + m) log(n + m)).
+fn wins_of_pairs(better: Better, reference: &[f64], other: &[f64]) -> Wins {
+    let sorted = descriptive::sorted(reference);
+    let (mut less, mut greater) = (0.0, 0.0);
+    for &value in other {
+        let below = sorted.partition_point(|&v| v < value);
+        let not_above = sorted.partition_point(|&v| v <= value);
+        greater += below as f64;
+        less += (sorted.len() - not_above) as f64;
+    }
+    let of = reference.len() as f64 * other.len() as f64;
+    match better {
+        Better::Lower => Wins { better: less, worse: greater, of },
+        Better::Higher => Wins { better: greater, worse: less, of },
+    }
+}

@@ -1,0 +1,178 @@
+//! One series by itself: how large, how spread, how sure, how dependent.
+//!
+//! Nothing here compares; nothing removes outliers, it only counts them.
+
+use assay_stats::{Interval, autocorrelation, descriptive, order, trend};
+
+/// What is known of one metric of one subject. Values are in the metric's base unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// Number of values.
+    pub n: usize,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation, n − 1; NaN for one value.
+    pub standard_deviation: f64,
+    /// Median.
+    pub median: f64,
+    /// Interval of the median by order statistics, widened by the autocorrelation time; `None` when there are too few values.
+    pub median_interval: Option<Interval>,
+    /// Confidence of that interval as asked for.
+    pub confidence: f64,
+    /// Quantiles (type 7) at 5, 25, 75, 95 and 99 %.
+    pub quantiles: Quantiles,
+    /// Values farther than three interquartile ranges outside the quartiles. Counted, kept.
+    pub outliers: usize,
+    /// Smallest gap between distinct values; `None` when all are equal.
+    pub clock_step: Option<f64>,
+    /// Autocorrelation time of the ranks, at least 1.
+    pub autocorrelation_time: f64,
+    /// Rank autocorrelation at lag 1.
+    pub lag1: f64,
+    /// Drift from the first to the last third, where it is larger than chance allows.
+    pub drift: Option<f64>,
+}
+
+/// Some quantiles of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantiles {
+    /// 5 %.
+    pub p5: f64,
+    /// 25 %.
+    pub p25: f64,
+    /// 75 %.
+    pub p75: f64,
+    /// 95 %.
+    pub p95: f64,
+    /// 99 %.
+    pub p99: f64,
+}
+
+/// Counts of several series over one common range, for the small pictures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// Lower end of the first bin; smaller values are counted in it.
+    pub low: f64,
+    /// Upper end of the last bin; larger values are counted in it.
+    pub high: f64,
+    /// Counts per series and bin.
+    pub counts: Vec<Vec<u32>>,
+}
+
+/// How far a drift's z must be from 0 to be told: 1 in 2,000 by chance.
+const DRIFT_Z: f64 = 3.5;
+/// Fewest values for which a drift is looked for.
+const DRIFT_FROM: usize = 20;
+
+impl Description {
+    /// Describes a series in its order of measurement; `None` for an empty one. O(n log n).
+    pub fn of(values: &[f64], confidence: f64) -> Option<Self> {
+        if values.is_empty() {
+            return None;
+        }
+        let sorted = descriptive::sorted(values);
+        let at = |p| descriptive::quantile_sorted(&sorted, p);
+        let (p25, p75) = (at(0.25), at(0.75));
+        let fence = 3.0 * (p75 - p25);
+        let outliers = sorted.iter().filter(|&&v| v < p25 - fence || v > p75 + fence).count();
+        let tau = autocorrelation::autocorrelation_time(values);
+        Some(Self {
+            n: values.len(),
+            min: sorted[0],
+            max: sorted[sorted.len() - 1],
+            mean: descriptive::mean(values),
+            standard_deviation: descriptive::standard_deviation(values),
+            median: at(0.5),
+            median_interval: order::median_interval_with_tau(&sorted, confidence, tau)
+                .map(|(interval, _achieved)| interval),
+            confidence,
+            quantiles: Quantiles { p5: at(0.05), p25, p75, p95: at(0.95), p99: at(0.99) },
+            outliers,
+            clock_step: descriptive::smallest_gap(&sorted),
+            autocorrelation_time: tau,
+            lag1: autocorrelation::rank_autocorrelation(values, 1).first().copied().unwrap_or(0.0),
+            drift: drift(values),
+        })
+    }
+
+    /// Effective number of independent values.
+    pub fn effective(&self) -> f64 {
+        self.n as f64 / self.autocorrelation_time
+    }
+}
+
+fn drift(values: &[f64]) -> Option<f64> {
+    if values.len() < DRIFT_FROM {
+        return None;
+    }
+    (trend::z_score(values).abs() > DRIFT_Z).then(|| trend::shift_between_thirds(values))?
+}
+
+impl Histogram {
+    /// Counts the series in `bins` equal bins from their common 1 % to their common 99 % quantile, so that one stall does
+    /// not squeeze everything into the first bin; `None` without values. O(n log n).
+    pub fn of(series: &[&[f64]], bins: usize) -> Option<Self> {
+        let sorted = descriptive::sorted(&series.concat());
+        if sorted.is_empty() || bins == 0 {
+            return None;
+        }
+        let low = descriptive::quantile_sorted(&sorted, 0.01);
+        let high = descriptive::quantile_sorted(&sorted, 0.99);
+        let width = (high - low) / bins as f64;
+        let bin_of = |v: f64| {
+            if width > 0.0 {
+                (((v - low) / width).max(0.0) as usize).min(bins - 1)
+            } else {
+                bins / 2
+            }
+        };
+        let counts = series
+            .iter()
+            .map(|values| {
+                let mut counts = vec![0; bins];
+                values.iter().for_each(|&v| counts[bin_of(v)] += 1);
+                counts
+            })
+            .collect();
+        Some(Self { low, high, counts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_value_is_described_without_an_interval() {
+        let one = Description::of(&[3.0], 0.95).expect("there is a value");
+        assert_eq!((one.median, one.median_interval), (3.0, None));
+        assert!(one.standard_deviation.is_nan());
+    }
+
+    #[test]
+    fn a_stall_is_counted_and_kept() {
+        let mut values: Vec<f64> =
+            (0..50).map(|i| 2.0 + f64::from((i * 7) % 50) / 1000.0).collect();
+        values.push(50.0);
+        let found = Description::of(&values, 0.95).expect("there are values");
+        assert_eq!((found.outliers, found.n, found.max), (1, 51, 50.0));
+    }
+
+    #[test]
+    fn a_rise_over_time_is_a_drift() {
+        let rising: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i) / 100.0).collect();
+        let drift = Description::of(&rising, 0.95).and_then(|d| d.drift);
+        assert!(drift.is_some_and(|d| d > 0.2));
+    }
+
+    #[test]
+    fn equal_values_fill_the_middle_bin() {
+        let histogram = Histogram::of(&[&[5.0, 5.0], &[5.0]], 7).expect("there are values");
+        assert_eq!(histogram.counts[0][3], 2);
+        assert_eq!(histogram.counts[1][3], 1);
+    }
+}

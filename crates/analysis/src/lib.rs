@@ -1,0 +1,32 @@
+//! From samples to verdicts: which subject is measured next and when to stop, what two subjects' samples say, and what speaks
+//! against believing it.
+//!
+//! Pure: no clock, no files, no processes, no printing. The same samples and plan always give the same [`Analysis`], to the
+//! digit, whether they come from the run that just ended or from its file a year later. The procedure, with the simulations
+//! that it rests on, is told in `docs/concepts/deciding.md`.
+//!
+//! - [`design`]: the experiment itself, fed observation by observation.
+//! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.
+//! - [`verdict`]: one interval, one verdict.
+//! - [`comparison`]: everything that is said about one subject against another.
+//! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
+//! - [`analysis`]: all of it, from [`assay_data::Samples`].
+
+pub mod analysis;
+pub mod checks;
+pub mod comparison;
+pub mod describe;
+pub mod design;
+pub mod machine;
+pub mod outlook;
+pub mod paired;
+pub mod unpaired;
+pub mod verdict;
+
+pub use analysis::{Analysis, Options, SubjectSummary, analyse};
+pub use assay_stats::Interval;
+pub use comparison::{Comparison, Effect};
+pub use describe::{Description, Histogram};
+pub use design::{Experiment, Step, Turn};
+pub use outlook::Outlook;
+pub use verdict::{Scale, Verdict};

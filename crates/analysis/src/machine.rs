@@ -1,0 +1,170 @@
+//! What the environment says about measuring here: which facts disturb, and the command that mends each.
+//!
+//! Pure functions of recorded facts, so that a file gives the same findings wherever it is read. Facts that are absent give no
+//! finding: not knowing is not a fault of the machine.
+
+use assay_data::{Environment, Finding, Severity};
+
+/// Load per CPU above which other work is said to disturb.
+const BUSY_PER_CPU: f64 = 0.5;
+/// Share of a CPU below which a spinning program was not alone.
+const FULL_SHARE: f64 = 0.95;
+/// Share of time stolen by the hypervisor that is worth telling.
+const STOLEN: f64 = 0.005;
+
+/// Findings about the machine, from the facts recorded when the run began.
+pub fn findings(environment: &Environment) -> Vec<Finding> {
+    let checks = [load, cpu_share, governor, turbo, clock_source, quota, steal, battery, layout];
+    checks.iter().filter_map(|check| check(environment)).collect()
+}
+
+fn load(e: &Environment) -> Option<Finding> {
+    let (load, cpus) = (e.number("load_1m")?, e.number("cpus_online")?.max(1.0));
+    (load / cpus > BUSY_PER_CPU).then(|| {
+        Finding::new(
+            "LOAD",
+            Severity::Warning,
+            format!("the machine was busy when the run began: load {load:.1} on {cpus} CPUs"),
+        )
+        .with("load_1m", load)
+        .with("cpus_online", cpus)
+        .next("stop other work, or decide on CPU time: --primary cpu")
+    })
+}
+
+fn cpu_share(e: &Environment) -> Option<Finding> {
+    let share = e.number("cpu_share")?;
+    (share < FULL_SHARE).then(|| {
+        let grouped = e.number("sched_autogroup") == Some(1.0) || e.flag("sched_autogroup") == Some(true);
+        let next = if grouped {
+            "stop other work; sched_autogroup shares the CPU per terminal session: sysctl kernel.sched_autogroup_enabled=0"
+        } else {
+            "stop other work on this machine"
+        };
+        Finding::new(
+            "CPU_SHARE",
+            Severity::Warning,
+            format!("a spinning program got {:.0} % of a CPU here", share * 100.0),
+        )
+        .with("cpu_share", share)
+        .next(next)
+    })
+}
+
+fn governor(e: &Environment) -> Option<Finding> {
+    let governor = e.text("governor")?;
+    (governor != "performance").then(|| {
+        Finding::new(
+            "GOVERNOR",
+            Severity::Note,
+            format!("the CPU frequency follows the load (governor `{governor}`)"),
+        )
+        .next("cpupower frequency-set -g performance")
+    })
+}
+
+fn turbo(e: &Environment) -> Option<Finding> {
+    (e.text("turbo")? == "on").then(|| {
+        Finding::new("TURBO", Severity::Note, "turbo is on: the frequency depends on heat and on the other cores")
+            .next("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > /sys/devices/system/cpu/cpufreq/boost")
+    })
+}
+
+fn clock_source(e: &Environment) -> Option<Finding> {
+    let source = e.text("clock_source")?;
+    let slow = matches!(source, "hpet" | "acpi_pm" | "jiffies" | "refined-jiffies");
+    slow.then(|| {
+        Finding::new("CLOCK_SOURCE", Severity::Warning, format!("the clock source `{source}` is slow or coarse"))
+            .with("clock_cost_seconds", e.number("clock_cost_seconds").unwrap_or(f64::NAN))
+            .next("echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, where tsc is offered")
+    })
+}
+
+fn quota(e: &Environment) -> Option<Finding> {
+    let quota = e.number("cgroup_cpu_quota")?;
+    Some(
+        Finding::new(
+            "CPU_QUOTA",
+            Severity::Warning,
+            format!("a control group allows {quota:.2} CPUs: a program that needs more is paused in the middle"),
+        )
+        .with("cgroup_cpu_quota", quota)
+        .next("run outside the container, or without a CPU limit"),
+    )
+}
+
+fn steal(e: &Environment) -> Option<Finding> {
+    let share = e.number("steal_share_of_run").or_else(|| e.number("steal_share"))?;
+    (share > STOLEN).then(|| {
+        Finding::new(
+            "STEAL",
+            Severity::Warning,
+            format!("the hypervisor gave {:.1} % of the CPU time to others", share * 100.0),
+        )
+        .with("steal_share", share)
+        .next("measure on a machine that is not shared, or decide on CPU time: --primary cpu")
+    })
+}
+
+fn battery(e: &Environment) -> Option<Finding> {
+    e.flag("on_battery")?.then(|| {
+        Finding::new("BATTERY", Severity::Warning, "the machine runs on battery").next("plug it in")
+    })
+}
+
+fn layout(e: &Environment) -> Option<Finding> {
+    (e.number("aslr")? < 1.0).then(|| {
+        Finding::new(
+            "NO_ASLR",
+            Severity::Note,
+            "address randomisation is off: every run has the same memory layout, and its luck looks like a property of the code",
+        )
+        .next("sysctl kernel.randomize_va_space=2")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(facts: &[(&str, serde_json::Value)]) -> Vec<String> {
+        let facts = facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        findings(&Environment::from_facts(facts)).into_iter().map(|f| f.code).collect()
+    }
+
+    #[test]
+    fn a_quiet_machine_gives_no_findings_and_an_unknown_one_neither() {
+        let quiet =
+            [("load_1m", 0.1.into()), ("cpus_online", 2.into()), ("cpu_share", 0.999.into())];
+        assert!(codes(&quiet).is_empty());
+        assert!(codes(&[]).is_empty());
+    }
+
+    #[test]
+    fn every_disturbance_has_its_code() {
+        let noisy = [
+            ("load_1m", 3.0.into()),
+            ("cpus_online", 2.into()),
+            ("cpu_share", 0.6.into()),
+            ("governor", "powersave".into()),
+            ("turbo", "on".into()),
+            ("clock_source", "hpet".into()),
+            ("cgroup_cpu_quota", 0.5.into()),
+            ("steal_share", 0.2.into()),
+            ("on_battery", true.into()),
+            ("aslr", 0.into()),
+        ];
+        let expected = [
+            "LOAD",
+            "CPU_SHARE",
+            "GOVERNOR",
+            "TURBO",
+            "CLOCK_SOURCE",
+            "CPU_QUOTA",
+            "STEAL",
+            "BATTERY",
+            "NO_ASLR",
+        ];
+        assert_eq!(codes(&noisy), expected);
+    }
+}

@@ -1,0 +1,60 @@
+//! How many more blocks it would likely take, and what this experiment could see.
+//!
+//! The half width of the interval shrinks with the square root of the number of blocks; the factors (from the normal
+//! approximation and checked by simulation) are in `docs/concepts/deciding.md`, section 8. Forecasts answer two questions and
+//! are never merged into one number, since which one matters depends on what is true.
+
+use crate::verdict::Decision;
+use assay_data::{Plan, plan};
+use assay_stats::{normal, power};
+
+/// Forecast for a comparison that is not settled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlook {
+    /// Blocks more to show that any difference is below the threshold, if there is none.
+    pub to_rule_out: Option<u64>,
+    /// Blocks more to confirm the difference seen now, if that is the truth, in 80 % of runs.
+    pub to_confirm: Option<u64>,
+    /// The threshold that the blocks of a whole run could rule out; on the decision's scale, set when `to_rule_out` is out
+    /// of reach.
+    pub reachable_threshold: Option<f64>,
+}
+
+/// The smallest true difference that these blocks would have found in 80 % of experiments; on the decision's scale.
+pub fn could_see(decision: &Decision, level: f64) -> Option<f64> {
+    let half_width = decision.interval?.half_width();
+    Some(power::minimum_detectable_effect(half_width, z(level)))
+}
+
+/// How many more blocks would settle it; `None` without an interval, or when it is settled.
+pub fn outlook(decision: &Decision, blocks: usize, level: f64, plan: &Plan) -> Option<Outlook> {
+    if decision.is_settled() {
+        return None;
+    }
+    let half_width = decision.interval?.half_width();
+    if half_width <= 0.0 || half_width.is_nan() {
+        return None;
+    }
+    let more = |total: f64| {
+        let more = (total - blocks as f64).ceil();
+        (more.is_finite() && more < 1e12).then_some(more.max(1.0) as u64)
+    };
+    let threshold = decision.threshold;
+    let to_rule_out = (threshold > 0.0)
+        .then(|| power::blocks_for_equivalence(blocks as f64, half_width, threshold, z(level)))
+        .and_then(more);
+    let seen = decision.estimate.abs();
+    let to_confirm = (seen > 0.0)
+        .then(|| power::blocks_to_confirm_80(blocks as f64, half_width, seen, z(level)))
+        .and_then(more);
+    let out_of_reach = plan.is_sequential()
+        && to_rule_out.is_some_and(|n| n + blocks as u64 > u64::from(plan::MAX_BLOCKS));
+    let reachable_threshold = out_of_reach.then(|| {
+        power::reachable_threshold(blocks as f64, half_width, f64::from(plan::MAX_BLOCKS), z(level))
+    });
+    Some(Outlook { to_rule_out, to_confirm, reachable_threshold })
+}
+
+fn z(level: f64) -> f64 {
+    -normal::quantile(level / 2.0)
+}

@@ -1,0 +1,290 @@
+//! The interval for blocks: signed ranks of the per-block differences.
+//!
+//! Method: Wilcoxon's signed-rank law inverted through Walsh averages (Hollander, Wolfe & Chicken, *Nonparametric
+//! Statistical Methods*, 3rd ed., ch. 3.3; R's `wilcox.test(conf.int=TRUE, paired=TRUE)` on logarithms). It holds whatever
+//! the noise does over time, because the order within each block was drawn at random. Where the difference itself wanders
+//! during the run, the t interval over eight consecutive groups must agree. It must not choose levels: they are handed in.
+
+use crate::verdict::{Decision, Scale};
+use assay_data::{Better, Threshold};
+use assay_stats::{
+    Interval, autocorrelation, descriptive, groups,
+    signed_rank::{self, SignedRankLaw},
+};
+
+/// Fewest blocks at which wandering is looked for.
+const WANDERING_FROM: usize = 24;
+/// Groups whose medians are asked when the difference wanders.
+const GROUPS: usize = 8;
+
+/// The values of two subjects, block by block, kept ready for a look after every block.
+#[derive(Clone, Debug, Default)]
+pub struct Paired {
+    reference: Vec<f64>,
+    other: Vec<f64>,
+    log_ratios: Vec<f64>,
+    sorted_log_ratios: Vec<f64>,
+    not_positive: usize,
+}
+
+/// How sure an interval must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// Two-sided level of the interval: 0.05 for 95 %, less when one looks often or at several comparisons.
+    pub interval: f64,
+    /// Level of the group interval, which is looked at once, at the end.
+    pub groups: f64,
+}
+
+/// A decision about blocks, and whether the difference wandered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairedDecision {
+    /// The verdict and its numbers.
+    pub decision: Decision,
+    /// Rank autocorrelation of successive differences where it is too large for chance; the interval then covers the group
+    /// interval as well, and a run must not stop early.
+    pub wandering: Option<f64>,
+}
+
+impl Paired {
+    /// Adds a block. O(blocks).
+    pub fn push(&mut self, reference: f64, other: f64) {
+        self.reference.push(reference);
+        self.other.push(other);
+        if reference > 0.0 && other > 0.0 {
+            let d = (other / reference).ln();
+            self.log_ratios.push(d);
+            let at = self.sorted_log_ratios.partition_point(|&x| x < d);
+            self.sorted_log_ratios.insert(at, d);
+        } else {
+            self.not_positive += 1;
+        }
+    }
+
+    /// Number of blocks.
+    pub fn len(&self) -> usize {
+        self.reference.len()
+    }
+
+    /// True before the first block.
+    pub fn is_empty(&self) -> bool {
+        self.reference.is_empty()
+    }
+
+    /// The reference's values, in block order.
+    pub fn reference(&self) -> &[f64] {
+        &self.reference
+    }
+
+    /// The other subject's values, in block order.
+    pub fn other(&self) -> &[f64] {
+        &self.other
+    }
+
+    /// How many blocks hold a value that is zero or negative.
+    pub fn not_positive(&self) -> usize {
+        self.not_positive
+    }
+
+    /// Differences second − first, in block order.
+    pub fn shifts(&self) -> Vec<f64> {
+        self.reference.iter().zip(&self.other).map(|(a, b)| b - a).collect()
+    }
+
+    /// Natural logarithms of second / first in block order; `None` when a value is not positive.
+    pub fn log_ratios(&self) -> Option<&[f64]> {
+        (self.not_positive == 0).then_some(&self.log_ratios)
+    }
+
+    /// The scale on which these blocks are decided.
+    pub fn scale(&self, threshold: &Threshold) -> Scale {
+        match threshold {
+            Threshold::Relative(_) if self.not_positive == 0 => Scale::Ratio,
+            _ => Scale::Shift,
+        }
+    }
+
+    /// A first, cheap answer to "could a run stop here?": true unless the interval alone already says no. O(blocks · log).
+    pub fn may_be_settled(
+        &self,
+        threshold: &Threshold,
+        level: f64,
+        law: &mut SignedRankLaw,
+    ) -> bool {
+        if self.scale(threshold) == Scale::Shift {
+            return true;
+        }
+        let threshold = self.threshold_on(Scale::Ratio, threshold);
+        let sorted = &self.sorted_log_ratios;
+        let interval = interval_of(sorted, level, law);
+        // Without the clock's step the interval is narrower, so this can only say "perhaps" too often.
+        Decision::read(Scale::Ratio, 0.0, interval, threshold, 0.0, Better::Lower).is_settled()
+    }
+
+    /// The decision on the blocks so far. O(n log n).
+    pub fn decide(
+        &self,
+        threshold: &Threshold,
+        level: Level,
+        better: Better,
+        law: &mut SignedRankLaw,
+    ) -> PairedDecision {
+        let scale = self.scale(threshold);
+        let in_order = match scale {
+            Scale::Ratio => self.log_ratios.clone(),
+            Scale::Shift => self.shifts(),
+        };
+        let sorted = descriptive::sorted(&in_order);
+        let mut interval = interval_of(&sorted, level.interval, law);
+        let wandering = wandering(&in_order);
+        if let (Some(found), Some(_)) = (interval, wandering) {
+            interval = cover_groups(found, &in_order, level.groups);
+        }
+        let estimate =
+            if sorted.is_empty() { f64::NAN } else { signed_rank::pseudo_median(&sorted) };
+        let decision = Decision::read(
+            scale,
+            estimate,
+            interval,
+            self.threshold_on(scale, threshold),
+            clock_step(&self.reference, &self.other, scale),
+            better,
+        );
+        PairedDecision { decision, wandering }
+    }
+
+    fn threshold_on(&self, scale: Scale, threshold: &Threshold) -> f64 {
+        threshold_on(scale, threshold, &self.reference)
+    }
+}
+
+/// The threshold on a scale: the logarithm of 1 + t for ratios; for shifts the amount, or t times the reference's median.
+pub fn threshold_on(scale: Scale, threshold: &Threshold, reference: &[f64]) -> f64 {
+    match (scale, threshold) {
+        (Scale::Ratio, Threshold::Relative(t)) => t.ln_1p(),
+        (_, Threshold::Absolute { value, .. }) => *value,
+        (Scale::Shift, Threshold::Relative(t)) => {
+            let median = if reference.is_empty() { 0.0 } else { descriptive::median(reference) };
+            // A fraction of nothing is no threshold.
+            if median == 0.0 { f64::NAN } else { t * median.abs() }
+        }
+    }
+}
+
+/// The step of the clock (or counter) behind these values: the smallest gap between distinct ones, relative to the median for
+/// ratios. 0 when all values are equal. O(n log n).
+pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
+    let sorted = descriptive::sorted(&[first, second].concat());
+    let Some(gap) = descriptive::smallest_gap(&sorted) else { return 0.0 };
+    match scale {
+        Scale::Shift => gap,
+        Scale::Ratio => gap / descriptive::median(&sorted),
+    }
+}
+
+/// Interval of the pseudo-median of sorted differences at this level; `None` when there are too few.
+pub fn interval_of(sorted: &[f64], level: f64, law: &mut SignedRankLaw) -> Option<Interval> {
+    let critical = law.critical(sorted.len(), level)?;
+    Some(signed_rank::walsh_interval(sorted, critical))
+}
+
+/// An interval widened to cover also the t interval over the medians of eight consecutive groups, which is what is asked of a
+/// difference that wanders; `None` when that one can't be had.
+pub fn cover_groups(found: Interval, in_order: &[f64], level: f64) -> Option<Interval> {
+    let medians = groups::group_medians(in_order, GROUPS);
+    groups::t_interval(&medians, 1.0 - level).map(|by_groups| Interval {
+        lower: found.lower.min(by_groups.lower),
+        upper: found.upper.max(by_groups.upper),
+    })
+}
+
+/// Rank autocorrelation at lag 1, when it is larger than chance allows in 1 % of runs.
+pub fn wandering(in_order: &[f64]) -> Option<f64> {
+    if in_order.len() < WANDERING_FROM {
+        return None;
+    }
+    let lag1 = *autocorrelation::rank_autocorrelation(in_order, 1).first()?;
+    (lag1 > 2.33 / (in_order.len() as f64).sqrt()).then_some(lag1)
+}
+
+/// The fewest blocks at which any verdict is possible at this level: the smallest n with 2^(1-n) ≤ level.
+pub fn fewest_blocks(level: f64) -> u32 {
+    (1.0 - level.log2() - 1e-9).ceil().max(1.0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(interval: f64) -> Level {
+        Level { interval, groups: 0.05 }
+    }
+
+    #[test]
+    fn the_fewest_blocks_are_those_of_the_procedure() {
+        assert_eq!(fewest_blocks(0.05), 6);
+        assert_eq!(fewest_blocks(0.002), 10);
+        assert_eq!(fewest_blocks(0.001), 11);
+        assert_eq!([3.0, 5.0].map(|k| fewest_blocks(0.002 / k)), [12, 13]);
+        assert_eq!([2.0, 3.0, 5.0].map(|k| fewest_blocks(0.05 / k)), [7, 7, 8]);
+    }
+
+    #[test]
+    fn a_constant_factor_is_found_exactly() {
+        let mut paired = Paired::default();
+        for i in 0..10 {
+            let a = 1.0 + f64::from(i) / 100.0;
+            paired.push(a, 2.0 * a);
+        }
+        let mut law = SignedRankLaw::default();
+        let found =
+            paired.decide(&Threshold::default(), level(0.002), Better::Lower, &mut law).decision;
+        assert!((found.estimate - 2f64.ln()).abs() < 1e-12);
+        assert_eq!(found.verdict, crate::Verdict::Slower);
+        assert!(!found.possibly_below_threshold);
+    }
+
+    #[test]
+    fn five_blocks_never_decide() {
+        let mut paired = Paired::default();
+        (0..5).for_each(|_| paired.push(1.0, 9.0));
+        let mut law = SignedRankLaw::default();
+        let found =
+            paired.decide(&Threshold::default(), level(0.05), Better::Lower, &mut law).decision;
+        assert_eq!((found.verdict, found.interval), (crate::Verdict::Inconclusive, None));
+    }
+
+    #[test]
+    fn values_that_are_zero_are_compared_by_shift() {
+        let mut paired = Paired::default();
+        for i in 0..12 {
+            paired.push(f64::from(i % 2), f64::from(i % 2) + 3.0);
+        }
+        let mut law = SignedRankLaw::default();
+        let found =
+            paired.decide(&Threshold::default(), level(0.05), Better::Lower, &mut law).decision;
+        assert_eq!(found.scale, Scale::Shift);
+        assert_eq!(found.estimate, 3.0);
+        assert_eq!(found.verdict, crate::Verdict::Slower);
+    }
+
+    #[test]
+    fn a_difference_that_wanders_is_noticed_and_its_interval_is_wider() {
+        let mut paired = Paired::default();
+        let mut calm = Paired::default();
+        for i in 0..64 {
+            let wave = 0.02 * (f64::from(i) / 10.0).sin();
+            paired.push(1.0, 1.003 + wave);
+            // The same differences, in an order without waves.
+            let shuffled = 0.02 * (f64::from((i * 37) % 64) / 10.0).sin();
+            calm.push(1.0, 1.003 + shuffled);
+        }
+        let mut law = SignedRankLaw::default();
+        let mut decide =
+            |p: &Paired| p.decide(&Threshold::default(), level(0.05), Better::Lower, &mut law);
+        let (wanders, rests) = (decide(&paired), decide(&calm));
+        assert!(wanders.wandering.is_some() && rests.wandering.is_none());
+        let width = |d: &PairedDecision| d.decision.interval.map(|i| i.half_width());
+        assert!(width(&wanders) > width(&rests));
+    }
+}

@@ -1,0 +1,164 @@
+//! One interval, one verdict.
+//!
+//! The interval of the difference is held against "no effect" and against the threshold on both sides; whatever is printed
+//! beside the verdict is this same interval, so the two cannot disagree. Nothing is computed from samples here.
+
+use assay_data::Better;
+use assay_stats::Interval;
+
+/// What the samples say of a subject against the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The metric is better than the reference's (for times: less).
+    Faster,
+    /// The metric is worse than the reference's.
+    Slower,
+    /// Any difference is smaller than the threshold.
+    Equivalent,
+    /// Not known yet.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// The word that JSON and `--fail-if` use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Equivalent => "equivalent",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+
+    /// True for `faster` and `slower`.
+    pub fn is_directional(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower)
+    }
+}
+
+/// The scale on which the difference is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Logarithms of ratios: the default, for positive values and a relative threshold.
+    Ratio,
+    /// Differences in the metric's unit: for values that are zero or negative, and for absolute thresholds.
+    Shift,
+}
+
+/// A verdict with what it was read from. All numbers are on `scale`: natural logarithms for ratios, base units for shifts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The scale of the numbers below.
+    pub scale: Scale,
+    /// Best estimate of the difference, second against first.
+    pub estimate: f64,
+    /// Its interval; `None` when there are too few observations for one at this level.
+    pub interval: Option<Interval>,
+    /// The threshold; NaN when it can't be put on this scale (a fraction of a reference of zero).
+    pub threshold: f64,
+    /// The clock's step; half of it widens the interval wherever it is held against the threshold.
+    pub clock_step: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// True when the direction is known, but not that the difference exceeds the threshold.
+    pub possibly_below_threshold: bool,
+}
+
+impl Decision {
+    /// Reads the verdict from an interval. `lower` and `upper` ends equal to zero or to the threshold do not exclude it, so
+    /// that ties only ever err towards not knowing.
+    pub fn read(
+        scale: Scale,
+        estimate: f64,
+        interval: Option<Interval>,
+        threshold: f64,
+        clock_step: f64,
+        better: Better,
+    ) -> Self {
+        let (verdict, possibly_below_threshold) = match interval {
+            None => (Verdict::Inconclusive, false),
+            Some(interval) => read(interval, threshold, clock_step, better),
+        };
+        Self { scale, estimate, interval, threshold, clock_step, verdict, possibly_below_threshold }
+    }
+
+    /// True when measuring on would not change what is said: beyond the threshold, within it, or a direction whose size is
+    /// known to half a threshold.
+    pub fn is_settled(&self) -> bool {
+        match self.verdict {
+            Verdict::Inconclusive => false,
+            Verdict::Equivalent => true,
+            Verdict::Faster | Verdict::Slower => {
+                !self.possibly_below_threshold
+                    || self.interval.is_some_and(|i| i.half_width() <= self.threshold / 2.0)
+            }
+        }
+    }
+}
+
+fn read(interval: Interval, threshold: f64, clock_step: f64, better: Better) -> (Verdict, bool) {
+    let (less, more) = match better {
+        Better::Lower => (Verdict::Faster, Verdict::Slower),
+        Better::Higher => (Verdict::Slower, Verdict::Faster),
+    };
+    let margin = clock_step / 2.0;
+    // A threshold of NaN makes every comparison with it false: only "no effect" can then be excluded.
+    if interval.lower - margin > threshold {
+        (more, false)
+    } else if interval.upper + margin < -threshold {
+        (less, false)
+    } else if interval.lower - margin > -threshold && interval.upper + margin < threshold {
+        (Verdict::Equivalent, false)
+    } else if interval.lower > 0.0 {
+        (more, true)
+    } else if interval.upper < 0.0 {
+        (less, true)
+    } else {
+        (Verdict::Inconclusive, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(lower: f64, upper: f64, clock_step: f64) -> (Verdict, bool) {
+        read(Interval { lower, upper }, 0.01, clock_step, Better::Lower)
+    }
+
+    #[test]
+    fn the_interval_and_the_threshold_give_the_verdict() {
+        assert_eq!(verdict(0.02, 0.03, 0.0), (Verdict::Slower, false));
+        assert_eq!(verdict(-0.03, -0.02, 0.0), (Verdict::Faster, false));
+        assert_eq!(verdict(0.002, 0.004, 0.0), (Verdict::Equivalent, false));
+        assert_eq!(verdict(0.002, 0.02, 0.0), (Verdict::Slower, true));
+        assert_eq!(verdict(-0.02, -0.001, 0.0), (Verdict::Faster, true));
+        assert_eq!(verdict(-0.02, 0.003, 0.0), (Verdict::Inconclusive, false));
+    }
+
+    #[test]
+    fn an_end_that_touches_zero_or_the_threshold_excludes_neither() {
+        assert_eq!(verdict(0.0, 0.02, 0.0), (Verdict::Inconclusive, false));
+        assert_eq!(verdict(-0.01, 0.005, 0.0), (Verdict::Inconclusive, false));
+        assert_eq!(verdict(0.01, 0.02, 0.0), (Verdict::Slower, true));
+    }
+
+    #[test]
+    fn a_coarse_clock_keeps_a_difference_from_being_called_equivalent() {
+        assert_eq!(verdict(-0.004, 0.004, 0.0), (Verdict::Equivalent, false));
+        assert_eq!(verdict(-0.004, 0.004, 0.02), (Verdict::Inconclusive, false));
+    }
+
+    #[test]
+    fn more_requests_a_second_are_faster() {
+        let higher = read(Interval { lower: 0.02, upper: 0.03 }, 0.01, 0.0, Better::Higher);
+        assert_eq!(higher, (Verdict::Faster, false));
+    }
+
+    #[test]
+    fn without_a_threshold_only_a_direction_can_be_known() {
+        let at = |lower, upper| read(Interval { lower, upper }, f64::NAN, 0.0, Better::Lower).0;
+        assert_eq!(at(1.0, 2.0), Verdict::Slower);
+        assert_eq!(at(-1e-9, 1e-9), Verdict::Inconclusive);
+    }
+}

@@ -1,0 +1,169 @@
+//! The procedure held to what it promises, by seeded simulation: how often it cries wolf, how often its interval covers the
+//! truth, and whether it finds what is there. The noise is made up to be unkind: drift, dependence, stalls, ticks.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use assay_analysis::{Experiment, Step, Verdict};
+use assay_data::{Plan, StopReason, StopRule, Threshold};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Successive log times of one unchanging program.
+struct Noise {
+    random: Pcg64Mcg,
+    kind: Kind,
+    run: u32,
+    last: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Independent, 2 %.
+    Plain,
+    /// Independent, with a 30 % drift over 600 runs.
+    Drift,
+    /// Successive runs hang together (0.9), 5 %.
+    Dependent,
+    /// Every second run is 5 % slower, as a timer tick makes it.
+    Tick,
+    /// One run in a hundred is 25 times as long.
+    Stalls,
+}
+
+impl Noise {
+    fn normal(&mut self) -> f64 {
+        let uniform = |r: &mut Pcg64Mcg| (r.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let (u, v) = (1.0 - uniform(&mut self.random), uniform(&mut self.random));
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    }
+
+    fn next(&mut self) -> f64 {
+        self.run += 1;
+        let z = self.normal();
+        match self.kind {
+            Kind::Plain => 0.02 * z,
+            Kind::Drift => 0.02 * z + 0.3 * f64::from(self.run) / 600.0,
+            Kind::Dependent => {
+                self.last = 0.9 * self.last + 0.05 * (1.0f64 - 0.81).sqrt() * z;
+                self.last
+            }
+            Kind::Tick => 0.01 * z + if self.run.is_multiple_of(2) { 0.05 } else { 0.0 },
+            Kind::Stalls => 0.01 * z + if self.random.next_u32() % 100 == 0 { 3.2 } else { 0.0 },
+        }
+    }
+}
+
+const ALL: [Kind; 5] = [Kind::Plain, Kind::Drift, Kind::Dependent, Kind::Tick, Kind::Stalls];
+
+struct Outcome {
+    verdict: Verdict,
+    possibly_below: bool,
+    covers: bool,
+    blocks: usize,
+    reason: StopReason,
+}
+
+fn experiment(stop: StopRule, kind: Kind, effect: f64, seed: u64) -> Outcome {
+    let plan =
+        Plan { stop, budget_seconds: None, ..Plan::sequential(0.95, Threshold::default(), seed) };
+    let mut noise = Noise {
+        random: Pcg64Mcg::seed_from_u64(seed ^ 0xA5A5),
+        kind,
+        run: (seed % 2) as u32,
+        last: 0.0,
+    };
+    let mut experiment = Experiment::new(plan, 2);
+    let reason = loop {
+        let turn = experiment.next_turn();
+        let truth = if turn.subject == 1 { effect.ln_1p() } else { 0.0 };
+        if let Step::Stop(reason) = experiment.observe(turn, (noise.next() + truth).exp(), 0.0) {
+            break reason;
+        }
+    };
+    let found = experiment.estimate(1).unwrap();
+    Outcome {
+        verdict: found.verdict,
+        possibly_below: found.possibly_below_threshold,
+        covers: found.interval.is_some_and(|i| i.contains(effect.ln_1p())),
+        blocks: experiment.blocks(),
+        reason,
+    }
+}
+
+fn rate(count: u64, condition: impl Fn(u64) -> bool) -> f64 {
+    (0..count).filter(|&seed| condition(seed)).count() as f64 / count as f64
+}
+
+/// 5 % and three standard errors of the simulation.
+fn at_most_5_percent(count: u64) -> f64 {
+    0.05 + 3.0 * (0.05 * 0.95 / count as f64).sqrt()
+}
+
+#[test]
+fn fifty_blocks_of_a_program_against_itself_cry_wolf_in_5_percent_whatever_the_noise() {
+    for kind in ALL {
+        let outcomes: Vec<_> = (0..600)
+            .map(|seed| experiment(StopRule::Fixed { blocks: 50 }, kind, 0.0, seed))
+            .collect();
+        let share =
+            |f: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|o| f(o)).count() as f64 / 600.0;
+        let false_rate = share(&|o| o.verdict.is_directional());
+        assert!(false_rate <= at_most_5_percent(600), "{kind:?}: {false_rate}");
+        // Silence would pass too: the interval must miss nothing in about 5 %, not far less.
+        let misses = share(&|o| !o.covers);
+        assert!((0.02..=at_most_5_percent(600)).contains(&misses), "{kind:?}: {misses}");
+    }
+}
+
+#[test]
+fn a_run_that_stops_by_itself_cries_wolf_in_5_percent_and_covers_the_truth() {
+    let stop = StopRule::Sequential { look_level: 0.002, max_blocks: 300 };
+    for kind in ALL {
+        let outcomes: Vec<_> =
+            (0..300).map(|seed| experiment(stop.clone(), kind, 0.0, seed)).collect();
+        let share =
+            |f: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|o| f(o)).count() as f64 / 300.0;
+        let false_rate = share(&|o| o.verdict.is_directional());
+        assert!(false_rate <= at_most_5_percent(300), "{kind:?}: {false_rate}");
+        assert!(share(&|o| o.covers) >= 0.92, "{kind:?} covers");
+        if matches!(kind, Kind::Plain | Kind::Stalls) {
+            assert!(
+                share(&|o| o.verdict == Verdict::Equivalent) >= 0.85,
+                "{kind:?} is seldom settled"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_difference_of_exactly_the_threshold_is_hardly_ever_called_equivalent() {
+    let stop = StopRule::Sequential { look_level: 0.002, max_blocks: 300 };
+    let wrong = rate(300, |seed| {
+        experiment(stop.clone(), Kind::Plain, 0.01, seed).verdict == Verdict::Equivalent
+    });
+    assert!(wrong <= 0.05, "{wrong}");
+}
+
+#[test]
+fn a_difference_of_2_percent_is_found_and_5_percent_at_once() {
+    let stop = StopRule::Sequential { look_level: 0.002, max_blocks: 1024 };
+    let outcomes: Vec<_> =
+        (0..100).map(|seed| experiment(stop.clone(), Kind::Plain, 0.02, seed)).collect();
+    let found =
+        outcomes.iter().filter(|o| o.verdict == Verdict::Slower && !o.possibly_below).count();
+    assert!(found >= 95, "{found} of 100");
+    let mut blocks: Vec<_> =
+        (0..51).map(|seed| experiment(stop.clone(), Kind::Plain, 0.05, seed).blocks).collect();
+    blocks.sort_unstable();
+    assert!(blocks[25] <= 15, "median of {} blocks", blocks[25]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let stop = StopRule::Sequential { look_level: 0.002, max_blocks: 300 };
+    let once = experiment(stop.clone(), Kind::Plain, 0.003, 11);
+    let again = experiment(stop, Kind::Plain, 0.003, 11);
+    assert_eq!(
+        (once.blocks, once.verdict, once.reason),
+        (again.blocks, again.verdict, again.reason)
+    );
+}
