@@ -1,0 +1,170 @@
+//! Which commit the current directory is at, and whether anything was changed since.
+//!
+//! The commit is read from `.git` itself, following gitrepository-layout(5); `git` is started only
+//! to learn about changes, and only for a short time. Nothing is written: not even the index is
+//! refreshed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What is known of a working tree.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    /// The commit; `None` before the first one.
+    pub(crate) commit: Option<String>,
+    /// Whether tracked or new files differ from it; `None` if `git` is absent or too slow.
+    pub(crate) dirty: Option<bool>,
+}
+
+/// The state of the working tree that a directory is in, or `None` if it is in none. `git` may
+/// take so long at most.
+pub(crate) fn state(directory: &Path, patience: Duration) -> Option<State> {
+    let start = directory.canonicalize().ok()?;
+    let git = start.ancestors().find_map(|above| git_directory(&above.join(".git")))?;
+    Some(State { commit: commit(&git), dirty: dirty(&start, patience) })
+}
+
+/// `.git` is a directory, or in worktrees and submodules a file that names one.
+fn git_directory(dot_git: &Path) -> Option<PathBuf> {
+    if dot_git.is_dir() {
+        return dot_git.join("HEAD").exists().then(|| dot_git.to_owned());
+    }
+    let text = fs::read_to_string(dot_git).ok()?;
+    Some(dot_git.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
+}
+
+fn commit(git: &Path) -> Option<String> {
+    let head = fs::read_to_string(git.join("HEAD")).ok()?;
+    let Some(name) = head.strip_prefix("ref:").map(str::trim) else {
+        return object_name(&head);
+    };
+    // Branches of a linked worktree are kept with the main one.
+    let common = match fs::read_to_string(git.join("commondir")) {
+        Ok(path) => git.join(path.trim()),
+        Err(_) => git.to_owned(),
+    };
+    let loose = fs::read_to_string(common.join(name)).ok();
+    loose.and_then(|text| object_name(&text)).or_else(|| {
+        let packed = fs::read_to_string(common.join("packed-refs")).ok()?;
+        packed_ref(&packed, name)
+    })
+}
+
+/// A reference in the text of `packed-refs`.
+fn packed_ref(packed: &str, name: &str) -> Option<String> {
+    packed
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .find_map(|(object, of)| (of == name).then(|| object_name(object)).flatten())
+}
+
+/// The name of an object, by SHA-1 or SHA-256.
+fn object_name(text: &str) -> Option<String> {
+    let name = text.trim();
+    let right = matches!(name.len(), 40 | 64) && name.bytes().all(|b| b.is_ascii_hexdigit());
+    right.then(|| name.to_owned())
+}
+
+/// Asks `git`, and gives up when it takes too long.
+fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
+    let deadline = Instant::now() + patience;
+    let mut child = Command::new("git")
+        .args(["--no-optional-locks", "status", "--porcelain", "--untracked-files=normal"])
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let output = child.stdout.take().map(std::os::fd::OwnedFd::from);
+    let said = output.and_then(|output| says_anything(&output, deadline));
+    // One byte is an answer: the rest of a long list is not waited for.
+    let killed = said != Some(false) && child.kill().is_ok();
+    let status = child.wait().ok()?;
+    match said {
+        Some(false) if !killed && status.success() => Some(false),
+        Some(true) => Some(true),
+        _ => None,
+    }
+}
+
+/// True at the first byte, false at the end without one, `None` when the time is up.
+fn says_anything(output: &std::os::fd::OwnedFd, deadline: Instant) -> Option<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    loop {
+        let left = deadline.checked_duration_since(Instant::now())?;
+        let left = Timespec::try_from(left).ok()?;
+        match poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&left)) {
+            Ok(0) => return None,
+            Ok(_) => {
+                let mut byte = [0_u8; 1];
+                return Some(rustix::io::read(output, &mut byte).ok()? > 0);
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    const NAME: &str = "0123456789abcdef0123456789abcdef01234567";
+
+    fn repository(head: &str) -> tempfile::TempDir {
+        let d = tempfile::tempdir().unwrap();
+        fs::create_dir_all(d.path().join(".git/refs/heads")).unwrap();
+        fs::create_dir_all(d.path().join("sub/deeper")).unwrap();
+        fs::write(d.path().join(".git/HEAD"), head).unwrap();
+        d
+    }
+
+    #[test]
+    fn the_commit_is_found_from_a_directory_below() {
+        let d = repository("ref: refs/heads/main\n");
+        let below = d.path().join("sub/deeper");
+        let commit = || state(&below, Duration::ZERO).unwrap().commit;
+        assert_eq!(commit(), None);
+        fs::write(
+            d.path().join(".git/packed-refs"),
+            format!("# pack-refs with: peeled\n{NAME} refs/heads/main\n^{NAME}\n"),
+        )
+        .unwrap();
+        assert_eq!(commit().as_deref(), Some(NAME));
+        let newer = NAME.replace('0', "f");
+        fs::write(d.path().join(".git/refs/heads/main"), format!("{newer}\n")).unwrap();
+        assert_eq!(commit(), Some(newer));
+    }
+
+    #[test]
+    fn a_detached_head_and_a_linked_worktree_are_read() {
+        let d = repository(&format!("{NAME}\n"));
+        assert_eq!(state(d.path(), Duration::ZERO).unwrap().commit.as_deref(), Some(NAME));
+        let linked = d.path().join(".git/worktrees/w");
+        fs::create_dir_all(&linked).unwrap();
+        fs::write(linked.join("HEAD"), "ref: refs/heads/w\n").unwrap();
+        fs::write(linked.join("commondir"), "../..\n").unwrap();
+        fs::write(d.path().join(".git/refs/heads/w"), NAME).unwrap();
+        let tree = tempfile::tempdir().unwrap();
+        fs::write(tree.path().join(".git"), format!("gitdir: {}\n", linked.display())).unwrap();
+        assert_eq!(state(tree.path(), Duration::ZERO).unwrap().commit.as_deref(), Some(NAME));
+    }
+
+    #[test]
+    fn what_is_no_repository_or_no_commit_is_nothing() {
+        let d = tempfile::tempdir().unwrap();
+        assert_eq!(state(d.path(), Duration::ZERO), None);
+        let broken = repository("garbage");
+        assert_eq!(state(broken.path(), Duration::ZERO).unwrap().commit, None);
+    }
+
+    #[test]
+    fn no_patience_means_not_known() {
+        let d = repository(NAME);
+        assert_eq!(state(d.path(), Duration::ZERO).unwrap().dirty, None);
+    }
+}

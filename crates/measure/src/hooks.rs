@@ -1,0 +1,95 @@
+//! Runs the lines given to `--setup`, `--prepare`, `--conclude` and `--cleanup`: by `/bin/sh`,
+//! through the same launcher as the commands, so that they too leave nothing running. Nothing of
+//! them is measured.
+
+use thiserror::Error;
+
+use crate::command::Command;
+use crate::runner::{MeasureError, Outcome, RunOptions, Runner};
+
+/// Why a hook failed.
+#[derive(Debug, Error)]
+pub enum HookError {
+    /// It ran and failed.
+    #[error("the {hook} line `{line}` {}{}", ending(*outcome), said(stderr_tail))]
+    Failed {
+        /// Which one, as the user gave it: `--prepare`.
+        hook: String,
+        /// Its text.
+        line: String,
+        /// How it ended.
+        outcome: Outcome,
+        /// The last that it wrote to standard error.
+        stderr_tail: String,
+    },
+    /// It succeeded, but left processes running in its group, which have been killed.
+    #[error(
+        "the {hook} line `{line}` left processes running; they were ended, for they would disturb \
+         the runs.\nLet it wait for them; if one is meant to stay, such as a server, start it by \
+         `setsid` and end it in --cleanup."
+    )]
+    LeftBehind {
+        /// Which one, as the user gave it: `--prepare`.
+        hook: String,
+        /// Its text.
+        line: String,
+    },
+    /// It could not be run at all.
+    #[error("cannot run the {hook} line `{line}`: {source}")]
+    NotRun {
+        /// Which one, as the user gave it: `--prepare`.
+        hook: String,
+        /// Its text.
+        line: String,
+        /// Why.
+        source: Box<MeasureError>,
+    },
+}
+
+/// Runs a line and waits for its end. `hook` names it in errors (`--prepare`). Its standard output
+/// is thrown away, its standard error kept for the error.
+///
+/// # Errors
+///
+/// [`HookError`] if it cannot be run, exits with another status than 0, ends by a signal or leaves
+/// processes behind in its group.
+pub fn run(runner: &mut Runner, hook: &str, line: &str) -> Result<(), HookError> {
+    let not_run = |source: MeasureError| HookError::NotRun {
+        hook: hook.to_owned(),
+        line: line.to_owned(),
+        source: Box::new(source),
+    };
+    let subject = match runner.hooks.get(line) {
+        Some(&known) => known,
+        None => {
+            let command = Command::parse(line, true).map_err(|error| not_run(error.into()))?;
+            let subject = runner.add(&command).map_err(not_run)?;
+            runner.hooks.insert(line.to_owned(), subject);
+            subject
+        }
+    };
+    let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+    let result = runner.run(subject, options).map_err(not_run)?;
+    let (hook, line) = (hook.to_owned(), line.to_owned());
+    if !result.outcome.is_success() {
+        let stderr_tail = result.stderr_tail.unwrap_or_default();
+        return Err(HookError::Failed { hook, line, outcome: result.outcome, stderr_tail });
+    }
+    if result.left_behind { Err(HookError::LeftBehind { hook, line }) } else { Ok(()) }
+}
+
+fn ending(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Exited(status) => format!("failed with exit status {status}"),
+        Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
+        Outcome::TimedOut => "did not end in its time".to_owned(),
+        Outcome::WantedTerminal => "wanted to read from the terminal".to_owned(),
+    }
+}
+
+fn said(stderr_tail: &str) -> String {
+    match stderr_tail.trim_end() {
+        "" => " and said nothing on standard error".to_owned(),
+        tail => format!(". It said:\n{tail}"),
+    }
+}

@@ -1,0 +1,31 @@
+//! Runs programs and supplies observations: what one run of a command took, and on what machine.
+//!
+//! This is the only crate that starts processes, sends signals and reads `/proc`. It contains no
+//! statistics and decides nothing; a failed command is a result here, not an error. Everything
+//! that belongs to one operating system lives in `sys`.
+//!
+//! ```
+//! use assay_measure::{Command, Outcome, RunOptions, Runner};
+//!
+//! let mut runner = Runner::start()?;
+//! let subject = runner.add(&Command::parse("sh -c 'exit 3'", false)?)?;
+//! let result = runner.run(subject, RunOptions::default())?;
+//! assert_eq!(result.outcome, Outcome::Exited(3));
+//! assert!(result.wall_seconds > 0.0);
+//! # Ok::<(), assay_measure::MeasureError>(())
+//! ```
+
+mod capture;
+mod command;
+pub mod environment;
+mod git;
+pub mod hooks;
+pub mod interrupt;
+mod resolve;
+mod runner;
+mod sys;
+mod wire;
+
+pub use command::{Command, CommandError, Input, Output};
+pub use resolve::ResolveError;
+pub use runner::{AbortHandle, MeasureError, Outcome, RunOptions, RunResult, Runner, SubjectId};

@@ -1,0 +1,208 @@
+//! The protocol between `assay` and its launcher: requests, subjects and replies as bytes.
+//!
+//! Both ends are built together and live on one machine, so numbers are in native byte order and
+//! the layouts are those of the structures in `c/launcher.c`, which must be changed together with
+//! this file. Nothing here does any input or output.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Bytes of a request.
+pub(crate) const REQUEST_LENGTH: usize = 32;
+/// Bytes of a reply.
+pub(crate) const REPLY_LENGTH: usize = 104;
+/// The longest padding that a run may ask for.
+pub(crate) const MOST_PADDING: u16 = 4095;
+
+/// What the launcher shall do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Map the shared page, which comes along as a descriptor.
+    Hello,
+    /// Learn a subject; so many bytes of it follow.
+    Add { payload: u64 },
+    /// Run a subject once. The flags say which pipe ends come along, stdout's first.
+    Run { subject: u32, timeout_ns: u64, padding: u16, stdout: bool, stderr: bool },
+}
+
+impl Request {
+    pub(crate) fn to_bytes(self) -> [u8; REQUEST_LENGTH] {
+        let (kind, subject, payload, timeout, padding, flags) = match self {
+            Self::Hello => (1, 0, 0, 0, 0, 0),
+            Self::Add { payload } => (2, 0, payload, 0, 0, 0),
+            Self::Run { subject, timeout_ns, padding, stdout, stderr } => {
+                let flags = u32::from(stdout) | u32::from(stderr) << 1;
+                (3_u32, subject, 0, timeout_ns, u32::from(padding), flags)
+            }
+        };
+        let mut bytes = [0; REQUEST_LENGTH];
+        bytes[0..4].copy_from_slice(&u32::to_ne_bytes(kind));
+        bytes[4..8].copy_from_slice(&u32::to_ne_bytes(subject));
+        bytes[8..16].copy_from_slice(&u64::to_ne_bytes(payload));
+        bytes[16..24].copy_from_slice(&u64::to_ne_bytes(timeout));
+        bytes[24..28].copy_from_slice(&u32::to_ne_bytes(padding));
+        bytes[28..32].copy_from_slice(&u32::to_ne_bytes(flags));
+        bytes
+    }
+}
+
+/// How the launcher opens the standard output of a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum OutputMode {
+    Null = 0,
+    Inherit = 1,
+    Pipe = 2,
+    File = 3,
+}
+
+/// Everything about a subject that the launcher needs, ready to be used without another thought.
+pub(crate) struct SubjectText<'a> {
+    pub(crate) program: &'a Path,
+    /// Empty: the directory that `assay` was started in.
+    pub(crate) directory: &'a Path,
+    /// Empty: nothing to read.
+    pub(crate) input: &'a Path,
+    pub(crate) output: OutputMode,
+    /// Empty unless `output` is `File`.
+    pub(crate) output_file: &'a Path,
+    pub(crate) argv: &'a [OsString],
+    /// `NAME=value`, without the padding.
+    pub(crate) environment: &'a [OsString],
+}
+
+impl SubjectText<'_> {
+    /// The bytes for the launcher; `None` if a string holds a zero byte or there are too many.
+    pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(4096);
+        for count in [self.argv.len(), self.environment.len()] {
+            bytes.extend(u32::try_from(count).ok()?.to_ne_bytes());
+        }
+        bytes.extend((self.output as u32).to_ne_bytes());
+        bytes.extend(0_u32.to_ne_bytes());
+        let paths = [self.program, self.directory, self.input, self.output_file];
+        let strings = paths.iter().map(|path| path.as_os_str());
+        let words = self.argv.iter().chain(self.environment).map(OsString::as_os_str);
+        for string in strings.chain(words).map(OsStr::as_bytes) {
+            if string.contains(&0) {
+                return None;
+            }
+            bytes.extend_from_slice(string);
+            bytes.push(0);
+        }
+        Some(bytes)
+    }
+}
+
+/// What the launcher could not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Request,
+    Memory,
+    Stdin,
+    Stdout,
+    Stderr,
+    Directory,
+    Spawn,
+    Exec,
+    Wait,
+}
+
+/// The launcher's answer to every request; the numbers are those of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reply {
+    /// What failed, with its `errno`.
+    pub(crate) failure: Option<(Step, i32)>,
+    pub(crate) status: i32,
+    pub(crate) timed_out: bool,
+    pub(crate) wanted_terminal: bool,
+    pub(crate) left_behind: bool,
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) user_us: u64,
+    pub(crate) system_us: u64,
+    pub(crate) max_rss_kib: u64,
+    pub(crate) minor_faults: u64,
+    pub(crate) major_faults: u64,
+    pub(crate) block_in: u64,
+    pub(crate) block_out: u64,
+    pub(crate) voluntary: u64,
+    pub(crate) involuntary: u64,
+}
+
+impl Reply {
+    /// Reads a reply; `None` if no launcher of ours can have written it.
+    pub(crate) fn from_bytes(bytes: &[u8; REPLY_LENGTH]) -> Option<Self> {
+        let (words, _) = bytes.as_chunks::<4>();
+        let (longs, _) = bytes.as_chunks::<8>();
+        let word = |i: usize| u32::from_ne_bytes(words[i]);
+        let long = |i: usize| u64::from_ne_bytes(longs[i]);
+        let step = match word(0) {
+            0 => None,
+            1 => Some(Step::Request),
+            2 => Some(Step::Memory),
+            3 => Some(Step::Stdin),
+            4 => Some(Step::Stdout),
+            5 => Some(Step::Stderr),
+            6 => Some(Step::Directory),
+            7 => Some(Step::Spawn),
+            8 => Some(Step::Exec),
+            9 => Some(Step::Wait),
+            _ => return None,
+        };
+        let flags = word(3);
+        Some(Self {
+            failure: step.map(|step| (step, word(1).cast_signed())),
+            status: word(2).cast_signed(),
+            timed_out: flags & 1 != 0,
+            wanted_terminal: flags & 2 != 0,
+            left_behind: flags & 4 != 0,
+            start_ns: long(2),
+            end_ns: long(3),
+            user_us: long(4),
+            system_us: long(5),
+            max_rss_kib: long(6),
+            minor_faults: long(7),
+            major_faults: long(8),
+            block_in: long(9),
+            block_out: long(10),
+            voluntary: long(11),
+            involuntary: long(12),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_string_with_a_zero_byte_is_not_sent() {
+        let argv = [OsString::from("a\0b")];
+        let nothing = Path::new("");
+        let text = SubjectText {
+            program: Path::new("/bin/true"),
+            directory: nothing,
+            input: nothing,
+            output: OutputMode::Null,
+            output_file: nothing,
+            argv: &argv,
+            environment: &[],
+        };
+        assert_eq!(text.to_bytes(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_reply_makes_the_reader_panic(bytes: Vec<u8>) {
+            let mut reply = [0; REPLY_LENGTH];
+            let n = bytes.len().min(REPLY_LENGTH);
+            reply[..n].copy_from_slice(&bytes[..n]);
+            let read = Reply::from_bytes(&reply);
+            prop_assert_eq!(read.is_none(), u32::from_ne_bytes([reply[0], reply[1], reply[2], reply[3]]) > 9);
+        }
+    }
+}

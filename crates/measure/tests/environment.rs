@@ -1,0 +1,47 @@
+//! The facts about this machine: whatever it is, they come quickly and make sense.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::time::{Duration, Instant};
+
+use assay_measure::environment;
+
+#[test]
+fn the_facts_come_quickly_in_a_fixed_order_and_each_once() {
+    let _ = environment::capture();
+    // The best of several, for others are at work here too.
+    let best = (0..5)
+        .map(|_| {
+            let start = Instant::now();
+            let _ = environment::capture();
+            start.elapsed()
+        })
+        .min();
+    assert!(best < Some(Duration::from_millis(50)), "{best:?}");
+    let names = |facts: Vec<(String, serde_json::Value)>| {
+        facts.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    let (first, second) = (names(environment::capture()), names(environment::capture()));
+    let mut unique = first.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(unique.len(), first.len());
+    // Whether git answers in time may differ; nothing else may.
+    let stable =
+        |all: Vec<String>| all.into_iter().filter(|name| name != "git_dirty").collect::<Vec<_>>();
+    assert_eq!(stable(first), stable(second));
+}
+
+#[test]
+fn the_facts_make_sense_together() {
+    let facts: std::collections::HashMap<_, _> = environment::capture().into_iter().collect();
+    let number = |name: &str| facts[name].as_f64().unwrap();
+    assert_eq!(facts["os"], "linux");
+    assert!(number("cpus_allowed") >= 1.0 && number("cpus_allowed") <= number("cpus_online"));
+    assert!(number("memory_total") > 1e6);
+    assert!(number("clock_cost_seconds") > 0.0 && number("clock_cost_seconds") < 1e-4);
+    assert!(number("clock_resolution_seconds") > 0.0);
+    assert!(number("cpu_share") > 0.0 && number("cpu_share") <= 1.0);
+    assert!((0.0..=1.0).contains(&number("steal_share")));
+    assert!(environment::steal_seconds().unwrap() >= 0.0);
+}
