@@ -1,0 +1,254 @@
+//! An analysis as JSON, for programs. The schema is documented field by field in `docs/reference/json.md`, and a test holds the
+//! two together.
+//!
+//! Numbers are in base units; what is not known, not finite or has no meaning is `null`. Keys always stand in the same order.
+//! It must not drop a key because its value is unknown: readers should not have to tell absent from empty.
+
+use crate::words;
+use assay_analysis::{
+    Analysis, Comparison, Description, Effect, Interval, Outlook, Scale, SubjectSummary,
+};
+use assay_data::{Design, Finding, Metric, Severity, StopReason, StopRule, Threshold};
+use serde_json::{Map, Value, json};
+
+/// Version of the schema.
+pub const VERSION: u64 = 1;
+
+/// What the analysis does not know of itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Meta {
+    /// The tool and version that made this report, as in `assay 0.1.0`.
+    pub tool: String,
+    /// The command line.
+    pub argv: Vec<String>,
+    /// The file that holds the samples, where they were kept.
+    pub file: Option<String>,
+}
+
+/// The analysis as one JSON object.
+pub fn render(analysis: &Analysis, meta: &Meta) -> Value {
+    let mut top = Map::new();
+    let mut put = |key: &str, value: Value| {
+        top.insert(key.to_owned(), value);
+    };
+    put("assay", json!(VERSION));
+    if let ([_, _], [only]) = (analysis.subjects.as_slice(), analysis.comparisons.as_slice()) {
+        put("verdict", json!(only.decision.verdict.word()));
+        put("of", json!(name(analysis, only.of)));
+        put("against", json!(name(analysis, only.against)));
+        put("sentence", json!(sentence(analysis, only)));
+    }
+    put("design", json!(design(analysis.design)));
+    put("confidence", number(analysis.plan.confidence));
+    put("threshold", threshold(&analysis.plan.threshold));
+    put("primary", json!(analysis.metrics[analysis.primary].name));
+    put("blocks", json!(analysis.blocks));
+    put("seconds_per_block", optional(analysis.seconds_per_block));
+    put("stop", json!(analysis.stop.map(stop)));
+    put("plan", plan(analysis));
+    put("comparisons", list(&analysis.comparisons, |c| comparison(analysis, c)));
+    put("secondary", list(&analysis.secondary, |c| comparison(analysis, c)));
+    put("subjects", list(&analysis.subjects, |s| subject(s, &analysis.metrics)));
+    put("findings", list(&analysis.findings, finding));
+    put("environment", Value::Object(analysis.environment.facts.clone()));
+    put("started", json!(analysis.started));
+    put("tool", json!(meta.tool));
+    put("argv", json!(meta.argv));
+    put("file", json!(meta.file));
+    Value::Object(top)
+}
+
+fn name(analysis: &Analysis, subject: usize) -> &str {
+    &analysis.subjects[subject].name
+}
+
+fn sentence(analysis: &Analysis, c: &Comparison) -> String {
+    words::sentence(analysis, c, name(analysis, c.of), name(analysis, c.against)).plain()
+}
+
+fn comparison(analysis: &Analysis, c: &Comparison) -> Value {
+    let metric = &analysis.metrics[c.metric];
+    let scale = c.decision.scale;
+    // Sizes on the log scale are handed out as fractions, like the threshold that people give.
+    let size = |on_scale: f64| match scale {
+        Scale::Ratio => number(on_scale.exp_m1()),
+        Scale::Shift => number(on_scale),
+    };
+    let both = |(against, of): (f64, f64)| json!({"of": number(of), "against": number(against)});
+    let blocks = c.design == Design::Blocks;
+    json!({
+        "of": name(analysis, c.of),
+        "against": name(analysis, c.against),
+        "metric": metric.name,
+        "unit": metric.unit.symbol(),
+        "design": design(c.design),
+        "verdict": c.decision.verdict.word(),
+        "possibly_below_threshold": c.decision.possibly_below_threshold,
+        "sentence": sentence(analysis, c),
+        "ratio": c.ratio.map(effect),
+        "shift": effect(c.shift),
+        "scale": match scale { Scale::Ratio => "ratio", Scale::Shift => "shift" },
+        "threshold": size(c.decision.threshold),
+        "confidence": number(analysis.plan.confidence),
+        "level": number(c.level),
+        "anytime_valid": blocks && analysis.plan.is_sequential(),
+        "blocks": c.blocks,
+        "fewest_blocks": (c.fewest_blocks > 0).then_some(c.fewest_blocks),
+        "counts": {"of": c.counts.1, "against": c.counts.0},
+        "medians": both(c.medians),
+        "means": both(c.means),
+        "p99": both(c.p99),
+        "ratio_of_medians": optional(c.ratio_of_medians()),
+        "wins": {"better": number(c.wins.better), "worse": number(c.wins.worse), "of": number(c.wins.of)},
+        "effective": number(c.effective),
+        "wandering": optional(c.wandering),
+        "too_dependent": c.too_dependent,
+        "clock_step": size(c.decision.clock_step),
+        "could_see": c.could_see.map_or(Value::Null, size),
+        "outlook": c.outlook.map(|outlook| forecast(outlook, &size)),
+    })
+}
+
+fn forecast(outlook: Outlook, size: &dyn Fn(f64) -> Value) -> Value {
+    json!({
+        "to_rule_out": outlook.to_rule_out,
+        "to_confirm": outlook.to_confirm,
+        "reachable_threshold": outlook.reachable_threshold.map_or(Value::Null, size),
+    })
+}
+
+fn effect(effect: Effect) -> Value {
+    json!({
+        "estimate": number(effect.estimate),
+        "lower": end(effect.interval, |i| i.lower),
+        "upper": end(effect.interval, |i| i.upper),
+    })
+}
+
+fn subject(summary: &SubjectSummary, metrics: &[Metric]) -> Value {
+    let described: Map<String, Value> = metrics
+        .iter()
+        .zip(&summary.metrics)
+        .filter_map(|(metric, d)| Some((metric.name.clone(), description(metric, d.as_ref()?))))
+        .collect();
+    json!({
+        "name": summary.name,
+        "command": summary.command,
+        "observations": summary.observations,
+        "failures": summary.failures,
+        "timeouts": summary.timeouts,
+        "metrics": described,
+    })
+}
+
+fn description(metric: &Metric, d: &Description) -> Value {
+    json!({
+        "unit": metric.unit.symbol(),
+        "n": d.n,
+        "median": number(d.median),
+        "median_interval": {
+            "lower": end(d.median_interval, |i| i.lower),
+            "upper": end(d.median_interval, |i| i.upper),
+            "confidence": number(d.confidence),
+        },
+        "mean": number(d.mean),
+        "standard_deviation": number(d.standard_deviation),
+        "min": number(d.min),
+        "max": number(d.max),
+        "quantiles": {
+            "0.05": number(d.quantiles.p5),
+            "0.25": number(d.quantiles.p25),
+            "0.75": number(d.quantiles.p75),
+            "0.95": number(d.quantiles.p95),
+            "0.99": number(d.quantiles.p99),
+        },
+        "outliers": d.outliers,
+        "autocorrelation_time": number(d.autocorrelation_time),
+        "effective": number(d.effective()),
+        "lag1": number(d.lag1),
+        "clock_step": optional(d.clock_step),
+        "drift": optional(d.drift),
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    let severity = match finding.severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Serious => "serious",
+    };
+    let evidence: Map<String, Value> =
+        finding.evidence.iter().map(|(name, value)| (name.clone(), number(*value))).collect();
+    json!({
+        "code": finding.code,
+        "severity": severity,
+        "message": finding.message,
+        "subject": finding.subject,
+        "evidence": evidence,
+        "next_step": finding.next_step,
+    })
+}
+
+fn plan(analysis: &Analysis) -> Value {
+    let plan = &analysis.plan;
+    let stop = match plan.stop {
+        StopRule::Sequential { look_level, max_blocks } => {
+            json!({"rule": "sequential", "look_level": number(look_level), "max_blocks": max_blocks})
+        }
+        StopRule::Fixed { blocks } => json!({"rule": "fixed", "blocks": blocks}),
+    };
+    json!({
+        "confidence": number(plan.confidence),
+        "threshold": threshold(&plan.threshold),
+        "stop": stop,
+        "budget_seconds": optional(plan.budget_seconds),
+        "warmup": plan.warmup,
+        "primary": plan.primary,
+        "seed": plan.seed,
+    })
+}
+
+fn threshold(threshold: &Threshold) -> Value {
+    match threshold {
+        Threshold::Relative(fraction) => json!({"relative": number(*fraction)}),
+        Threshold::Absolute { value, unit } => {
+            json!({"absolute": number(*value), "unit": unit.symbol()})
+        }
+    }
+}
+
+fn design(design: Design) -> &'static str {
+    match design {
+        Design::Blocks => "blocks",
+        Design::Unpaired => "unpaired",
+        Design::Summary => "summary",
+    }
+}
+
+fn stop(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Clear => "clear",
+        StopReason::Precise => "precise",
+        StopReason::Blocks => "blocks",
+        StopReason::Budget => "budget",
+        StopReason::Interrupted => "interrupted",
+        StopReason::Failed => "failed",
+    }
+}
+
+fn list<T>(items: &[T], render: impl Fn(&T) -> Value) -> Value {
+    Value::Array(items.iter().map(render).collect())
+}
+
+fn end(interval: Option<Interval>, of: impl Fn(Interval) -> f64) -> Value {
+    optional(interval.map(of))
+}
+
+fn optional(value: Option<f64>) -> Value {
+    value.map_or(Value::Null, number)
+}
+
+/// A number; `null` when it is not finite.
+fn number(value: f64) -> Value {
+    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+}

@@ -1,0 +1,88 @@
+//! What a metric is called, and the words with which differences in it are told.
+//!
+//! One table: a metric that deserves its own words gets a line here and nowhere else.
+
+use assay_data::{Better, Metric, Unit};
+
+/// The metric's name as people read it: `peak memory` for `max_rss`.
+pub(crate) fn label(metric: &Metric) -> String {
+    match metric.name.as_str() {
+        "max_rss" => "peak memory".to_owned(),
+        name => name.replace('_', " "),
+    }
+}
+
+/// The words for differences in one metric: "takes … less time than", "takes 4.0 × as long as".
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wording {
+    /// `takes`, `uses`, `has a`.
+    pub verb: &'static str,
+    /// What there is less or more of, with a space before it: ` time`; empty where the noun stands before the amount.
+    pub noun: String,
+    /// The noun for "4.0 × the … of".
+    pub whole: String,
+    /// `less`, `fewer`, `lower`.
+    pub less: &'static str,
+    /// `more`, `higher`.
+    pub more: &'static str,
+    /// True for the time that somebody waits: then it is "as fast as", and subjects are faster and slower.
+    pub is_time: bool,
+    /// True where the sentence is "has a value 4 % lower".
+    pub noun_first: bool,
+}
+
+/// The words for this metric.
+pub(crate) fn wording(metric: &Metric) -> Wording {
+    let amount = |verb, noun: &str, whole: &str| Wording {
+        verb,
+        noun: format!(" {noun}"),
+        whole: whole.to_owned(),
+        less: "less",
+        more: "more",
+        is_time: false,
+        noun_first: false,
+    };
+    let name = label(metric);
+    match (metric.name.as_str(), &metric.unit, metric.better) {
+        ("wall", ..) | ("value", Unit::Second, _) => {
+            Wording { is_time: true, ..amount("takes", "time", "time") }
+        }
+        ("cpu", ..) => amount("uses", "CPU time", "CPU time"),
+        ("user", Unit::Second, _) => amount("uses", "user CPU time", "user CPU time"),
+        ("system", Unit::Second, _) => amount("uses", "system CPU time", "system CPU time"),
+        ("max_rss", ..) => amount("needs", "memory at its peak", "peak memory"),
+        // Plural names are taken for things that are counted: "has 13 fewer page faults".
+        (_, Unit::One | Unit::PerSecond, _) if name.ends_with('s') => {
+            Wording { less: "fewer", ..amount("has", &name, &name) }
+        }
+        (_, _, Better::Higher) => amount("has", &name, &name),
+        (_, _, Better::Lower) => Wording {
+            verb: "has",
+            noun: String::new(),
+            less: "lower",
+            more: "higher",
+            noun_first: true,
+            ..amount("has", "", &name)
+        },
+    }
+}
+
+/// `a` or `an`, as a word or a number that begins so is spoken.
+pub(crate) fn article(before: &str) -> &'static str {
+    let whole: String = before.chars().take_while(char::is_ascii_digit).collect();
+    let vowel = before.chars().next().is_some_and(|c| "aeioAEIO8".contains(c));
+    if vowel || whole == "11" || whole == "18" { "an" } else { "a" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn articles_follow_the_spoken_word() {
+        assert_eq!(
+            ["8.2", "11", "18.0", "1.1", "80", "4", "value", "error"].map(article),
+            ["an", "an", "an", "a", "an", "a", "a", "an"]
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! Lines for a terminal: styled text, wrapped at words to a width.
+//!
+//! Everything that goes to a screen passes through here, so that no line is wider than asked for, no control character gets
+//! out, and ASCII terminals get ASCII. It knows nothing of what the text says.
+
+use crate::names::{clean, width};
+use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthChar;
+
+/// A space at which no line is broken.
+pub(crate) const STICKY: char = '\u{a0}';
+
+/// What a piece of text means; the colour follows, and is never the only carrier of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// The text itself.
+    Plain,
+    /// What matters most.
+    Strong,
+    /// Better than the reference.
+    Good,
+    /// Worse than the reference.
+    Bad,
+    /// Not known, or to be careful with.
+    Unsure,
+    /// Secondary.
+    Quiet,
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        let colour = |colour: AnsiColor| Style::new().bold().fg_color(Some(colour.into()));
+        match self {
+            Self::Plain => Style::new(),
+            Self::Strong => Style::new().bold(),
+            Self::Good => colour(AnsiColor::Green),
+            Self::Bad => colour(AnsiColor::Red),
+            Self::Unsure => colour(AnsiColor::Yellow),
+            Self::Quiet => Style::new().dimmed(),
+        }
+    }
+}
+
+/// One line: pieces of text with their tones.
+pub(crate) type Line = Vec<(Tone, String)>;
+
+/// Collects lines of at most `width` columns.
+pub(crate) struct Page {
+    width: usize,
+    color: bool,
+    unicode: bool,
+    text: String,
+}
+
+impl Page {
+    /// An empty page. Widths below 20 are taken as 20.
+    pub(crate) fn new(width: usize, color: bool, unicode: bool) -> Self {
+        Self { width: width.max(20), color, unicode, text: String::new() }
+    }
+
+    /// Columns of the page.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// True when more than ASCII may be used.
+    pub(crate) fn unicode(&self) -> bool {
+        self.unicode
+    }
+
+    /// What stands for something left out.
+    pub(crate) fn ellipsis(&self) -> &'static str {
+        if self.unicode { "…" } else { ".." }
+    }
+
+    /// The text in the characters of this page.
+    pub(crate) fn spelled(&self, text: &str) -> String {
+        let clean = clean(text);
+        if self.unicode { clean } else { ascii(&clean) }
+    }
+
+    /// An empty line, unless the page begins or there is one.
+    pub(crate) fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// A line that is known to fit; what does not is wrapped all the same.
+    pub(crate) fn line(&mut self, line: &Line) {
+        let wide: usize = line.iter().map(|(_, text)| width(text)).sum();
+        if wide > self.width {
+            self.paragraph(0, line);
+        } else {
+            self.write(line);
+        }
+    }
+
+    /// Wraps the pieces at words; lines after the first begin with `indent` spaces.
+    pub(crate) fn paragraph(&mut self, indent: usize, pieces: &[(Tone, String)]) {
+        let indent = indent.min(self.width / 8);
+        let mut line: Line = Vec::new();
+        let mut used = 0;
+        let mut begun = false;
+        // Spaces at the end of the piece before.
+        let mut carried = 0;
+        for (tone, text) in pieces {
+            let text = self.spelled(text);
+            for (gap, word) in words(&text) {
+                let gap = gap + std::mem::take(&mut carried);
+                let fits = used + gap + width(word) <= self.width;
+                if !fits && begun {
+                    self.write(&line);
+                    line = vec![(Tone::Plain, " ".repeat(indent))];
+                    (used, begun) = (indent, false);
+                }
+                let gap = if begun || used == 0 { gap } else { 0 };
+                let mut rest = word;
+                let mut before = gap;
+                loop {
+                    let room = self.width.saturating_sub(used + before).max(2);
+                    let cut = cut_at(rest, room);
+                    let (now, later) = rest.split_at(cut);
+                    line.push((*tone, format!("{}{now}", " ".repeat(before))));
+                    used += before + width(now);
+                    begun = true;
+                    if later.is_empty() {
+                        break;
+                    }
+                    self.write(&line);
+                    line = vec![(Tone::Plain, " ".repeat(indent))];
+                    (used, before, rest) = (indent, 0, later);
+                }
+            }
+            carried += text.len() - text.trim_end_matches(' ').len();
+        }
+        if begun {
+            self.write(&line);
+        }
+    }
+
+    /// The page as text.
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+
+    fn write(&mut self, line: &Line) {
+        let mut whole: Line = Vec::new();
+        for (tone, text) in line {
+            let text = &text.replace(STICKY, " ");
+            match whole.last_mut() {
+                Some((last, so_far)) if last == tone => *so_far += text,
+                _ => whole.push((*tone, text.clone())),
+            }
+        }
+        while let Some((_, text)) = whole.last_mut() {
+            text.truncate(text.trim_end().len());
+            if !text.is_empty() {
+                break;
+            }
+            whole.pop();
+        }
+        for (tone, text) in whole {
+            if self.color && tone != Tone::Plain {
+                let style = tone.style();
+                self.text += &format!("{style}{text}{style:#}");
+            } else {
+                self.text += &text;
+            }
+        }
+        self.text.push('\n');
+    }
+}
+
+/// Signs and units that stay with the number before them.
+const GLUED: [&str; 14] =
+    ["%", "×", "x", "ns", "µs", "us", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB"];
+/// Separators, which belong to the end of a line.
+const SEPARATORS: [&str; 2] = ["·", "|"];
+
+/// The words of a text, each with the number of spaces before it. A number and its unit are one word.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let word = rest.trim_start_matches(' ');
+        let gap = rest.len() - word.len();
+        let mut end = word.find(' ').unwrap_or(word.len());
+        let next_of = |end: usize| {
+            let next = word.get(end + 1..)?;
+            Some(&next[..next.find(' ').unwrap_or(next.len())])
+        };
+        if let Some(unit) =
+            next_of(end).filter(|_| word[..end].ends_with(|c: char| c.is_ascii_digit()))
+            && GLUED.contains(&unit.trim_end_matches([',', ';', ')', ']', '.', ':']))
+        {
+            end += 1 + unit.len();
+        }
+        if let Some(separator) = next_of(end).filter(|next| SEPARATORS.contains(next)) {
+            end += 1 + separator.len();
+        }
+        let (now, later) = word.split_at(end);
+        rest = later;
+        (!now.is_empty()).then_some((gap, now))
+    })
+}
+
+/// Bytes of the text that fit into so many columns; at least one character.
+fn cut_at(text: &str, room: usize) -> usize {
+    if width(text) <= room {
+        return text.len();
+    }
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += c.width().unwrap_or(0);
+        if used > room && at > 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// The signs of these reports in ASCII.
+pub(crate) fn ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            'µ' | 'μ' => plain.push('u'),
+            '×' => plain.push('x'),
+            '…' => plain.push_str(".."),
+            '·' => plain.push('|'),
+            '→' => plain.push_str("->"),
+            '±' => plain.push_str("+/-"),
+            '≥' => plain.push_str(">="),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(width: usize, pieces: &[(Tone, &str)]) -> String {
+        let mut page = Page::new(width, false, true);
+        let pieces: Vec<_> =
+            pieces.iter().map(|(tone, text)| (*tone, (*text).to_owned())).collect();
+        page.paragraph(2, &pieces);
+        page.finish()
+    }
+
+    #[test]
+    fn text_is_wrapped_at_words_and_hangs() {
+        let found = page(20, &[(Tone::Plain, "new takes 2.6 % less time than old")]);
+        assert_eq!(found, "new takes 2.6 % less\n  time than old\n");
+    }
+
+    #[test]
+    fn a_word_wider_than_the_page_is_cut() {
+        let found = page(20, &[(Tone::Plain, "a aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b")]);
+        assert!(found.lines().all(|line| width(line) <= 20), "{found}");
+        assert_eq!(found.matches('a').count(), 31);
+    }
+
+    #[test]
+    fn spaces_between_pieces_survive_within_a_line_and_vanish_at_its_end() {
+        let found = page(24, &[(Tone::Plain, "new is faster   "), (Tone::Quiet, "(95 % sure)")]);
+        assert_eq!(found, "new is faster   (95 %\n  sure)\n");
+    }
+}

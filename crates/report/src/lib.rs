@@ -1,0 +1,35 @@
+//! Analyses as text, JSON, CSV and Markdown.
+//!
+//! Everything that shows reads an [`Analysis`](assay_analysis::Analysis) and nothing else: these are pure functions to strings.
+//! They must not print, read files, look at a clock or compute statistics; the only arithmetic here is that of formatting.
+//!
+//! - [`number`]: values, percents and durations as people read them.
+//! - [`words`]: a comparison as a sentence.
+//! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
+//! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
+//!
+//! ```
+//! use assay_analysis::{Options, analyse};
+//! use assay_data::{Metric, Samples};
+//! use assay_report::terminal::{Screen, render};
+//!
+//! let mut samples = Samples::new(vec![Metric::wall()]);
+//! let build = samples.add_subject("build");
+//! (0..9).for_each(|i| samples.push_value(build, 2.0 + f64::from(i * 5 % 9) / 100.0));
+//! let analysis = analyse(&samples, &Options::default())?;
+//! let text = render(&analysis, &Screen { width: 80, color: false, unicode: true });
+//! assert!(text.starts_with("'build' takes 2.040 s [2.010 … 2.070]   (median, 95 % sure)"));
+//! # Ok::<(), assay_analysis::analysis::AnalysisError>(())
+//! ```
+
+pub mod csv;
+pub mod json;
+mod label;
+mod layout;
+pub mod markdown;
+mod names;
+pub mod number;
+pub mod progress;
+mod screen_table;
+pub mod terminal;
+pub mod words;

@@ -1,0 +1,127 @@
+//! The summary as Markdown, for a pull request: the sentences, a table with one row per subject, how it was measured.
+//!
+//! Short on purpose: whoever wants every number takes the JSON. Names may hold anything and are quoted so that they stay text.
+
+use crate::label::label;
+use crate::names::clean;
+use crate::number;
+use crate::progress;
+use crate::screen_table::{column_of, other_metrics};
+use crate::words;
+use assay_analysis::Analysis;
+use assay_data::{Design, Finding, Severity};
+
+/// The Markdown text (GitHub's tables), every line ended.
+pub fn render(analysis: &Analysis) -> String {
+    let mut text = String::new();
+    for c in &analysis.comparisons {
+        let names = analysis.names();
+        let said = words::sentence(analysis, c, &names[c.of], &names[c.against]);
+        let sureness =
+            if said.sureness.is_empty() { String::new() } else { format!(" ({})", said.sureness) };
+        text += &format!("**{}**{}\n\n", escaped(&said.claim), escaped(&sureness));
+    }
+    text += &table(analysis);
+    text += &format!("\n{}\n", escaped(&design_note(analysis)));
+    let grave = |f: &&Finding| f.severity != Severity::Note && !words::has_said(&f.code);
+    for (index, finding) in analysis.findings.iter().filter(grave).enumerate() {
+        let gap = if index == 0 { "\n" } else { "" };
+        text += &format!("{gap}- warning: {}\n", escaped(&finding.message));
+    }
+    if !analysis.environment.is_empty() {
+        text += &format!("\n{}\n", escaped(&progress::machine(&analysis.environment)));
+    }
+    text
+}
+
+fn table(analysis: &Analysis) -> String {
+    let mut metrics = vec![analysis.primary];
+    metrics.extend(other_metrics(analysis));
+    let several = analysis.subjects.len() > 1;
+    let mut head = "| |".to_owned();
+    let mut rule = "|:--|".to_owned();
+    for &metric in &metrics {
+        head += &format!(" {} |", escaped(&label(&analysis.metrics[metric])));
+        rule += "--:|";
+    }
+    if several {
+        head += " ratio |";
+        rule += "--:|";
+    }
+    let mut text = format!("{head}\n{rule}\n");
+    for (index, subject) in analysis.subjects.iter().enumerate() {
+        let mut row = format!("| {} |", escaped(&subject.name));
+        for &metric in &metrics {
+            let column = column_of(analysis, metric, metric == analysis.primary);
+            let cell = match &subject.metrics[metric] {
+                None => String::new(),
+                Some(d) => match d.median_interval.filter(|_| metric == analysis.primary) {
+                    None => column.with_unit(d.median),
+                    Some(i) => format!(
+                        "{} [{} … {}]",
+                        column.with_unit(d.median),
+                        column.number(i.lower),
+                        column.number(i.upper)
+                    ),
+                },
+            };
+            row += &format!(" {} |", cell.replace('|', "\\|"));
+        }
+        if several {
+            row += &format!(" {} |", ratio(analysis, index));
+        }
+        text += &format!("{row}\n");
+    }
+    text
+}
+
+fn ratio(analysis: &Analysis, subject: usize) -> String {
+    if subject == 0 {
+        return "1".to_owned();
+    }
+    let found = analysis.comparisons.iter().find(|c| c.of == subject);
+    match found.and_then(|c| c.ratio) {
+        None => String::new(),
+        Some(effect) => number::ratio(effect.estimate, effect.interval.map(|i| (i.lower, i.upper))),
+    }
+}
+
+/// How the samples were taken, in one sentence.
+fn design_note(analysis: &Analysis) -> String {
+    let confidence = number::chosen_percent(analysis.plan.confidence);
+    let medians = format!("Medians with their intervals, {confidence} sure");
+    match (analysis.design, analysis.blocks) {
+        (Design::Blocks, Some(blocks)) if analysis.subjects.len() > 1 => {
+            format!("{medians}; {blocks} blocks, random order within each.")
+        }
+        (Design::Blocks, Some(blocks)) => format!("{medians}; {blocks} runs."),
+        _ if analysis.subjects.len() > 1 => {
+            format!("{medians}. {}", words::unpaired_note(analysis.subjects.len() > 2))
+        }
+        _ => format!("{medians}."),
+    }
+}
+
+/// Text that Markdown does not take for anything else.
+fn escaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '<' => plain.push_str("&lt;"),
+            '&' => plain.push_str("&amp;"),
+            '|' | '*' | '_' | '`' | '\\' | '[' | ']' | '~' | '#' => plain.extend(['\\', c]),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_stays_text() {
+        assert_eq!(escaped("a | b <c> *"), "a \\| b &lt;c> \\*");
+    }
+}

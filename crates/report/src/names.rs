@@ -1,0 +1,116 @@
+//! Names of subjects for places of limited width: without control characters, shortened in the middle, still distinct.
+//!
+//! Names come from outside (command lines, file names), so anything may be in them.
+
+use unicode_width::UnicodeWidthChar;
+
+/// Names of at most `limit` columns each (at least 4), all different.
+pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<String> {
+    let limit = limit.max(4);
+    let clean: Vec<String> = names.iter().map(|name| clean(name)).collect();
+    let short: Vec<String> = clean.iter().map(|name| shorten(name, limit, ellipsis)).collect();
+    if all_differ(&short) {
+        return short;
+    }
+    // What they have in common says nothing: begin shortly before the first difference.
+    let skip = common_prefix(&clean).saturating_sub(2);
+    let ends: Vec<String> = clean
+        .iter()
+        .map(|name| {
+            let rest: String = name.chars().skip(skip).collect();
+            shorten(&format!("{ellipsis}{rest}"), limit, ellipsis)
+        })
+        .collect();
+    if all_differ(&ends) {
+        return ends;
+    }
+    let numbered = |(index, name): (usize, &String)| {
+        let number = format!("#{}", index + 1);
+        let room = limit.saturating_sub(number.len() + 1);
+        if room < 4 { number } else { format!("{number} {}", shorten(name, room, ellipsis)) }
+    };
+    short.iter().enumerate().map(numbered).collect()
+}
+
+/// The text without control characters, which could move the cursor or break a line.
+pub(crate) fn clean(text: &str) -> String {
+    let visible = |c: char| match c {
+        '\n' | '\t' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
+        c if c.is_control() || is_format(c) => '?',
+        c => c,
+    };
+    text.chars().map(visible).collect()
+}
+
+/// Characters that turn the direction of what follows, or show nothing at all.
+fn is_format(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Columns that a text takes, character by character, as most terminals count.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// Cuts out the middle of what is wider than `limit`.
+pub(crate) fn shorten(text: &str, limit: usize, ellipsis: &str) -> String {
+    if width(text) <= limit {
+        return text.to_owned();
+    }
+    let room = limit.saturating_sub(width(ellipsis));
+    let head = taken(text.chars(), room.div_ceil(2));
+    let tail: String = taken(text.chars().rev(), room - room.div_ceil(2));
+    format!("{head}{ellipsis}{}", tail.chars().rev().collect::<String>())
+}
+
+fn taken(characters: impl Iterator<Item = char>, room: usize) -> String {
+    let mut used = 0;
+    characters
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= room
+        })
+        .collect()
+}
+
+fn all_differ(names: &[String]) -> bool {
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+fn common_prefix(names: &[String]) -> usize {
+    let Some(first) = names.first() else { return 0 };
+    let shared =
+        |name: &String| first.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+    names.iter().skip(1).map(shared).min().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fit(names: &[&str], limit: usize) -> Vec<String> {
+        fitted(&names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>(), limit, "…")
+    }
+
+    #[test]
+    fn a_long_name_loses_its_middle() {
+        assert_eq!(fit(&["a_rather_long_name", "b"], 9), ["a_ra…name", "b"]);
+    }
+
+    #[test]
+    fn names_that_differ_in_the_middle_still_differ_when_short() {
+        let found =
+            fit(&["./program --mode=fast --size 10", "./program --mode=slow --size 10"], 12);
+        assert_eq!(found, ["…e=fas…ze 10", "…e=slo…ze 10"]);
+        let three =
+            fit(&["aaaaaaaaaaXbbbbbbbbbb", "aaaaaaaaaaYbbbbbbbbbb", "aaaaaaaaaaYcbbbbbbbbb"], 4);
+        assert_eq!(three, ["#1", "#2", "#3"]);
+    }
+
+    #[test]
+    fn a_name_cannot_steer_the_terminal() {
+        assert_eq!(clean("a\u{1b}[31m\nb\u{202e}"), "a?[31m b?");
+    }
+}

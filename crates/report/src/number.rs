@@ -1,0 +1,354 @@
+//! Numbers as people read them: values in one scale per column, percents, multiples, durations.
+//!
+//! A printed number has as many digits as it deserves: those that its interval supports, never a `0.0 %` for something that is
+//! not zero. Base units come in, scaled ones go out, through the table in [`assay_data::unit`]. Nothing is computed from
+//! samples here.
+
+use assay_data::{Unit, unit::Scale};
+
+/// Most digits after the point.
+const MOST_DECIMALS: usize = 9;
+/// Most significant digits of any value: beyond these no measurement speaks.
+const MOST_DIGITS: i32 = 7;
+/// Digits of an interval's half width that are shown.
+const HALF_WIDTH_DIGITS: i32 = 2;
+/// From here on numbers are written with an exponent.
+const HUGE: f64 = 1e10;
+
+/// One scale and one number of decimals for values that stand under or beside each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    symbol: String,
+    factor: f64,
+    decimals: usize,
+}
+
+impl Column {
+    /// A column for `values` of which the intervals have these half widths (base units; what is not finite is passed over).
+    ///
+    /// The scale is that of the smallest value unless the largest would then have five digits before its point. The decimals
+    /// show two digits of the smallest half width; without any, four digits of the values (three for bytes).
+    pub fn new(unit: &Unit, values: &[f64], half_widths: &[f64]) -> Self {
+        let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
+        let (smallest, largest) =
+            (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+        let scale = scale_of(unit, smallest, largest);
+        let largest = largest / scale.factor;
+        let narrowest = half_widths
+            .iter()
+            .map(|h| h / scale.factor)
+            .filter(|h| h.is_finite() && *h > 0.0)
+            .fold(f64::INFINITY, f64::min);
+        let plain_digits = if *unit == Unit::Byte { 3 } else { 4 };
+        let wanted = if narrowest.is_finite() {
+            decimals_for(narrowest, HALF_WIDTH_DIGITS)
+        } else {
+            decimals_for(largest, plain_digits)
+        };
+        let whole = scale.factor == 1.0 && values.iter().all(|v| v.fract() == 0.0);
+        let counts = matches!(unit, Unit::One | Unit::Byte) && whole;
+        let decimals = if counts { 0 } else { wanted.min(decimals_for(largest, MOST_DIGITS)) };
+        let symbol = match unit {
+            Unit::Other(symbol) => symbol.clone(),
+            _ => scale.symbol.to_owned(),
+        };
+        Self { symbol, factor: scale.factor, decimals }
+    }
+
+    /// A column for amounts that are told in a sentence: like [`Column::new`], in the scale of the largest, so that an end near
+    /// zero does not make the others long.
+    pub fn for_amounts(unit: &Unit, amounts: &[f64], half_widths: &[f64]) -> Self {
+        let largest = amounts.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let at_largest = Self::new(unit, &[largest], half_widths);
+        let whole = amounts.iter().all(|v| v.fract() == 0.0);
+        // Half of a count is shown as such, though the largest is whole.
+        let decimals = if whole { at_largest.decimals } else { at_largest.decimals.max(1) };
+        Self { decimals, ..at_largest }
+    }
+
+    /// The same column with so many decimals.
+    #[must_use]
+    pub fn with_decimals(self, decimals: usize) -> Self {
+        Self { decimals, ..self }
+    }
+
+    /// The same column with a decimal less, for what changes while one looks.
+    #[must_use]
+    pub fn with_fewer_digits(self) -> Self {
+        Self { decimals: self.decimals.saturating_sub(1), ..self }
+    }
+
+    /// The value without its unit.
+    pub fn number(&self, value: f64) -> String {
+        fixed(value / self.factor, self.decimals)
+    }
+
+    /// The value with its unit: `812.4 ms`.
+    pub fn with_unit(&self, value: f64) -> String {
+        self.number(value) + &self.suffix()
+    }
+
+    /// The unit as it follows a number, its space included; empty for plain numbers. A prefix that only multiplies stands
+    /// close: `12.3k`.
+    pub fn suffix(&self) -> String {
+        match self.symbol.as_str() {
+            "" => String::new(),
+            "k" | "M" | "G" => self.symbol.clone(),
+            symbol if symbol.starts_with('/') || symbol.ends_with("/s") => symbol.to_owned(),
+            symbol => format!(" {symbol}"),
+        }
+    }
+}
+
+fn scale_of(unit: &Unit, smallest: f64, largest: f64) -> Scale {
+    if !smallest.is_finite() {
+        return unit.scale_for(0.0);
+    }
+    // Rates are read like counts: whole below ten thousand.
+    if *unit == Unit::PerSecond && largest < 10_000.0 {
+        return unit.scale_for(1.0);
+    }
+    let fine = unit.scale_for(smallest);
+    if largest / fine.factor < 10_000.0 { fine } else { unit.scale_for(largest) }
+}
+
+/// One value by itself, with its unit.
+pub fn value(value: f64, unit: &Unit) -> String {
+    Column::new(unit, &[value], &[]).with_unit(value)
+}
+
+/// One value of which only the size matters, with two digits.
+pub fn rough(value: f64, unit: &Unit) -> String {
+    let column = Column::new(unit, &[value], &[]);
+    let decimals = decimals_for(value / column.factor, 2);
+    column.with_decimals(decimals).with_unit(value)
+}
+
+/// A share of a whole: `97 %`; what is not all is never `100 %`.
+pub fn share(part: f64, whole: f64) -> String {
+    let text = percent(part / whole);
+    if part < whole && text == "100 %" { "more than 99 %".to_owned() } else { text }
+}
+
+/// An amount that somebody chose, without trailing zeros: `6.667 µs`, `5 ms`.
+pub fn chosen(amount: f64, unit: &Unit) -> String {
+    let column = Column { decimals: 6, ..Column::new(unit, &[amount], &[]) };
+    trimmed(&column.number(amount)) + &column.suffix()
+}
+
+/// A fraction that somebody chose, in per cent without trailing zeros: `1 %`, `99.9 %`.
+pub fn chosen_percent(fraction: f64) -> String {
+    format!("{} %", trimmed(&fixed(fraction * 100.0, 6)))
+}
+
+/// The size of a fraction in per cent, two significant digits, one where it is tiny: `2.6 %`, `0.004 %`. Never `0 %` for what
+/// is not zero.
+pub fn percent(fraction: f64) -> String {
+    let number = fraction.abs() * 100.0;
+    let digits = if number < 0.01 { 1 } else { 2 };
+    format!("{} %", visible(number, decimals_for(number, digits)))
+}
+
+/// The size of a fraction in per cent, three significant digits without trailing zeros: `12.5 %`, `25 %`.
+pub fn percent_fine(fraction: f64) -> String {
+    let number = fraction.abs() * 100.0;
+    format!("{} %", trimmed(&visible(number, decimals_for(number, 3))))
+}
+
+/// Numbers of one kind side by side: the decimals are those of two significant digits of the largest, more where numbers that
+/// differ would print alike or one would print as zero.
+pub fn side_by_side(numbers: &[f64]) -> Vec<String> {
+    let sizes = || numbers.iter().copied().filter(|n| n.is_finite());
+    let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let mut decimals = decimals_for(most, 2);
+    let enough = decimals + 4;
+    while decimals < enough && least < most && fixed(least, decimals) == fixed(most, decimals) {
+        decimals += 1;
+    }
+    numbers.iter().map(|&n| visible(n, decimals)).collect()
+}
+
+/// A number that stands before the ends of its interval: two significant digits, or as many decimals as the ends have.
+pub fn before_ends(estimate: f64, lower: f64, upper: f64) -> String {
+    let decimals = |text: &str| text.split_once('.').map_or(0, |(_, rest)| rest.len());
+    let own = side_by_side(&[estimate]).remove(0);
+    if decimals(&side_by_side(&[lower, upper])[0]) > decimals(&own) {
+        side_by_side(&[estimate, lower, upper]).remove(0)
+    } else {
+        own
+    }
+}
+
+/// A multiple, two significant digits: `4.0 ×`.
+pub fn multiple(ratio: f64) -> String {
+    format!("{} ×", visible(ratio, decimals_for(ratio, 2)))
+}
+
+/// A ratio with its interval: `0.974 [0.969 … 0.980]`, three digits, more where the interval is narrow.
+pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
+    let plain = decimals_for(estimate, 3).max(2);
+    let Some((lower, upper)) = ends else { return fixed(estimate, plain.min(3)) };
+    let decimals = decimals_for((upper - lower) / 2.0, 1).clamp(plain.min(3), 6);
+    let [estimate, lower, upper] = [estimate, lower, upper].map(|value| fixed(value, decimals));
+    format!("{estimate} [{lower} … {upper}]")
+}
+
+/// A duration for people, rounded: `0.4 s`, `38 s`, `4 min`, `1 h 20 min`, `3 days`.
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return "forever".to_owned();
+    }
+    let minutes = (seconds / 60.0).round();
+    match seconds {
+        s if s < 9.95 => format!("{} s", trimmed(&fixed(s, 1))),
+        s if s < 99.5 => format!("{} s", fixed(s, 0)),
+        _ if minutes < 60.0 => format!("{minutes} min"),
+        _ if minutes < 60.0 * 48.0 => {
+            let (hours, rest) = ((minutes / 60.0).floor(), minutes % 60.0);
+            if rest == 0.0 { format!("{hours} h") } else { format!("{hours} h {rest} min") }
+        }
+        s => format!("{} days", fixed(s / 86_400.0, 0)),
+    }
+}
+
+/// A running time as clocks show it: `0:38`, `12:05`, `1:20:00`.
+pub fn clock(seconds: f64) -> String {
+    let whole = if seconds.is_finite() { seconds.max(0.0) as u64 } else { 0 };
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{rest:02}")
+    } else {
+        format!("{minutes}:{rest:02}")
+    }
+}
+
+/// Digits after the point that show this many significant digits.
+pub fn decimals_for(value: f64, digits: i32) -> usize {
+    let size = value.abs();
+    if size == 0.0 || !size.is_finite() {
+        return 0;
+    }
+    let exponent = size.log10().floor() as i32;
+    let decimals = (digits - 1 - exponent).clamp(0, MOST_DECIMALS as i32);
+    // 9.96 in two digits is 10, not 10.0.
+    let step = 10f64.powi(decimals);
+    let carried = (size * step).round() / step >= 10f64.powi(exponent + 1);
+    (decimals - i32::from(carried && decimals > 0)) as usize
+}
+
+/// A number with so many decimals; with an exponent where it would be too long, without a sign when it rounds to zero.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    if value.is_nan() {
+        return "?".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf".to_owned() } else { "-inf".to_owned() };
+    }
+    if value.abs() >= HUGE {
+        return format!("{value:.2e}");
+    }
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(size) if is_zero(size) => size.to_owned(),
+        _ => text,
+    }
+}
+
+/// Like [`fixed`], but what is not zero does not look like it: it gets the decimals that it needs, or is called tiny.
+fn visible(number: f64, decimals: usize) -> String {
+    let text = fixed(number, decimals);
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if !is_zero(&text) {
+        return text;
+    }
+    let finer = fixed(number, decimals_for(number, 1));
+    if is_zero(&finer) { format!("{number:.0e}") } else { finer }
+}
+
+fn is_zero(text: &str) -> bool {
+    text.chars().all(|c| matches!(c, '0' | '.'))
+}
+
+fn trimmed(text: &str) -> String {
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_one_scale_and_the_digits_of_its_narrowest_interval() {
+        let column = Column::new(&Unit::Second, &[0.8124, 1.021], &[0.0069, 0.0055]);
+        assert_eq!(column.with_unit(0.8124), "812.4 ms");
+        assert_eq!(column.with_unit(1.021), "1021.0 ms");
+        let wide = Column::new(&Unit::Second, &[0.0032, 11.0], &[]);
+        assert_eq!(wide.with_unit(11.0), "11.00 s");
+    }
+
+    #[test]
+    fn memory_has_three_digits_and_counts_are_whole() {
+        assert_eq!(value(35_756_442.0, &Unit::Byte), "34.1 MiB");
+        assert_eq!(value(120.0, &Unit::One), "120");
+        assert_eq!(value(12_345.0, &Unit::One), "12.35k");
+        assert_eq!(value(1233.0, &Unit::PerSecond), "1233/s");
+        assert_eq!(value(0.0, &Unit::Second), "0 ns");
+        assert_eq!(value(3.0, &Unit::Other("furlong".into())), "3.000 furlong");
+    }
+
+    #[test]
+    fn a_percent_that_is_not_zero_never_looks_like_it() {
+        let shown = [0.026, 0.0996, 0.00004, 0.0, 0.123, 1e-12].map(percent);
+        assert_eq!(shown, ["2.6 %", "10 %", "0.004 %", "0 %", "12 %", "1e-10 %"]);
+    }
+
+    #[test]
+    fn ends_of_an_interval_share_their_decimals_and_stay_apart() {
+        assert_eq!(side_by_side(&[2.04, 3.08]), ["2.0", "3.1"]);
+        assert_eq!(side_by_side(&[0.3, 12.4]), ["0.3", "12"]);
+        assert_eq!(side_by_side(&[2.631, 2.637]), ["2.63", "2.64"]);
+    }
+
+    #[test]
+    fn a_share_that_is_not_all_is_not_called_all() {
+        assert_eq!(share(9999.0, 10_000.0), "more than 99 %");
+        assert_eq!(share(2200.0, 2200.0), "100 %");
+        assert_eq!(share(81.0, 100.0), "81 %");
+    }
+
+    #[test]
+    fn an_estimate_is_as_precise_as_its_interval() {
+        assert_eq!(before_ends(3.218, 3.186, 3.247), "3.22");
+        assert_eq!(before_ends(0.98, 0.2, 1.6), "0.98");
+        assert_eq!(ratio(0.9741, Some((0.9692, 0.9801))), "0.974 [0.969 … 0.980]");
+        assert_eq!(rough(1.4287e-3, &Unit::Second), "1.4 ms");
+    }
+
+    #[test]
+    fn what_is_not_finite_or_is_huge_stays_short() {
+        assert_eq!(
+            [f64::NAN, f64::INFINITY, 1e300, -0.0001].map(|v| fixed(v, 2)),
+            ["?", "inf", "1.00e300", "0.00"]
+        );
+    }
+
+    #[test]
+    fn durations_are_rounded_to_what_people_care_about() {
+        let shown = [0.42, 38.4, 240.0, 4800.0, 7200.0, 400_000.0].map(duration);
+        assert_eq!(shown, ["0.4 s", "38 s", "4 min", "1 h 20 min", "2 h", "5 days"]);
+        assert_eq!([38.9, 725.0, 4800.0].map(clock), ["0:38", "12:05", "1:20:00"]);
+    }
+
+    #[test]
+    fn what_was_chosen_is_repeated_without_trailing_zeros() {
+        assert_eq!(chosen(6.667e-6, &Unit::Second), "6.667 µs");
+        assert_eq!(chosen_percent(0.01), "1 %");
+        assert_eq!(chosen_percent(0.999), "99.9 %");
+    }
+}

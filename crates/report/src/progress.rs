@@ -1,0 +1,159 @@
+//! The lines that are shown while measuring: the machine once, and the state of the experiment beside the bar.
+//!
+//! Cheap enough to be made after every run. The bar itself belongs to whoever owns the terminal.
+
+use crate::names::{fitted, width};
+use crate::number::{self, Column};
+use assay_analysis::{Interval, Scale, verdict::Decision};
+use assay_data::{Environment, Unit};
+
+/// Between the parts of a status.
+const GAP: &str = "   ";
+
+/// `machine: 2 cpus, virtual, load 0.1, timer 24 ns`: what is known of it, in one line.
+pub fn machine(environment: &Environment) -> String {
+    let mut said = Vec::new();
+    if let Some(cpus) = environment.number("cpus_online") {
+        said.push(format!("{} cpu{}", number::fixed(cpus, 0), if cpus == 1.0 { "" } else { "s" }));
+    }
+    let bare = |kind: &str| matches!(kind, "" | "none" | "no");
+    let virtual_kind = environment.text("virtualisation").is_some_and(|kind| !bare(kind));
+    if virtual_kind || environment.flag("virtualisation") == Some(true) {
+        said.push("virtual".to_owned());
+    }
+    if let Some(load) = environment.number("load_1m") {
+        said.push(format!("load {}", number::fixed(load, 1)));
+    }
+    if let Some(cost) = environment.number("clock_cost_seconds") {
+        let column = Column::new(&Unit::Second, &[cost], &[]).with_decimals(0);
+        said.push(format!("timer {}", column.with_unit(cost)));
+    }
+    if said.is_empty() {
+        said.push("nothing is known of it".to_owned());
+    }
+    format!("machine: {}", said.join(", "))
+}
+
+/// One subject while measuring.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// Its name.
+    pub name: String,
+    /// Median of its primary metric so far, in base units.
+    pub median: Option<f64>,
+    /// Interval of the median so far; shown for a subject alone.
+    pub interval: Option<Interval>,
+    /// The difference against the first subject so far; `None` for the first.
+    pub difference: Option<Decision>,
+}
+
+/// The state of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status<'a> {
+    /// The subjects; the first is the reference.
+    pub subjects: &'a [Standing],
+    /// Base unit of the medians.
+    pub unit: &'a Unit,
+    /// Complete blocks.
+    pub blocks: u64,
+    /// Blocks that were fixed beforehand.
+    pub planned_blocks: Option<u64>,
+    /// True when the answer would not change by measuring on.
+    pub settled: bool,
+    /// Seconds since measuring began.
+    pub elapsed_seconds: f64,
+    /// Seconds that it may take.
+    pub budget_seconds: Option<f64>,
+}
+
+/// The status in at most `width` columns (never less than block and time):
+/// `block 42   sort-old 812 ms   sort-new 791 ms   ratio 0.974 [0.969 … 0.980]   clear; 0:38 of 1:00`.
+pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String {
+    let spelled = |text: String| if unicode { text } else { crate::layout::ascii(&text) };
+    let block = match status.planned_blocks {
+        Some(planned) => format!("block {} of {planned}", status.blocks),
+        None => format!("block {}", status.blocks),
+    };
+    let time = match status.budget_seconds {
+        Some(budget) => {
+            format!("{} of {}", number::clock(status.elapsed_seconds), number::clock(budget))
+        }
+        None => number::clock(status.elapsed_seconds),
+    };
+    let state = if status.settled { "clear" } else { "not clear yet" };
+    let difference = match status.subjects {
+        [_, only] => only.difference.as_ref().map(|d| differs(d, status.unit)),
+        _ => None,
+    };
+    let medians = medians(status);
+    let difference = difference.unwrap_or_default();
+    let end = format!("{state}; {time}");
+    // From the fullest to the least that is still worth reading.
+    let choices = [
+        vec![&block, &medians, &difference, &end],
+        vec![&block, &difference, &end],
+        vec![&block, &medians, &end],
+        vec![&block, &end],
+        vec![&block, &time],
+    ];
+    let joined = |parts: &[&String]| {
+        let parts: Vec<&str> =
+            parts.iter().filter(|part| !part.is_empty()).map(|part| part.as_str()).collect();
+        spelled(parts.join(GAP))
+    };
+    let mut shortest = String::new();
+    for parts in &choices {
+        shortest = joined(parts);
+        if width(&shortest) <= width_limit {
+            break;
+        }
+    }
+    shortest
+}
+
+fn medians(status: &Status<'_>) -> String {
+    let names: Vec<String> = status.subjects.iter().map(|s| s.name.clone()).collect();
+    let names = fitted(&names, 20, "…");
+    let values: Vec<f64> = status.subjects.iter().filter_map(|s| s.median).collect();
+    let column = Column::new(status.unit, &values, &[]).with_fewer_digits();
+    if let [only] = status.subjects {
+        let Some(median) = only.median else { return String::new() };
+        return match only.interval {
+            Some(i) => {
+                let column =
+                    Column::new(status.unit, &[median, i.lower, i.upper], &[i.half_width()]);
+                let ends = (column.number(i.lower), column.number(i.upper));
+                format!("median {} [{} … {}]", column.with_unit(median), ends.0, ends.1)
+            }
+            None => format!("median {}", column.with_unit(median)),
+        };
+    }
+    let shown = |(name, standing): (&String, &Standing)| {
+        Some(format!("{name} {}", column.with_unit(standing.median?)))
+    };
+    names.iter().zip(status.subjects).filter_map(shown).collect::<Vec<_>>().join(GAP)
+}
+
+fn differs(d: &Decision, unit: &Unit) -> String {
+    match d.scale {
+        Scale::Ratio => {
+            let ends = d.interval.map(|i| (i.lower.exp(), i.upper.exp()));
+            format!("ratio {}", number::ratio(d.estimate.exp(), ends))
+        }
+        Scale::Shift => {
+            let ends = d.interval.map(|i| [i.lower, i.upper]);
+            let values: Vec<f64> = ends.into_iter().flatten().chain([d.estimate]).collect();
+            let widths: Vec<f64> = d.interval.map(|i| i.half_width()).into_iter().collect();
+            let column = Column::for_amounts(unit, &values, &widths);
+            match d.interval {
+                Some(i) => format!(
+                    "difference {} [{} … {}]",
+                    column.with_unit(d.estimate),
+                    column.number(i.lower),
+                    column.number(i.upper)
+                ),
+                None => format!("difference {}", column.with_unit(d.estimate)),
+            }
+        }
+    }
+}

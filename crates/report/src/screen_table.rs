@@ -1,0 +1,260 @@
+//! The table of a screen: one row per subject, its primary metric with interval and picture, the other main metrics beside it.
+//!
+//! What does not fit is left out in a fixed order: first the pictures, then the other metrics from the right; where even the
+//! primary metric does not fit, every metric gets its own line.
+
+use crate::label::label;
+use crate::layout::{Line, Page, Tone};
+use crate::names::{fitted, width};
+use crate::number::Column;
+use assay_analysis::{Analysis, Description};
+
+/// Names of the metrics that belong into a table, in this order, where they were measured.
+const MAIN: [&str; 3] = ["wall", "cpu", "max_rss"];
+/// How many other metrics are shown where none of the main ones was measured.
+const OTHERS: usize = 2;
+/// Narrower pages have no pictures.
+const PICTURES_FROM: usize = 60;
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Spaces between columns.
+const GAP: usize = 3;
+
+/// Indices of the metrics shown beside the primary one.
+pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
+    let others = || (0..analysis.metrics.len()).filter(|&m| m != analysis.primary);
+    let index_of = |name: &&str| others().find(|&m| analysis.metrics[m].name == **name);
+    let main: Vec<usize> = MAIN.iter().filter_map(index_of).collect();
+    if main.is_empty() { others().take(OTHERS).collect() } else { main }
+}
+
+/// The scale in which a metric of all subjects is shown.
+pub(crate) fn column_of(analysis: &Analysis, metric: usize, with_intervals: bool) -> Column {
+    let described = || analysis.subjects.iter().filter_map(|s| s.metrics.get(metric)?.as_ref());
+    let mut values: Vec<f64> = described().map(|d| d.median).collect();
+    let mut widths = Vec::new();
+    if with_intervals {
+        for interval in described().filter_map(|d| d.median_interval) {
+            widths.push(interval.half_width());
+            if interval.is_bounded() {
+                values.extend([interval.lower, interval.upper]);
+            }
+        }
+    }
+    Column::new(&analysis.metrics[metric].unit, &values, &widths)
+}
+
+/// A small picture of counts; empty without counts.
+pub(crate) fn picture(counts: &[u32]) -> String {
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let bar = |&count: &u32| {
+        // An empty bin is the lowest bar, and only an empty one.
+        let height =
+            if count == 0 { 0 } else { 1 + (count - 1) as usize * 7 / most.max(1) as usize };
+        BARS[height.min(BARS.len() - 1)]
+    };
+    if most == 0 { String::new() } else { counts.iter().map(bar).collect() }
+}
+
+/// The cells of one column under its heading; right-aligned, except for those that begin a group.
+struct Cells {
+    heading: String,
+    cells: Vec<String>,
+    tone: Tone,
+    left: bool,
+    /// Columns between this one and the one before.
+    gap: usize,
+}
+
+impl Cells {
+    fn width(&self) -> usize {
+        let widest = self.cells.iter().map(|cell| width(cell)).max().unwrap_or(0);
+        // A heading on the left may hang over the columns that follow it.
+        if self.left { widest } else { widest.max(width(&self.heading)) }
+    }
+}
+
+/// Draws the table of all subjects onto the page.
+pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
+    let primary = primary_cells(page, analysis);
+    let mut columns = vec![Cells {
+        heading: String::new(),
+        cells: names.to_vec(),
+        tone: Tone::Plain,
+        left: true,
+        gap: 0,
+    }];
+    let own = columns[0].width() + primary.iter().map(|c| c.gap + c.width()).sum::<usize>();
+    if own > page.width() {
+        return draw_stacked(page, analysis);
+    }
+    columns.extend(primary);
+    let mut used = own;
+    let mut fits = |column: &Cells| {
+        let wide = column.gap + column.width();
+        let fits = used + wide <= page.width();
+        used += if fits { wide } else { 0 };
+        fits
+    };
+    let others: Vec<Cells> = other_metrics(analysis)
+        .into_iter()
+        .map(|metric| other_cells(page, analysis, metric))
+        .collect();
+    let others_wide: usize = others.iter().map(|c| c.gap + c.width()).sum();
+    if let Some(pictures) = pictures(page, analysis)
+        && own + pictures.gap + pictures.width() + others_wide <= page.width()
+        && fits(&pictures)
+    {
+        columns.push(pictures);
+    }
+    for column in others {
+        if !fits(&column) {
+            break;
+        }
+        columns.push(column);
+    }
+    draw_columns(page, &columns, names.len());
+}
+
+fn draw_columns(page: &mut Page, columns: &[Cells], rows: usize) {
+    let mut head = String::new();
+    let mut place = 0;
+    for column in columns {
+        place += column.gap;
+        if column.left && width(&head) <= place {
+            head += &" ".repeat(place - width(&head));
+            head += &column.heading;
+        }
+        place += column.width();
+        if !column.left {
+            let from = place.saturating_sub(width(&column.heading));
+            head += &" ".repeat(from.saturating_sub(width(&head)));
+            head += &column.heading;
+        }
+    }
+    page.line(&vec![(Tone::Quiet, head)]);
+    for row in 0..rows {
+        let mut line: Line = Vec::new();
+        for column in columns {
+            let cell = &column.cells[row];
+            let room = " ".repeat(column.width() - width(cell));
+            let gap = " ".repeat(column.gap);
+            if column.left {
+                line.push((column.tone, format!("{gap}{cell}{room}")));
+            } else {
+                line.push((column.tone, format!("{gap}{room}{cell}")));
+            }
+        }
+        page.line(&line);
+    }
+}
+
+/// Medians and intervals of the primary metric.
+fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
+    let column = column_of(analysis, analysis.primary, true);
+    let described = |subject: usize| analysis.primary_of(subject);
+    let subjects = 0..analysis.subjects.len();
+    let medians: Vec<String> =
+        subjects.clone().map(|s| page.spelled(&median_cell(analysis, s, &column))).collect();
+    // The heading stands over the first digits: pad the cells here so that they can be left-aligned.
+    let widest = medians.iter().map(|cell| width(cell)).max().unwrap_or(0);
+    let medians =
+        medians.into_iter().map(|cell| " ".repeat(widest - width(&cell)) + &cell).collect();
+    let heading = page.spelled(&label(&analysis.metrics[analysis.primary]));
+    let mut cells =
+        vec![Cells { heading, cells: medians, tone: Tone::Strong, left: true, gap: GAP }];
+    let ends: Vec<Option<(String, String)>> = subjects
+        .map(|s| {
+            let interval = described(s)?.median_interval?;
+            Some((column.number(interval.lower), column.number(interval.upper)))
+        })
+        .collect();
+    let lower = ends.iter().flatten().map(|(low, _)| low.len()).max();
+    let upper = ends.iter().flatten().map(|(_, high)| high.len()).max();
+    if let (Some(lower), Some(upper)) = (lower, upper) {
+        let shown = |ends: &Option<(String, String)>| match ends {
+            Some((low, high)) => {
+                format!("[{low:>lower$} {} {high:>upper$}]", page.ellipsis())
+            }
+            None => String::new(),
+        };
+        let cells_of_ends = ends.iter().map(shown).collect();
+        cells.push(Cells {
+            heading: String::new(),
+            cells: cells_of_ends,
+            tone: Tone::Plain,
+            left: true,
+            gap: 2,
+        });
+    }
+    cells
+}
+
+/// The median; where half of the runs or more hit the time limit, only a bound of it is known.
+fn median_cell(analysis: &Analysis, subject: usize, column: &Column) -> String {
+    let summary = &analysis.subjects[subject];
+    let late = summary.timeouts > 0 && summary.timeouts * 2 >= summary.observations;
+    let bound = if late { "≥ " } else { "" };
+    analysis
+        .primary_of(subject)
+        .map_or_else(|| "-".to_owned(), |d| format!("{bound}{}", column.with_unit(d.median)))
+}
+
+fn other_cells(page: &Page, analysis: &Analysis, metric: usize) -> Cells {
+    let column = column_of(analysis, metric, false);
+    let shown = |d: Option<&Description>| {
+        d.map_or_else(|| "-".to_owned(), |d| page.spelled(&column.with_unit(d.median)))
+    };
+    let cells = analysis
+        .subjects
+        .iter()
+        .map(|s| shown(s.metrics.get(metric).and_then(Option::as_ref)))
+        .collect();
+    let heading = page.spelled(&label(&analysis.metrics[metric]));
+    Cells { heading, cells, tone: Tone::Plain, left: false, gap: GAP }
+}
+
+fn pictures(page: &Page, analysis: &Analysis) -> Option<Cells> {
+    if !page.unicode() || page.width() < PICTURES_FROM {
+        return None;
+    }
+    let counts = &analysis.histogram.as_ref()?.counts;
+    let cells = (0..analysis.subjects.len())
+        .map(|s| counts.get(s).map_or_else(String::new, |counts| picture(counts)))
+        .collect();
+    Some(Cells { heading: String::new(), cells, tone: Tone::Quiet, left: true, gap: 2 })
+}
+
+/// One metric a line, for pages that are too narrow for a table.
+fn draw_stacked(page: &mut Page, analysis: &Analysis) {
+    let names = fitted(&analysis.names(), page.width(), page.ellipsis());
+    let others = other_metrics(analysis);
+    let column = column_of(analysis, analysis.primary, true);
+    for (subject, name) in names.iter().enumerate() {
+        page.line(&vec![(Tone::Strong, name.clone())]);
+        let head = label(&analysis.metrics[analysis.primary]);
+        let median = median_cell(analysis, subject, &column);
+        page.paragraph(4, &[(Tone::Plain, format!("  {head} {median}"))]);
+        if let Some(interval) = analysis.primary_of(subject).and_then(|d| d.median_interval) {
+            let (low, high) = (column.number(interval.lower), column.number(interval.upper));
+            page.paragraph(4, &[(Tone::Plain, format!("  [{low} … {high}]"))]);
+        }
+        for &metric in &others {
+            if let Some(Some(d)) = analysis.subjects[subject].metrics.get(metric) {
+                let value = column_of(analysis, metric, false).with_unit(d.median);
+                let head = label(&analysis.metrics[metric]);
+                page.paragraph(4, &[(Tone::Quiet, format!("  {head} {value}"))]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_shows_the_fullest_bin_at_full_height_and_only_empty_ones_at_none() {
+        assert_eq!(picture(&[0, 1, 4, 8, 40]), "▁▂▂▃█");
+        assert_eq!(picture(&[0, 0]), "");
+    }
+}

@@ -1,0 +1,342 @@
+//! The screen: what a person reads after a run or a comparison.
+//!
+//! First one sentence per comparison, then the table, the checks, and the findings with what to do about them. A newcomer can
+//! stop after the first line; an expert finds every number below it. Nothing is printed here and nothing decided.
+
+use crate::label::{label, wording};
+use crate::layout::{Page, STICKY, Tone};
+use crate::names::{fitted, width};
+use crate::number::{self, Column};
+use crate::screen_table as table;
+use crate::words::{self, Sentence};
+use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
+use assay_data::{Better, Design, Finding, Severity, StopReason};
+
+/// Findings about the machine: told together, on one line, while they are mere notes.
+const MACHINE: [&str; 9] = [
+    "BATTERY",
+    "CLOCK_SOURCE",
+    "CPU_QUOTA",
+    "CPU_SHARE",
+    "GOVERNOR",
+    "LOAD",
+    "NO_ASLR",
+    "STEAL",
+    "TURBO",
+];
+/// With fewer values the checks have nothing to say about drift, dependence, outliers.
+const DRIFT_FROM: usize = 20;
+const DEPENDENCE_FROM: f64 = 10.0;
+const OUTLIERS_FROM: usize = 10;
+
+/// What the terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Columns; fewer than 20 are taken as 20.
+    pub width: usize,
+    /// Whether to use colours.
+    pub color: bool,
+    /// Whether to use more than ASCII.
+    pub unicode: bool,
+}
+
+/// The screen as text, every line ended. O(subjects · metrics).
+pub fn render(analysis: &Analysis, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let ellipsis = page.ellipsis();
+    let in_sentences = fitted(&analysis.names(), (page.width() / 2).clamp(8, 60), ellipsis);
+    let in_table = fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40), ellipsis);
+    if analysis.subjects.len() == 1 {
+        alone(&mut page, analysis, &in_sentences[0]);
+    } else {
+        for comparison in &analysis.comparisons {
+            tell(&mut page, analysis, comparison, &in_sentences);
+        }
+        if analysis.comparisons.iter().any(|c| c.design != Design::Blocks) {
+            let note = words::unpaired_note(analysis.subjects.len() > 2);
+            page.paragraph(2, &[(Tone::Plain, format!("  {note}"))]);
+        }
+        page.gap();
+        table::draw(&mut page, analysis, &in_table);
+        also(&mut page, analysis, &in_table);
+    }
+    let checks = checks(analysis);
+    if !checks.is_empty() {
+        page.paragraph(8, &[(Tone::Quiet, format!("checks: {}", checks.join(" · ")))]);
+    }
+    findings(&mut page, analysis);
+    page.finish()
+}
+
+fn tell(page: &mut Page, analysis: &Analysis, c: &Comparison, names: &[String]) {
+    let (of, against) = (&names[c.of], &names[c.against]);
+    let Sentence { claim, sureness } = words::sentence(analysis, c, of, against);
+    said(page, tone_of(c), claim, &sureness);
+    for detail in words::details(analysis, c, of, against) {
+        page.paragraph(2, &[(Tone::Plain, format!("  {detail}"))]);
+    }
+}
+
+/// A claim with how sure it is: below it where each fits on a line but both do not.
+fn said(page: &mut Page, tone: Tone, claim: String, sureness: &str) {
+    let mut pieces = vec![(tone, claim)];
+    if !sureness.is_empty() {
+        let behind = format!("   ({sureness})");
+        let (claimed, more) = (width(&page.spelled(&pieces[0].1)), width(&page.spelled(&behind)));
+        if claimed <= page.width() && claimed + more > page.width() {
+            page.paragraph(2, &pieces);
+            pieces.clear();
+        }
+        let sureness = if pieces.is_empty() { format!("  ({sureness})") } else { behind };
+        pieces.push((Tone::Quiet, sureness));
+    }
+    page.paragraph(2, &pieces);
+}
+
+fn tone_of(c: &Comparison) -> Tone {
+    match c.decision.verdict {
+        Verdict::Faster => Tone::Good,
+        Verdict::Slower => Tone::Bad,
+        Verdict::Equivalent => Tone::Strong,
+        Verdict::Inconclusive => Tone::Unsure,
+    }
+}
+
+/// The metrics beside the primary one: differences one by one, then those without any together.
+fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
+    let main = table::other_metrics(analysis);
+    for of in 1..analysis.subjects.len() {
+        let compared = || analysis.secondary.iter().filter(|c| c.of == of);
+        let name = |c: &Comparison| label(&analysis.metrics[c.metric]);
+        let mut said: Vec<String> = compared()
+            .filter(|c| c.decision.verdict.is_directional())
+            .map(|c| format!("{} {}", name(c), words::brief(analysis, c)))
+            .collect();
+        let named = |verdict: Verdict| {
+            let names: Vec<String> = compared()
+                .filter(|c| c.decision.verdict == verdict && main.contains(&c.metric))
+                .filter(|c| c.decision.interval.is_some())
+                .map(name)
+                .collect();
+            (!names.is_empty()).then(|| names.join(" and "))
+        };
+        said.extend(
+            named(Verdict::Equivalent).map(|n| format!("no difference that matters in {n}")),
+        );
+        said.extend(named(Verdict::Inconclusive).map(|n| format!("{n} not known yet")));
+        if !said.is_empty() {
+            let head = if names.len() > 2 {
+                format!("also, {}: ", words::quoted(&names[of]))
+            } else {
+                "also: ".to_owned()
+            };
+            page.paragraph(6, &[(Tone::Quiet, head), (Tone::Plain, said.join("; "))]);
+        }
+    }
+}
+
+/// One subject by itself.
+fn alone(page: &mut Page, analysis: &Analysis, name: &str) {
+    let metric = &analysis.metrics[analysis.primary];
+    let words = wording(metric);
+    let Some(d) = analysis.primary_of(0) else {
+        page.paragraph(
+            2,
+            &[(Tone::Unsure, format!("'{name}' has no values of {}", label(metric)))],
+        );
+        return;
+    };
+    let column = table::column_of(analysis, analysis.primary, true);
+    let sure = number::chosen_percent(analysis.plan.confidence);
+    let (interval, how) = match d.median_interval {
+        Some(i) => (
+            format!(" [{}{STICKY}…{STICKY}{}]", column.number(i.lower), column.number(i.upper)),
+            format!("median, {sure} sure"),
+        ),
+        None => {
+            (String::new(), format!("median of {}; too few for an interval", counted(d.n, "value")))
+        }
+    };
+    let value = column.with_unit(d.median);
+    let late = analysis.subjects[0].timeouts * 2 >= analysis.subjects[0].observations.max(1);
+    let bound = if late { "at least " } else { "" };
+    let claim = if words.is_time {
+        format!("'{name}' takes {bound}{value}{interval}")
+    } else if words.noun_first || metric.better == Better::Higher {
+        format!("{} of '{name}': {bound}{value}{interval}", words.whole)
+    } else {
+        format!("'{name}' {} {bound}{value}{interval} of {}", words.verb, words.whole)
+    };
+    said(page, Tone::Strong, claim, &how);
+    page.gap();
+    spread(page, analysis, d, &column);
+    let others: Vec<String> = table::other_metrics(analysis)
+        .into_iter()
+        .filter_map(|metric| {
+            let d = analysis.subjects[0].metrics.get(metric)?.as_ref()?;
+            let value = number::value(d.median, &analysis.metrics[metric].unit);
+            Some(format!("{} {value}", label(&analysis.metrics[metric])))
+        })
+        .collect();
+    if !others.is_empty() {
+        page.paragraph(2, &[(Tone::Plain, format!("{} (medians)", others.join(" · ")))]);
+    }
+}
+
+/// Quantiles, extremes and mean of one series.
+fn spread(page: &mut Page, analysis: &Analysis, d: &Description, column: &Column) {
+    if d.n < 2 {
+        return;
+    }
+    let q = d.quantiles;
+    let shown = |name: &str, value: f64| format!("{name}{STICKY}{}", column.number(value));
+    let quantiles = [("p5", q.p5), ("p25", q.p25), ("p75", q.p75), ("p95", q.p95), ("p99", q.p99)];
+    let quantiles: Vec<String> =
+        quantiles.iter().map(|&(name, value)| shown(name, value)).collect();
+    let unit = column.suffix();
+    let line = format!("quantiles{}: {}", in_unit(&unit), quantiles.join(" · "));
+    page.paragraph(2, &[(Tone::Plain, line)]);
+    let mut line = format!(
+        "{}{STICKY}…{STICKY}{} · mean{STICKY}{}{STICKY}±{STICKY}{} (standard deviation)",
+        shown("range", d.min),
+        column.number(d.max),
+        column.number(d.mean),
+        column.number(d.standard_deviation)
+    );
+    let counts = analysis.histogram.as_ref().and_then(|h| h.counts.first());
+    let picture = counts.map_or_else(String::new, |counts| table::picture(counts));
+    if page.unicode() && !picture.is_empty() {
+        line += &format!("   {picture}");
+    }
+    page.paragraph(2, &[(Tone::Plain, line)]);
+}
+
+fn in_unit(suffix: &str) -> String {
+    if suffix.is_empty() { String::new() } else { format!(" ({})", suffix.trim()) }
+}
+
+/// What was looked at and found in order, or not.
+fn checks(analysis: &Analysis) -> Vec<String> {
+    let mut said = Vec::new();
+    said.extend(dependence(analysis));
+    let primaries = || (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
+    let drifting: Vec<String> = (0..analysis.subjects.len())
+        .filter_map(|s| {
+            let d = analysis.primary_of(s)?;
+            let fraction = d.drift? / d.median.abs();
+            let sign = if fraction < 0.0 { "-" } else { "+" };
+            Some(format!("{sign}{}", number::percent(fraction)))
+        })
+        .collect();
+    let most = primaries().map(|d| d.n).max().unwrap_or(0);
+    if !drifting.is_empty() {
+        said.push(format!("drift {}", drifting.join(", ")));
+    } else if most >= DRIFT_FROM {
+        said.push("no drift".to_owned());
+    }
+    said.extend((most >= OUTLIERS_FROM).then(
+        || match primaries().map(|d| d.outliers).sum::<usize>() {
+            0 => "no outliers".to_owned(),
+            n => format!("{}, kept", counted(n, "outlier")),
+        },
+    ));
+    let seen = analysis.comparisons.iter().filter_map(|c| Some((c, c.could_see?)));
+    let seen = seen.filter(|(_, size)| *size > 0.0);
+    if let Some((c, size)) = seen.max_by(|a, b| a.1.total_cmp(&b.1)) {
+        let size = match c.decision.scale {
+            Scale::Ratio => number::percent(size.exp_m1()),
+            Scale::Shift => {
+                format!("a difference of {}", number::rough(size, &analysis.metrics[c.metric].unit))
+            }
+        };
+        said.push(format!("this experiment could see {size}"));
+    }
+    said.extend(analysis.blocks.map(|blocks| taken(blocks, analysis.stop)));
+    said
+}
+
+/// How independent the values are that the intervals rest on.
+fn dependence(analysis: &Analysis) -> Option<String> {
+    let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
+    let (share, effective, n, wanders) = if in_blocks {
+        let of = |c: &Comparison| {
+            let n = c.blocks.unwrap_or(0) as f64;
+            (c.effective / n, c.effective, n, c.wandering.is_some())
+        };
+        analysis.comparisons.iter().map(of).min_by(|a, b| a.0.total_cmp(&b.0))?
+    } else {
+        let of = |s: usize| {
+            let d = analysis.primary_of(s)?;
+            let n = d.n as f64;
+            Some((d.effective() / n, d.effective(), n, false))
+        };
+        (0..analysis.subjects.len()).filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))?
+    };
+    if n < DEPENDENCE_FROM {
+        return None;
+    }
+    // In blocks only a difference that wanders matters: the check for that has its own level.
+    let word = match share {
+        _ if wanders => "the difference wandered",
+        s if in_blocks || s >= 0.9 => "dependence none",
+        s if s >= 0.5 => "dependence weak",
+        _ => "dependence strong",
+    };
+    Some(format!("{word} (ESS {effective:.0} of {n:.0})"))
+}
+
+fn taken(blocks: usize, stop: Option<StopReason>) -> String {
+    let blocks = counted(blocks, "block");
+    match stop {
+        Some(StopReason::Clear) => format!("{blocks}, then clear"),
+        Some(StopReason::Precise) => format!("{blocks}, then precise enough"),
+        Some(StopReason::Blocks) => format!("{blocks}, as planned"),
+        Some(StopReason::Budget) => format!("{blocks}, then out of time"),
+        Some(StopReason::Interrupted) => format!("{blocks}, then interrupted"),
+        Some(StopReason::Failed) => format!("{blocks}, then a failure"),
+        None => blocks,
+    }
+}
+
+fn findings(page: &mut Page, analysis: &Analysis) {
+    let is_note = |f: &&Finding| f.severity == Severity::Note;
+    let refused = analysis.findings.iter().any(|f| f.code == "TOO_DEPENDENT");
+    for finding in analysis.findings.iter().filter(|f| !is_note(f)) {
+        match finding.code.as_str() {
+            // The refusal has said so.
+            "DEPENDENCE" if refused => {}
+            words::NOT_INTERLEAVED => {}
+            code if words::has_said(code) => hint(page, finding),
+            _ => {
+                page.paragraph(
+                    9,
+                    &[
+                        (Tone::Unsure, "warning: ".to_owned()),
+                        (Tone::Plain, finding.message.clone()),
+                    ],
+                );
+                hint(page, finding);
+            }
+        }
+    }
+    let of_machine = |f: &&Finding| MACHINE.contains(&f.code.as_str());
+    let notes = || analysis.findings.iter().filter(is_note);
+    for note in notes().filter(|f| !of_machine(f)) {
+        let next = note.next_step.as_ref().map_or_else(String::new, |next| format!(" ({next})"));
+        page.paragraph(6, &[(Tone::Quiet, format!("note: {}{next}", note.message))]);
+    }
+    let machine: Vec<&str> = notes().filter(of_machine).map(|f| f.message.as_str()).collect();
+    if !machine.is_empty() {
+        page.paragraph(6, &[(Tone::Quiet, format!("note: {}", machine.join("; ")))]);
+    }
+}
+
+fn hint(page: &mut Page, finding: &Finding) {
+    if let Some(next) = &finding.next_step {
+        page.paragraph(8, &[(Tone::Quiet, format!("  hint: {next}"))]);
+    }
+}
+
+fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}

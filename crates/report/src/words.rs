@@ -1,0 +1,442 @@
+//! A comparison as words: one sentence that a newcomer understands and an expert finds exact, and the lines that follow it.
+//!
+//! Below a factor of two it is "takes 2.6 % less time", above "4.0 × as fast as": never a bare "75 % faster". The interval in
+//! the sentence is the one that decided, and the confidence named is that of the plan, for the whole run. Nothing here
+//! decides: the verdict is read from the comparison.
+
+use crate::label::{Wording, article, wording};
+use crate::number::{self, Column};
+use assay_analysis::{Analysis, Comparison, Interval, Scale, Verdict, paired};
+use assay_data::{Better, Design, Metric, Unit};
+
+mod outlook;
+
+/// Values on a side below which recordings can't be decided.
+const FEWEST_VALUES: usize = 4;
+
+/// A sentence in two parts, so that a screen can show the second one quietly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    /// What is so.
+    pub claim: String,
+    /// How sure that is, without parentheses; empty when there is nothing to be sure of.
+    pub sureness: String,
+}
+
+impl Sentence {
+    /// The whole sentence on one line.
+    pub fn plain(&self) -> String {
+        if self.sureness.is_empty() {
+            self.claim.clone()
+        } else {
+            format!("{} ({})", self.claim, self.sureness)
+        }
+    }
+}
+
+/// The sentence of a comparison, with the subjects called by these names.
+pub fn sentence(analysis: &Analysis, comparison: &Comparison, of: &str, against: &str) -> Sentence {
+    Teller::new(analysis, comparison, of, against).sentence()
+}
+
+/// What follows the sentence where it is not the whole story: what was seen although there is no verdict, how long an answer
+/// would take, and for recordings what they can't show. One sentence or two each.
+pub fn details(
+    analysis: &Analysis,
+    comparison: &Comparison,
+    of: &str,
+    against: &str,
+) -> Vec<String> {
+    Teller::new(analysis, comparison, of, against).details()
+}
+
+/// A difference that is known, in a few words, for a list: `12 % less (34.1 → 30.0 MiB)`.
+pub fn brief(analysis: &Analysis, comparison: &Comparison) -> String {
+    Teller::new(analysis, comparison, "", "").brief()
+}
+
+/// Findings whose message the sentences and the note on recordings have already said.
+pub(crate) fn has_said(code: &str) -> bool {
+    matches!(code, "TOO_FEW" | "TOO_DEPENDENT" | NOT_INTERLEAVED)
+}
+
+/// The finding that [`unpaired_note`] says whole, advice and all.
+pub(crate) const NOT_INTERLEAVED: &str = "NOT_INTERLEAVED";
+
+/// The line that goes once with every comparison of recordings.
+pub fn unpaired_note(several: bool) -> String {
+    let what = if several { "These are recordings" } else { "These are two recordings" };
+    format!(
+        "{what}: programs are not proven different, since drift between the recordings is not in them. Run both in blocks: assay run A B"
+    )
+}
+
+struct Teller<'a> {
+    analysis: &'a Analysis,
+    c: &'a Comparison,
+    metric: &'a Metric,
+    words: Wording,
+    form: Form,
+    of: String,
+    against: String,
+}
+
+/// How the size of a difference is told.
+enum Form {
+    /// Per cent less or more.
+    Percent,
+    /// So many times the reference.
+    Multiple,
+    /// An amount in the metric's unit.
+    Amount(Column),
+}
+
+impl<'a> Teller<'a> {
+    fn new(analysis: &'a Analysis, c: &'a Comparison, of: &str, against: &str) -> Self {
+        let metric = &analysis.metrics[c.metric];
+        let (of, against) = (quoted(of), quoted(against));
+        Self {
+            analysis,
+            c,
+            metric,
+            words: wording(metric),
+            form: form(c, &metric.unit),
+            of,
+            against,
+        }
+    }
+
+    fn sentence(&self) -> Sentence {
+        let Some(interval) = self.c.decision.interval else {
+            return Sentence { claim: self.without_interval(), sureness: String::new() };
+        };
+        let (claim, sureness) = match self.c.decision.verdict {
+            Verdict::Faster | Verdict::Slower => self.directional(interval),
+            Verdict::Equivalent => {
+                let claim = format!("no difference that matters: {}", self.ranged(interval));
+                (claim, format!("{}; threshold {}", self.sure(), self.threshold()))
+            }
+            Verdict::Inconclusive => {
+                let claim = format!(
+                    "not known yet: {}, so {}",
+                    self.ranged(interval),
+                    self.bound(interval)
+                );
+                (claim, format!("{}, {}", self.sure(), self.amount_of_data()))
+            }
+        };
+        let claim = match self.c.design {
+            Design::Blocks => claim,
+            _ => format!("{claim}, if nothing else changed between the recordings"),
+        };
+        Sentence { claim, sureness }
+    }
+
+    fn directional(&self, interval: Interval) -> (String, String) {
+        let decision = &self.c.decision;
+        let mut claim = self.single(decision.estimate, interval);
+        let mut sureness = format!("{}: {}", self.sure(), self.range_or_multiples(interval));
+        if decision.possibly_below_threshold {
+            if decision.threshold.is_finite() {
+                claim += &format!(", possibly less than the {} that matters", self.threshold());
+            } else {
+                sureness += "; no threshold, since a share of 0 is 0";
+            }
+        }
+        if let Some(wins) = self.wins() {
+            sureness += &format!("; {wins}");
+        }
+        (claim, sureness)
+    }
+
+    /// The estimate as a statement: `new takes 2.6 % less time than old`.
+    fn single(&self, estimate: f64, interval: Interval) -> String {
+        let Self { words: w, of, against, .. } = self;
+        let at = self.limit_words();
+        if let Form::Multiple = self.form {
+            let inverted = w.is_time && estimate < 0.0;
+            let sign = if inverted { -1.0 } else { 1.0 };
+            let [times, lower, upper] =
+                [estimate, interval.lower, interval.upper].map(|v| (sign * v).exp());
+            let times = format!("{at}{} ×", number::before_ends(times, lower, upper));
+            return match (w.is_time, inverted) {
+                (true, true) => format!("{of} is {times} as fast as {against}"),
+                (true, false) => format!("{of} takes {times} as long as {against}"),
+                (false, _) => format!("{of} {} {times} the {} of {against}", w.verb, w.whole),
+            };
+        }
+        let shown = match &self.form {
+            Form::Amount(column) => column.number(estimate.abs()),
+            _ => {
+                let [estimate, lower, upper] =
+                    [estimate, interval.lower, interval.upper].map(|v| v.exp_m1().abs() * 100.0);
+                number::before_ends(estimate, lower, upper)
+            }
+        };
+        let size = format!("{shown}{}", self.suffix());
+        let direction = self.direction(estimate);
+        if !w.noun_first {
+            format!("{of} {} {at}{size} {direction}{} than {against}", w.verb, w.noun)
+        } else if let Form::Percent = self.form {
+            let a = if at.is_empty() { article(&size) } else { "an" };
+            format!("{of} has {a} {at}{size} {direction} {} than {against}", w.whole)
+        } else {
+            let a = article(&w.whole);
+            format!("{of} has {a} {} {at}{size} {direction} than {against}", w.whole)
+        }
+    }
+
+    /// The interval as a statement: `new takes between 0.4 % less and 0.7 % more time than old`.
+    fn ranged(&self, interval: Interval) -> String {
+        let Self { words: w, of, against, .. } = self;
+        if interval.lower == 0.0 && interval.upper == 0.0 {
+            let whole = &w.whole;
+            return format!("{of} {} the same {whole} as {against}", w.verb);
+        }
+        let range = self.range_or_multiples(interval);
+        if let Form::Multiple = self.form {
+            return format!("{of} {} {range} the {} of {against}", w.verb, w.whole);
+        }
+        if w.noun_first {
+            let a = article(&w.whole);
+            return format!("{of} has {a} {} {range} than {against}", w.whole);
+        }
+        format!("{of} {} {range}{} than {against}", w.verb, w.noun)
+    }
+
+    /// The interval by itself: `between 2.0 and 3.1 % less`, `between 3.8 and 4.2 ×`.
+    fn range_or_multiples(&self, Interval { lower, upper }: Interval) -> String {
+        if let Form::Multiple = self.form {
+            let faster =
+                self.words.is_time && self.c.decision.verdict.is_directional() && upper < 0.0;
+            let (least, most) = if faster { (-upper, -lower) } else { (lower, upper) };
+            let ends = number::side_by_side(&[least.exp(), most.exp()]);
+            return format!("between {} and {} ×", ends[0], ends[1]);
+        }
+        let ends = self.numbers(&[lower, upper]);
+        let (low, high, suffix) = (&ends[0], &ends[1], self.suffix());
+        let (less, more) = (self.words.less, self.words.more);
+        if lower < 0.0 && upper > 0.0 {
+            return format!("between {low}{suffix} {less} and {high}{suffix} {more}");
+        }
+        let (near, far, direction) =
+            if lower < 0.0 { (high, low, less) } else { (low, high, more) };
+        let touches_zero = lower == 0.0 || upper == 0.0;
+        if near == far {
+            format!("{near}{suffix} {direction}")
+        } else if touches_zero {
+            format!("up to {far}{suffix} {direction}")
+        } else {
+            format!("between {near} and {far}{suffix} {direction}")
+        }
+    }
+
+    /// What is known of the difference although there is no verdict.
+    fn bound(&self, Interval { lower, upper }: Interval) -> String {
+        let d = &self.c.decision;
+        if lower == 0.0 && upper == 0.0 {
+            return "no share of that can be a threshold: give an amount (--threshold)".to_owned();
+        }
+        let within = lower > -d.threshold && upper < d.threshold;
+        if within && d.clock_step > 0.0 {
+            let step = self.on_scale(d.clock_step);
+            let name = crate::label::label(self.metric);
+            return format!(
+                "any difference is small, but {name} comes in steps of {step}, too coarse for a threshold of {}",
+                self.threshold()
+            );
+        }
+        let farther = if -lower > upper { lower } else { upper };
+        if let Form::Multiple = self.form {
+            return format!(
+                "any difference is below a factor of {}",
+                number::multiple(farther.abs().exp()).trim_end_matches(" ×")
+            );
+        }
+        let ends = self.numbers(&[lower, upper]);
+        let shown = if -lower > upper { &ends[0] } else { &ends[1] };
+        format!("any difference is below {shown}{}", self.suffix())
+    }
+
+    fn without_interval(&self) -> String {
+        let c = self.c;
+        if c.too_dependent {
+            return format!(
+                "no verdict on {} against {}: successive values hang together so much that they are worth only {:.0} independent ones, and 10 are the fewest",
+                self.of, self.against, c.effective
+            );
+        }
+        match c.blocks {
+            Some(blocks) if blocks < c.fewest_blocks as usize => {
+                let with_runs = if self.analysis.plan.is_sequential() {
+                    format!(" ({} with --runs)", self.fewest_fixed())
+                } else {
+                    String::new()
+                };
+                format!(
+                    "too few blocks for a verdict on {} against {}: {} needed{with_runs}, {blocks} taken",
+                    self.of, self.against, c.fewest_blocks
+                )
+            }
+            Some(_) => format!(
+                "no verdict on {} against {}: their difference changed during the run, and no interval can be given for it",
+                self.of, self.against
+            ),
+            None => format!(
+                "too few values for a verdict on {} against {}: {FEWEST_VALUES} on each side are the fewest, there are {} and {}",
+                self.of, self.against, c.counts.1, c.counts.0
+            ),
+        }
+    }
+
+    fn brief(&self) -> String {
+        let (c, estimate) = (self.c, self.c.decision.estimate);
+        let size = if let Form::Multiple = self.form {
+            format!("{} as much", number::multiple(estimate.exp()))
+        } else {
+            let size = format!("{}{}", self.numbers(&[estimate])[0], self.suffix());
+            format!("{size} {}", self.direction(estimate))
+        };
+        let column = Column::new(&self.metric.unit, &[c.medians.0, c.medians.1], &[]);
+        let (from, to) = (column.number(c.medians.0), column.with_unit(c.medians.1));
+        format!("{size} ({from} → {to})")
+    }
+
+    fn direction(&self, estimate: f64) -> &'static str {
+        if estimate < 0.0 { self.words.less } else { self.words.more }
+    }
+
+    /// `at least ` and the like, where runs that hit the time limit make the difference a bound.
+    fn limit_words(&self) -> &'static str {
+        if self.metric.unit != Unit::Second || self.metric.better != Better::Lower {
+            return "";
+        }
+        let late = |subject: usize| self.analysis.subjects[subject].timeouts > 0;
+        let less = self.c.decision.estimate < 0.0;
+        match (late(self.c.of), late(self.c.against)) {
+            (false, true) if less => "at least ",
+            (false, true) => "at most ",
+            (true, false) if less => "at most ",
+            (true, false) => "at least ",
+            _ => "",
+        }
+    }
+
+    /// Sizes on the decision's scale as numbers without their unit.
+    fn numbers(&self, on_scale: &[f64]) -> Vec<String> {
+        match &self.form {
+            Form::Amount(column) => on_scale.iter().map(|v| column.number(v.abs())).collect(),
+            Form::Percent | Form::Multiple => {
+                let percents: Vec<f64> =
+                    on_scale.iter().map(|v| v.exp_m1().abs() * 100.0).collect();
+                number::side_by_side(&percents)
+            }
+        }
+    }
+
+    fn suffix(&self) -> String {
+        match &self.form {
+            Form::Amount(column) => column.suffix(),
+            Form::Percent | Form::Multiple => " %".to_owned(),
+        }
+    }
+
+    fn threshold(&self) -> String {
+        let threshold = self.c.decision.threshold;
+        match self.c.decision.scale {
+            Scale::Ratio => number::chosen_percent(threshold.exp_m1()),
+            Scale::Shift => number::chosen(threshold, &self.metric.unit),
+        }
+    }
+
+    /// A size on the decision's scale, roughly.
+    fn on_scale(&self, size: f64) -> String {
+        match self.c.decision.scale {
+            Scale::Ratio => number::percent(size.exp_m1()),
+            Scale::Shift => number::rough(size, &self.metric.unit),
+        }
+    }
+
+    fn sure(&self) -> String {
+        format!("{} sure", number::chosen_percent(self.analysis.plan.confidence))
+    }
+
+    fn amount_of_data(&self) -> String {
+        match self.c.blocks {
+            Some(blocks) => counted(blocks, "block"),
+            None => format!("{} and {} values", self.c.counts.1, self.c.counts.0),
+        }
+    }
+
+    fn wins(&self) -> Option<String> {
+        let wins = self.c.wins;
+        let better = self.c.decision.verdict == Verdict::Faster;
+        let won = if better { wins.better } else { wins.worse };
+        let word = self.won(better);
+        match self.c.design {
+            Design::Blocks => {
+                Some(format!("{word} in {} of {}", fixed0(won), counted(wins.of as usize, "block")))
+            }
+            _ if wins.of > 0.0 => {
+                Some(format!("{word} in {} of all pairs", number::share(won, wins.of)))
+            }
+            _ => None,
+        }
+    }
+
+    /// `faster` or `slower` for the time that somebody waits, otherwise by the values.
+    fn won(&self, better: bool) -> &'static str {
+        let w = &self.words;
+        match (w.is_time, better == (self.metric.better == Better::Lower)) {
+            (true, true) => "faster",
+            (true, false) => "slower",
+            (false, true) => w.less,
+            (false, false) => w.more,
+        }
+    }
+
+    fn fewest_fixed(&self) -> u32 {
+        let plan = &self.analysis.plan;
+        paired::fewest_blocks(self.c.level / plan.level() * (1.0 - plan.confidence))
+    }
+}
+
+/// Chooses how sizes are told: amounts where amounts were decided, multiples beyond a factor of two.
+fn form(c: &Comparison, unit: &Unit) -> Form {
+    let d = &c.decision;
+    if d.scale == Scale::Shift {
+        let (estimate, ends) = (d.estimate, d.interval.map(|i| [i.lower, i.upper]));
+        let values: Vec<f64> = ends.into_iter().flatten().chain([estimate]).collect();
+        let widths: Vec<f64> = d.interval.map(|i| i.half_width()).into_iter().collect();
+        return Form::Amount(Column::for_amounts(unit, &values, &widths));
+    }
+    let told = match (d.verdict.is_directional(), d.interval) {
+        (false, Some(interval)) => interval.lower.abs().max(interval.upper.abs()),
+        _ => d.estimate.abs(),
+    };
+    if told > 2f64.ln() { Form::Multiple } else { Form::Percent }
+}
+
+/// A name with spaces in it is quoted, so that a sentence stays a sentence.
+pub(crate) fn quoted(name: &str) -> String {
+    if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
+}
+
+fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+fn fixed0(n: f64) -> String {
+    number::fixed(n, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_spaces_are_quoted() {
+        assert_eq!(quoted("./sort data"), "'./sort data'");
+        assert_eq!(quoted("sort"), "sort");
+    }
+}

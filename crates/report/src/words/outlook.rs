@@ -1,0 +1,141 @@
+//! What follows a sentence that is not the whole story: what was seen without a verdict, and how long an answer would take.
+//!
+//! Forecasts come from the analysis; here they are rounded, turned into time, and given the option that acts on them.
+
+use super::{Form, Teller, counted, fixed0};
+use crate::number;
+use assay_analysis::{Interval, Outlook, Verdict};
+use assay_data::{StopRule, plan};
+
+impl Teller<'_> {
+    pub(super) fn details(&self) -> Vec<String> {
+        let c = self.c;
+        if c.decision.interval.is_none() {
+            return self.seen_so_far().into_iter().collect();
+        }
+        match (c.decision.verdict, c.outlook) {
+            (Verdict::Inconclusive, Some(outlook)) => self.outlook(outlook).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Too few for a verdict: what was seen, and how likely chance alone would show it.
+    fn seen_so_far(&self) -> Option<String> {
+        let c = self.c;
+        let mut said = Vec::new();
+        let estimate = c.decision.estimate;
+        if estimate.is_finite() && estimate != 0.0 {
+            let here = Interval { lower: estimate, upper: estimate };
+            said.push(format!("seen so far: {}", self.single(estimate, here)));
+        }
+        if let Some(blocks) = c.blocks.filter(|&n| n > 0 && n < c.fewest_blocks as usize) {
+            let (n, of) = (blocks as f64, &self.of);
+            if c.wins.better == n || c.wins.worse == n {
+                let won = self.won(c.wins.better == n);
+                let blocks = counted(blocks, "block");
+                said.push(format!("{of} was {won} in {} of {blocks}", fixed0(n)));
+                let chance = number::percent_fine(2f64.powi(1 - n as i32));
+                said.push(format!("that happens by chance in {chance}"));
+            }
+            let confidence = number::chosen_percent(self.analysis.plan.confidence);
+            said.push(format!("{} blocks are the fewest for {confidence}", self.fewest_fixed()));
+        }
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    fn outlook(&self, outlook: Outlook) -> Option<String> {
+        let c = self.c;
+        let blocks = c.blocks? as u64;
+        let limit = u64::from(plan::MAX_BLOCKS);
+        let sequential = self.analysis.plan.is_sequential();
+        let in_reach = |more: &u64| !sequential || more + blocks <= limit;
+        let mut said = Vec::new();
+        if let Some(more) = outlook.to_rule_out.filter(in_reach) {
+            said.push(format!(
+                "To rule out {}: about {}",
+                self.threshold(),
+                self.more_blocks(more)
+            ));
+        }
+        if let Some(more) = outlook.to_confirm.filter(in_reach) {
+            let to = if said.is_empty() { "To" } else { "to" };
+            let seen = match self.form {
+                Form::Multiple => number::multiple(c.decision.estimate.exp()),
+                _ => format!("{}{}", self.numbers(&[c.decision.estimate])[0], self.suffix()),
+            };
+            said.push(format!(
+                "{to} confirm the {seen} seen now: about {}",
+                self.more_blocks(more)
+            ));
+        }
+        let mut line = said.join("; ");
+        if !line.is_empty() {
+            line += ".";
+            let largest = [outlook.to_rule_out, outlook.to_confirm]
+                .into_iter()
+                .flatten()
+                .filter(in_reach)
+                .max();
+            if let Some(advice) = largest.and_then(|more| self.advice(more + blocks)) {
+                line += &format!(" {advice}");
+            }
+        }
+        if let Some(threshold) = outlook.reachable_threshold {
+            let reachable = self.on_scale(threshold);
+            let gap = if line.is_empty() { "" } else { " " };
+            line += &format!(
+                "{gap}Ruling out {} is beyond {limit} blocks with this noise; {reachable} would be in reach: --threshold {}",
+                self.threshold(),
+                reachable.replace(' ', "")
+            );
+        }
+        (!line.is_empty()).then_some(line)
+    }
+
+    fn more_blocks(&self, more: u64) -> String {
+        let rounded = two_digits(more);
+        let blocks = format!("{rounded} more {}", if rounded == 1 { "block" } else { "blocks" });
+        match self.analysis.seconds_per_block {
+            Some(seconds) => format!("{blocks} ({})", number::duration(seconds * more as f64)),
+            None => blocks,
+        }
+    }
+
+    /// What to type for so many blocks in all.
+    fn advice(&self, blocks: u64) -> Option<String> {
+        match (&self.analysis.plan.stop, self.analysis.seconds_per_block) {
+            (StopRule::Fixed { .. }, _) => {
+                Some(format!("Fix the number higher next time: --runs {}", two_digits(blocks)))
+            }
+            (StopRule::Sequential { .. }, Some(seconds)) => {
+                let total = seconds * blocks as f64;
+                let time = if total < 120.0 {
+                    format!("{}s", (total / 10.0).ceil() * 10.0)
+                } else {
+                    format!("{}min", (total / 60.0).ceil())
+                };
+                Some(format!("Give it that time: --time {time}"))
+            }
+            (StopRule::Sequential { .. }, None) => Some("Give it more time: --time".to_owned()),
+        }
+    }
+}
+
+/// Forecasts are not known to the block.
+fn two_digits(n: u64) -> u64 {
+    let mut unit = 1;
+    while n / unit >= 100 {
+        unit *= 10;
+    }
+    n.div_ceil(unit) * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forecasts_are_rounded_up_to_two_digits() {
+        assert_eq!([1, 99, 101, 1234].map(two_digits), [1, 99, 110, 1300]);
+    }
+}

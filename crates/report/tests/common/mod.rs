@@ -1,0 +1,387 @@
+//! Samples with made-up, deterministic numbers, and their analyses, for the tests of every report.
+
+#![allow(dead_code, clippy::unwrap_used, reason = "each test takes what it needs")]
+
+use assay_analysis::{Analysis, Options, analyse};
+use assay_data::{
+    Better, Environment, Metric, Observation, Outcome, Plan, Samples, StopReason, StopRule,
+    Subject, Threshold, Unit,
+};
+
+/// Noise between about −1 and 1, bell-shaped, the same for the same arguments.
+pub fn noise(subject: usize, block: u32) -> f64 {
+    let mut state =
+        0x9E37_79B9_7F4A_7C15u64.wrapping_mul(u64::from(block) * 64 + subject as u64 + 1);
+    let mut sum = 0.0;
+    for _ in 0..3 {
+        state ^= state >> 30;
+        state = state.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        state ^= state >> 27;
+        state = state.wrapping_mul(0x94D0_49BB_1331_11EB);
+        state ^= state >> 31;
+        sum += (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+    }
+    sum / 1.5
+}
+
+/// How an experiment with made-up numbers is made.
+pub struct Recipe {
+    pub names: Vec<&'static str>,
+    /// Factor of every subject's wall time.
+    pub factors: Vec<f64>,
+    pub seconds: f64,
+    pub spread: f64,
+    pub blocks: u32,
+    pub plan: Plan,
+    pub stop: StopReason,
+}
+
+impl Recipe {
+    pub fn of(names: &[&'static str], factors: &[f64], spread: f64, blocks: u32) -> Self {
+        Self {
+            names: names.to_vec(),
+            factors: factors.to_vec(),
+            seconds: 0.812,
+            spread,
+            blocks,
+            plan: Plan::sequential(0.95, Threshold::default(), 7),
+            stop: StopReason::Clear,
+        }
+    }
+
+    /// Samples of wall, cpu and peak memory in blocks.
+    pub fn samples(&self) -> Samples {
+        let mut samples = Samples::new(vec![
+            Metric::wall(),
+            Metric::lower("cpu", Unit::Second),
+            Metric::lower("max_rss", Unit::Byte),
+        ]);
+        for name in &self.names {
+            samples.add(Subject {
+                name: (*name).to_owned(),
+                command: Some(format!("{name} --input data")),
+                ..Subject::default()
+            });
+        }
+        samples.plan = Some(self.plan.clone());
+        samples.stop = Some(self.stop);
+        samples.started = Some("2026-03-01T12:00:00Z".to_owned());
+        samples.environment = quiet_machine();
+        let subjects = self.names.len();
+        let mut time = 0.0;
+        for block in 0..self.blocks {
+            for position in 0..subjects {
+                let subject = (position + block as usize * 7 % 3) % subjects;
+                let own = 1.0 + self.spread * noise(subject, block);
+                let wall = self.seconds * self.factors[subject] * own;
+                let memory = 35_700_000.0 + 40_960.0 * (noise(subject + 9, block) * 8.0).round();
+                samples.push(Observation {
+                    subject,
+                    block: Some(block),
+                    position: Some(position as u32),
+                    time: Some(time),
+                    values: vec![wall, wall * (0.998 + 0.001 * noise(subject + 5, block)), memory],
+                    ..Observation::default()
+                });
+                time += wall;
+            }
+        }
+        samples
+    }
+
+    pub fn analysis(&self) -> Analysis {
+        analysed(&self.samples())
+    }
+}
+
+pub fn analysed(samples: &Samples) -> Analysis {
+    analyse(samples, &Options::default()).unwrap()
+}
+
+pub fn quiet_machine() -> Environment {
+    let facts = [
+        ("os", "Linux".into()),
+        ("cpus_online", 2.into()),
+        ("virtualisation", "kvm".into()),
+        ("load_1m", 0.1.into()),
+        ("clock_cost_seconds", 24e-9.into()),
+        ("governor", "powersave".into()),
+        ("turbo", "on".into()),
+    ];
+    Environment::from_facts(facts.map(|(name, fact)| (name.to_owned(), fact)))
+}
+
+pub fn fixed(blocks: u32) -> Plan {
+    Plan {
+        stop: StopRule::Fixed { blocks },
+        budget_seconds: None,
+        ..Plan::sequential(0.95, Threshold::default(), 7)
+    }
+}
+
+pub fn faster() -> Analysis {
+    Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.974], 0.02, 42).analysis()
+}
+
+/// Like [`faster`], of wall time alone: the example of the JSON page.
+pub fn only_wall() -> Analysis {
+    let whole = Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.974], 0.02, 42).samples();
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    whole.subjects.iter().for_each(|s| {
+        samples.add(s.clone());
+    });
+    samples.plan = whole.plan.clone();
+    samples.stop = whole.stop;
+    samples.started = whole.started.clone();
+    samples.environment = quiet_machine();
+    for mut o in whole.observations() {
+        o.values.truncate(1);
+        samples.push(o);
+    }
+    analysed(&samples)
+}
+
+pub fn four_times() -> Analysis {
+    Recipe::of(&["./count old.txt", "./count-simd old.txt"], &[1.0, 0.25], 0.05, 12).analysis()
+}
+
+pub fn four_times_slower() -> Analysis {
+    Recipe::of(&["release", "debug"], &[1.0, 4.2], 0.05, 12).analysis()
+}
+
+pub fn equivalent() -> Analysis {
+    Recipe::of(&["old", "new"], &[1.0, 1.001], 0.02, 60).analysis()
+}
+
+pub fn inconclusive() -> Analysis {
+    let mut recipe = Recipe::of(&["old", "new"], &[1.0, 0.997], 0.06, 40);
+    recipe.stop = StopReason::Budget;
+    recipe.analysis()
+}
+
+pub fn hopeless() -> Analysis {
+    let mut recipe = Recipe::of(&["old", "new"], &[1.0, 1.02], 0.6, 30);
+    recipe.stop = StopReason::Budget;
+    recipe.analysis()
+}
+
+pub fn inconclusive_fixed() -> Analysis {
+    let mut recipe = Recipe::of(&["old", "new"], &[1.0, 0.999], 0.06, 20);
+    recipe.plan = fixed(20);
+    recipe.stop = StopReason::Blocks;
+    recipe.analysis()
+}
+
+pub fn too_few() -> Analysis {
+    let mut recipe = Recipe::of(&["old", "new"], &[1.0, 0.9], 0.02, 4);
+    recipe.stop = StopReason::Interrupted;
+    recipe.analysis()
+}
+
+pub fn qualified() -> Analysis {
+    let mut recipe = Recipe::of(&["old", "new"], &[1.0, 0.986], 0.02, 14);
+    recipe.stop = StopReason::Budget;
+    recipe.analysis()
+}
+
+pub fn three() -> Analysis {
+    Recipe::of(
+        &["gzip -6 data.tar", "zstd -3 data.tar", "lz4 data.tar"],
+        &[1.0, 0.31, 1.004],
+        0.03,
+        30,
+    )
+    .analysis()
+}
+
+pub fn alone() -> Analysis {
+    let mut recipe = Recipe::of(&["./build.sh --all"], &[1.0], 0.05, 57);
+    recipe.stop = StopReason::Precise;
+    recipe.analysis()
+}
+
+pub fn alone_with_one_value() -> Analysis {
+    let mut samples = Samples::new(vec![Metric::lower("value", Unit::One)]);
+    samples.add_subject("numbers.txt");
+    samples.push_value(0, 17.0);
+    analysed(&samples)
+}
+
+/// Two files of numbers.
+pub fn recordings(values: impl Fn(usize, u32) -> f64, counts: [u32; 2], metric: Metric) -> Samples {
+    let mut samples = Samples::new(vec![metric]);
+    for (subject, (name, count)) in ["old.txt", "new.txt"].into_iter().zip(counts).enumerate() {
+        samples.add_subject(name);
+        (0..count).for_each(|i| samples.push_value(subject, values(subject, i)));
+    }
+    samples
+}
+
+pub fn unpaired() -> Analysis {
+    let values = |s: usize, i: u32| [0.0123, 0.0118][s] * (1.0 + 0.04 * noise(s, i));
+    analysed(&recordings(values, [50, 44], Metric::lower("value", Unit::Second)))
+}
+
+pub fn unpaired_generic() -> Analysis {
+    let values = |s: usize, i: u32| [140.0, 145.0][s] * (1.0 + 0.1 * noise(s, i));
+    analysed(&recordings(values, [50, 44], Metric::lower("score", Unit::One)))
+}
+
+pub fn unpaired_higher() -> Analysis {
+    let metric =
+        Metric { name: "requests".to_owned(), unit: Unit::PerSecond, better: Better::Higher };
+    let values = |s: usize, i: u32| [1400.0, 1245.0][s] * (1.0 + 0.04 * noise(s, i));
+    analysed(&recordings(values, [50, 44], metric))
+}
+
+pub fn unpaired_too_few() -> Analysis {
+    let values = |s: usize, i: u32| 1.0 + s as f64 + 0.01 * noise(s, i);
+    analysed(&recordings(values, [3, 3], Metric::lower("value", Unit::One)))
+}
+
+pub fn too_dependent() -> Analysis {
+    let values =
+        |s: usize, i: u32| 1.0 + f64::from(i) * 0.01 + s as f64 * 0.05 + 0.001 * noise(s, i);
+    analysed(&recordings(values, [60, 60], Metric::lower("value", Unit::Second)))
+}
+
+/// Counts of which some are zero: compared by differences.
+pub fn zeros() -> Analysis {
+    let mut samples = Samples::new(vec![Metric::lower("major_faults", Unit::One)]);
+    samples.add_subject("cold");
+    samples.add_subject("warm");
+    samples.plan = Some(Plan { primary: "major_faults".to_owned(), ..fixed(20) });
+    samples.stop = Some(StopReason::Blocks);
+    for block in 0..20 {
+        for subject in 0..2 {
+            let value = f64::from((block * 7 + subject as u32 * 3) % 4)
+                + if subject == 0 { 12.0 } else { 0.0 };
+            samples.push(Observation {
+                subject,
+                block: Some(block),
+                position: Some(subject as u32),
+                values: vec![value],
+                ..Observation::default()
+            });
+        }
+    }
+    analysed(&samples)
+}
+
+pub fn absolute_threshold() -> Analysis {
+    let mut recipe = Recipe::of(&["old", "new"], &[1.0, 0.9], 0.05, 24);
+    recipe.seconds = 125e-6;
+    recipe.plan.threshold = Threshold::Absolute { value: 6.667e-6, unit: Unit::Second };
+    recipe.analysis()
+}
+
+pub fn timeouts_and_failures() -> Analysis {
+    let mut recipe = Recipe::of(&["slow", "quick"], &[1.0, 0.7], 0.02, 12);
+    recipe.plan = fixed(12);
+    recipe.stop = StopReason::Blocks;
+    let whole = recipe.samples();
+    let mut samples = Samples::new(whole.metrics.clone());
+    whole.subjects.iter().for_each(|s| {
+        samples.add(s.clone());
+    });
+    samples.plan = whole.plan.clone();
+    samples.stop = whole.stop;
+    for (index, mut o) in whole.observations().enumerate() {
+        if o.subject == 0 && index % 4 < 2 {
+            o.outcome = Outcome::Timeout;
+            o.values[0] = 0.85;
+        } else if o.subject == 1 && o.block == Some(5) {
+            o.outcome = Outcome::Exit(3);
+        }
+        samples.push(o);
+    }
+    analysed(&samples)
+}
+
+pub fn all_equal() -> Analysis {
+    let mut samples = Samples::new(vec![Metric::lower("allocations", Unit::One)]);
+    samples.plan = Some(Plan { primary: "allocations".to_owned(), ..fixed(10) });
+    samples.stop = Some(StopReason::Blocks);
+    samples.add_subject("before");
+    samples.add_subject("after");
+    for block in 0..10 {
+        for subject in 0..2 {
+            samples.push(Observation {
+                subject,
+                block: Some(block),
+                position: Some(subject as u32),
+                values: vec![1204.0],
+                ..Observation::default()
+            });
+        }
+    }
+    analysed(&samples)
+}
+
+/// A difference that changes slowly during the run.
+pub fn wandering() -> Analysis {
+    let recipe = Recipe::of(&["old", "new"], &[1.0, 0.96], 0.004, 64);
+    let whole = recipe.samples();
+    let mut samples = Samples::new(whole.metrics.clone());
+    whole.subjects.iter().for_each(|s| {
+        samples.add(s.clone());
+    });
+    samples.plan = whole.plan.clone();
+    samples.stop = Some(StopReason::Budget);
+    for mut o in whole.observations() {
+        if o.subject == 1 {
+            o.values[0] *= 1.0 + 0.02 * (f64::from(o.block.unwrap()) / 9.0).sin();
+        }
+        samples.push(o);
+    }
+    analysed(&samples)
+}
+
+/// Less memory, the same time, on a busy machine.
+pub fn less_memory() -> Analysis {
+    let whole = Recipe::of(&["old", "new"], &[1.0, 1.0], 0.01, 40).samples();
+    let mut samples = Samples::new(whole.metrics.clone());
+    whole.subjects.iter().for_each(|s| {
+        samples.add(s.clone());
+    });
+    samples.plan = whole.plan.clone();
+    samples.stop = whole.stop;
+    samples.environment = quiet_machine();
+    samples.environment.set("load_1m", 3.2);
+    for mut o in whole.observations() {
+        if o.subject == 1 {
+            o.values[2] *= 0.88;
+        }
+        samples.push(o);
+    }
+    analysed(&samples)
+}
+
+/// Every fixture with its name.
+pub fn all() -> Vec<(&'static str, Analysis)> {
+    vec![
+        ("faster", faster()),
+        ("four_times", four_times()),
+        ("four_times_slower", four_times_slower()),
+        ("equivalent", equivalent()),
+        ("inconclusive", inconclusive()),
+        ("inconclusive_fixed", inconclusive_fixed()),
+        ("hopeless", hopeless()),
+        ("too_few", too_few()),
+        ("qualified", qualified()),
+        ("three", three()),
+        ("alone", alone()),
+        ("alone_with_one_value", alone_with_one_value()),
+        ("unpaired", unpaired()),
+        ("unpaired_generic", unpaired_generic()),
+        ("unpaired_higher", unpaired_higher()),
+        ("unpaired_too_few", unpaired_too_few()),
+        ("too_dependent", too_dependent()),
+        ("zeros", zeros()),
+        ("absolute_threshold", absolute_threshold()),
+        ("timeouts_and_failures", timeouts_and_failures()),
+        ("all_equal", all_equal()),
+        ("wandering", wandering()),
+        ("less_memory", less_memory()),
+    ]
+}

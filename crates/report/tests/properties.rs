@@ -1,0 +1,121 @@
+//! Whatever was measured, every report holds: no panic, no line too wide, JSON that parses.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use assay_analysis::{Options, analyse};
+use assay_data::{Better, Metric, Observation, Outcome, Plan, Samples, StopRule, Threshold, Unit};
+use assay_report::terminal::{Screen, render};
+use assay_report::{csv, json, markdown};
+use proptest::prelude::*;
+use unicode_width::UnicodeWidthChar;
+
+fn unit() -> impl Strategy<Value = Unit> {
+    prop_oneof![
+        Just(Unit::Second),
+        Just(Unit::Byte),
+        Just(Unit::One),
+        Just(Unit::PerSecond),
+        "[a-z%]{1,8}".prop_map(Unit::Other)
+    ]
+}
+
+fn metric() -> impl Strategy<Value = Metric> {
+    let name = prop_oneof![Just("wall".to_owned()), Just("max_rss".to_owned()), "\\PC{1,12}"];
+    (name, unit(), any::<bool>()).prop_map(|(name, unit, higher)| Metric {
+        name,
+        unit,
+        better: if higher { Better::Higher } else { Better::Lower },
+    })
+}
+
+fn value() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        6 => 0.9..1.1,
+        2 => -5.0..5.0,
+        1 => Just(0.0),
+        1 => Just(f64::NAN),
+        1 => prop::num::f64::NORMAL.prop_map(|v| v.clamp(-1e100, 1e100)),
+    ]
+}
+
+fn plan() -> impl Strategy<Value = Option<Plan>> {
+    let threshold = prop_oneof![Just(Threshold::Relative(0.01)), Just(Threshold::Relative(0.2))];
+    (any::<bool>(), any::<bool>(), threshold, 0.5..0.999).prop_map(
+        |(none, fixed, threshold, confidence)| {
+            let plan = Plan::sequential(confidence, threshold, 1);
+            let stop = StopRule::Fixed { blocks: 20 };
+            (!none).then_some(if fixed { Plan { stop, ..plan } } else { plan })
+        },
+    )
+}
+
+prop_compose! {
+    fn samples()(
+        metrics in prop::collection::vec(metric(), 1..4),
+        names in prop::collection::vec("\\PC{0,60}", 1..4),
+        blocks in 0u32..30,
+        paired in any::<bool>(),
+        factor in 0.1..8.0,
+        plan in plan(),
+        values in prop::collection::vec(value(), 360),
+        outcomes in prop::collection::vec(0u8..20, 90),
+    ) -> Samples {
+        let mut samples = Samples::new(Vec::new());
+        for metric in metrics { samples.add_metric(metric); }
+        for name in &names { samples.add_subject(name); }
+        samples.plan = plan;
+        let width = samples.metrics.len();
+        for block in 0..blocks {
+            for subject in 0..names.len() {
+                let at = block as usize * names.len() + subject;
+                let scale = if subject == 1 { factor } else { 1.0 };
+                samples.push(Observation {
+                    subject,
+                    block: paired.then_some(block),
+                    position: paired.then_some(subject as u32),
+                    time: Some(f64::from(block)),
+                    outcome: match outcomes[at] { 0 => Outcome::Exit(1), 1 => Outcome::Timeout, _ => Outcome::Ok },
+                    values: (0..width).map(|m| values[at * width % 300 + m] * scale).collect(),
+                    ..Observation::default()
+                });
+            }
+        }
+        samples
+    }
+}
+
+fn columns(line: &str) -> usize {
+    line.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_report_of_whatever_was_measured_holds(
+        samples in samples(), width in 0usize..140, unicode in any::<bool>()
+    ) {
+        let Ok(analysis) = analyse(&samples, &Options::default()) else { return Ok(()) };
+        let text = render(&analysis, &Screen { width, color: false, unicode });
+        for line in text.lines() {
+            prop_assert!(columns(line) <= width.max(20), "{width}: {line:?}\n{text}");
+            prop_assert!(!line.chars().any(char::is_control), "{line:?}");
+        }
+        let value = json::render(&analysis, &json::Meta::default());
+        let back: serde_json::Value = serde_json::from_str(&value.to_string()).unwrap();
+        for list in ["comparisons", "secondary"] {
+            for comparison in back[list].as_array().unwrap() {
+                let verdict = comparison["verdict"].as_str().unwrap();
+                prop_assert!(["faster", "slower", "equivalent", "inconclusive"].contains(&verdict));
+            }
+        }
+        let table = markdown::render(&analysis);
+        let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+        let rows: Vec<usize> = table.lines().filter(|l| l.starts_with('|')).map(cells).collect();
+        prop_assert_eq!(rows.len(), analysis.subjects.len() + 2);
+        prop_assert!(rows.iter().all(|&n| n == rows[0]), "{}", table);
+        prop_assert!(csv::render(&analysis).starts_with("subject,metric,"));
+    }
+}

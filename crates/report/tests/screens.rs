@@ -1,0 +1,61 @@
+//! Golden screens: fixed numbers in, the whole screen out. Read them before accepting a change.
+
+mod common;
+
+use assay_analysis::Analysis;
+use assay_report::terminal::{Screen, render};
+use insta::assert_snapshot;
+
+fn at(analysis: &Analysis, width: usize) -> String {
+    render(analysis, &Screen { width, color: false, unicode: true })
+}
+
+#[test]
+fn every_situation_reads_well_at_100_columns() {
+    for (name, analysis) in common::all() {
+        assert_snapshot!(name, at(&analysis, 100));
+    }
+}
+
+#[test]
+fn the_screen_fits_whatever_the_width() {
+    for width in [120, 80, 50, 20] {
+        assert_snapshot!(format!("faster_{width}"), at(&common::faster(), width));
+        assert_snapshot!(format!("three_{width}"), at(&common::three(), width));
+        assert_snapshot!(format!("alone_{width}"), at(&common::alone(), width));
+    }
+}
+
+#[test]
+fn a_terminal_without_unicode_gets_ascii() {
+    let screen = Screen { width: 100, color: false, unicode: false };
+    for (name, analysis) in common::all() {
+        let text = render(&analysis, &screen);
+        assert!(text.is_ascii(), "{name}: {text}");
+    }
+    assert_snapshot!("absolute_threshold_ascii", render(&common::absolute_threshold(), &screen));
+    assert_snapshot!("four_times_ascii", render(&common::four_times(), &screen));
+}
+
+#[test]
+fn colour_is_added_to_the_same_text() {
+    let colour =
+        |analysis: &Analysis| render(analysis, &Screen { width: 100, color: true, unicode: true });
+    for (name, analysis) in common::all() {
+        let coloured = colour(&analysis);
+        assert_eq!(without_escapes(&coloured), at(&analysis, 100), "{name}");
+    }
+    assert_snapshot!("faster_colour", colour(&common::faster()).replace('\u{1b}', "␛"));
+    assert_snapshot!("inconclusive_colour", colour(&common::inconclusive()).replace('\u{1b}', "␛"));
+}
+
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        plain += &rest[..at];
+        let end = rest[at..].find('m').map_or(rest.len(), |m| at + m + 1);
+        rest = &rest[end..];
+    }
+    plain + rest
+}
