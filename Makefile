@@ -1,0 +1,45 @@
+# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting and lints),
+# bench (every figure of BENCHMARKS.md), docs (the pages that are generated), dist (the binary with completions and man pages).
+
+CARGO ?= cargo
+ASSAY := target/release/assay
+
+.PHONY: demo test check bench docs dist tools clean
+
+demo: tools
+	$(CARGO) build --release --locked -p assay
+	sh examples/is-it-faster/demo.sh $(ASSAY)
+
+test: tools
+	$(CARGO) test --workspace --locked
+	$(CARGO) build --release --locked -p assay
+	sh examples/is-it-faster/demo.sh $(ASSAY) --smoke
+
+check:
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
+	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
+
+bench: tools
+	$(CARGO) build --release --locked -p assay --examples
+	$(CARGO) build --release --locked -p assay
+	python3 bench/run.py all
+
+docs: 
+	$(CARGO) run --release --locked -q -p assay -- man --out docs/man
+	$(CARGO) doc --workspace --no-deps --locked
+
+dist: 
+	$(CARGO) build --release --locked -p assay
+	rm -rf dist && mkdir -p dist/man dist/completions
+	cp $(ASSAY) LICENSE-MIT LICENSE-APACHE README.md dist/
+	$(ASSAY) man --out dist/man
+	for shell in bash zsh fish; do $(ASSAY) completions $$shell > dist/completions/assay.$$shell; done
+
+# A C compiler with its static library: the launcher is a small C program. Rust's own linker driver is the same `cc`.
+tools:
+	@sh scripts/tools.sh
+
+clean:
+	$(CARGO) clean

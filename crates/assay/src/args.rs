@@ -1,0 +1,168 @@
+//! Arguments that several verbs share, and the readers of their values.
+
+use assay_analysis::Options;
+use assay_data::unit::{Quantity, parse_quantity};
+use assay_data::{Threshold, Unit};
+use clap::{ArgAction, Args, ValueEnum};
+use std::path::PathBuf;
+
+/// How to decide.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Deciding")]
+pub(crate) struct JudgeArgs {
+    /// Smallest difference that matters: a percentage of the reference, or an amount such as 250us
+    #[arg(long, value_name = "SIZE", value_parser = threshold)]
+    pub threshold: Option<Threshold>,
+
+    /// How sure the verdict must be [default: 95%]
+    #[arg(long, value_name = "PERCENT", value_parser = confidence)]
+    pub confidence: Option<f64>,
+
+    /// The metric that decides [default: wall for commands, else the first]
+    ///
+    /// For commands: wall, cpu, user, system, max_rss, minor_faults, major_faults, voluntary_switches,
+    /// involuntary_switches, block_in, block_out. Choose before you look: deciding on whichever metric came out best is
+    /// how one fools oneself.
+    #[arg(long, value_name = "METRIC")]
+    pub primary: Option<String>,
+
+    /// End with status 1 if a verdict is one of these; with 3 if it is inconclusive
+    ///
+    /// Samples that were recorded apart count as inconclusive here, since drift between the recordings is not in them.
+    #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',', action = ArgAction::Append)]
+    pub fail_if: Vec<FailIf>,
+}
+
+/// Verdicts that can fail a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailIf {
+    /// A command is slower than the reference
+    Slower,
+    /// A command is faster than the reference
+    Faster,
+    /// A command is slower or faster
+    Different,
+    /// Any difference is below the threshold
+    Equivalent,
+}
+
+impl JudgeArgs {
+    /// What was asked for, for the analysis of recorded samples.
+    pub fn options(&self) -> Options {
+        Options {
+            confidence: self.confidence,
+            threshold: self.threshold.clone(),
+            primary: self.primary.clone(),
+        }
+    }
+}
+
+/// What to show and where to keep it.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Showing")]
+pub(crate) struct ShowArgs {
+    /// Print JSON instead of the screen (fields: docs/reference/json.md)
+    #[arg(long)]
+    pub json: bool,
+
+    /// Also write the result to a file; its ending says how: .json, .md, .csv (summary), .samples.csv (every observation)
+    #[arg(long, value_name = "FILE")]
+    pub export: Vec<PathBuf>,
+
+    /// Say nothing on standard error but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// When to use colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
+    pub color: ColorWhen,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+fn threshold(text: &str) -> Result<Threshold, String> {
+    let found = match parse_quantity(text).map_err(|e| e.to_string())? {
+        Quantity::Fraction(fraction) => Threshold::Relative(fraction),
+        Quantity::Amount(value, unit) => Threshold::Absolute { value, unit },
+        Quantity::Bare(number) => {
+            return Err(format!(
+                "`{number}` of what? Write `{number}%`, or an amount with its unit such as `{number}ms`"
+            ));
+        }
+    };
+    let size = match &found {
+        Threshold::Relative(fraction) => *fraction,
+        Threshold::Absolute { value, .. } => *value,
+    };
+    if size > 0.0 {
+        Ok(found)
+    } else {
+        Err("the smallest difference that matters must be more than nothing".to_owned())
+    }
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    let fraction = match parse_quantity(text).map_err(|e| e.to_string())? {
+        Quantity::Fraction(fraction) => fraction,
+        Quantity::Bare(number) if number < 1.0 => number,
+        Quantity::Bare(number) => number / 100.0,
+        Quantity::Amount(..) => return Err("write it like `99%`".to_owned()),
+    };
+    if (0.5..=0.9999).contains(&fraction) {
+        Ok(fraction)
+    } else {
+        Err("it must lie between 50% and 99.99%".to_owned())
+    }
+}
+
+/// Reads a span of time; a bare number counts seconds.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let span = match parse_quantity(text).map_err(|e| e.to_string())? {
+        Quantity::Amount(value, Unit::Second) | Quantity::Bare(value) => value,
+        _ => return Err("write it like `90s` or `2min`".to_owned()),
+    };
+    if span > 0.0 && span < 1e9 {
+        Ok(span)
+    } else {
+        Err("it must be more than nothing, and end one day".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_says_of_what() {
+        assert_eq!(threshold("2%"), Ok(Threshold::Relative(0.02)));
+        assert!(threshold("2").is_err_and(|e| e.contains("2%")));
+        assert!(threshold("0%").is_err());
+        assert!(threshold("-1%").is_err());
+    }
+
+    #[test]
+    fn confidence_is_read_as_people_write_it() {
+        for text in ["99%", "99", "0.99"] {
+            assert_eq!(confidence(text), Ok(0.99));
+        }
+        assert!(confidence("100%").is_err());
+        assert!(confidence("5ms").is_err());
+    }
+
+    #[test]
+    fn a_span_of_time_has_an_end() {
+        assert_eq!(seconds("2min"), Ok(120.0));
+        assert_eq!(seconds("3"), Ok(3.0));
+        assert!(seconds("0").is_err());
+        assert!(seconds("3MiB").is_err());
+    }
+}

@@ -1,0 +1,126 @@
+//! The end of every verb that decides: show the analysis, write the exports, and turn verdicts into an exit status.
+
+use crate::args::{FailIf, ShowArgs};
+use crate::{Ending, output};
+use anyhow::Context;
+use assay_analysis::{Analysis, Verdict};
+use assay_data::{Design, Samples};
+use assay_report::{csv, json, markdown, terminal};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Name and version, as files and reports carry it.
+pub(crate) const TOOL: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
+
+/// Checks before anything is measured that the files named by `--export` can be written in the form that they ask for.
+pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
+    for path in &show.export {
+        form_of(path)?;
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+            anyhow::bail!(
+                "--export {}: the directory {} does not exist",
+                path.display(),
+                directory.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Shows an analysis and writes its exports.
+pub(crate) fn present(
+    analysis: &Analysis,
+    samples: &Samples,
+    show: &ShowArgs,
+    file: Option<&Path>,
+) -> anyhow::Result<()> {
+    let meta = json::Meta {
+        tool: TOOL.to_owned(),
+        argv: samples.argv.clone(),
+        file: file.map(|path| path.display().to_string()),
+    };
+    for path in &show.export {
+        export(analysis, samples, &meta, path)
+            .with_context(|| format!("--export {}", path.display()))?;
+    }
+    if show.json {
+        return output::print(&format!("{:#}\n", json::render(analysis, &meta)));
+    }
+    let screen = terminal::Screen {
+        width: output::width(),
+        color: output::colors(show.color),
+        unicode: output::unicode(),
+    };
+    output::print(&terminal::render(analysis, &screen))
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Json,
+    Markdown,
+    Summary,
+    Samples,
+}
+
+fn form_of(path: &Path) -> anyhow::Result<Form> {
+    let name = path.to_string_lossy().to_lowercase();
+    let forms = [
+        (".samples.csv", Form::Samples),
+        (".csv", Form::Summary),
+        (".json", Form::Json),
+        (".md", Form::Markdown),
+    ];
+    let found = forms.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, form)| form);
+    found.with_context(|| {
+        format!("--export {}: the ending says how to write it; known are .json, .md, .csv and .samples.csv", path.display())
+    })
+}
+
+fn export(
+    analysis: &Analysis,
+    samples: &Samples,
+    meta: &json::Meta,
+    path: &Path,
+) -> anyhow::Result<()> {
+    let form = form_of(path)?;
+    let mut file = BufWriter::new(File::create(path)?);
+    match form {
+        Form::Json => writeln!(file, "{:#}", json::render(analysis, meta))?,
+        Form::Markdown => file.write_all(markdown::render(analysis).as_bytes())?,
+        Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
+        Form::Samples => assay_data::export::csv(samples, &mut file)?,
+    }
+    file.flush()?;
+    Ok(())
+}
+
+/// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive.
+pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
+    if fail_if.is_empty() {
+        return Ending::Fine;
+    }
+    let came_true = |verdict: Verdict| {
+        fail_if.iter().any(|condition| match condition {
+            FailIf::Slower => verdict == Verdict::Slower,
+            FailIf::Faster => verdict == Verdict::Faster,
+            FailIf::Different => verdict.is_directional(),
+            FailIf::Equivalent => verdict == Verdict::Equivalent,
+        })
+    };
+    let verdicts: Vec<Verdict> = analysis
+        .comparisons
+        .iter()
+        .map(
+            |c| if c.design == Design::Blocks { c.decision.verdict } else { Verdict::Inconclusive },
+        )
+        .collect();
+    if verdicts.iter().any(|&verdict| came_true(verdict)) {
+        Ending::FailIfCameTrue
+    } else if verdicts.contains(&Verdict::Inconclusive) {
+        Ending::InconclusiveUnderFailIf
+    } else {
+        Ending::Fine
+    }
+}

@@ -1,0 +1,127 @@
+//! Progress on the terminal: drawn only between runs, never while one is timed, and at most ten times a second.
+//!
+//! Nothing is drawn in the background. Without a terminal nothing is drawn at all. What the line says is the report's business.
+
+use crate::output;
+use assay_analysis::Experiment;
+use assay_data::{Environment, Plan, StopRule, Unit};
+use assay_report::progress::{Standing, Status, machine, status};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+/// At most one drawing in so much time.
+const EVERY: Duration = Duration::from_millis(100);
+/// Nothing is drawn in the first moments: most questions about quick commands are answered before.
+const QUIET_AT_FIRST: Duration = Duration::from_millis(400);
+/// Steps of the bar.
+const STEPS: u64 = 1000;
+
+/// The line that shows how far a run is.
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    plan: Plan,
+    names: Vec<String>,
+    unit: Unit,
+    began: Instant,
+    drawn: Instant,
+}
+
+impl Progress {
+    /// A line for this run; it stays invisible when `quiet`, or when standard error is no terminal.
+    pub fn new(
+        quiet: bool,
+        environment: &Environment,
+        names: Vec<String>,
+        unit: Unit,
+        plan: Plan,
+    ) -> Self {
+        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
+            output::say(&machine(environment));
+            let bar =
+                ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(20));
+            let style = ProgressStyle::with_template("▕{bar:10}▏ {wide_msg}");
+            bar.set_style(
+                style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("█▉▊▋▌▍▎▏ "),
+            );
+            bar
+        });
+        let now = Instant::now();
+        Self { bar, plan, names, unit, began: now, drawn: now }
+    }
+
+    /// The plan may have changed after warming up.
+    pub fn follow(&mut self, plan: &Plan) {
+        self.plan = plan.clone();
+    }
+
+    /// Says something above the bar, or as a plain line.
+    pub fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => output::say(line),
+        }
+    }
+
+    /// Shows that a warm-up is under way.
+    pub fn warm_up(&self, block: usize, blocks: u32) {
+        if let Some(bar) = &self.bar
+            && self.began.elapsed() > QUIET_AT_FIRST
+        {
+            bar.set_message(format!("warming up, block {} of {blocks}", block + 1));
+        }
+    }
+
+    /// Shows how far the run is and what it would say now.
+    pub fn show(&mut self, experiment: &mut Experiment, elapsed: Duration) {
+        let Some(bar) = &self.bar else { return };
+        if self.drawn.elapsed() < EVERY || self.began.elapsed() < QUIET_AT_FIRST {
+            return;
+        }
+        self.drawn = Instant::now();
+        let elapsed = elapsed.as_secs_f64();
+        let planned = match self.plan.stop {
+            StopRule::Fixed { blocks } => Some(u64::from(blocks)),
+            StopRule::Sequential { .. } => None,
+        };
+        let by_time = self.plan.budget_seconds.map_or(0.0, |budget| elapsed / budget);
+        let by_blocks = planned.map_or(0.0, |planned| experiment.blocks() as f64 / planned as f64);
+        bar.set_position((by_time.max(by_blocks).min(1.0) * STEPS as f64) as u64);
+        bar.set_message(self.told(experiment, elapsed, planned));
+    }
+
+    fn told(
+        &self,
+        experiment: &mut Experiment,
+        elapsed_seconds: f64,
+        planned: Option<u64>,
+    ) -> String {
+        let alone = self.names.len() == 1;
+        let standing = |(subject, name): (usize, &String)| Standing {
+            name: name.clone(),
+            median: experiment.median(subject),
+            interval: if alone { experiment.median_interval() } else { None },
+            difference: experiment.estimate(subject),
+        };
+        let subjects: Vec<Standing> = self.names.iter().enumerate().map(standing).collect();
+        let settled =
+            subjects.iter().skip(1).all(|s| s.difference.as_ref().is_some_and(|d| d.is_settled()));
+        let told = Status {
+            subjects: &subjects,
+            unit: &self.unit,
+            blocks: experiment.blocks() as u64,
+            planned_blocks: planned,
+            settled: settled && !alone,
+            elapsed_seconds,
+            budget_seconds: self.plan.budget_seconds,
+        };
+        status(&told, output::width_of_progress(), output::unicode())
+    }
+
+    /// Takes the line away, so that the screen can be printed.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

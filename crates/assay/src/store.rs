@@ -1,0 +1,103 @@
+//! Where runs are kept: the state directory, its names, and how many stay.
+//!
+//! Every run that measures is kept without being asked, so that a surprising result can be looked at again. The place is
+//! `$XDG_STATE_HOME/assay/runs` (`~/.local/state/assay/runs`). Reading and writing the format is not done here.
+
+use anyhow::Context;
+use std::fs::{self, File, OpenOptions};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Runs that are kept.
+const KEEP: usize = 200;
+
+/// The directory of kept runs; `None` when neither `XDG_STATE_HOME` nor `HOME` says where.
+fn directory() -> Option<PathBuf> {
+    let absolute =
+        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state =
+        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("assay/runs"))
+}
+
+/// Opens a new file among the kept runs, named by the time it began. Old ones beyond 200 are removed.
+///
+/// # Errors
+/// When there is no such place or it can't be written.
+pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, File)> {
+    let directory = directory().context("neither XDG_STATE_HOME nor HOME names a directory")?;
+    fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
+    let name = format!("{}-{}.assay", began.strftime("%Y-%m-%dT%H-%M-%S%.3fZ"), std::process::id());
+    let path = directory.join(name);
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .with_context(|| path.display().to_string())?;
+    prune(&directory, KEEP);
+    Ok((path, file))
+}
+
+/// Opens the file that the user named. One that exists and is no sample file is not overwritten.
+///
+/// # Errors
+/// When the file is something else, or can't be written.
+pub(crate) fn open_named(path: &Path) -> anyhow::Result<File> {
+    if path.is_file() && !looks_like_samples(path) {
+        anyhow::bail!(
+            "{} exists and is not an .assay file, so it is not overwritten; remove it, or give another name to --save",
+            path.display()
+        );
+    }
+    File::create(path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn looks_like_samples(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(9).read_to_end(&mut start));
+    read.is_ok() && (start.is_empty() || start.starts_with(b"{\"assay\":"))
+}
+
+/// Removes the oldest runs beyond `keep`. Their names sort by time. A file that can't be removed stays: keeping too much is
+/// no reason to fail a measurement.
+fn prune(directory: &Path, keep: usize) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    let mut runs: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "assay"))
+        .collect();
+    runs.sort();
+    let too_many = runs.len().saturating_sub(keep);
+    for path in &runs[..too_many] {
+        let _stays = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_runs_go_and_other_files_stay() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        for name in ["2026-01-03.assay", "2026-01-01.assay", "2026-01-02.assay", "notes.txt"] {
+            fs::write(directory.path().join(name), "").expect("written");
+        }
+        prune(directory.path(), 2);
+        let mut left: Vec<_> = fs::read_dir(directory.path())
+            .expect("readable")
+            .map(|entry| entry.expect("readable").file_name().into_string().expect("plain names"))
+            .collect();
+        left.sort();
+        assert_eq!(left, ["2026-01-02.assay", "2026-01-03.assay", "notes.txt"]);
+    }
+
+    #[test]
+    fn a_file_of_something_else_is_not_overwritten() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let precious = directory.path().join("thesis.tex");
+        fs::write(&precious, "years of work").expect("written");
+        assert!(open_named(&precious).is_err());
+        assert_eq!(fs::read_to_string(&precious).expect("readable"), "years of work");
+    }
+}

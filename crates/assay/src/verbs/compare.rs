@@ -1,0 +1,84 @@
+//! `assay compare`: decide between samples that were recorded, by us or by somebody else.
+
+use crate::args::{JudgeArgs, ShowArgs};
+use crate::{Ending, present};
+use anyhow::Context;
+use assay_analysis::analyse;
+use assay_data::import::{self, ColumnRef, ImportOptions};
+use std::path::PathBuf;
+
+/// Arguments of `assay compare`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay compare old.txt new.txt                       one number a line, each file one subject
+  assay compare run.assay                             what `assay run` recorded: the same verdict, to the digit
+  assay compare --unit ms old.txt new.txt             the numbers are milliseconds
+  assay compare times.csv                             one column per subject
+  assay compare --by build --value ns --unit ns t.csv long form: one row per value
+  assay compare --by 1 --value 2 --unit ns data.csv.gz
+
+A verdict about files is one about these samples: whatever else changed between the recordings is in the
+difference. Numbers taken in one run, in blocks (`assay run A B`), do not have that weakness.")]
+pub(crate) struct Args {
+    /// Sample files: .assay, columns of numbers, or CSV; .gz of each; - is standard input. The first is the reference
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    judge: JudgeArgs,
+
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+/// How to read files of numbers.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Reading")]
+struct ReadingArgs {
+    /// CSV in long form: the column (name, or number from 1) that says which subject a row belongs to
+    #[arg(long, value_name = "COLUMN")]
+    by: Option<ColumnRef>,
+
+    /// CSV in long form: the column of the values
+    #[arg(long, value_name = "COLUMN")]
+    value: Option<ColumnRef>,
+
+    /// Columns separated by spaces: which one to read, from 1
+    #[arg(long, value_name = "NUMBER")]
+    column: Option<usize>,
+
+    /// Unit of the numbers: ns, us, ms, s, B, KiB, MiB, ... [default: none]
+    #[arg(long)]
+    unit: Option<String>,
+
+    /// What the numbers are called [default: value, or the column's name]
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+}
+
+impl ReadingArgs {
+    fn options(&self) -> ImportOptions {
+        ImportOptions {
+            by: self.by.clone(),
+            value: self.value.clone(),
+            column: self.column,
+            unit: self.unit.clone(),
+            metric: self.metric.clone(),
+        }
+    }
+}
+
+/// Reads, analyses, shows.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    present::check_exports(&args.show)?;
+    let samples = import::load(&args.files, &args.reading.options())?;
+    let analysis = analyse(&samples, &args.judge.options()).with_context(|| {
+        args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
+    })?;
+    let file = args.files.first().filter(|_| args.files.len() == 1);
+    present::present(&analysis, &samples, &args.show, file.map(PathBuf::as_path))?;
+    Ok(present::judge(&analysis, &args.judge.fail_if))
+}

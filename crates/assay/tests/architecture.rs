@@ -1,0 +1,59 @@
+//! The walls of the house: which crate may know which. ARCHITECTURE.md draws the same picture; a new arrow changes both.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// Every crate of the workspace with the crates of the workspace that it may depend on.
+const ARROWS: [(&str, &[&str]); 6] = [
+    ("assay", &["assay-analysis", "assay-data", "assay-measure", "assay-report"]),
+    ("assay-report", &["assay-analysis", "assay-data"]),
+    ("assay-measure", &["assay-data"]),
+    ("assay-analysis", &["assay-data", "assay-stats"]),
+    ("assay-data", &[]),
+    ("assay-stats", &[]),
+];
+
+/// Libraries that only one crate may carry.
+const CARRIED_BY_ONE: [(&str, &str); 4] =
+    [("clap", "assay"), ("indicatif", "assay"), ("rustix", "assay-measure"), ("libc", "assay-measure")];
+
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    packages
+        .iter()
+        .map(|package| {
+            let name = package["name"].as_str().expect("a name").to_owned();
+            let normal = package["dependencies"].as_array().expect("dependencies").iter();
+            // A dependency of tests alone is no arrow.
+            let normal = normal.filter(|d| d["kind"].is_null());
+            (name, normal.map(|d| d["name"].as_str().expect("a name").to_owned()).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn arrows_only_point_down() {
+    let found = dependencies();
+    let known: BTreeSet<&str> = ARROWS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(found.keys().map(String::as_str).collect::<BTreeSet<_>>(), known);
+    for (name, allowed) in ARROWS {
+        let arrows: Vec<_> = found[name].iter().filter(|d| known.contains(d.as_str())).collect();
+        assert!(arrows.iter().all(|d| allowed.contains(&d.as_str())), "{name} → {arrows:?}");
+    }
+}
+
+#[test]
+fn a_library_that_belongs_to_one_crate_stays_there() {
+    let found = dependencies();
+    for (library, owner) in CARRIED_BY_ONE {
+        let users: Vec<_> = found.iter().filter(|(_, d)| d.contains(library)).map(|(name, _)| name).collect();
+        assert_eq!(users, [owner], "{library}");
+    }
+}

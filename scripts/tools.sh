@@ -1,0 +1,29 @@
+#!/bin/sh
+# Makes sure that what building and testing need is there, installing it with apt where it is not: a C compiler with the
+# static C library (the launcher), and git (its state is recorded with every run).
+set -eu
+
+missing=
+command -v cc >/dev/null || missing="$missing gcc"
+command -v git >/dev/null || missing="$missing git"
+if command -v cc >/dev/null; then
+    # A static program is the real question; the header alone may be there without the library.
+    probe=$(mktemp -d)
+    trap 'rm -rf "$probe"' EXIT
+    printf 'int main(void) { return 0; }\n' > "$probe/p.c"
+    cc -static -o "$probe/p" "$probe/p.c" 2>/dev/null || missing="$missing libc6-dev"
+else
+    missing="$missing libc6-dev"
+fi
+[ -z "$missing" ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "These are missing, and there is no apt-get to install them:$missing" >&2
+    exit 1
+fi
+as_root=
+[ "$(id -u)" = 0 ] || as_root=sudo
+echo "installing:$missing"
+$as_root apt-get update -qq
+# shellcheck disable=SC2086 # a list of names
+DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
