@@ -367,13 +367,9 @@ fn findings(
     let names = analysis.names();
     let in_blocks = analysis.design == Design::Blocks;
     let several = analysis.subjects.len() > 1;
-    let fraction = match analysis.plan.threshold {
-        Threshold::Relative(t) => Some(t),
-        Threshold::Absolute { .. } => None,
-    };
     let mut findings = checks::outcomes(samples, analysis.blocks);
     for comparison in &analysis.comparisons {
-        findings.extend(checks::comparison(comparison, &names, metric, fraction));
+        findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
         if metric.name == "wall"
             && let Some(cpu) = analysis.secondary_of(comparison.of, "cpu")
         {
@@ -387,6 +383,7 @@ fn findings(
         findings.extend(checks::position(rows, law));
     } else if several {
         findings.push(checks::not_interleaved());
+        findings.extend(checks::machines_differ(&analysis.environment));
     }
     if analysis.stop == Some(StopReason::Interrupted) {
         findings.push(Finding::new(

@@ -7,10 +7,10 @@
 
 use crate::analysis::SubjectSummary;
 use crate::comparison::Comparison;
-use crate::paired;
 use crate::verdict::Scale;
+use crate::{paired, unpaired};
 use assay_data::samples::BlockRow;
-use assay_data::{Finding, Metric, Outcome, Samples, Severity, Unit};
+use assay_data::{Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold, Unit};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankLaw};
 
 /// Level at which a position effect is told: one run in a thousand by chance.
@@ -21,7 +21,7 @@ const COARSE_SHARE: f64 = 0.25;
 const DEPENDENT_BELOW: f64 = 0.9;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 31] = [
+pub const CODES: [&str; 32] = [
     "ALL_EQUAL",
     "BATTERY",
     "CLOCK_SOURCE",
@@ -39,6 +39,7 @@ pub const CODES: [&str; 31] = [
     "LEFT_PROCESSES",
     "LOAD",
     "LOST_RUN",
+    "MACHINES_DIFFER",
     "MEMORY_FLOOR",
     "METRICS_DIFFER",
     "NOT_INTERLEAVED",
@@ -118,16 +119,11 @@ pub fn outcomes(samples: &Samples, complete_blocks: Option<usize>) -> Vec<Findin
 }
 
 /// Findings about one comparison of the primary metric.
-pub fn comparison(
-    c: &Comparison,
-    names: &[String],
-    metric: &Metric,
-    threshold_fraction: Option<f64>,
-) -> Vec<Finding> {
+pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     let name = &names[c.of];
     if c.decision.interval.is_none() && !c.too_dependent {
-        findings.push(too_few(c, name));
+        findings.push(too_few(c, name, plan));
     }
     if c.too_dependent {
         findings.push(
@@ -157,7 +153,7 @@ pub fn comparison(
             .next("measure again at another time, and compare the two results"),
         );
     }
-    if c.decision.scale == Scale::Shift && threshold_fraction.is_some() {
+    if c.decision.scale == Scale::Shift && matches!(plan.threshold, Threshold::Relative(_)) {
         findings.push(
             Finding::new(
                 "NOT_POSITIVE",
@@ -187,7 +183,7 @@ pub fn comparison(
         );
     }
     let step = c.decision.clock_step;
-    if step > COARSE_SHARE * c.decision.threshold {
+    if c.decision.interval.is_some() && step > COARSE_SHARE * c.decision.threshold {
         findings.push(
             Finding::new(
                 "COARSE_CLOCK",
@@ -197,13 +193,16 @@ pub fn comparison(
             .about(name)
             .with("step", step)
             .with("threshold", c.decision.threshold)
-            .next("measure with a finer clock, or more work per run"),
+            .next(match metric.unit {
+                Unit::Second => "measure with a finer clock, or more work per run",
+                _ => "compare more work per run, or accept a larger --threshold",
+            }),
         );
     }
     findings
 }
 
-fn too_few(c: &Comparison, name: &str) -> Finding {
+fn too_few(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     let (what, have) = match c.blocks {
         Some(blocks) => ("blocks", format!("{blocks} taken, {} needed", c.fewest_blocks)),
         None => {
@@ -211,10 +210,12 @@ fn too_few(c: &Comparison, name: &str) -> Finding {
         }
     };
     let next = match c.blocks {
-        Some(_) => format!(
-            "give it more time (--time), or fix the number beforehand: --runs {}",
-            c.fewest_blocks.max(6)
-        ),
+        Some(_) => {
+            // Fixed beforehand and looked at once, fewer blocks suffice than when one looks after each.
+            let share = c.level / plan.level();
+            let fixed = paired::fewest_blocks((1.0 - plan.confidence) * share);
+            format!("give it more time (--time), or fix the number beforehand: --runs {fixed}")
+        }
         None => "record more values".to_owned(),
     };
     Finding::new("TOO_FEW", Severity::Serious, format!("too few {what} for a verdict ({have})"))
@@ -274,7 +275,11 @@ pub fn series(
         );
     }
     let share = description.effective() / description.n as f64;
-    if !in_blocks && share < DEPENDENT_BELOW {
+    // Where so few are left that there is no interval, TOO_DEPENDENT says so.
+    if !in_blocks
+        && share < DEPENDENT_BELOW
+        && description.effective() >= unpaired::FEWEST_EFFECTIVE
+    {
         findings.push(
             Finding::new(
                 "DEPENDENCE",
@@ -369,6 +374,32 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
         .with("wall_half_width", wall)
         .with("cpu_half_width", cpu)
         .next("for a program that only computes, decide on it next time: --primary cpu")
+    })
+}
+
+/// Facts that make two machines different for a comparison.
+const MACHINE_FACTS: [&str; 5] = ["hostname", "cpu_model", "kernel", "arch", "governor"];
+
+/// Recordings that say they come from different machines or settings. Merged samples carry a differing fact once per
+/// recording, as `name@recording`.
+pub fn machines_differ(environment: &Environment) -> Option<Finding> {
+    let differing: Vec<&str> = MACHINE_FACTS
+        .into_iter()
+        .filter(|fact| {
+            environment
+                .facts
+                .keys()
+                .any(|key| key.split_once('@').is_some_and(|(name, _)| name == *fact))
+        })
+        .collect();
+    (!differing.is_empty()).then(|| {
+        Finding::new(
+            "MACHINES_DIFFER",
+            Severity::Warning,
+            format!("the recordings differ in {}", differing.join(", ")),
+        )
+        .with("facts", differing.len() as f64)
+        .next("measure both on one machine, in blocks: assay run A B")
     })
 }
 

@@ -172,14 +172,23 @@ pub fn threshold_on(scale: Scale, threshold: &Threshold, reference: &[f64]) -> f
 }
 
 /// The step of the clock (or counter) behind these values: the smallest gap between distinct ones, relative to the median for
-/// ratios. 0 when all values are equal. O(n log n).
+/// ratios. When all values are equal there is no gap; then the last decimal digit of the value is taken for the step, as in
+/// `0.03`, unless it is a whole number, which may well be an exact count: 0. O(n log n).
 pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     let sorted = descriptive::sorted(&[first, second].concat());
-    let Some(gap) = descriptive::smallest_gap(&sorted) else { return 0.0 };
+    let Some(&value) = sorted.first() else { return 0.0 };
+    let gap = descriptive::smallest_gap(&sorted).unwrap_or_else(|| last_digit(value));
     match scale {
         Scale::Shift => gap,
         Scale::Ratio => gap / descriptive::median(&sorted),
     }
+}
+
+/// One unit of the last decimal digit of a fraction; 0 for whole numbers.
+fn last_digit(value: f64) -> f64 {
+    let digits = format!("{value}");
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    if decimals == 0 { 0.0 } else { 10f64.powi(-(decimals as i32)) }
 }
 
 /// Interval of the pseudo-median of sorted differences at this level; `None` when there are too few.
@@ -242,6 +251,21 @@ mod tests {
         assert!((found.estimate - 2f64.ln()).abs() < 1e-12);
         assert_eq!(found.verdict, crate::Verdict::Slower);
         assert!(!found.possibly_below_threshold);
+    }
+
+    #[test]
+    fn equal_values_of_a_coarse_clock_are_not_called_equivalent() {
+        let decide = |value: f64| {
+            let mut paired = Paired::default();
+            (0..20).for_each(|_| paired.push(value, value));
+            let mut law = SignedRankLaw::default();
+            paired.decide(&Threshold::default(), level(0.05), Better::Lower, &mut law).decision
+        };
+        // Three hundredths of a second may hide a third; seven allocations are seven.
+        assert_eq!(decide(0.03).verdict, crate::Verdict::Inconclusive);
+        assert_eq!(decide(7.0).verdict, crate::Verdict::Equivalent);
+        // Nothing at all, twice, is no difference, although 1 % of nothing is no threshold.
+        assert_eq!(decide(0.0).verdict, crate::Verdict::Equivalent);
     }
 
     #[test]

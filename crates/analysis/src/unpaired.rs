@@ -13,7 +13,7 @@ use assay_stats::{Interval, autocorrelation, descriptive, two_sample};
 /// Below this many values on a side the exact law is used, and dependence can't be judged.
 const EXACT_BELOW: usize = 10;
 /// Fewer effective observations than this on a side, and there is no verdict.
-const FEWEST_EFFECTIVE: f64 = 10.0;
+pub const FEWEST_EFFECTIVE: f64 = 10.0;
 
 /// A decision about two recordings, and how many independent observations each was worth.
 #[derive(Clone, Debug, PartialEq)]

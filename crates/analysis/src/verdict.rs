@@ -102,6 +102,10 @@ fn read(interval: Interval, threshold: f64, clock_step: f64, better: Better) -> 
         Better::Higher => (Verdict::Slower, Verdict::Faster),
     };
     let margin = clock_step / 2.0;
+    if interval.lower == 0.0 && interval.upper == 0.0 && clock_step == 0.0 {
+        // Exactly no difference, whatever the threshold is, or if there is none.
+        return (Verdict::Equivalent, false);
+    }
     // A threshold of NaN makes every comparison with it false: only "no effect" can then be excluded.
     if interval.lower - margin > threshold {
         (more, false)
