@@ -22,15 +22,19 @@ check:
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
 
 bench: tools
-	$(CARGO) build --release --locked -p assay --examples
-	$(CARGO) build --release --locked -p assay
+	python3 bench/judge.py
 	python3 bench/run.py all
+	python3 bench/run.py report
 
-docs: 
+# One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live.
+bench-%: tools
+	python3 bench/run.py $*
+
+docs:
 	$(CARGO) run --release --locked -q -p assay -- man --out docs/man
 	$(CARGO) doc --workspace --no-deps --locked
 
-dist: 
+dist:
 	$(CARGO) build --release --locked -p assay
 	rm -rf dist && mkdir -p dist/man dist/completions
 	cp $(ASSAY) LICENSE-MIT LICENSE-APACHE README.md dist/

@@ -17,6 +17,8 @@ use assay_stats::{Interval, descriptive, signed_rank::SignedRankLaw};
 const POSITION_LEVEL: f64 = 0.001;
 /// A clock step beyond this share of the threshold is told.
 const COARSE_SHARE: f64 = 0.25;
+/// Values of which at most this share is distinct come in steps.
+const STEPPED_BELOW: f64 = 0.8;
 /// Below this share of effective observations dependence is told.
 const DEPENDENT_BELOW: f64 = 0.9;
 
@@ -183,7 +185,9 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
         );
     }
     let step = c.decision.clock_step;
-    if c.decision.interval.is_some() && step > COARSE_SHARE * c.decision.threshold {
+    // Values without ties come in steps too small to matter; the smallest gap of a few of them says nothing.
+    let in_steps = c.distinct as f64 <= STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
+    if c.decision.interval.is_some() && in_steps && step > COARSE_SHARE * c.decision.threshold {
         findings.push(
             Finding::new(
                 "COARSE_CLOCK",

@@ -69,6 +69,8 @@ pub struct Comparison {
     pub wandering: Option<f64>,
     /// True when a recording's values hang together so much that no interval is given.
     pub too_dependent: bool,
+    /// How many of all values are distinct: few, if they come in steps.
+    pub distinct: usize,
     /// The smallest true difference that would have been found in 80 % of such experiments; on the decision's scale.
     pub could_see: Option<f64>,
     /// How many more blocks it would likely take.
@@ -201,6 +203,7 @@ impl Comparison {
             effective: 0.0,
             wandering: None,
             too_dependent: false,
+            distinct: distinct(&[reference, other].concat()),
             could_see: outlook::could_see(&decision, level),
             outlook: None,
             fewest_blocks: 0,
@@ -219,6 +222,12 @@ impl Comparison {
         let interval = self.ratio.and_then(|ratio| ratio.interval);
         matches!((interval, self.ratio_of_medians()), (Some(i), Some(r)) if r < i.lower || r > i.upper)
     }
+}
+
+fn distinct(values: &[f64]) -> usize {
+    let mut sorted = descriptive::sorted(values);
+    sorted.dedup();
+    sorted.len()
 }
 
 fn exponentiated(estimate: f64, interval: Option<Interval>) -> Effect {

@@ -20,6 +20,7 @@ const STEPS: u64 = 1000;
 /// The line that shows how far a run is.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
+    quiet: bool,
     plan: Plan,
     names: Vec<String>,
     unit: Unit,
@@ -47,7 +48,7 @@ impl Progress {
             bar
         });
         let now = Instant::now();
-        Self { bar, plan, names, unit, began: now, drawn: now }
+        Self { bar, quiet, plan, names, unit, began: now, drawn: now }
     }
 
     /// The plan may have changed after warming up.
@@ -55,10 +56,11 @@ impl Progress {
         self.plan = plan.clone();
     }
 
-    /// Says something above the bar, or as a plain line.
+    /// Says something above the bar, or as a plain line; nothing when `quiet`.
     pub fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
+            None if self.quiet => {}
             None => output::say(line),
         }
     }

@@ -10,6 +10,7 @@ use assay_data::assay_file::Writer;
 use assay_data::{
     Finding, Metric, Observation, Outcome, Plan, Samples, Severity, StopReason, Unit,
 };
+use assay_measure::hooks::HookError;
 use assay_measure::{
     Command, MeasureError, RunOptions, RunResult, Runner, SubjectId, hooks, interrupt,
 };
@@ -52,13 +53,13 @@ pub(crate) enum Obstacle {
     Failed(String),
     /// A hook failed.
     #[error(transparent)]
-    Hook(#[from] hooks::HookError),
+    Hook(#[from] HookError),
     /// The runner can't go on.
     #[error(transparent)]
     Measure(#[from] MeasureError),
-    /// The user stopped it before anything was measured.
-    #[error("interrupted while warming up: nothing was measured yet")]
-    Interrupted,
+    /// The user stopped it, and no whole observation came of that.
+    #[error("interrupted {0}")]
+    Interrupted(String),
 }
 
 /// The metrics of a command, in the order of [`values`].
@@ -163,7 +164,13 @@ impl<'a> Session<'a> {
 
     /// Runs a shell line once, unmeasured.
     pub fn hook(&mut self, name: &str, line: Option<&String>) -> Result<(), Obstacle> {
-        line.map_or(Ok(()), |line| Ok(hooks::run(&mut self.runner, name, line)?))
+        let Some(line) = line else { return Ok(()) };
+        hooks::run(&mut self.runner, name, line).map_err(|error| match error {
+            HookError::NotRun { source, .. } if matches!(*source, MeasureError::Interrupted) => {
+                Obstacle::Interrupted(format!("in the {name} line"))
+            }
+            other => other.into(),
+        })
     }
 
     /// Takes warm-up blocks, not recorded, and returns the seconds that the quickest took.
@@ -186,9 +193,12 @@ impl<'a> Session<'a> {
             loop {
                 progress.warm_up(experiment.blocks(), blocks);
                 let turn = experiment.next_turn();
-                let result = self.measure(turn, true)?;
+                let result = self.measure(turn, true).map_err(|obstacle| match obstacle {
+                    Obstacle::Interrupted(_) => interrupted_early(),
+                    other => other,
+                })?;
                 if interrupt::count() > 0 {
-                    return Err(Obstacle::Interrupted);
+                    return Err(interrupted_early());
                 }
                 experiment.observe(turn, result.wall_seconds, 0.0);
                 if turn.position as usize + 1 == self.ids.len() {
@@ -216,9 +226,7 @@ impl<'a> Session<'a> {
             let turn = experiment.next_turn();
             let first_of_subject = turn.block == 0;
             let result = match self.measure(turn, first_of_subject) {
-                Err(Obstacle::Measure(MeasureError::Interrupted)) => {
-                    return Ok(StopReason::Interrupted);
-                }
+                Err(Obstacle::Interrupted(_)) => return Ok(StopReason::Interrupted),
                 other => other?,
             };
             let first_started = *first_started.get_or_insert(result.started_seconds);
@@ -300,14 +308,17 @@ impl<'a> Session<'a> {
         let command = &self.commands[turn.subject];
         self.hook("--prepare", command.prepare.as_ref())?;
         let options = RunOptions { pad: turn.padding, timeout: self.timeout, capture_stderr };
-        let result = match self.runner.run(self.ids[turn.subject], options) {
-            // The launcher was killed once: a new one is up, and the run is taken again.
-            Err(MeasureError::LostRun { .. }) => {
-                self.lost += 1;
-                self.runner.run(self.ids[turn.subject], options)?
-            }
-            other => other?,
-        };
+        let mut ran = self.runner.run(self.ids[turn.subject], options);
+        // The launcher was killed once: a new one is up, and the run is taken again, prepared like any other.
+        if matches!(ran, Err(MeasureError::LostRun { .. })) {
+            self.lost += 1;
+            self.hook("--prepare", command.prepare.as_ref())?;
+            ran = self.runner.run(self.ids[turn.subject], options);
+        }
+        let result = ran.map_err(|error| match error {
+            MeasureError::Interrupted => Obstacle::Interrupted("in the middle of a run".to_owned()),
+            other => other.into(),
+        })?;
         self.left_behind[turn.subject] += u32::from(result.left_behind);
         self.hook("--conclude", command.conclude.as_ref())?;
         match failure(&result, &self.tolerated) {
@@ -315,6 +326,10 @@ impl<'a> Session<'a> {
             None => Ok(result),
         }
     }
+}
+
+fn interrupted_early() -> Obstacle {
+    Obstacle::Interrupted("while warming up: nothing was measured yet".to_owned())
 }
 
 fn subject(command: &Prepared) -> assay_data::Subject {

@@ -38,17 +38,37 @@ pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, Fil
     Ok((path, file))
 }
 
-/// Opens the file that the user named. One that exists and is no sample file is not overwritten.
+/// Finds out before anything is measured whether the file that the user named can become the record.
 ///
 /// # Errors
-/// When the file is something else, or can't be written.
-pub(crate) fn open_named(path: &Path) -> anyhow::Result<File> {
+/// When it is something else that must not be overwritten, or its place is none for a file.
+pub(crate) fn check_named(path: &Path) -> anyhow::Result<()> {
+    if path.is_dir() {
+        anyhow::bail!("--save {}: that is a directory; name a file in it", path.display());
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+        anyhow::bail!(
+            "--save {}: the directory {} does not exist",
+            path.display(),
+            directory.display()
+        );
+    }
     if path.is_file() && !looks_like_samples(path) {
         anyhow::bail!(
             "{} exists and is not an .assay file, so it is not overwritten; remove it, or give another name to --save",
             path.display()
         );
     }
+    Ok(())
+}
+
+/// Opens the file that the user named, if [`check_named`] still has nothing against it.
+///
+/// # Errors
+/// As there, or when it can't be written.
+pub(crate) fn open_named(path: &Path) -> anyhow::Result<File> {
+    check_named(path)?;
     File::create(path).with_context(|| format!("cannot write {}", path.display()))
 }
 

@@ -254,7 +254,12 @@ impl<'a> Teller<'a> {
             );
         }
         let ends = self.numbers(&[lower, upper]);
-        let shown = if -lower > upper { &ends[0] } else { &ends[1] };
+        // As a share of the reference 40 % less lies nearer than 60 % more, though the logarithm says otherwise.
+        let as_printed = |end: f64| match d.scale {
+            Scale::Ratio => end.exp_m1().abs(),
+            Scale::Shift => end.abs(),
+        };
+        let shown = if as_printed(lower) > as_printed(upper) { &ends[0] } else { &ends[1] };
         format!("any difference is below {shown}{}", self.suffix())
     }
 

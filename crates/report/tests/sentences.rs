@@ -162,10 +162,7 @@ fn a_share_of_zero_is_no_threshold() {
 fn nothing_against_nothing_is_no_difference() {
     let faults = Metric::lower("page_faults", Unit::One);
     let none = decided(faults, Scale::Shift, [0.0, 0.0, 0.0], f64::NAN, 0.0);
-    assert_eq!(
-        claim(&none),
-        "no difference that matters: new has the same page faults as old"
-    );
+    assert_eq!(claim(&none), "no difference that matters: new has the same page faults as old");
     let touching = decided(seconds("wall"), Scale::Shift, [0.001, 0.0, 0.0015], 0.002, 0.0);
     assert!(claim(&touching).ends_with("new takes up to 1.50 ms more time than old"));
 }

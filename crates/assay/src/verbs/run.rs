@@ -8,8 +8,9 @@ use anyhow::Context;
 use assay_analysis::{Experiment, analyse, design};
 use assay_data::assay_file::{Header, Writer};
 use assay_data::plan::{MAX_BLOCKS, look_level};
-use assay_data::{Environment, Finding, Plan, Severity, StopReason, StopRule, Threshold};
+use assay_data::{Environment, Finding, Plan, Severity, StopReason, StopRule, Threshold, Unit};
 use assay_measure::{Command, Input, Output, environment, interrupt};
+use assay_report::number;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -152,6 +153,9 @@ struct KeepArgs {
 /// Measures, records, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show)?;
+    if let Some(path) = &args.keep.save {
+        store::check_named(path)?;
+    }
     let commands = prepared(args)?;
     let mut plan = plan(args, commands.len())?;
     let primary = metrics().iter().position(|m| m.name == plan.primary);
@@ -206,7 +210,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 
     let reason = match &measured {
         Ok(reason) => *reason,
-        Err(Obstacle::Interrupted) => StopReason::Interrupted,
+        Err(Obstacle::Interrupted(_)) => StopReason::Interrupted,
         Err(_) => StopReason::Failed,
     };
     close(&mut session, &mut record, reason, steal_before);
@@ -223,7 +227,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         Err(obstacle) => {
             let ending = match obstacle {
                 Obstacle::Failed(_) | Obstacle::Hook(_) => Ending::CommandFailed,
-                Obstacle::Interrupted => Ending::Interrupted,
+                Obstacle::Interrupted(_) => Ending::Interrupted,
                 Obstacle::Measure(_) => Ending::InputError,
             };
             output::error(&obstacle.into());
@@ -252,22 +256,14 @@ fn close(
 ) {
     session.samples.stop = Some(reason);
     let mut findings = session.findings();
-    if let (Some(before), Some(after)) = (steal_before, environment::steal_seconds()) {
-        let cpus = session.samples.environment.number("cpus_online").unwrap_or(1.0);
-        let last =
-            session.samples.len().checked_sub(1).and_then(|i| session.samples.observation(i)?.time);
-        if let Some(seconds) = last.filter(|&s| s > 0.0) {
-            session
-                .samples
-                .environment
-                .set("steal_share_of_run", (after - before).max(0.0) / seconds / cpus);
-        }
-    }
+    let late_facts = Environment::from_facts(steal_share(session, steal_before));
+    session.samples.environment.facts.extend(late_facts.facts.clone());
     let blocks = session.samples.complete_blocks(0).len() as u32;
     if let Some(record) = record {
         for finding in session.samples.findings.iter().chain(&findings) {
             record.write(|writer| writer.finding(finding));
         }
+        record.write(|writer| writer.environment(&late_facts));
         record.write(|writer| writer.stop(reason, blocks));
         if let Some(failure) = &record.failure {
             findings.push(
@@ -284,6 +280,15 @@ fn close(
         }
     }
     session.samples.findings.extend(findings);
+}
+
+/// The share of the CPUs' time that the hypervisor gave to others while measuring.
+fn steal_share(session: &Session<'_>, before: Option<f64>) -> Option<(String, serde_json::Value)> {
+    let stolen = (environment::steal_seconds()? - before?).max(0.0);
+    let cpus = session.samples.environment.number("cpus_online")?;
+    let seconds = session.samples.observation(session.samples.len().checked_sub(1)?)?.time?;
+    let share = stolen / (seconds * cpus);
+    share.is_finite().then(|| ("steal_share_of_run".to_owned(), share.into()))
 }
 
 /// Opens the record. The state directory may be out of reach: that is told, and measuring goes on.
@@ -377,11 +382,18 @@ fn fit_to_budget(
         Finding::new(
             "FEW_BLOCKS_PLANNED",
             Severity::Note,
-            format!("one block takes about {block_seconds:.1} s: taking {blocks} in {limit:.0} s{outlook}"),
+            format!(
+                "one block takes about {}: taking {blocks} in {}{outlook}",
+                number::rough(block_seconds, &Unit::Second),
+                number::chosen(limit, &Unit::Second)
+            ),
         )
         .with("block_seconds", block_seconds)
         .with("blocks", f64::from(blocks))
-        .next(format!("give it more time: --time {:.0}s, or --runs {needed}", block_seconds * f64::from(needed) * 1.2)),
+        .next(format!(
+            "give it more time: --time {}s, or --runs {needed}",
+            (block_seconds * f64::from(needed) * 1.2).ceil()
+        )),
     )
 }
 

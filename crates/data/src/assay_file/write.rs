@@ -71,13 +71,7 @@ impl<W: Write> Writer<W> {
         writer.optional("argv", Some(&header.argv).filter(|argv| !argv.is_empty()));
         writer.optional("plan", header.plan.as_ref());
         writer.end()?;
-        if !environment.is_empty() {
-            writer.begin("environment");
-            for (name, value) in environment.facts.iter().filter(|(name, _)| *name != "kind") {
-                writer.optional(name, Some(value));
-            }
-            writer.end()?;
-        }
+        writer.environment(environment)?;
         for subject in subjects {
             writer.subject(subject)?;
         }
@@ -91,6 +85,21 @@ impl<W: Write> Writer<W> {
     pub(super) fn resume(sink: W, samples: &Samples) -> Self {
         let keys = samples.metrics.iter().map(|metric| key(&metric.name)).collect();
         Self { sink, line: Vec::with_capacity(512), subjects: samples.subjects.len(), keys }
+    }
+
+    /// Adds facts about the machine, such as are known only in the end. Nothing is written when there are none.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn environment(&mut self, environment: &Environment) -> io::Result<()> {
+        if environment.is_empty() {
+            return Ok(());
+        }
+        self.begin("environment");
+        for (name, value) in environment.facts.iter().filter(|(name, _)| *name != "kind") {
+            self.optional(name, Some(value));
+        }
+        self.end()
     }
 
     /// Declares a further subject; its index is the number of those declared before.
