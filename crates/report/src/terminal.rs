@@ -230,7 +230,9 @@ fn checks(analysis: &Analysis) -> Vec<String> {
         .collect();
     let most = primaries().map(|d| d.n).max().unwrap_or(0);
     if !drifting.is_empty() {
-        said.push(format!("drift {}", drifting.join(", ")));
+        let in_blocks = analysis.design == Design::Blocks && analysis.subjects.len() > 1;
+        let cancelled = if in_blocks { " (the blocks cancel it)" } else { "" };
+        said.push(format!("drift {}{cancelled}", drifting.join(", ")));
     } else if most >= DRIFT_FROM {
         said.push("no drift".to_owned());
     }
@@ -320,7 +322,8 @@ fn findings(page: &mut Page, analysis: &Analysis) {
         }
     }
     let of_machine = |f: &&Finding| MACHINE.contains(&f.code.as_str());
-    let notes = || analysis.findings.iter().filter(is_note);
+    // The line of checks has told the drift that blocks cancel.
+    let notes = || analysis.findings.iter().filter(is_note).filter(|f| f.code != "DRIFT");
     for note in notes().filter(|f| !of_machine(f)) {
         let next = note.next_step.as_ref().map_or_else(String::new, |next| format!(" ({next})"));
         page.paragraph(6, &[(Tone::Quiet, format!("note: {}{next}", note.message))]);
