@@ -6,7 +6,7 @@
 
 use crate::checks;
 use crate::comparison::{Comparison, Question};
-use crate::describe::{Description, Histogram};
+use crate::describe::{Description, Histogram, SubjectSummary};
 use crate::machine;
 use crate::paired::Paired;
 use assay_data::samples::BlockRow;
@@ -56,23 +56,6 @@ pub enum AnalysisError {
         /// Its unit.
         unit: String,
     },
-}
-
-/// One subject with the description of each of its metrics.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SubjectSummary {
-    /// Name.
-    pub name: String,
-    /// The command line, for commands.
-    pub command: Option<String>,
-    /// Number of observations.
-    pub observations: usize,
-    /// How many failed.
-    pub failures: usize,
-    /// How many hit the time limit.
-    pub timeouts: usize,
-    /// One description per metric; `None` where there are no values.
-    pub metrics: Vec<Option<Description>>,
 }
 
 /// All that is said about samples.

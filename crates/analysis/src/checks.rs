@@ -5,8 +5,8 @@
 //! is said here so that people know why. Every code is listed in `docs/reference/findings.md`, and a test holds the two
 //! together.
 
-use crate::analysis::SubjectSummary;
 use crate::comparison::Comparison;
+use crate::describe::SubjectSummary;
 use crate::verdict::Scale;
 use crate::{paired, unpaired};
 use assay_data::samples::BlockRow;

@@ -52,6 +52,23 @@ pub struct Quantiles {
     pub p99: f64,
 }
 
+/// One subject with the description of each of its metrics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubjectSummary {
+    /// Name.
+    pub name: String,
+    /// The command line, for commands.
+    pub command: Option<String>,
+    /// Number of observations.
+    pub observations: usize,
+    /// How many failed.
+    pub failures: usize,
+    /// How many hit the time limit.
+    pub timeouts: usize,
+    /// One description per metric; `None` where there are no values.
+    pub metrics: Vec<Option<Description>>,
+}
+
 /// Counts of several series over one common range, for the small pictures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {

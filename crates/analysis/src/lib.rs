@@ -23,10 +23,10 @@ pub mod paired;
 pub mod unpaired;
 pub mod verdict;
 
-pub use analysis::{Analysis, Options, SubjectSummary, analyse};
+pub use analysis::{Analysis, Options, analyse};
 pub use assay_stats::Interval;
 pub use comparison::{Comparison, Effect};
-pub use describe::{Description, Histogram};
+pub use describe::{Description, Histogram, SubjectSummary};
 pub use design::{Experiment, Step, Turn};
 pub use outlook::Outlook;
 pub use verdict::{Scale, Verdict};

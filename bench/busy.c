@@ -1,0 +1,26 @@
+/*
+ * A neighbour that takes all it can get of one processor. It ends by itself after so many seconds
+ * (at most an hour), and with whoever started it, so that none is ever left behind.
+ *
+ *     cc -O2 -o busy busy.c && ./busy 60
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    long seconds = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
+    if (seconds < 1 || seconds > 3600)
+        return 2;
+    pid_t starter = getppid();
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+        return 1;
+    /* The starter may have ended before it was asked to be told of its end. */
+    if (getppid() != starter)
+        return 1;
+    alarm((unsigned)seconds);
+    for (volatile unsigned long turns = 0;; turns++)
+        ;
+}

@@ -1,0 +1,187 @@
+"""The peers: how each is had, how it is asked to run a program so many times, and how its numbers are read back.
+
+They are installed under bench/.peers, where that is possible, and never touch what is installed already. A peer that can't
+be had is named as missing in every result that lacks it. Nothing is measured here.
+"""
+
+import functools
+import json
+import os
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Optional
+
+from machine import ASSAY, BUILD, HERE, Failed, execute, say, version_of
+
+HOME = HERE / ".peers"
+HYPERFINE_1 = HOME / "debian/usr/bin/hyperfine"
+HYPERFINE_2 = HOME / "bin/hyperfine"
+PYPERF = HOME / "pyperf/bin/python"
+
+
+@dataclass
+class Timer:
+    """Something that runs a program many times and says how long it took."""
+
+    name: str
+    # From the program, the number of runs and a file for the result, the command line.
+    command: Callable[[list, int, Path], list]
+    # From what it printed (standard output, standard error) and that file, the median in seconds.
+    median: Callable[[str, str, Path], float]
+    # Programs that must be there.
+    needs: Optional[Path] = None
+    # Runs at most: some are so slow that they get fewer, which the rate takes into account.
+    most: int = 10**9
+
+
+def median_of_lines(stdout, _stderr, _out):
+    """The floor programs print nanoseconds, one a line."""
+    return _middle([int(line) / 1e9 for line in stdout.split()])
+
+
+def median_of_assay(stdout, _stderr, _out):
+    return json.loads(stdout)["subjects"][0]["metrics"]["wall"]["median"]
+
+
+def hyperfine_times(path):
+    """For every command of a hyperfine export its times in seconds; schema 1 and 2."""
+    results = json.loads(path.read_text())["results"]
+    return [
+        result.get("times") or [m["time_wall_clock"]["value"] for m in result["measurements"]]
+        for result in results
+    ]
+
+
+def median_of_hyperfine(_stdout, _stderr, out):
+    return _middle(hyperfine_times(out)[0])
+
+
+def median_of_perf(_stdout, stderr, _out):
+    """`perf stat --table` prints one line per run, with the distance to the mean in brackets."""
+    rows = [line.split() for line in stderr.splitlines() if "(+" in line or "(-" in line]
+    return _middle([float(row[0]) for row in rows if row[0].replace(".", "").isdigit()])
+
+
+def median_of_pyperf(_stdout, _stderr, out):
+    runs = json.loads(out.read_text())["benchmarks"][0]["runs"]
+    return _middle([value for run in runs for value in run.get("values", [])])
+
+
+def _middle(values):
+    values = sorted(values)
+    half = len(values) // 2
+    return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
+
+
+def _hyperfine(program, *options):
+    return lambda argv, runs, out: [
+        program, *options, "--style", "none", "--runs", runs, "--export-json", out, shlex.join(argv),
+    ]
+
+
+def _perf(*options):
+    return lambda argv, runs, _out: ["perf", "stat", "-r", runs, "--table", *options, *argv]
+
+
+FLOOR = "C loop, posix_spawn"
+
+TIMERS = [
+    Timer(FLOOR, lambda argv, runs, _out: [BUILD / "floor", runs, *argv], median_of_lines),
+    Timer("C loop, vfork by hand", lambda argv, runs, _out: [BUILD / "vfork", runs, *argv], median_of_lines),
+    Timer(
+        "assay",
+        lambda argv, runs, out: [
+            ASSAY, "run", "--runs", runs, "--warmup", "0", "--json", "--save", out, shlex.join(argv),
+        ],
+        median_of_assay,
+    ),
+    Timer(
+        "assay --no-save",
+        lambda argv, runs, _out: [
+            ASSAY, "run", "--runs", runs, "--warmup", "0", "--json", "--no-save", shlex.join(argv),
+        ],
+        median_of_assay,
+    ),
+    Timer("hyperfine 2.0 (no shell)", _hyperfine(HYPERFINE_2), median_of_hyperfine, HYPERFINE_2),
+    Timer("hyperfine 1.15 -N", _hyperfine(HYPERFINE_1, "-N"), median_of_hyperfine, HYPERFINE_1),
+    Timer("hyperfine 2.0 -S (shell)", _hyperfine(HYPERFINE_2, "-S"), median_of_hyperfine, HYPERFINE_2),
+    Timer("hyperfine 1.15 (shell)", _hyperfine(HYPERFINE_1), median_of_hyperfine, HYPERFINE_1),
+    Timer("perf stat", _perf(), median_of_perf, Path("perf")),
+    Timer("perf stat --null", _perf("--null"), median_of_perf, Path("perf")),
+    Timer(
+        "pyperf command",
+        # Ten processes of three values; the runs that are left over make the loops.
+        lambda argv, runs, out: [
+            PYPERF, "-m", "pyperf", "command", "-q", "-p", "10", "-n", "3", "-w", "0",
+            "-l", max(1, runs // 30), "-o", out, "--", *argv,
+        ],
+        median_of_pyperf,
+        PYPERF,
+        most=300,
+    ),
+]
+
+
+def there(timer_or_path):
+    """Whether what it needs is installed."""
+    path = timer_or_path.needs if isinstance(timer_or_path, Timer) else timer_or_path
+    return path is None or shutil.which(str(path)) is not None
+
+
+def _debian_hyperfine():
+    home = HOME / "debian"
+    home.mkdir(parents=True, exist_ok=True)
+    execute(["apt-get", "download", "hyperfine=1.15.*"], 120, cwd=home)
+    package = next(home.glob("hyperfine_*.deb"))
+    execute(["dpkg-deb", "-x", str(package), str(home)], 60)
+
+
+def _new_hyperfine():
+    execute(
+        ["cargo", "install", "hyperfine", "--version", "2.0.0", "--locked", "--ignore-rust-version", "--root", str(HOME)],
+        1800,
+    )
+
+
+def _pyperf():
+    execute(["python3", "-m", "venv", str(HOME / "pyperf")], 120)
+    execute([str(PYPERF), "-m", "pip", "install", "--quiet", "pyperf==2.10.0"], 300)
+
+
+def _by_apt(package):
+    if os.geteuid() != 0:
+        raise Failed(f"only root can install {package}")
+    execute(["apt-get", "install", "--yes", "--no-install-recommends", package], 600)
+
+
+# What is installed, how, and how it tells its version.
+PEERS = [
+    ("hyperfine 1.15", HYPERFINE_1, _debian_hyperfine, [HYPERFINE_1, "--version"]),
+    ("hyperfine 2.0", HYPERFINE_2, _new_hyperfine, [HYPERFINE_2, "--version"]),
+    ("perf", Path("perf"), lambda: _by_apt("linux-perf"), ["perf", "--version"]),
+    ("pyperf", PYPERF, _pyperf, [PYPERF, "-c", "import pyperf; print('pyperf', pyperf.__version__)"]),
+    ("GNU time", Path("/usr/bin/time"), lambda: _by_apt("time"), ["/usr/bin/time", "--version"]),
+]
+
+
+@functools.cache
+def install():
+    """Installs what is not there. Returns the versions by name, and what is missing with the reason."""
+    versions, missing = {}, {}
+    for name, path, get, version in PEERS:
+        if not there(path):
+            say(f"installing {name}")
+            try:
+                get()
+            except (Failed, StopIteration) as error:
+                missing[name] = str(error) or "its package was not found"
+                say(f"missing: {name}: {missing[name]}")
+                continue
+        found = version_of(version)
+        if found is None:
+            missing[name] = "it is installed but does not start"
+        else:
+            versions[name] = found
+    return versions, missing

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""The benches of BENCHMARKS.md, one sub-command a figure: measures, prints a table, and keeps it in bench/results.
+
+    bench/run.py overhead          one figure (overhead and bias come from the same runs)
+    bench/run.py all               all of them, about three quarters of an hour
+    bench/run.py all --quick       shows in a few minutes that everything works; its numbers mean nothing
+    bench/run.py report            writes the tables of bench/results into BENCHMARKS.md
+
+Measure on an idle machine. Scheduling and processors are inherited: `chrt -f 10 taskset -c 1 bench/run.py overhead`.
+"""
+
+import argparse
+import datetime
+import random
+import re
+import sys
+import tempfile
+import time
+
+import labels
+import memory
+import peers
+import speed
+from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
+from result import Result
+
+RESULTS = HERE / "results"
+BENCHMARKS = ROOT / "BENCHMARKS.md"
+
+# Every sub-command, what measures it, and the figures that it leaves behind.
+FIGURES = {
+    "overhead": (speed.overhead, ["overhead", "bias"]),
+    "bias": (speed.overhead, ["overhead", "bias"]),
+    "startup": (speed.startup, ["startup"]),
+    "memory": (memory.memory, ["memory"]),
+    "scale": (memory.scale, ["scale"]),
+    "power": (labels.power, ["power"]),
+    "aa-recorded": (labels.aa_recorded, ["aa-recorded"]),
+    "aa-live": (labels.aa_live, ["aa-live"]),
+}
+# A machine with more to do than this is not idle.
+IDLE_LOAD = 0.5
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("figure", choices=[*FIGURES, "all", "report"])
+    arguments.add_argument("--quick", action="store_true", help="tiny counts: shows that it works, measures nothing")
+    arguments.add_argument("--seed", type=int, default=None, help="of every random order [default: drawn anew, and recorded]")
+    given = arguments.parse_args()
+    if given.figure == "report":
+        return report(given.quick)
+    try:
+        build()
+        versions, missing = peers.install()
+    except Failed as error:
+        say(f"error: {error}")
+        return 1
+    versions = {"assay": assay_version(), **versions}
+    names = [name for name in FIGURES if name != "bias"] if given.figure == "all" else [given.figure]
+    failed = [name for name in names if not measure(name, given, versions, missing)]
+    if failed:
+        say(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+def measure(name, given, versions, missing):
+    """Runs one figure; what it found is printed and kept. False when it could not be had."""
+    say(f"{name}{' (quick)' if given.quick else ''}")
+    machine = facts()
+    if machine["load"] > IDLE_LOAD and not given.quick:
+        say(f"warning: the load is {machine['load']}; what is told of an idle machine will not be true")
+    seed = random.SystemRandom().randrange(2**32) if given.seed is None else given.seed
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="assay-bench-") as scratch:
+        bench = Bench(given.quick, random.Random(seed), scratch, directory(given.quick))
+        try:
+            results = FIGURES[name][0](bench)
+        except Failed as error:
+            say(f"error: {name}: {error}")
+            return False
+    for result in results:
+        result.about = {
+            "quick": given.quick,
+            "command": f"bench/run.py {name}" + (" --quick" if given.quick else ""),
+            "when": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+            "minutes": (time.monotonic() - began) / 60,
+            "seed": seed,
+            "machine": machine,
+            "versions": versions,
+            "missing": missing,
+            "commands": list(bench.commands),
+        }
+        path = result.save(directory(given.quick))
+        print(f"## {result.name}\n\n{result.markdown()}\n", flush=True)
+        say(f"kept in {path.relative_to(ROOT)}")
+    return True
+
+
+def directory(quick):
+    """Quick results stay apart, so that no table in BENCHMARKS.md can come from them."""
+    return RESULTS / "quick" if quick else RESULTS
+
+
+def assay_version():
+    """The version, and the commit where there is one; a changed tree is named as such."""
+    version = version_of([ASSAY, "--version"]) or "assay"
+    try:
+        commit = execute(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"], 30).stdout.strip()
+    except Failed:
+        return version
+    return f"{version} ({commit})"
+
+
+def report(quick):
+    """Puts every table between its markers in BENCHMARKS.md; quick results are only shown."""
+    names = [figure for name, (_, figures) in FIGURES.items() if name != "bias" for figure in figures]
+    text = BENCHMARKS.read_text()
+    for name in names:
+        path = directory(quick) / f"{name}.json"
+        if not path.exists():
+            say(f"{name}: not measured yet")
+            continue
+        table = Result.load(path).markdown()
+        marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
+        text, found = marked.subn(lambda match: f"{match[1]}\n{table}\n\n{match[2]}", text)
+        if found != 1:
+            say(f"error: BENCHMARKS.md has {found} places for {name} instead of one")
+            return 1
+    if quick:
+        print(text)
+    else:
+        BENCHMARKS.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
