@@ -1,0 +1,10 @@
+//! The screens in the tutorial are what the binary prints: every `console` block is run.
+
+#[test]
+fn the_screens_in_the_tutorial_are_real() {
+    // Without a terminal the screen is 80 columns wide unless this says otherwise.
+    trycmd::TestCases::new()
+        .env("COLUMNS", "80")
+        .register_bin("assay", trycmd::cargo::cargo_bin!("assay"))
+        .case("../../docs/tutorial/*.md");
+}
