@@ -211,7 +211,7 @@ struct subject {
     uint32_t output;
 };
 
-enum { MOST_SUBJECTS = 65536, MOST_PADDING = 4095, STAY_AWAKE_NS = 20000 };
+enum { MOST_SUBJECTS = 65536, MOST_PADDING = 4095, STAY_AWAKE_NS = 60000 };
 enum { CONTROL = 10, OUR_STDOUT, OUR_STDERR, NOTHING, HOME, GIVEN_1, GIVEN_2 };
 
 static const struct subject *subjects[MOST_SUBJECTS]; /* only the pages in use are resident */
