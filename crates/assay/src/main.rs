@@ -40,7 +40,7 @@ enum Verb {
     /// Measure one command, or compare several
     Run(Box<verbs::run::Args>),
     /// Decide between recorded samples
-    Compare(verbs::compare::Args),
+    Compare(Box<verbs::compare::Args>),
     /// Print the completions for a shell
     Completions(verbs::documents::CompletionsArgs),
     /// Print the man page, or write that of every verb into a directory
@@ -84,7 +84,6 @@ fn main() -> ExitCode {
     };
     match ended {
         Ok(ending) => ending.into(),
-        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::error(&error);
             Ending::InputError.into()

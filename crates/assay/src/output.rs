@@ -4,15 +4,19 @@
 //! decides what is said.
 
 use crate::args::ColorWhen;
+use anyhow::Context;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Prints data. A closed pipe surfaces as an error that [`is_broken_pipe`] knows.
+/// Prints data. A reader that went away is no error: what the status says (`--fail-if`) still holds.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("standard output")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Says something to the person, one line. If nobody listens, that is fine.
@@ -20,17 +24,20 @@ pub(crate) fn say(line: &str) {
     let _nobody_listens = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Says what went wrong: the outermost message first, its causes behind it, hints on their own lines.
+/// Says what went wrong: the outermost message first, its causes behind it, hints on their own lines. Many messages hold
+/// their cause already; it is not said twice.
 pub(crate) fn error(error: &anyhow::Error) {
-    say(&format!("error: {error:#}"));
+    say(&format!("error: {}", told(error)));
 }
 
-/// True when the reader of our output went away.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+fn told(error: &anyhow::Error) -> String {
+    let mut told = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
 }
 
 /// Prints what clap has to say (help, version, a wrong argument) and gives the status for it.
@@ -78,4 +85,16 @@ pub(crate) fn unicode() -> bool {
     // Without a locale most of today's systems still mean UTF-8; only "C" and "POSIX" on a terminal ask for less.
     let plain = matches!(locale.as_str(), "c" | "posix");
     !plain || !io::stdout().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_is_in_the_message_is_not_said_twice() {
+        let cause = || anyhow::anyhow!("no space left");
+        assert_eq!(told(&cause().context("s.assay")), "s.assay: no space left");
+        assert_eq!(told(&cause().context("s.assay: no space left")), "s.assay: no space left");
+    }
 }

@@ -41,12 +41,19 @@ pub(crate) fn present(
         argv: samples.argv.clone(),
         file: file.map(|path| path.display().to_string()),
     };
-    for path in &show.export {
+    // An export that fails must not cost the screen, nor the other way round.
+    let exported = show.export.iter().map(|path| {
         export(analysis, samples, &meta, path)
-            .with_context(|| format!("--export {}", path.display()))?;
-    }
+            .with_context(|| format!("--export {}", path.display()))
+    });
+    let exported: Vec<_> = exported.collect();
+    print(analysis, show, &meta)?;
+    exported.into_iter().collect()
+}
+
+fn print(analysis: &Analysis, show: &ShowArgs, meta: &json::Meta) -> anyhow::Result<()> {
     if show.json {
-        return output::print(&format!("{:#}\n", json::render(analysis, &meta)));
+        return output::print(&format!("{:#}\n", json::render(analysis, meta)));
     }
     let screen = terminal::Screen {
         width: output::width(),

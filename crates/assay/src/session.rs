@@ -200,6 +200,7 @@ impl<'a> Session<'a> {
                 if interrupt::count() > 0 {
                     return Err(interrupted_early());
                 }
+                self.conclude(turn)?;
                 experiment.observe(turn, result.wall_seconds, 0.0);
                 if turn.position as usize + 1 == self.ids.len() {
                     break;
@@ -244,6 +245,7 @@ impl<'a> Session<'a> {
             }
             let value = observation.values[self.primary];
             self.samples.push(observation);
+            self.conclude(turn)?;
             let step = experiment.observe(turn, value, began.elapsed().as_secs_f64());
             if interrupt::count() > 0 {
                 return Ok(StopReason::Interrupted);
@@ -304,6 +306,11 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// What comes after a run, once the run is recorded.
+    fn conclude(&mut self, turn: Turn) -> Result<(), Obstacle> {
+        self.hook("--conclude", self.commands[turn.subject].conclude.as_ref())
+    }
+
     fn measure(&mut self, turn: Turn, capture_stderr: bool) -> Result<RunResult, Obstacle> {
         let command = &self.commands[turn.subject];
         self.hook("--prepare", command.prepare.as_ref())?;
@@ -320,7 +327,6 @@ impl<'a> Session<'a> {
             other => other.into(),
         })?;
         self.left_behind[turn.subject] += u32::from(result.left_behind);
-        self.hook("--conclude", command.conclude.as_ref())?;
         match failure(&result, &self.tolerated) {
             Some(how) => Err(Obstacle::Failed(failure_message(command, &how, turn, &result))),
             None => Ok(result),

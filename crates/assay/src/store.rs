@@ -6,6 +6,7 @@
 use anyhow::Context;
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Runs that are kept.
@@ -53,6 +54,10 @@ pub(crate) fn check_named(path: &Path) -> anyhow::Result<()> {
             path.display(),
             directory.display()
         );
+    }
+    // Opening a pipe waits for its reader, and may wait for ever.
+    if path.metadata().is_ok_and(|found| found.file_type().is_fifo()) {
+        anyhow::bail!("--save {}: that is a pipe; name a file", path.display());
     }
     if path.is_file() && !looks_like_samples(path) {
         anyhow::bail!(

@@ -14,8 +14,12 @@ const ARROWS: [(&str, &[&str]); 6] = [
 ];
 
 /// Libraries that only one crate may carry.
-const CARRIED_BY_ONE: [(&str, &str); 4] =
-    [("clap", "assay"), ("indicatif", "assay"), ("rustix", "assay-measure"), ("libc", "assay-measure")];
+const CARRIED_BY_ONE: [(&str, &str); 4] = [
+    ("clap", "assay"),
+    ("indicatif", "assay"),
+    ("rustix", "assay-measure"),
+    ("libc", "assay-measure"),
+];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
@@ -24,7 +28,8 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
     let packages = metadata["packages"].as_array().expect("packages");
     packages
         .iter()
@@ -53,7 +58,8 @@ fn arrows_only_point_down() {
 fn a_library_that_belongs_to_one_crate_stays_there() {
     let found = dependencies();
     for (library, owner) in CARRIED_BY_ONE {
-        let users: Vec<_> = found.iter().filter(|(_, d)| d.contains(library)).map(|(name, _)| name).collect();
+        let users: Vec<_> =
+            found.iter().filter(|(_, d)| d.contains(library)).map(|(name, _)| name).collect();
         assert_eq!(users, [owner], "{library}");
     }
 }

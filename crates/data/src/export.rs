@@ -5,7 +5,7 @@
 //! this table again, with blocks and units; it lacks plan, environment and commands, which only a sample file keeps.
 
 use crate::assay_file::push_number;
-use crate::{Outcome, Samples};
+use crate::{Design, Observation, Outcome, Samples};
 use std::io::{self, Write};
 
 /// Columns before the metrics, in their order.
@@ -23,7 +23,7 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let header = place.map(|&name| name.to_owned()).chain(units);
     table.write_record(header)?;
     let mut cell = Vec::new();
-    for observation in samples.observations() {
+    for observation in in_rows(samples) {
         let count = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
         let subject = samples.subjects.get(observation.subject);
         table.write_field(subject.map_or("", |subject| &subject.name))?;
@@ -48,6 +48,16 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         table.write_record(None::<&[u8]>)?;
     }
     table.flush()
+}
+
+/// The observations in the order of the rows: in a block by subject, since a reader of the table takes the first subject that
+/// it meets for the reference. The order of measuring is in the columns `pos` and `t`.
+fn in_rows(samples: &Samples) -> Vec<Observation> {
+    let mut rows: Vec<Observation> = samples.observations().collect();
+    if samples.design() == Design::Blocks {
+        rows.sort_by_key(|row| (row.block, row.subject));
+    }
+    rows
 }
 
 fn outcome_text(outcome: Outcome) -> String {

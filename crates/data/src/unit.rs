@@ -138,10 +138,10 @@ pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
     let seconds = |factor| Some((factor, Unit::Second));
     let bytes = |factor| Some((factor, Unit::Byte));
     match symbol {
-        "ns" | "nanosecond" | "nanoseconds" => seconds(1e-9),
-        "us" | "µs" | "μs" | "microsecond" | "microseconds" => seconds(1e-6),
-        "ms" | "millisecond" | "milliseconds" => seconds(1e-3),
-        "s" | "sec" | "second" | "seconds" => seconds(1.0),
+        "ns" | "nsec" | "nanosecond" | "nanoseconds" => seconds(1e-9),
+        "us" | "µs" | "μs" | "usec" | "microsecond" | "microseconds" => seconds(1e-6),
+        "ms" | "msec" | "millisecond" | "milliseconds" => seconds(1e-3),
+        "s" | "sec" | "secs" | "second" | "seconds" => seconds(1.0),
         "m" | "min" | "minute" | "minutes" => seconds(60.0),
         "h" | "hour" | "hours" => seconds(3600.0),
         "B" | "byte" | "bytes" => bytes(1.0),

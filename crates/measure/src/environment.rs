@@ -15,7 +15,7 @@ use crate::sys::{clock, facts};
 /// How often the clock is read to learn its cost and its step.
 const CLOCK_READINGS: u32 = 4000;
 /// How long the processor is kept busy to see how much of it we get.
-const SPIN: Duration = Duration::from_millis(3);
+const SPIN: Duration = Duration::from_millis(2);
 /// How long `git status` may take; beyond that it is not known whether files were changed.
 const GIT_PATIENCE: Duration = Duration::from_millis(200);
 

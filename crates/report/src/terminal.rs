@@ -280,7 +280,8 @@ fn dependence(analysis: &Analysis) -> Option<String> {
     // In blocks only a difference that wanders matters: the check for that has its own level.
     let word = match share {
         _ if wanders => "the difference wandered",
-        s if in_blocks || s >= 0.9 => "dependence none",
+        s if s >= 0.9 => "dependence none",
+        _ if in_blocks => "dependence of no matter",
         s if s >= 0.5 => "dependence weak",
         _ => "dependence strong",
     };

@@ -34,8 +34,10 @@ impl Teller<'_> {
                 let won = self.won(c.wins.better == n);
                 let blocks = counted(blocks, "block");
                 said.push(format!("{of} was {won} in {} of {blocks}", fixed0(n)));
-                let chance = number::percent_fine(2f64.powi(1 - n as i32));
-                said.push(format!("that happens by chance in {chance}"));
+                if n > 1.0 {
+                    let chance = number::percent_fine(2f64.powi(1 - n as i32));
+                    said.push(format!("that happens by chance in {chance}"));
+                }
             }
             let confidence = number::chosen_percent(self.analysis.plan.confidence);
             said.push(format!("{} blocks are the fewest for {confidence}", self.fewest_fixed()));

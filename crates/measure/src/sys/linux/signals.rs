@@ -13,21 +13,31 @@ extern "C" fn count_it(_signal: libc::c_int) {
     COUNT.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Counts SIGINT, SIGTERM and SIGHUP from now on. Whoever sleeps in a system call is woken.
+/// Counts SIGINT, SIGTERM and SIGHUP from now on. Whoever sleeps in a system call is woken. One that was being ignored
+/// (`nohup`, a background job of a script) stays so. SIGXFSZ is ignored, so that a file that may not grow is an error of
+/// writing, and not the end of everything.
 pub(crate) fn install() -> io::Result<()> {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked;
-        // the handler touches one atomic integer only, as a handler may at any moment.
-        let result = unsafe {
-            let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-            action.sa_sigaction = count_it as *const () as usize;
-            // Without SA_RESTART, so that a read returns.
-            action.sa_flags = 0;
-            libc::sigaction(signal, &action, std::ptr::null_mut())
-        };
-        if result != 0 {
-            return Err(io::Error::last_os_error());
+        if set(signal, count_it as *const () as usize)? == libc::SIG_IGN {
+            set(signal, libc::SIG_IGN)?;
         }
     }
-    Ok(())
+    set(libc::SIGXFSZ, libc::SIG_IGN).map(drop)
+}
+
+/// Sets what happens on a signal, and returns what happened before.
+fn set(signal: libc::c_int, handler: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
+    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the handler is SIG_IGN or
+    // touches one atomic integer only, as a handler may at any moment.
+    unsafe {
+        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        action.sa_sigaction = handler;
+        // Without SA_RESTART, so that a read returns.
+        action.sa_flags = 0;
+        if libc::sigaction(signal, &action, &mut before) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(before.sa_sigaction)
+    }
 }

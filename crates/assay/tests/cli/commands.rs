@@ -1,0 +1,149 @@
+//! Commands that cannot be run, fail, outlast their time or leave something behind.
+
+use crate::room::{Room, codes, endless, processes_of};
+
+#[test]
+fn a_program_that_is_not_found_gets_a_suggestion() {
+    let room = Room::new();
+    room.run(&["run", "slep 0.1"]).ends(2).complains("`slep`").complains("`sleep`");
+    room.link("sleep", "sort-new");
+    room.run(&["run", "./sort-nwe"]).ends(2).complains("`./sort-nwe`").complains("sort-new");
+    assert!(room.kept().is_empty());
+}
+
+#[test]
+fn a_file_that_is_not_executable_is_told_how_to_become_so() {
+    let room = Room::new();
+    room.write("build.sh", "#!/bin/sh\n");
+    room.run(&["run", "./build.sh"]).ends(2).complains("not executable").complains("chmod +x");
+}
+
+#[test]
+fn every_command_is_looked_up_before_any_is_run() {
+    let room = Room::new();
+    room.run(&["run", "sh -c 'echo ran >> log'", "no-such-program-here"]).ends(2);
+    assert_eq!(room.read("log"), "");
+}
+
+#[test]
+fn shell_characters_without_a_shell_name_the_option() {
+    let room = Room::new();
+    for command in ["true | true", "true > x", "ls *", "echo $HOME", "true; true", "true &"] {
+        room.run(&["run", command]).ends(2).complains("--shell");
+    }
+    room.run(&["run", ""]).ends(2).complains("empty");
+}
+
+#[test]
+fn a_first_run_that_fails_shows_the_tail_of_its_standard_error() {
+    let room = Room::new();
+    let command = "sh -c 'echo the disk is on fire >&2; exit 3'";
+    let ended = room.run(&["run", "--save", "s.assay", command]).ends(4);
+    let ended = ended.complains("status 3").complains("on its first run");
+    assert!(ended.stderr.contains("the disk is on fire"), "{}", ended.stderr);
+    assert_eq!(ended.stdout, "");
+}
+
+#[test]
+fn a_run_that_fails_later_says_when_and_keeps_what_was_measured() {
+    let room = Room::new();
+    // The warm-up run is the first of the four.
+    let command = "sh -c 'echo ran >> log; test $(wc -l < log) -lt 4'";
+    let ended = room.run(&["run", "--save", "s.assay", command]);
+    let ended = ended.ends(4).complains("status 1").complains("in block 3");
+    assert!(ended.stdout.contains("too few"), "{}", ended.stdout);
+    assert_eq!(room.records("s.assay", "obs").len(), 2);
+    assert_eq!(room.records("s.assay", "stop")[0]["reason"], "failed");
+    room.run(&["compare", "s.assay"]).ends(0);
+}
+
+#[test]
+fn a_command_that_dies_by_a_signal_has_failed() {
+    let room = Room::new();
+    room.run(&["run", "sh -c 'kill -9 $$'"]).ends(4).complains("signal 9");
+}
+
+#[test]
+fn failures_that_are_tolerated_are_counted_and_recorded() {
+    let room = Room::new();
+    let with = |option: &str| {
+        let arguments = ["run", "--runs", "3", "--save", "s.assay", option, "sh -c 'exit 3'"];
+        room.run(&[&arguments[..], &["--json"]].concat())
+    };
+    for option in ["--ignore-failure", "--ignore-failure=3", "--ignore-failure=1,3"] {
+        let result = with(option).ends(0).json();
+        assert_eq!(result["subjects"][0]["failures"], 3, "{option}");
+        assert!(codes(&result).contains(&"FAILURES"));
+        let observed = room.records("s.assay", "obs");
+        assert_eq!(observed.len(), 3);
+        assert!(observed.iter().all(|o| o["outcome"]["exit"] == 3), "{observed:?}");
+    }
+    with("--ignore-failure=4").ends(4).complains("status 3");
+    with("--ignore-failure=256").ends(2).complains("255");
+}
+
+#[test]
+fn a_run_that_outlasts_its_limit_is_recorded_as_that_and_reported() {
+    let room = Room::new();
+    let arguments = ["run", "--runs", "2", "--timeout", "50ms", "--save", "s.assay"];
+    let ended = room.run(&[&arguments[..], &[&endless()]].concat()).ends(0);
+    assert!(ended.stdout.contains("time limit"), "{}", ended.stdout);
+    assert!(room.records("s.assay", "obs").iter().all(|o| o["outcome"] == "timeout"));
+    let result = room.json(&["compare", "s.assay"]);
+    assert_eq!(result["subjects"][0]["timeouts"], 2);
+    assert!(codes(&result).contains(&"TIMEOUTS"));
+}
+
+#[test]
+fn a_run_that_outlasts_the_budget_ends_with_what_that_allows() {
+    let room = Room::new();
+    let arguments = ["run", "--no-save", "--time", "0.2s", "sleep 0.15", "sleep 0.16"];
+    let result = room.json(&arguments);
+    assert_eq!(result["verdict"], "inconclusive");
+    assert!(result["blocks"].as_u64().is_some_and(|blocks| (1..6).contains(&blocks)), "{result:#}");
+    assert!(codes(&result).contains(&"FEW_BLOCKS_PLANNED"), "{result:#}");
+    room.run(&[&arguments[..], &["--fail-if", "slower"]].concat()).ends(3).shows("too few blocks");
+}
+
+#[test]
+fn children_that_outlive_their_parent_are_ended_and_reported() {
+    let room = Room::new();
+    let orphan = endless();
+    let line = format!("{orphan} & exit 0");
+    let result = room.json(&["run", "--no-save", "--runs", "2", "--shell", &line]);
+    assert!(codes(&result).contains(&"LEFT_PROCESSES"), "{result:#}");
+    assert!(processes_of(&orphan).is_empty());
+}
+
+#[test]
+fn a_child_that_ignores_the_request_to_end_is_made_to() {
+    let room = Room::new();
+    let stubborn = endless();
+    let line = format!("trap '' TERM; {stubborn}");
+    let arguments = ["run", "--no-save", "--runs", "1", "--warmup", "0", "--timeout", "20ms"];
+    let result = room.json(&[&arguments[..], &["--shell", &line]].concat());
+    assert_eq!(result["subjects"][0]["timeouts"], 1);
+    assert!(processes_of(&stubborn).is_empty());
+}
+
+#[test]
+fn a_child_that_closes_its_descriptors_is_measured_to_its_end() {
+    let room = Room::new();
+    let line = "exec <&- >&- 2>&-; sleep 0.02; /bin/true; kill -9 $$";
+    for output in ["null", "pipe", "inherit", "file.txt"] {
+        let arguments = ["run", "--no-save", "--runs", "2", "--ignore-failure", "--output", output];
+        let result = room.json(&[&arguments[..], &["--shell", line]].concat());
+        assert_eq!(result["subjects"][0]["failures"], 2, "{output}");
+        let shortest = &result["subjects"][0]["metrics"]["wall"]["min"];
+        assert!(shortest.as_f64().is_some_and(|seconds| seconds >= 0.02), "{output}: {shortest}");
+    }
+}
+
+#[test]
+fn a_great_writer_is_neither_stopped_nor_mixed_into_the_data() {
+    let room = Room::new();
+    let line = "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2";
+    for output in ["null", "pipe"] {
+        room.json(&["run", "--no-save", "--runs", "2", "--output", output, "--shell", line]);
+    }
+}

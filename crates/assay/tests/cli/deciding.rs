@@ -1,0 +1,211 @@
+//! Verdicts, exit statuses, and that a file says later what the run said.
+
+use crate::room::{Room, data};
+use serde_json::Value;
+
+const QUICK: &str = "sleep 0.02";
+const SLOW: &str = "sleep 0.06";
+
+/// Measures two commands under `--fail-if` and gives exit status and result.
+fn judged(arguments: &[&str]) -> (i32, Value) {
+    let ended = Room::new().run(&[&["run", "--no-save", "--json"], arguments].concat());
+    let result = ended.json();
+    (ended.status, result)
+}
+
+#[test]
+fn a_slower_command_fails_a_build_that_asked_for_it() {
+    let (status, result) = judged(&["--fail-if", "slower", QUICK, SLOW]);
+    assert_eq!((status, &result["verdict"]), (1, &"slower".into()));
+    let (status, _) = judged(&["--fail-if", "faster,equivalent", "-n", "8", QUICK, SLOW]);
+    assert_eq!(status, 0);
+    let (status, _) = judged(&["--fail-if", "different", "-n", "8", QUICK, SLOW]);
+    assert_eq!(status, 1);
+}
+
+#[test]
+fn a_faster_command_does_not_fail_a_build() {
+    let (status, result) = judged(&["--fail-if", "slower", SLOW, QUICK]);
+    assert_eq!((status, &result["verdict"]), (0, &"faster".into()));
+}
+
+#[test]
+fn commands_that_differ_by_less_than_matters_are_equivalent() {
+    let common = ["--threshold", "60%", QUICK, "sleep 0.0201"];
+    let (status, result) = judged(&[&["--fail-if", "slower"], &common[..]].concat());
+    assert_eq!((status, &result["verdict"]), (0, &"equivalent".into()));
+    let (status, _) = judged(&[&["--fail-if", "equivalent"], &common[..]].concat());
+    assert_eq!(status, 1);
+}
+
+#[test]
+fn too_few_blocks_are_inconclusive() {
+    let (status, result) = judged(&["--fail-if", "slower", "-n", "5", QUICK, SLOW]);
+    assert_eq!((status, &result["verdict"]), (3, &"inconclusive".into()));
+    let (status, _) = judged(&["-n", "5", QUICK, SLOW]);
+    assert_eq!(status, 0, "without --fail-if every verdict is fine");
+}
+
+#[test]
+fn samples_that_were_recorded_apart_prove_nothing_to_a_build() {
+    let room = Room::new();
+    let (with, without) = (data("zlib_with.txt"), data("zlib_without.txt"));
+    let result = room.json(&["compare", &with, &without]);
+    assert_eq!(result["design"], "unpaired");
+    assert_ne!(result["verdict"], "inconclusive");
+    for verdict in ["slower", "faster", "different", "equivalent"] {
+        room.run(&["compare", "--fail-if", verdict, &with, &without]).ends(3);
+    }
+}
+
+#[test]
+fn json_names_what_was_compared_and_how_sure_it_is() {
+    let (_, result) = judged(&["-n", "8", "-N", "old", "-N", "new", SLOW, QUICK]);
+    assert_eq!(result["assay"], 1);
+    assert_eq!((&result["of"], &result["against"]), (&"new".into(), &"old".into()));
+    assert_eq!((&result["verdict"], &result["design"]), (&"faster".into(), &"blocks".into()));
+    let wall = &result["comparisons"][0];
+    assert_eq!(wall["metric"], "wall");
+    let ratio = |end: &str| wall["ratio"][end].as_f64().unwrap();
+    assert!(ratio("lower") <= ratio("estimate") && ratio("estimate") <= ratio("upper"));
+    assert!(ratio("upper") < 1.0, "{ratio:?}", ratio = wall["ratio"]);
+    assert_eq!(wall["wins"]["better"], 8.0);
+    let text = result.to_string();
+    for metric in ["cpu", "max_rss"] {
+        assert!(text.contains(metric), "{metric}");
+    }
+}
+
+/// Takes out what may differ between a run and a look at its file.
+fn substance(mut result: Value) -> Value {
+    for field in ["tool", "argv", "file", "started"] {
+        result.as_object_mut().unwrap().remove(field);
+    }
+    result
+}
+
+#[test]
+fn compare_repeats_the_run_from_its_file_to_the_digit() {
+    let ways: [&[&str]; 5] = [
+        &["-n", "8", QUICK, SLOW],
+        &[QUICK, SLOW],
+        &["-n", "6", "--confidence", "90%", "--threshold", "5ms", QUICK, SLOW, "sleep 0.02"],
+        &["-n", "9", "--primary", "cpu", "true", "ls"],
+        &["-n", "12", "true"],
+    ];
+    for way in ways {
+        let room = Room::new();
+        let run = room.json(&[&["run", "--save", "s.assay"], way].concat());
+        let read = room.json(&["compare", "s.assay"]);
+        assert_eq!(substance(run), substance(read), "{way:?}");
+    }
+}
+
+#[test]
+fn compare_repeats_an_export_of_the_samples_too() {
+    let mut first = Vec::new();
+    for seed in ["1", "6"] {
+        let room = Room::new();
+        let keep = ["--save", "s.assay", "--export", "s.samples.csv", "--seed", seed];
+        room.run(&[&["run", "-n", "8"], &keep[..], &["sleep 0.01", "true"]].concat()).ends(0);
+        first.push(room.records("s.assay", "obs")[0]["subject"].as_u64().unwrap());
+        let [file, table] = ["s.assay", "s.samples.csv"].map(|name| room.json(&["compare", name]));
+        for place in ["/verdict", "/of", "/against", "/design", "/blocks"] {
+            assert_eq!(file.pointer(place), table.pointer(place), "seed {seed}: {place}");
+        }
+        for place in ["medians", "wins", "ratio", "shift"] {
+            assert_eq!(file["comparisons"][0][place], table["comparisons"][0][place], "{place}");
+        }
+    }
+    // Also where the reference was not the first to be measured.
+    assert!(first.contains(&0) && first.contains(&1), "{first:?}");
+}
+
+/// Where every observation stood: block, place and subject.
+fn order(seed: &str, runs: &str) -> Vec<[Value; 3]> {
+    let room = Room::new();
+    let common = ["run", "--save", "s.assay", "--seed", seed, "--runs", runs];
+    room.run(&[&common[..], &["-N", "a", "-N", "b", "-N", "c", "true", "true", "true"]].concat())
+        .ends(0);
+    assert_eq!(room.records("s.assay", "run")[0]["seed"].to_string(), seed);
+    let observed = room.records("s.assay", "obs").into_iter();
+    observed.map(|o| ["block", "pos", "subject"].map(|name| o[name].clone())).collect()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_order() {
+    let first = order("20240229", "12");
+    assert_eq!(first.len(), 36);
+    assert_eq!(first, order("20240229", "12"));
+    assert_ne!(first, order("20240301", "12"));
+    // Every block holds every subject once, and not always in the same order.
+    let orders: Vec<Vec<u64>> = first
+        .chunks(3)
+        .map(|block| block.iter().map(|o| o[2].as_u64().unwrap()).collect())
+        .collect();
+    for block in &orders {
+        let mut subjects = block.clone();
+        subjects.sort_unstable();
+        assert_eq!(subjects, [0, 1, 2]);
+    }
+    assert!(orders.iter().any(|block| block != &orders[0]));
+}
+
+#[test]
+fn exactly_so_many_blocks_are_taken_as_asked_for() {
+    for runs in [1, 2, 7, 13] {
+        let room = Room::new();
+        let asked = runs.to_string();
+        let result = room.json(&[
+            "run", "--save", "s.assay", "-n", &asked, "-N", "a", "-N", "b", "true", "true",
+        ]);
+        assert_eq!(result["blocks"], runs);
+        assert_eq!(result["stop"], "blocks");
+        assert_eq!(room.records("s.assay", "obs").len(), 2 * runs);
+    }
+    Room::new().run(&["run", "-n", "0", "true"]).ends(2);
+}
+
+#[test]
+fn warm_up_runs_are_taken_and_not_recorded() {
+    for (warmup, runs) in [("0", 3), ("1", 4), ("4", 7)] {
+        let room = Room::new();
+        let arguments = ["run", "--save", "s.assay", "-n", "3", "--warmup", warmup];
+        room.run(&[&arguments[..], &["sh -c 'echo ran >> log'"]].concat()).ends(0);
+        assert_eq!(room.read("log").lines().count(), runs);
+        assert_eq!(room.records("s.assay", "obs").len(), 3);
+    }
+}
+
+#[test]
+fn one_command_alone_is_described_and_stops_when_it_is_known() {
+    let room = Room::new();
+    let result = room.json(&["run", "--no-save", "--threshold", "50%", "sleep 0.03"]);
+    assert!(result.get("verdict").is_none());
+    assert_eq!(result["comparisons"].as_array().map(Vec::len), Some(0));
+    assert_eq!(result["stop"], "precise");
+    let wall = &result["subjects"][0]["metrics"]["wall"];
+    let (low, high) = (&wall["median_interval"]["lower"], &wall["median_interval"]["upper"]);
+    assert!(low.as_f64() <= wall["median"].as_f64() && wall["median"].as_f64() <= high.as_f64());
+    assert!(wall["min"].as_f64().is_some_and(|seconds| seconds >= 0.03));
+}
+
+#[test]
+fn several_commands_are_each_held_against_the_first() {
+    let room = Room::new();
+    let result = room.json(&["run", "--no-save", "-n", "8", QUICK, SLOW, "sleep 0.001"]);
+    let comparisons = result["comparisons"].as_array().unwrap();
+    let told: Vec<_> =
+        comparisons.iter().map(|c| [&c["of"], &c["against"], &c["verdict"]]).collect();
+    assert_eq!(told[0], [SLOW, QUICK, "slower"]);
+    assert_eq!(told[1], ["sleep 0.001", QUICK, "faster"]);
+    assert_eq!(told.len(), 2);
+}
+
+#[test]
+fn a_threshold_of_another_kind_than_the_metric_is_refused() {
+    let room = Room::new();
+    room.run(&["run", "--threshold", "1MiB", "true", "true"]).ends(2).complains("--threshold");
+    room.run(&["run", "--threshold", "3", "true"]).ends(2).complains("3%");
+    room.run(&["run", "--primary", "wal", "true"]).ends(2).complains("wall");
+}

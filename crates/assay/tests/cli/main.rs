@@ -1,0 +1,16 @@
+//! Drives the built binary from outside, as a person or a script would: arguments in, screens, files and exit statuses out.
+//!
+//! Times are never asserted, only relations and structure: the machine may be busy. Every test has a [`room::Room`] of its own,
+//! so that nothing is written to the state directory of whoever runs the tests.
+
+#![allow(clippy::unwrap_used)]
+
+mod commands;
+mod deciding;
+mod interruptions;
+mod options;
+mod reading;
+mod recording;
+mod room;
+mod screens;
+mod showing;

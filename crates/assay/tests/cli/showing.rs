@@ -1,0 +1,191 @@
+//! Screens: how wide, in which colours, and what happens when nobody reads them; and the pages that come from the arguments.
+
+use crate::room::{Ended, Room, data, finish, start};
+
+const VERBS: [&str; 4] = ["run", "compare", "completions", "man"];
+
+/// Compares two fixed files, with further arguments and a change of the environment.
+fn compared(arguments: &[&str], variable: (&str, &str)) -> Ended {
+    let room = Room::new();
+    let files = [data("zlib_with.txt"), data("zlib_without.txt")];
+    let all = [&["compare", &files[0], &files[1]], arguments].concat();
+    let mut command = room.assay(&all);
+    command.env(variable.0, variable.1);
+    finish(command).ends(0)
+}
+
+#[test]
+fn without_a_verb_or_with_a_wrong_one_there_is_help() {
+    let room = Room::new();
+    let ended = room.run(&[]).ends(2);
+    for verb in VERBS {
+        assert!(ended.stderr.contains(verb), "{verb}");
+    }
+    room.run(&["rum", "true"]).ends(2).complains("'run'").complains("--help");
+    room.run(&["run"]).ends(2).complains("COMMAND").complains("--help");
+    room.run(&["run", "--treshold", "1%", "true"]).ends(2).complains("--threshold");
+    let help = room.run(&["--help"]).ends(0);
+    assert!(help.stdout.contains("Exit codes") && help.stderr.is_empty());
+    assert!(room.run(&["--version"]).ends(0).stdout.starts_with("assay "));
+}
+
+#[test]
+fn a_terminal_of_20_columns_is_filled_and_not_exceeded() {
+    let room = Room::new();
+    let mut run = room.assay(&["run", "--no-save", "-n", "6", "true", "sleep 0.02"]);
+    run.env("COLUMNS", "20");
+    let mut alone = room.assay(&["run", "--no-save", "-n", "2", "true"]);
+    alone.env("COLUMNS", "20");
+    for ended in [compared(&[], ("COLUMNS", "20")), finish(run).ends(0), finish(alone).ends(0)] {
+        assert!(ended.stdout.lines().count() > 5);
+        for line in ended.stdout.lines() {
+            assert!(line.chars().count() <= 20, "{line:?} in\n{}", ended.stdout);
+        }
+    }
+}
+
+#[test]
+fn any_width_that_a_terminal_may_claim_is_survived() {
+    for columns in ["0", "1", "19", "21", "40", "59", "60", "1000", "99999999999999999999", "wide"]
+    {
+        compared(&[], ("COLUMNS", columns));
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let room = Room::new();
+    let line = format!(
+        "{{ \"$ASSAY\" compare {0} {0} --json; echo $? > status; }} | head -c 1",
+        data("zlib_with.txt")
+    );
+    assert_eq!(finish(room.shell(&line)).ends(0).stdout, "{");
+    assert_eq!(room.read("status"), "0\n");
+    // And one that was gone before anything was written.
+    let file = data("zlib_with.txt");
+    for arguments in
+        [&["compare", &file, &file][..], &["run", "-n", "2", "true"], &["man"], &["--help"]]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let status = room.assay(arguments).stdout(writer).status().unwrap();
+        assert_eq!(status.code(), Some(0), "{arguments:?}");
+    }
+    assert_eq!(room.kept().len(), 1, "the run is kept all the same");
+    // A build that asked for a verdict gets it, read or not.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let gate = ["run", "-n", "6", "--fail-if", "slower", "true", "sleep 0.05"];
+    assert_eq!(room.assay(&gate).stdout(writer).status().unwrap().code(), Some(1));
+}
+
+#[test]
+fn closed_descriptors_are_no_error() {
+    let room = Room::new();
+    for line in [
+        "\"$ASSAY\" run -n 2 --output inherit true >&-",
+        "\"$ASSAY\" run -n 2 true 2>&-",
+        "\"$ASSAY\" run -n 2 --save s.assay true <&- >&- 2>&-",
+    ] {
+        finish(room.shell(line)).ends(0);
+    }
+    // What is opened in their place must not be written into.
+    assert_eq!(room.records("s.assay", "obs").len(), 2);
+    room.run(&["compare", "s.assay"]).ends(0);
+}
+
+#[test]
+fn nothing_but_the_result_is_on_standard_output() {
+    let room = Room::new();
+    let ended = room.run(&["run", "-n", "2", "true", "--json"]).ends(0);
+    ended.json();
+    assert_eq!(ended.stderr, "", "without a terminal there is no progress");
+}
+
+#[test]
+fn quiet_says_nothing_on_standard_error_but_errors() {
+    let room = Room::new();
+    // A budget that is too small is told otherwise.
+    let arguments = ["run", "--no-save", "--time", "20ms", "sleep 0.01", "sleep 0.011"];
+    assert_ne!(room.run(&arguments).ends(0).stderr, "");
+    assert_eq!(room.run(&[&arguments[..], &["--quiet"]].concat()).ends(0).stderr, "");
+    assert_ne!(room.run(&["run", "--quiet", "false"]).ends(4).stderr, "");
+}
+
+#[test]
+fn colours_are_for_terminals_or_on_demand() {
+    let is_coloured = |ended: &Ended| ended.stdout.contains('\x1b');
+    assert!(!is_coloured(&compared(&[], ("TERM", "xterm"))));
+    assert!(is_coloured(&compared(&["--color", "always"], ("TERM", "xterm"))));
+    assert!(is_coloured(&compared(&["--color", "always"], ("NO_COLOR", "1"))), "asked is asked");
+    assert!(!is_coloured(&compared(&["--color", "never"], ("CLICOLOR_FORCE", "1"))));
+    assert!(!is_coloured(&compared(&[], ("NO_COLOR", "1"))));
+    // Colours carry nothing that the text does not say.
+    let mut plain = compared(&["--color", "always"], ("TERM", "xterm")).stdout;
+    while let Some(begin) = plain.find('\x1b') {
+        let length = plain[begin..].find('m').unwrap();
+        plain.replace_range(begin..=begin + length, "");
+    }
+    assert_eq!(plain, compared(&[], ("TERM", "xterm")).stdout);
+}
+
+/// Runs a line with a terminal on all descriptors; `script` gives one, where it is there.
+fn on_a_terminal(room: &Room, line: &str) -> Option<String> {
+    let probe = finish(room.shell("script -qec true /dev/null"));
+    if probe.status != 0 {
+        return None;
+    }
+    let mut command = room.shell(&format!("script -qec '{line}' /dev/null"));
+    command.env("TERM", "xterm");
+    Some(start(command).finish().ends(0).stdout)
+}
+
+#[test]
+fn a_terminal_gets_colours_unless_they_are_refused() {
+    let room = Room::new();
+    let file = data("zlib_with.txt");
+    let line = format!("\"$ASSAY\" compare {file} {file}");
+    let Some(screen) = on_a_terminal(&room, &line) else { return };
+    assert!(screen.contains('\x1b'), "{screen:?}");
+    let refused = on_a_terminal(&room, &format!("NO_COLOR=1 {line}")).unwrap();
+    assert!(!refused.contains('\x1b'), "{refused:?}");
+}
+
+#[test]
+fn progress_is_drawn_on_a_terminal_and_taken_away_again() {
+    let room = Room::new();
+    let line = "\"$ASSAY\" run --no-save -n 8 \"sleep 0.1\"";
+    let Some(screen) = on_a_terminal(&room, line) else { return };
+    assert!(screen.contains("machine:") && screen.contains("block"), "{screen:?}");
+    let quiet = on_a_terminal(&room, &format!("{line} --quiet")).unwrap();
+    assert!(!quiet.contains("machine:") && !quiet.contains('▕'), "{quiet:?}");
+}
+
+#[test]
+fn completions_know_every_verb_and_its_options() {
+    let room = Room::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = room.run(&["completions", shell]).ends(0).stdout;
+        for word in VERBS.iter().chain(&["fail-if", "prepare", "threshold"]) {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    room.run(&["completions", "tcl"]).ends(2).complains("bash");
+    // What bash is given must be bash.
+    let line = "command -v bash > /dev/null || exit 0; \"$ASSAY\" completions bash > c; bash -n c";
+    assert_eq!(finish(room.shell(line)).ends(0).stderr, "");
+}
+
+#[test]
+fn there_is_a_man_page_for_every_verb() {
+    let room = Room::new();
+    let page = room.run(&["man"]).ends(0).stdout;
+    assert!(page.contains(".TH assay 1"), "{page}");
+    room.run(&["man", "--out", "pages"]).ends(0);
+    assert!(!room.read("pages/assay.1").is_empty());
+    for verb in VERBS {
+        assert!(page.contains(verb), "{verb}");
+        let own = room.read(&format!("pages/assay-{verb}.1"));
+        assert!(own.contains(".SH OPTIONS"), "{verb}: {own}");
+    }
+}
