@@ -441,6 +441,16 @@ static void add(const struct request *request, struct reply *reply)
 
 /* ---- One run ---- */
 
+/* The request is often here before assay, which sent it, has gone to sleep again on the very same
+ * processor. A command that is started then shares it for a moment, and the scheduler moves one of
+ * the two while the command is being loaded: that made /bin/true 6 % longer in six runs of ten, and
+ * its times three times as spread. To yield lets assay finish; where it is elsewhere it costs nothing. */
+static void let_assay_sleep(void)
+{
+    for (int i = 0; i < 3; i++)
+        CALL0(__NR_sched_yield);
+}
+
 /* Runs on child_stack in the memory of the launcher, which sleeps until exec or exit. */
 static void child(void)
 {
@@ -592,6 +602,7 @@ static void run(const struct request *request, int given, struct reply *reply)
     if (dress(s, request, reply)) {
         if (timeout)
             set_alarm(timeout);
+        let_assay_sleep();
         reply->start_ns = (uint64_t)now_ns();
         long pid = spawn(CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD,
                          child_stack + sizeof child_stack, &page->group, child);
