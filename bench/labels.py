@@ -114,7 +114,7 @@ def aa_live(bench):
     )
     programs = _programs()
     for condition, busy in CONDITIONS:
-        rounds = bench.size(60 if busy == 0 else 40, 2)
+        rounds = bench.size(40, 2)
         for name, program in programs.items():
             series = f"{name}, {condition}"
             say(f"  live {series}")

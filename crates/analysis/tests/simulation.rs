@@ -47,7 +47,9 @@ impl Noise {
                 self.last
             }
             Kind::Tick => 0.01 * z + if self.run.is_multiple_of(2) { 0.05 } else { 0.0 },
-            Kind::Stalls => 0.01 * z + if self.random.next_u32() % 100 == 0 { 3.2 } else { 0.0 },
+            Kind::Stalls => {
+                0.01 * z + if self.random.next_u32().is_multiple_of(100) { 3.2 } else { 0.0 }
+            }
         }
     }
 }

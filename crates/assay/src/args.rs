@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct JudgeArgs {
-    /// Smallest difference that matters: a percentage of the reference, or an amount such as 250us
+    /// Smallest difference that matters: a percentage of the reference, or an amount such as 250us [default: 1%]
     #[arg(long, value_name = "SIZE", value_parser = threshold)]
     pub threshold: Option<Threshold>,
 

@@ -1,10 +1,11 @@
-//! The screens in the tutorial are what the binary prints: every `console` block is run.
+//! The screens in the tutorial and in the reference are what the binary prints: every `console` block is run.
 
 #[test]
-fn the_screens_in_the_tutorial_are_real() {
+fn the_screens_in_the_documents_are_real() {
     // Without a terminal the screen is 80 columns wide unless this says otherwise.
     trycmd::TestCases::new()
         .env("COLUMNS", "80")
         .register_bin("assay", trycmd::cargo::cargo_bin!("assay"))
-        .case("../../docs/tutorial/*.md");
+        .case("../../docs/tutorial/*.md")
+        .case("../../docs/reference/cli.md");
 }

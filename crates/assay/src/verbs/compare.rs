@@ -17,8 +17,8 @@ use std::path::PathBuf;
   assay compare --by build --value ns --unit ns t.csv long form: one row per value
   assay compare --by 1 --value 2 --unit ns data.csv.gz
 
-A verdict about files is one about these samples: whatever else changed between the recordings is in the
-difference. Numbers taken in one run, in blocks (`assay run A B`), do not have that weakness.")]
+A verdict about files is one about these samples: whatever else changed between the recordings is in the difference. Numbers \
+taken in one run, in blocks (`assay run A B`), do not have that weakness.")]
 pub(crate) struct Args {
     /// Sample files: .assay, columns of numbers, or CSV; .gz of each; - is standard input. The first is the reference
     #[arg(required = true, value_name = "FILE")]
