@@ -281,7 +281,7 @@ fn dependence(analysis: &Analysis) -> Option<String> {
     let word = match share {
         _ if wanders => "the difference wandered",
         s if s >= 0.9 => "dependence none",
-        _ if in_blocks => "dependence of no matter",
+        _ if in_blocks => "no dependence that matters",
         s if s >= 0.5 => "dependence weak",
         _ => "dependence strong",
     };

@@ -94,7 +94,9 @@ fn killing_assay_at_any_moment_leaves_a_readable_record_and_no_process() {
         let command = format!("timeout 0.01 {lasting}");
         let arguments =
             ["run", "--save", "s.assay", "--warmup", "0", "--ignore-failure", "-N", "a"];
-        let assay = start(room.assay(&[&arguments[..], &["-N", "b", &command, &command]].concat()));
+        // More blocks than it will live to take: a verdict would end it before it is killed.
+        let rest = ["--runs", "10000", "-N", "b", &command, &command];
+        let assay = start(room.assay(&[&arguments[..], &rest].concat()));
         until("the record is begun", || room.path("s.assay").exists());
         until_observed(&room, count);
         sleep(Duration::from_millis(pause));
