@@ -345,7 +345,7 @@ fn subject(command: &Prepared) -> assay_data::Subject {
         shell: command.command.shell,
         cwd: command.command.cwd.as_ref().map(|path| path.display().to_string()),
         env: command.command.env.clone(),
-        source: None,
+        ..assay_data::Subject::default()
     }
 }
 

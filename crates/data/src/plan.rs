@@ -68,6 +68,8 @@ pub enum StopReason {
     Interrupted,
     /// A measured command or a hook failed.
     Failed,
+    /// The condition that the user gave came true.
+    Until,
 }
 
 /// What was decided before the first block.
@@ -86,6 +88,12 @@ pub struct Plan {
     pub warmup: u32,
     /// Name of the metric that decides.
     pub primary: String,
+    /// Names of the metrics that are decided beside it, sharing one error; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+    /// Condition at which a run stops that looks after every block, instead of when the answer is clear.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
     /// Seed of every random choice; below 2^53, so that every JSON reader keeps it.
     pub seed: u64,
 }
@@ -103,6 +111,8 @@ impl Plan {
             budget_seconds: Some(60.0),
             warmup: 1,
             primary: "wall".to_owned(),
+            beside: Vec::new(),
+            until: None,
             seed,
         }
     }

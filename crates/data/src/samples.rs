@@ -65,6 +65,21 @@ pub struct Subject {
     /// The file that the values came from, for imported samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Parameters of a scan with their values, in the order of the scan, as in `("n", "4")`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<(String, String)>,
+    /// Index of the subject that this one is compared with; its own index marks a reference. `None`: the first subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<usize>,
+    /// How many runs of it went on at once; `None`: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u32>,
+    /// What was set for its processes, as in `("fifo", "10")`, `("pin", "1")`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub control: Vec<(String, String)>,
+    /// The files that make the command, each with its digest, as in `("/usr/bin/sort", "sha256:…")`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<(String, String)>,
 }
 
 /// How one observation ended.
@@ -122,6 +137,19 @@ pub struct Series {
     pub observations: Vec<usize>,
 }
 
+/// Values of one metric within one observation, where the program gave several; the observation holds what they come to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inner {
+    /// Index of the subject.
+    pub subject: usize,
+    /// Block of the observation.
+    pub block: u32,
+    /// Name of the metric.
+    pub metric: String,
+    /// The values in their order, finite, in the metric's base unit.
+    pub values: Vec<f64>,
+}
+
 /// Everything that one run, or one import, holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
@@ -141,6 +169,8 @@ pub struct Samples {
     pub started: Option<String>,
     /// The command line that measured.
     pub argv: Vec<String>,
+    /// What programs gave several values of within one run.
+    pub inner: Vec<Inner>,
     /// The tool and version that wrote the samples, as in `assay 0.1.0`.
     pub tool: Option<String>,
     observations: Columns,
@@ -257,6 +287,12 @@ impl Samples {
             outcome: o.outcome[index],
             values: o.values.iter().map(|column| column[index]).collect(),
         })
+    }
+
+    /// Index of the subject that a subject is compared with; `None` for a reference, and where the file names none that is.
+    pub fn reference_of(&self, subject: usize) -> Option<usize> {
+        let against = self.subjects.get(subject)?.against.unwrap_or(0);
+        (against != subject && against < self.subjects.len()).then_some(against)
     }
 
     /// All observations, in the order in which they were taken.

@@ -233,6 +233,7 @@ fn stop(reason: StopReason) -> &'static str {
         StopReason::Budget => "budget",
         StopReason::Interrupted => "interrupted",
         StopReason::Failed => "failed",
+        StopReason::Until => "until",
     }
 }
 

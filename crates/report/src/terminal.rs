@@ -297,6 +297,7 @@ fn taken(blocks: usize, stop: Option<StopReason>) -> String {
         Some(StopReason::Budget) => format!("{blocks}, then out of time"),
         Some(StopReason::Interrupted) => format!("{blocks}, then interrupted"),
         Some(StopReason::Failed) => format!("{blocks}, then a failure"),
+        Some(StopReason::Until) => format!("{blocks}, until the condition came true"),
         None => blocks,
     }
 }

@@ -8,7 +8,7 @@ use super::record::{Kind, ObservationSeed, Run, Stop, Version};
 use crate::input::Input;
 use crate::lines::{Line, Lines};
 use crate::read_error::{Place, ReadError, quoted_start};
-use crate::{Finding, Metric, Observation, Samples, Severity, Subject};
+use crate::{Finding, Inner, Metric, Observation, Samples, Severity, Subject};
 use serde::de::DeserializeSeed;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -126,6 +126,7 @@ impl Reader {
             "environment" => self.environment(text),
             "subject" => self.subject(text),
             "metric" => self.metric(text),
+            "values" => self.inner(text),
             "finding" => {
                 self.samples.findings.push(serde_json::from_str(text)?);
                 Ok(())
@@ -173,6 +174,24 @@ impl Reader {
         let facts: Map<String, Value> = serde_json::from_str(text)?;
         let facts = facts.into_iter().filter(|(name, _)| name != "kind");
         self.samples.environment.facts.extend(facts);
+        Ok(())
+    }
+
+    fn inner(&mut self, text: &str) -> Result<(), Problem> {
+        let inner: Inner = serde_json::from_str(text)?;
+        if inner.subject >= self.samples.subjects.len() {
+            return Err(Problem::Said(format!(
+                "values of subject {}, which is not declared",
+                inner.subject
+            )));
+        }
+        if self.samples.metric_index(&inner.metric).is_none() {
+            return Err(Problem::Said(format!(
+                "values of metric `{}`, which is not declared",
+                inner.metric
+            )));
+        }
+        self.samples.inner.push(inner);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{
-    Better, Environment, Finding, Metric, Observation, Outcome, Plan, Samples, Severity,
+    Better, Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Samples, Severity,
     StopReason, Subject, Threshold, Unit,
 };
 use proptest::prelude::*;
@@ -47,9 +47,18 @@ fn small_run() -> Samples {
     for name in ["sort-old", "sört \"new\"\n"] {
         samples.add(Subject {
             command: Some(name.to_owned()),
+            parameters: vec![("n".to_owned(), "4".to_owned())],
+            against: Some(0),
+            control: vec![("fifo".to_owned(), "10".to_owned())],
             ..Subject { name: name.into(), ..Subject::default() }
         });
     }
+    samples.inner.push(Inner {
+        subject: 1,
+        block: 2,
+        metric: "wall".to_owned(),
+        values: vec![0.25, 0.5],
+    });
     for block in 0..3 {
         for position in 0..2 {
             samples.push(Observation {

@@ -7,7 +7,7 @@
 use super::VERSION;
 use super::number::{push_json, push_number};
 use crate::{
-    Environment, Finding, Metric, Observation, Outcome, Plan, Samples, StopReason, Subject,
+    Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Samples, StopReason, Subject,
 };
 use serde_json::json;
 use std::io::{self, Write};
@@ -163,6 +163,21 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
+    /// Appends the values that a program gave of one metric within one run. Nothing is written when there are none.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the subject was not declared or a value is not finite; else what the sink says.
+    pub fn inner(&mut self, inner: &Inner) -> io::Result<()> {
+        if inner.values.is_empty() {
+            return Ok(());
+        }
+        if inner.subject >= self.subjects || inner.values.iter().any(|v| !v.is_finite()) {
+            let problem = "values of a subject that is not declared, or that are not finite";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
+        self.record("values", inner)
+    }
+
     /// Appends what measuring found on the way. Evidence that is not finite is left out.
     ///
     /// # Errors
@@ -240,6 +255,9 @@ pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
     for observation in samples.observations() {
         blocks = blocks.max(observation.block.map_or(0, |block| block + 1));
         writer.observe(&observation)?;
+    }
+    for inner in &samples.inner {
+        writer.inner(inner)?;
     }
     for finding in &samples.findings {
         writer.finding(finding)?;

@@ -57,7 +57,17 @@ pub(super) fn plan(when: &WhenArgs, judge: &JudgeArgs, commands: usize) -> anyho
             metric.unit.symbol()
         );
     }
-    Ok(Plan { confidence, threshold, stop, budget_seconds, warmup: when.warmup, primary, seed })
+    Ok(Plan {
+        confidence,
+        threshold,
+        stop,
+        budget_seconds,
+        warmup: when.warmup,
+        primary,
+        beside: Vec::new(),
+        until: None,
+        seed,
+    })
 }
 
 /// Where the fewest blocks that can decide one by one do not fit, the number is fixed beforehand: looked at once, fewer
