@@ -47,18 +47,9 @@ fn small_run() -> Samples {
     for name in ["sort-old", "sört \"new\"\n"] {
         samples.add(Subject {
             command: Some(name.to_owned()),
-            parameters: vec![("n".to_owned(), "4".to_owned())],
-            against: Some(0),
-            control: vec![("fifo".to_owned(), "10".to_owned())],
             ..Subject { name: name.into(), ..Subject::default() }
         });
     }
-    samples.inner.push(Inner {
-        subject: 1,
-        block: 2,
-        metric: "wall".to_owned(),
-        values: vec![0.25, 0.5],
-    });
     for block in 0..3 {
         for position in 0..2 {
             samples.push(Observation {
@@ -93,6 +84,24 @@ fn assert_same(left: &Samples, right: &Samples) {
 fn a_run_is_read_as_it_was_written() {
     let samples = small_run();
     assert_same(&read_bytes(written(&samples)).unwrap(), &samples);
+}
+
+#[test]
+fn scans_control_and_inner_values_are_read_as_they_were_written() {
+    let mut samples = small_run();
+    let pair = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    let subject = &mut samples.subjects[1];
+    subject.parameters = pair("n", "4");
+    subject.against = Some(1);
+    subject.jobs = Some(2);
+    subject.control = pair("fifo", "10");
+    subject.files = pair("/bin/sort", "sha256:00");
+    samples.inner =
+        vec![Inner { subject: 1, block: 2, metric: "wall".to_owned(), values: vec![0.25, 0.5] }];
+    assert_same(&read_bytes(written(&samples)).unwrap(), &samples);
+    assert_eq!((samples.reference_of(0), samples.reference_of(1)), (None, None));
+    let unknown = r#"{"kind":"values","subject":0,"block":0,"metric":"nap","values":[1]}"#;
+    assert!(refused(unknown).contains("`nap`, which is not declared"));
 }
 
 #[test]
