@@ -23,6 +23,7 @@ PROGRAMS = {
     "floor": ["-O2"],
     "vfork": ["-O2"],
     "busy": ["-O2"],
+    "marks": ["-O2"],
     "spin": ["-O2", "-static"],
     "tiny": ["-O2", "-static"],
     "peak": ["-O2", "-static"],

@@ -19,6 +19,7 @@ import time
 
 import labels
 import memory
+import options
 import peers
 import speed
 from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
@@ -37,6 +38,10 @@ FIGURES = {
     "power": (labels.power, ["power"]),
     "aa-recorded": (labels.aa_recorded, ["aa-recorded"]),
     "aa-live": (labels.aa_live, ["aa-live"]),
+    "options": (options.options, ["options"]),
+    "marks": (options.marks, ["marks"]),
+    "still": (options.still, ["still"]),
+    "calibrate": (options.calibrate, ["calibrate"]),
 }
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5

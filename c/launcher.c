@@ -10,9 +10,15 @@
  * protocol), reports numbers, and never leaves a process behind, not even when `assay` is killed.
  *
  * Between the two readings of the clock there is only what a start needs: clone, and in the child
- * setpgid, prctl and execve. Descriptors 0, 1, 2, the directory, the environment and the timer
- * are made ready before in the launcher itself, and the child inherits them as they are. Signals
- * need no resetting: the launcher ignores by empty handlers, which exec turns into defaults.
+ * setpgid, prctl and execve. Descriptors 0, 1, 2 and 7, the directory, the environment, the
+ * processors, the address space's layout and the timer are made ready before in the launcher
+ * itself, and the child inherits them as they are. Signals need no resetting: the launcher ignores
+ * by empty handlers, which exec turns into defaults. Only a priority that is asked for costs the
+ * child a system call of its own.
+ *
+ * The same program, started once more, is the guard: it remembers the values of files that assay
+ * changes, and writes them back when assay ends, however that comes about. Such a guard runs no
+ * commands.
  */
 #include <asm/unistd.h>
 #include <errno.h>
@@ -22,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -160,17 +167,20 @@ static __attribute__((noreturn)) void leave(int code)
 
 /* ---- The protocol: native byte order, for both ends are one program. See wire.rs. ---- */
 
-enum { HELLO = 1, ADD = 2, RUN = 3 };
-enum { REQUEST_STDOUT = 1, REQUEST_STDERR = 2 };            /* descriptors that came along */
+enum { HELLO = 1, ADD = 2, RUN = 3, REMEMBER = 4 };
+/* The descriptors that came along, in this order. */
+enum { REQUEST_STDOUT = 1, REQUEST_STDERR = 2, REQUEST_SAMPLES = 4 };
 enum { OUTPUT_NULL = 0, OUTPUT_INHERIT = 1, OUTPUT_PIPE = 2, OUTPUT_FILE = 3 };
 enum { STEP_NONE, STEP_REQUEST, STEP_MEMORY, STEP_STDIN, STEP_STDOUT, STEP_STDERR, STEP_CHDIR,
-       STEP_SPAWN, STEP_EXEC, STEP_WAIT };
+       STEP_SPAWN, STEP_EXEC, STEP_WAIT, STEP_PIN, STEP_FIFO, STEP_NICE, STEP_ASLR };
+enum { PIN = 1, FIFO = 2, NICE = 4, NO_ASLR = 8 }; /* what is set for a subject's processes */
+enum { PIN_WORDS = 16 };                           /* 1024 processors */
 enum { TIMED_OUT = 1, WANTED_TERMINAL = 2, LEFT_BEHIND = 4 };
 
 struct request {
     uint32_t kind;
     uint32_t subject;
-    uint64_t payload;    /* bytes that follow: only for ADD */
+    uint64_t payload;    /* bytes that follow: only for ADD and REMEMBER */
     uint64_t timeout_ns; /* 0: none */
     uint32_t padding;    /* length of ASSAY_PAD's value */
     uint32_t flags;
@@ -182,7 +192,10 @@ struct subject_header {
     uint32_t arguments;
     uint32_t variables;
     uint32_t output;
-    uint32_t reserved;
+    uint32_t settings;
+    int32_t fifo;
+    int32_t nice;
+    uint64_t cpus[PIN_WORDS];
 };
 
 struct reply {
@@ -209,19 +222,29 @@ struct subject {
     char **environment;
     uint32_t variables;
     uint32_t output;
+    uint32_t settings;
+    int fifo, nice;
+    const uint64_t *cpus;
 };
 
-enum { MOST_SUBJECTS = 65536, MOST_PADDING = 4095, STAY_AWAKE_NS = 60000 };
-enum { CONTROL = 10, OUR_STDOUT, OUR_STDERR, NOTHING, HOME, GIVEN_1, GIVEN_2 };
+enum { MOST_SUBJECTS = 65536, MOST_PADDING = 4095, MOST_REMEMBERED = 2048, STAY_AWAKE_NS = 60000 };
+enum { SAMPLES = 7, CONTROL = 10, OUR_STDOUT, OUR_STDERR, NOTHING, HOME, GIVEN_1 };
+enum { MOST_GIVEN = 3 }; /* descriptors with one request; they land in GIVEN_1 and after it */
 
 static const struct subject *subjects[MOST_SUBJECTS]; /* only the pages in use are resident */
 static uint32_t subject_count;
 static struct page *page;
 static int parent;
 static int moved; /* the current directory is not the one we were started in */
+/* What every launcher touches is kept together here, for each page counts. */
+static uint32_t replaced; /* those of the settings that are not our own now */
+static int child_fifo;    /* the child lowers itself to this; 0: it keeps what it inherits */
+static volatile uint32_t remembered_count;
+static volatile int restoring;
 
 static const struct subject *in_flight;
-static volatile int exec_error;
+static volatile int child_error; /* what kept the child from its exec */
+static volatile uint32_t child_step;
 static char child_stack[4096] __attribute__((aligned(16)));
 
 static const char pad_name[] = "ASSAY_PAD=";
@@ -244,6 +267,57 @@ static void nap_us(long us)
 static long kill_group(int group, int sig)
 {
     return CALL2(__NR_kill, -group, sig);
+}
+
+/* ---- The guard's memory ---- */
+
+/* A path and, after its zero byte, the value that the file had. */
+static const char *remembered[MOST_REMEMBERED];
+
+static size_t length_of(const char *string)
+{
+    size_t n = 0;
+    while (string[n])
+        n++;
+    return n;
+}
+
+static int write_back(const char *path)
+{
+    const char *value = path + length_of(path) + 1;
+    size_t left = length_of(value);
+    long fd;
+    do
+        fd = CALL3(__NR_openat, AT_FDCWD, path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+    while (fd == -EINTR);
+    if (fd < 0)
+        return 0;
+    while (left) {
+        long n = CALL3(__NR_write, fd, value, left);
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        value += n;
+        left -= (size_t)n;
+    }
+    CALL1(__NR_close, fd);
+    return !left;
+}
+
+/* Writes everything back, the last first, and ends. The exit status tells assay, if it is still
+ * there, which was the first of them that could not be written, counted from 1. */
+static __attribute__((noreturn)) void restore_and_leave(void)
+{
+    int failed = 0;
+    restoring = 1;
+    while (remembered_count) {
+        uint32_t i = remembered_count - 1;
+        if (!write_back(remembered[i]))
+            failed = i < 254 ? (int)i + 1 : 255;
+        remembered_count = i;
+    }
+    leave(failed);
 }
 
 /* ---- Signals ---- */
@@ -270,14 +344,14 @@ static void on_ignored(int sig)
 static void on_parent_death(int sig)
 {
     (void)sig;
-    if (CALL0(__NR_getppid) == parent)
+    if (CALL0(__NR_getppid) == parent || restoring)
         return;
     int group = page ? page->group : 0;
     if (group > 0) {
         kill_group(group, SIGKILL);
         CALL2(__NR_kill, group, SIGKILL);
     }
-    leave(0);
+    restore_and_leave();
 }
 
 static void arrange_signals(void)
@@ -307,7 +381,7 @@ static void send_reply(const struct reply *reply)
         if (n == -EINTR)
             continue;
         if (n <= 0)
-            leave(0);
+            restore_and_leave();
         at += n;
         left -= (size_t)n;
     }
@@ -320,18 +394,18 @@ static void receive_rest(char *to, size_t left)
         if (n == -EINTR)
             continue;
         if (n <= 0)
-            leave(0);
+            restore_and_leave();
         to += n;
         left -= (size_t)n;
     }
 }
 
-/* Reads one request; descriptors sent along land in GIVEN_1 and GIVEN_2, in order. */
+/* Reads one request; descriptors sent along land in GIVEN_1 and those after it, in order. */
 static int receive(struct request *request)
 {
     union {
         struct cmsghdr header;
-        char bytes[CMSG_SPACE(2 * sizeof(int))];
+        char bytes[CMSG_SPACE(MOST_GIVEN * sizeof(int))];
     } control;
     struct iovec into = { request, sizeof *request };
     struct msghdr message = { 0 };
@@ -339,20 +413,21 @@ static int receive(struct request *request)
     message.msg_iovlen = 1;
     message.msg_control = &control;
     message.msg_controllen = sizeof control;
-    long n;
+    long n = -EAGAIN;
     /* The next request often comes within microseconds. To stay awake for them is cheaper than to
-     * be woken on another processor, and it is between runs: nothing is being timed. */
+     * be woken on another processor, and it is between runs: nothing is being timed. A guard has
+     * nothing to hurry for. */
     int64_t until = now_ns() + STAY_AWAKE_NS;
-    do {
+    while (!remembered_count && now_ns() < until) {
         n = CALL3(__NR_recvmsg, CONTROL, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
         if (n != -EAGAIN)
             break;
         CALL0(__NR_sched_yield);
-    } while (now_ns() < until);
+    }
     while (n == -EAGAIN || n == -EINTR)
         n = CALL3(__NR_recvmsg, CONTROL, &message, MSG_CMSG_CLOEXEC);
     if (n <= 0)
-        leave(0); /* assay has gone */
+        restore_and_leave(); /* assay has gone */
     int given = 0;
     if (message.msg_controllen >= sizeof(struct cmsghdr) &&
         control.header.cmsg_type == SCM_RIGHTS) {
@@ -406,16 +481,27 @@ static int read_subject(char *text, size_t length, struct subject *s, char **poi
             return 0;
     s->variables = header->variables; /* the slot after them is the padding's, then the end */
     s->output = header->output;
+    s->settings = header->settings;
+    s->fifo = header->fifo;
+    s->nice = header->nice;
+    s->cpus = header->cpus;
     return s->path && s->directory && s->input && s->output_file;
+}
+
+/* The bytes after a request, and a zero byte after them. */
+static char *receive_payload(size_t length)
+{
+    char *text = memory(length + 1);
+    if (!text)
+        restore_and_leave(); /* the stream cannot be kept in step any more; assay sees us go */
+    receive_rest(text, length);
+    return text;
 }
 
 static void add(const struct request *request, struct reply *reply)
 {
     size_t length = request->payload;
-    char *text = memory(length + 1);
-    if (!text)
-        leave(1); /* the stream cannot be kept in step any more; assay sees us go */
-    receive_rest(text, length);
+    char *text = receive_payload(length);
     const struct subject_header *header = (const struct subject_header *)text;
     reply->step = STEP_REQUEST;
     reply->error = EINVAL;
@@ -439,6 +525,117 @@ static void add(const struct request *request, struct reply *reply)
     reply->error = 0;
 }
 
+/* The payload of REMEMBER is a path, a zero byte, a value and a zero byte. From the first one on we
+ * are in a session of our own: whoever ends assay's group or hangs up its terminal misses us. */
+static void remember(const struct request *request, struct reply *reply)
+{
+    char *text = receive_payload(request->payload);
+    char *at = text, *end = text + request->payload;
+    reply->step = STEP_REQUEST;
+    reply->error = EINVAL;
+    if (!next_string(&at, end) || !next_string(&at, end) || at != end)
+        return;
+    if (remembered_count == MOST_REMEMBERED) {
+        reply->error = ENOSPC;
+        return;
+    }
+    if (!remembered_count)
+        CALL0(__NR_setsid);
+    remembered[remembered_count] = text;
+    remembered_count = remembered_count + 1;
+    reply->step = STEP_NONE;
+    reply->error = 0;
+}
+
+/* ---- What is set for a subject's processes: taken on by us, for the child to inherit. ---- */
+
+enum { OWN_WORDS = 128 }; /* 8192 processors, the most that Linux knows */
+
+/* What we have ourselves, to go back to after the run. */
+static struct {
+    long cpus_bytes;
+    uint64_t cpus[OWN_WORDS];
+    int policy, priority, personality;
+} own;
+
+static int same_cpus(const uint64_t *full, long bytes, const uint64_t *wanted)
+{
+    for (int i = 0; i < OWN_WORDS; i++)
+        if ((i < bytes / 8 ? full[i] : 0) != (i < PIN_WORDS ? wanted[i] : 0))
+            return 0;
+    return 1;
+}
+
+static long pin(const struct subject *s)
+{
+    static uint64_t now[OWN_WORDS]; /* on the stack it would cost every launcher a page */
+    long result = CALL3(__NR_sched_getaffinity, 0, sizeof own.cpus, own.cpus);
+    if (result < 0)
+        return result;
+    own.cpus_bytes = result;
+    if (same_cpus(own.cpus, own.cpus_bytes, s->cpus))
+        return 0;
+    result = CALL3(__NR_sched_setaffinity, 0, PIN_WORDS * sizeof *s->cpus, s->cpus);
+    if (result < 0)
+        return result;
+    replaced |= PIN;
+    /* The kernel silently leaves out the processors that are not there. */
+    result = CALL3(__NR_sched_getaffinity, 0, sizeof now, now);
+    if (result < 0)
+        return result;
+    return same_cpus(now, result, s->cpus) ? 0 : -EINVAL;
+}
+
+static long fix_layout(void)
+{
+    own.personality = (int)CALL1(__NR_personality, 0xffffffffUL);
+    if (own.personality & ADDR_NO_RANDOMIZE)
+        return 0;
+    long result = CALL1(__NR_personality, (unsigned)own.personality | ADDR_NO_RANDOMIZE);
+    if (result >= 0)
+        replaced |= NO_ASLR;
+    return result;
+}
+
+static long set_scheduler(int policy, int priority)
+{
+    return CALL3(__NR_sched_setscheduler, 0, policy, &priority); /* sched_param is one integer */
+}
+
+/* We stay one above the child, so that a child that never sleeps can still be ended from the same
+ * processor: when its time is up, or when assay is gone. The child lowers itself before its exec.
+ * Where nothing higher is to be had (99, or a limit) both have the same. */
+static long take_priority(const struct subject *s)
+{
+    own.policy = (int)CALL1(__NR_sched_getscheduler, 0);
+    CALL2(__NR_sched_getparam, 0, &own.priority);
+    child_fifo = 0;
+    long result = -EPERM;
+    if (s->fifo < 99 && (result = set_scheduler(SCHED_FIFO, s->fifo + 1)) >= 0)
+        child_fifo = s->fifo;
+    if (result == -EPERM)
+        result = set_scheduler(SCHED_FIFO, s->fifo);
+    if (result >= 0)
+        replaced |= FIFO;
+    return result;
+}
+
+/* Gives back what was taken on. What cannot be given back is the run's failure, for it would be
+ * part of the next one. */
+static void give_back(struct reply *reply)
+{
+    long result;
+    child_fifo = 0;
+    if (replaced & FIFO && (result = set_scheduler(own.policy, own.priority)) < 0)
+        reply->step = STEP_FIFO, reply->error = (int)-result;
+    if (replaced & NO_ASLR && (result = CALL1(__NR_personality, own.personality)) < 0)
+        reply->step = STEP_ASLR, reply->error = (int)-result;
+    if (replaced & PIN &&
+        (result = CALL3(__NR_sched_setaffinity, 0, own.cpus_bytes, own.cpus)) < 0)
+        reply->step = STEP_PIN, reply->error = (int)-result;
+    replaced = 0;
+}
+
 /* ---- One run ---- */
 
 /* The request is often here before assay, which sent it, has gone to sleep again on the very same
@@ -456,8 +653,19 @@ static void child(void)
 {
     CALL2(__NR_setpgid, 0, 0);
     CALL5(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    long error = CALL3(__NR_execve, in_flight->path, in_flight->arguments, in_flight->environment);
-    exec_error = (int)-error;
+    long error = 0;
+    child_step = STEP_FIFO;
+    if (child_fifo)
+        error = CALL2(__NR_sched_setparam, 0, &child_fifo);
+    if (error >= 0 && in_flight->settings & NICE) {
+        child_step = STEP_NICE;
+        error = CALL3(__NR_setpriority, PRIO_PROCESS, 0, in_flight->nice);
+    }
+    if (error >= 0) {
+        child_step = STEP_EXEC;
+        error = CALL3(__NR_execve, in_flight->path, in_flight->arguments, in_flight->environment);
+    }
+    child_error = (int)-error;
     leave(127);
 }
 
@@ -478,7 +686,8 @@ static long open_as(const char *path, int flags, int fd)
     return result;
 }
 
-/* Makes our own directory and descriptors 0, 1, 2 those that the child shall inherit. */
+/* Makes our own directory, descriptors 0, 1, 2 and 7, processors and layout those that the child
+ * shall inherit. */
 static int dress(const struct subject *s, const struct request *request, struct reply *reply)
 {
     long result;
@@ -502,20 +711,31 @@ static int dress(const struct subject *s, const struct request *request, struct 
              (result = open_as(s->output_file, O_WRONLY | O_CREAT | O_TRUNC, 1)) < 0)
         return fail(reply, STEP_STDOUT, result);
     if (request->flags & REQUEST_STDERR)
-        CALL3(__NR_dup3, given, 2, 0);
+        CALL3(__NR_dup3, given++, 2, 0);
     else if (s->output == OUTPUT_INHERIT)
         CALL3(__NR_dup3, OUR_STDERR, 2, 0);
+    if (request->flags & REQUEST_SAMPLES)
+        CALL3(__NR_dup3, given, SAMPLES, 0);
+    if (s->settings & PIN && (result = pin(s)) < 0)
+        return fail(reply, STEP_PIN, result);
+    if (s->settings & NO_ASLR && (result = fix_layout()) < 0)
+        return fail(reply, STEP_ASLR, result);
     return 1;
 }
 
-static void undress(const struct subject *s, const struct request *request, int given)
+static void undress(const struct subject *s, const struct request *request, int given,
+                    struct reply *reply)
 {
+    if (replaced)
+        give_back(reply);
     if (s->input[0])
         CALL3(__NR_dup3, NOTHING, 0, 0);
     if (s->output != OUTPUT_NULL || (request->flags & REQUEST_STDOUT))
         CALL3(__NR_dup3, NOTHING, 1, 0);
     if (s->output == OUTPUT_INHERIT || (request->flags & REQUEST_STDERR))
         CALL3(__NR_dup3, NOTHING, 2, 0);
+    if (request->flags & REQUEST_SAMPLES)
+        CALL1(__NR_close, SAMPLES);
     for (int i = 0; i < given; i++)
         CALL1(__NR_close, GIVEN_1 + i);
 }
@@ -583,9 +803,28 @@ static void clear_group(int group, struct reply *reply)
         nap_us(200);
 }
 
+/* Starts the child of a launcher that is dressed, and sees it to its end. */
+static void start(int64_t timeout, struct rusage *usage, struct reply *reply)
+{
+    reply->start_ns = (uint64_t)now_ns();
+    long pid = spawn(CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD,
+                     child_stack + sizeof child_stack, &page->group, child);
+    if (pid < 0) {
+        fail(reply, STEP_SPAWN, pid);
+    } else {
+        await((int)pid, timeout, usage, reply);
+        if (child_error)
+            fail(reply, child_step, -child_error);
+        else
+            clear_group((int)pid, reply);
+    }
+    page->group = 0;
+}
+
 static void run(const struct request *request, int given, struct reply *reply)
 {
     struct rusage usage = { 0 };
+    long result;
     if (request->subject >= subject_count || request->padding > MOST_PADDING) {
         fail(reply, STEP_REQUEST, -EINVAL);
         for (int i = 0; i < given; i++)
@@ -598,24 +837,16 @@ static void run(const struct request *request, int given, struct reply *reply)
     memcpy(padding, pad_name, PAD_NAME);
     s->environment[s->variables] = padding;
     in_flight = s;
-    exec_error = 0;
+    child_error = 0;
     if (dress(s, request, reply)) {
         if (timeout)
             set_alarm(timeout);
         let_assay_sleep();
-        reply->start_ns = (uint64_t)now_ns();
-        long pid = spawn(CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD,
-                         child_stack + sizeof child_stack, &page->group, child);
-        if (pid < 0) {
-            fail(reply, STEP_SPAWN, pid);
-        } else {
-            await((int)pid, timeout, &usage, reply);
-            if (exec_error)
-                fail(reply, STEP_EXEC, -exec_error);
-            else
-                clear_group((int)pid, reply);
-        }
-        page->group = 0;
+        /* Only now, for with this priority there is no yielding to assay any more. */
+        if (s->settings & FIFO && (result = take_priority(s)) < 0)
+            fail(reply, STEP_FIFO, result);
+        else
+            start(timeout, &usage, reply);
         if (timeout)
             set_alarm(0);
         reply->user_us = (uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec;
@@ -629,7 +860,7 @@ static void run(const struct request *request, int given, struct reply *reply)
         reply->voluntary = (uint64_t)usage.ru_nvcsw;
         reply->involuntary = (uint64_t)usage.ru_nivcsw;
     }
-    undress(s, request, given);
+    undress(s, request, given, reply);
     for (size_t i = 0; i < PAD_NAME; i++)
         padding[i] = 'x';
 }
@@ -681,6 +912,8 @@ __attribute__((used, noreturn)) void launcher_main(void)
             add(&request, &reply);
         } else if (request.kind == RUN && page) {
             run(&request, given, &reply);
+        } else if (request.kind == REMEMBER) {
+            remember(&request, &reply);
         } else {
             fail(&reply, STEP_REQUEST, -EINVAL);
         }

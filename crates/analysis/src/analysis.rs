@@ -8,7 +8,9 @@ use crate::checks;
 use crate::comparison::{Comparison, Question};
 use crate::describe::{Description, Histogram, SubjectSummary};
 use crate::machine;
+use crate::noise::{self, NoiseOf};
 use crate::paired::Paired;
+use crate::scaling::{self, Curve, Layout};
 use assay_data::samples::BlockRow;
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Samples, Series, Severity, StopReason,
@@ -28,6 +30,8 @@ pub struct Options {
     pub threshold: Option<Threshold>,
     /// Name of the metric that decides; the plan's, or the first.
     pub primary: Option<String>,
+    /// Names of the metrics that are decided beside it; the plan's, or all.
+    pub beside: Option<Vec<String>>,
 }
 
 /// Why samples can't be analysed.
@@ -69,14 +73,21 @@ pub struct Analysis {
     pub metrics: Vec<Metric>,
     /// Index of the metric that decides.
     pub primary: usize,
-    /// The subjects; the first is the reference.
+    /// The subjects; the first is a reference.
     pub subjects: Vec<SubjectSummary>,
-    /// The primary metric of every other subject against the reference, in their order.
+    /// The primary metric of every subject that is compared, against its reference, in the order of the subjects.
     pub comparisons: Vec<Comparison>,
-    /// The other metrics, decided beside it and adjusted among themselves.
+    /// The other metrics (those that the plan names beside it, if it names any), metric by metric, decided beside it and
+    /// adjusted among themselves.
     pub secondary: Vec<Comparison>,
+    /// The commands of a scan; `None` for what is no scan.
+    pub scan: Option<Layout>,
+    /// How the primary metric grows with the parameters of a scan.
+    pub curves: Vec<Curve>,
     /// Complete blocks; `None` when the samples were not taken in blocks.
     pub blocks: Option<usize>,
+    /// Where the spread of the primary metric comes from, for every subject in their order.
+    pub noise: Vec<NoiseOf>,
     /// Small pictures of the primary metric, over a range common to all subjects.
     pub histogram: Option<Histogram>,
     /// What the checks found, most serious first.
@@ -102,6 +113,11 @@ impl Analysis {
         self.secondary.iter().find(|c| c.of == subject && self.metrics[c.metric].name == metric)
     }
 
+    /// The comparison of a subject's primary metric; `None` for a reference.
+    pub fn comparison_of(&self, subject: usize) -> Option<&Comparison> {
+        self.comparisons.iter().find(|c| c.of == subject)
+    }
+
     /// Names of the subjects, in order.
     pub fn names(&self) -> Vec<String> {
         self.subjects.iter().map(|s| s.name.clone()).collect()
@@ -118,12 +134,14 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
     }
     let plan = plan_for(samples, options);
     let primary = primary_metric(samples, options, &plan)?;
+    let beside = beside_metrics(samples, options, &plan, primary)?;
     check_threshold(&plan.threshold, &samples.metrics[primary])?;
     let design = samples.design();
-    let several = samples.subjects.len() > 1;
     let in_blocks = design == Design::Blocks;
-    // A single command that stopped when it was precise enough is shown with the interval that stopped it.
-    let own_confidence = if in_blocks && !several { 1.0 - plan.level() } else { plan.confidence };
+    let compared = compared(samples);
+    // What is compared with nobody stopped when it was precise enough: it is shown with the interval that stopped it.
+    let alone = compared.is_empty();
+    let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     let subjects = describe(samples, primary, own_confidence, plan.confidence);
     let histogram = {
         let series: Vec<Series> =
@@ -135,20 +153,24 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
     let mut law = SignedRankLaw::default();
     let rows = if in_blocks { samples.complete_blocks(primary) } else { Vec::new() };
     let mut comparer = Comparer { samples, plan: &plan, law: &mut law, in_blocks };
-    let (comparisons, secondary) = if several {
-        (comparer.primary(primary, &rows), comparer.secondary(primary))
-    } else {
-        (Vec::new(), Vec::new())
-    };
+    let comparisons = comparer.primary(primary, &compared, &rows);
+    let secondary = comparer.secondary(&beside, &compared);
+    let scan = Layout::of(&samples.subjects);
+    let curves = scan.as_ref().map_or_else(Vec::new, |layout| {
+        scaling::curves(samples, layout, primary, &plan, in_blocks.then_some(&rows), &mut law)
+    });
 
     let blocks = in_blocks.then_some(rows.len());
     let mut analysis = Analysis {
         design,
+        noise: noise::of(samples, primary, &comparisons),
         metrics: samples.metrics.clone(),
         primary,
         subjects,
         comparisons,
         secondary,
+        scan,
+        curves,
         blocks,
         histogram,
         findings: samples.findings.clone(),
@@ -185,6 +207,9 @@ fn plan_for(samples: &Samples, options: &Options) -> Plan {
     if let Some(primary) = &options.primary {
         plan.primary.clone_from(primary);
     }
+    if let Some(beside) = &options.beside {
+        plan.beside.clone_from(beside);
+    }
     plan
 }
 
@@ -196,11 +221,44 @@ fn primary_metric(
     match (samples.metric_index(&plan.primary), &options.primary) {
         (Some(index), _) => Ok(index),
         (None, None) if !samples.metrics.is_empty() => Ok(0),
-        _ => Err(AnalysisError::NoSuchMetric {
-            asked: plan.primary.clone(),
-            known: samples.metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "),
-        }),
+        _ => Err(no_such_metric(samples, &plan.primary)),
     }
+}
+
+fn no_such_metric(samples: &Samples, asked: &str) -> AnalysisError {
+    AnalysisError::NoSuchMetric {
+        asked: asked.to_owned(),
+        known: samples.metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The metrics that are decided beside the primary one: those named, in that order, or all. A name from the plan may have turned
+/// out not to be measured; one that is asked for now must exist.
+fn beside_metrics(
+    samples: &Samples,
+    options: &Options,
+    plan: &Plan,
+    primary: usize,
+) -> Result<Vec<usize>, AnalysisError> {
+    if plan.beside.is_empty() {
+        // Stolen time says something of the machine, not of a subject.
+        let of_subjects = |&m: &usize| m != primary && samples.metrics[m].name != noise::STEAL;
+        return Ok((0..samples.metrics.len()).filter(of_subjects).collect());
+    }
+    let mut found = Vec::new();
+    for name in &plan.beside {
+        match samples.metric_index(name) {
+            Some(metric) if metric != primary && !found.contains(&metric) => found.push(metric),
+            None if options.beside.is_some() => return Err(no_such_metric(samples, name)),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The subjects that are compared, each with its reference.
+fn compared(samples: &Samples) -> Vec<(usize, usize)> {
+    (0..samples.subjects.len()).filter_map(|of| Some((of, samples.reference_of(of)?))).collect()
 }
 
 fn check_threshold(threshold: &Threshold, metric: &Metric) -> Result<(), AnalysisError> {
@@ -225,6 +283,8 @@ fn describe(
     let summary = |(index, subject): (usize, &assay_data::Subject)| SubjectSummary {
         name: subject.name.clone(),
         command: subject.command.clone(),
+        parameters: subject.parameters.clone(),
+        against: samples.reference_of(index),
         observations: samples.count_outcomes(index, |_| true),
         failures: samples
             .count_outcomes(index, |o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_))),
@@ -239,6 +299,14 @@ fn describe(
     samples.subjects.iter().enumerate().map(summary).collect()
 }
 
+/// One metric of one subject against its reference.
+#[derive(Clone, Copy)]
+struct Pair {
+    metric: usize,
+    of: usize,
+    against: usize,
+}
+
 struct Comparer<'a> {
     samples: &'a Samples,
     plan: &'a Plan,
@@ -247,27 +315,31 @@ struct Comparer<'a> {
 }
 
 impl Comparer<'_> {
-    fn primary(&mut self, metric: usize, rows: &[BlockRow]) -> Vec<Comparison> {
-        let others: Vec<(usize, usize)> =
-            (1..self.samples.subjects.len()).map(|of| (metric, of)).collect();
+    fn primary(
+        &mut self,
+        metric: usize,
+        compared: &[(usize, usize)],
+        rows: &[BlockRow],
+    ) -> Vec<Comparison> {
+        let pairs: Vec<Pair> =
+            compared.iter().map(|&(of, against)| Pair { metric, of, against }).collect();
         let plan = self.plan;
         let all_rows = vec![rows.to_vec()];
-        self.holm(&others, plan, |_| 0, &all_rows)
+        self.holm(&pairs, plan, |_| 0, &all_rows)
     }
 
-    fn secondary(&mut self, primary: usize) -> Vec<Comparison> {
-        let metrics: Vec<usize> =
-            (0..self.samples.metrics.len()).filter(|&m| m != primary).collect();
+    fn secondary(&mut self, metrics: &[usize], compared: &[(usize, usize)]) -> Vec<Comparison> {
         let all_rows: Vec<Vec<BlockRow>> = metrics
             .iter()
             .map(|&m| if self.in_blocks { self.samples.complete_blocks(m) } else { Vec::new() })
             .collect();
-        let pairs: Vec<(usize, usize)> = metrics
+        let measured = |subject, metric| !self.samples.series(subject, metric).values.is_empty();
+        let pairs: Vec<Pair> = metrics
             .iter()
-            .flat_map(|&metric| (1..self.samples.subjects.len()).map(move |of| (metric, of)))
-            .filter(|&(metric, of)| {
-                [0, of].iter().all(|&s| !self.samples.series(s, metric).values.is_empty())
+            .flat_map(|&metric| {
+                compared.iter().map(move |&(of, against)| Pair { metric, of, against })
             })
+            .filter(|pair| [pair.of, pair.against].iter().all(|&s| measured(s, pair.metric)))
             .collect();
         let row_of = |metric: usize| metrics.iter().position(|&m| m == metric).unwrap_or(0);
         // An absolute threshold belongs to the primary metric.
@@ -280,11 +352,11 @@ impl Comparer<'_> {
         self.holm(&pairs, &plan, row_of, &all_rows)
     }
 
-    /// Decides every pair (metric, subject) at its share of the error; whoever has a direction leaves the others a larger
+    /// Decides every pair at its share of the error; whoever has a direction leaves the others a larger
     /// share, until nothing changes.
     fn holm(
         &mut self,
-        pairs: &[(usize, usize)],
+        pairs: &[Pair],
         plan: &Plan,
         row_of: impl Fn(usize) -> usize,
         all_rows: &[Vec<BlockRow>],
@@ -293,12 +365,12 @@ impl Comparer<'_> {
         let mut share = pairs.len();
         loop {
             let mut newly = 0;
-            for (slot, &(metric, of)) in decided.iter_mut().zip(pairs) {
+            for (slot, &pair) in decided.iter_mut().zip(pairs) {
                 if slot.as_ref().is_some_and(|c| c.decision.verdict.is_directional()) {
                     continue;
                 }
-                let rows = all_rows.get(row_of(metric)).map_or(&[][..], Vec::as_slice);
-                let found = self.compare(plan, metric, of, share, rows);
+                let rows = all_rows.get(row_of(pair.metric)).map_or(&[][..], Vec::as_slice);
+                let found = self.compare(plan, pair, share, rows);
                 newly += usize::from(found.decision.verdict.is_directional());
                 *slot = Some(found);
             }
@@ -314,20 +386,19 @@ impl Comparer<'_> {
     fn compare(
         &mut self,
         plan: &Plan,
-        metric: usize,
-        of: usize,
+        Pair { metric, of, against }: Pair,
         share: usize,
         rows: &[BlockRow],
     ) -> Comparison {
         let better = self.samples.metrics[metric].better;
-        let question = Question { plan, metric, better, against: 0, of, share };
+        let question = Question { plan, metric, better, against, of, share };
         if self.in_blocks {
             let mut paired = Paired::default();
-            rows.iter().for_each(|row| paired.push(row.values[0], row.values[of]));
+            rows.iter().for_each(|row| paired.push(row.values[against], row.values[of]));
             Comparison::in_blocks(question, &paired, self.law)
         } else {
             let (reference, other) =
-                (self.samples.series(0, metric), self.samples.series(of, metric));
+                (self.samples.series(against, metric), self.samples.series(of, metric));
             Comparison::of_recordings(question, &reference.values, &other.values)
         }
     }
@@ -349,7 +420,7 @@ fn findings(
     let metric = &analysis.metrics[analysis.primary];
     let names = analysis.names();
     let in_blocks = analysis.design == Design::Blocks;
-    let several = analysis.subjects.len() > 1;
+    let compared = analysis.subjects.iter().any(|s| s.against.is_some());
     let mut findings = checks::outcomes(samples, analysis.blocks);
     for comparison in &analysis.comparisons {
         findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
@@ -360,20 +431,25 @@ fn findings(
         }
     }
     for subject in &analysis.subjects {
-        findings.extend(checks::series(subject, analysis.primary, metric, in_blocks && several));
+        findings.extend(checks::series(subject, analysis.primary, metric, in_blocks && compared));
     }
     if in_blocks {
         findings.extend(checks::position(rows, law));
-    } else if several {
+    } else if compared {
         findings.push(checks::not_interleaved());
         findings.extend(checks::machines_differ(&analysis.environment));
     }
+    findings.extend(noise::findings(&analysis.noise, &names));
     if analysis.stop == Some(StopReason::Interrupted) {
         findings.push(Finding::new(
             "INTERRUPTED",
             Severity::Note,
             "stopped by the user; decided on what there was",
         ));
+    }
+    if compared && analysis.subjects.iter().all(|s| s.command.is_some()) {
+        let threshold = &analysis.plan.threshold;
+        findings.extend(machine::sight(metric, threshold, &analysis.environment));
     }
     findings.extend(machine::findings(&analysis.environment));
     findings

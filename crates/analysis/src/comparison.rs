@@ -235,7 +235,7 @@ fn exponentiated(estimate: f64, interval: Option<Interval>) -> Effect {
     Effect { estimate: estimate.exp(), interval }
 }
 
-fn effect_of_blocks(
+pub(crate) fn effect_of_blocks(
     in_order: &[f64],
     level: Level,
     law: &mut SignedRankLaw,

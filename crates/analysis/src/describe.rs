@@ -59,6 +59,10 @@ pub struct SubjectSummary {
     pub name: String,
     /// The command line, for commands.
     pub command: Option<String>,
+    /// Parameters of a scan with their values.
+    pub parameters: Vec<(String, String)>,
+    /// Index of the subject that it is compared with; `None` for a reference.
+    pub against: Option<usize>,
     /// Number of observations.
     pub observations: usize,
     /// How many failed.

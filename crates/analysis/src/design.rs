@@ -4,6 +4,9 @@
 //! observations and answers with the next turn, or with why it stopped. It knows neither clocks nor processes: the caller says
 //! how much time has passed, and everything random comes from the plan's seed, so that the same seed gives the same order.
 //!
+//! A plan's `until` takes the place of "is the answer clear?". That costs no certainty: the interval of every look is at the look
+//! level, which was chosen so that one may look after every block and stop at any of them, for whatever reason.
+//!
 //! ```
 //! use assay_analysis::{Experiment, Step};
 //! use assay_data::{Plan, StopReason, Threshold};
@@ -21,11 +24,16 @@
 //! ```
 
 use crate::paired::{self, Level, Paired};
-use crate::verdict::Decision;
+use crate::until::{Condition, State};
+use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Plan, StopReason, StopRule};
 use assay_stats::{Interval, autocorrelation, descriptive, order, signed_rank::SignedRankLaw};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+
+mod replay;
+
+pub use replay::ReplayError;
 
 /// Longest padding of the environment, in bytes: beyond a page the stack's layout repeats.
 const PADDING_BELOW: u32 = 4096;
@@ -63,18 +71,43 @@ pub struct Experiment {
     order: Vec<usize>,
     place: usize,
     blocks: u32,
+    /// Blocks that were complete when a recorded run was taken up again: the elapsed time is not theirs.
+    replayed: u32,
     current: Vec<f64>,
-    pairs: Vec<Paired>,
-    alone: Vec<f64>,
+    pairs: Vec<Pair>,
+    /// Per subject its values in the complete blocks.
+    values: Vec<Vec<f64>>,
+    until: Option<Condition>,
     next_look: u32,
     law: SignedRankLaw,
 }
 
+/// A subject and the one that it is compared with.
+#[derive(Debug)]
+struct Pair {
+    of: usize,
+    against: usize,
+    blocks: Paired,
+}
+
 impl Experiment {
-    /// An experiment by this plan on so many subjects (at least one); the first is the reference.
+    /// An experiment by this plan on so many subjects (at least one); the first is the reference of all others.
     pub fn new(plan: Plan, subjects: usize) -> Self {
-        let subjects = subjects.max(1);
+        Self::against(plan, &against_the_first(subjects.max(1)))
+    }
+
+    /// An experiment on subjects of which each names whom it is compared with; `None` marks a reference, and so does an index
+    /// that is its own or no subject's. Where nobody is compared, every subject is measured until its median is precise.
+    ///
+    /// The plan's `until`, where it has one, must be a [`Condition`]: one that can't be read never comes true, and the run goes
+    /// on to its budget. Callers tell their users beforehand what [`Condition::parse`] says of it.
+    pub fn against(plan: Plan, references: &[Option<usize>]) -> Self {
+        let subjects = references.len().max(1);
         let ceiling_seconds = plan.budget_seconds.unwrap_or(f64::INFINITY);
+        let pair = |(of, against): (usize, &Option<usize>)| {
+            let against = against.filter(|&a| a != of && a < subjects)?;
+            Some(Pair { of, against, blocks: Paired::default() })
+        };
         Self {
             random: Pcg64Mcg::seed_from_u64(plan.seed),
             ceiling_seconds,
@@ -82,9 +115,14 @@ impl Experiment {
             order: (0..subjects).collect(),
             place: 0,
             blocks: 0,
+            replayed: 0,
             current: vec![f64::NAN; subjects],
-            pairs: vec![Paired::default(); subjects - 1],
-            alone: Vec::new(),
+            pairs: references.iter().enumerate().filter_map(pair).collect(),
+            values: vec![Vec::new(); subjects],
+            until: plan
+                .until
+                .as_deref()
+                .map(|text| Condition::parse(text).unwrap_or_else(|_| Condition::never())),
             next_look: 0,
             law: SignedRankLaw::default(),
             plan,
@@ -95,6 +133,13 @@ impl Experiment {
     #[must_use]
     pub fn stretching_to(mut self, seconds: f64) -> Self {
         self.ceiling_seconds = self.ceiling_seconds.max(seconds);
+        self
+    }
+
+    /// Says which direction of the metric that decides is better; less, unless this is called.
+    #[must_use]
+    pub fn preferring(mut self, better: Better) -> Self {
+        self.better = better;
         self
     }
 
@@ -130,39 +175,37 @@ impl Experiment {
         self.after_block(elapsed_seconds)
     }
 
-    /// Difference of a subject (counted from 1) against the reference as it stands, at the level of a look.
+    /// Difference of a subject against its reference as it stands, at the level of a look; `None` for a reference, and before
+    /// the first complete block.
     pub fn estimate(&mut self, subject: usize) -> Option<Decision> {
         let level = self.level();
-        let pair = self.pairs.get(subject.checked_sub(1)?).filter(|pair| !pair.is_empty())?;
-        Some(pair.decide(&self.plan.threshold, level, self.better, &mut self.law).decision)
+        let pair = self.pairs.iter().find(|pair| pair.of == subject && !pair.blocks.is_empty())?;
+        let found = pair.blocks.decide(&self.plan.threshold, level, self.better, &mut self.law);
+        Some(found.decision)
     }
 
     /// Median of a subject over the complete blocks so far.
     pub fn median(&self, subject: usize) -> Option<f64> {
-        let values = match (subject, self.pairs.first()) {
-            (0, None) => self.alone.as_slice(),
-            (0, Some(pair)) => pair.reference(),
-            _ => self.pairs.get(subject - 1)?.other(),
-        };
+        let values = self.values.get(subject)?;
         (!values.is_empty()).then(|| descriptive::median(values))
     }
 
-    /// Interval of the median of a subject that is measured alone, at the level of a look.
-    pub fn median_interval(&self) -> Option<Interval> {
-        let sorted = descriptive::sorted(&self.alone);
-        let tau = autocorrelation::autocorrelation_time(&self.alone);
+    /// Interval of the median of a subject, at the level of a look. O(n log n).
+    pub fn median_interval(&self, subject: usize) -> Option<Interval> {
+        let values = self.values.get(subject)?;
+        let sorted = descriptive::sorted(values);
+        let tau = autocorrelation::autocorrelation_time(values);
         let confidence = 1.0 - self.plan.level();
         order::median_interval_with_tau(&sorted, confidence, tau)
             .map(|(interval, _achieved)| interval)
     }
 
     fn take_block(&mut self) {
-        if self.current.iter().all(|v| v.is_finite()) {
-            if self.pairs.is_empty() {
-                self.alone.push(self.current[0]);
-            }
-            for (pair, &value) in self.pairs.iter_mut().zip(&self.current[1..]) {
-                pair.push(self.current[0], value);
+        let current = &self.current;
+        if current.iter().all(|v| v.is_finite()) {
+            self.values.iter_mut().zip(current).for_each(|(values, &value)| values.push(value));
+            for pair in &mut self.pairs {
+                pair.blocks.push(current[pair.against], current[pair.of]);
             }
         }
         self.current.fill(f64::NAN);
@@ -175,9 +218,8 @@ impl Experiment {
             }
             StopRule::Fixed { .. } => {}
             StopRule::Sequential { max_blocks, .. } => {
-                if self.is_answered() {
-                    let alone = self.pairs.is_empty();
-                    return Step::Stop(if alone { StopReason::Precise } else { StopReason::Clear });
+                if let Some(reason) = self.answer(elapsed_seconds) {
+                    return Step::Stop(reason);
                 }
                 if self.blocks >= max_blocks {
                     return Step::Stop(StopReason::Blocks);
@@ -185,7 +227,8 @@ impl Experiment {
             }
         }
         // A block that would end beyond the budget is not begun.
-        let after_next = elapsed_seconds * (1.0 + 1.0 / f64::from(self.blocks));
+        let taken = self.blocks.saturating_sub(self.replayed).max(1);
+        let after_next = elapsed_seconds * (1.0 + 1.0 / f64::from(taken));
         let limit = if self.blocks < self.fewest() {
             self.ceiling_seconds
         } else {
@@ -194,32 +237,83 @@ impl Experiment {
         if after_next > limit { Step::Stop(StopReason::Budget) } else { Step::Continue }
     }
 
+    /// Whether what was asked for is known: the user's condition, or else a clear answer.
+    fn answer(&mut self, elapsed_seconds: f64) -> Option<StopReason> {
+        let asks_samples = self.until.as_ref().is_none_or(Condition::asks_samples);
+        let looks = !asks_samples || self.looks_now();
+        let Some(until) = self.until.clone().filter(|_| looks) else {
+            let found = looks && self.until.is_none() && self.is_answered();
+            let alone = self.pairs.is_empty();
+            return found.then_some(if alone { StopReason::Precise } else { StopReason::Clear });
+        };
+        let state = State {
+            blocks: self.blocks,
+            seconds: elapsed_seconds,
+            width: if asks_samples { self.width() } else { f64::INFINITY },
+            clear: asks_samples && self.is_answered(),
+        };
+        until.holds(&state).then_some(StopReason::Until)
+    }
+
+    /// Whether to look at the samples after this block. Of comparisons after every one; of medians at blocks that are 5 % apart:
+    /// an interval costs a sort, and a long run of short commands should not spend its time on looking.
+    fn looks_now(&mut self) -> bool {
+        if self.blocks < self.fewest() || (self.pairs.is_empty() && self.blocks < self.next_look) {
+            return false;
+        }
+        self.next_look = self.blocks + (self.blocks / 20).max(1);
+        true
+    }
+
+    /// True when measuring on would not change what is said of any comparison, or without one, when every subject's median is
+    /// known to the threshold on either side. The medians share no error: each is told by itself.
     fn is_answered(&mut self) -> bool {
         if self.pairs.is_empty() {
-            return self.is_precise();
+            return (0..self.values.len()).all(|subject| self.is_precise(subject));
         }
         let level = self.level();
         let (threshold, law) = (&self.plan.threshold, &mut self.law);
         self.pairs.iter().all(|pair| {
-            pair.may_be_settled(threshold, level.interval, law) && {
-                let found = pair.decide(threshold, level, self.better, law);
+            pair.blocks.may_be_settled(threshold, level.interval, law) && {
+                let found = pair.blocks.decide(threshold, level, self.better, law);
                 found.decision.is_settled() && found.wandering.is_none()
             }
         })
     }
 
-    /// One subject: its median's interval is within the threshold on either side. Looks are 5 % apart: an interval costs a
-    /// sort, and a long run of short commands should not spend its time on looking.
-    fn is_precise(&mut self) -> bool {
-        if self.blocks < self.next_look.max(self.fewest()) {
-            return false;
-        }
-        self.next_look = self.blocks + (self.blocks / 20).max(1);
-        let (Some(median), Some(interval)) = (self.median(0), self.median_interval()) else {
+    fn is_precise(&self, subject: usize) -> bool {
+        let (Some(median), Some(interval)) = (self.median(subject), self.median_interval(subject))
+        else {
             return false;
         };
-        let threshold = paired::threshold_on(crate::Scale::Shift, &self.plan.threshold, &[median]);
+        let threshold = paired::threshold_on(Scale::Shift, &self.plan.threshold, &[median]);
         interval.half_width() <= threshold
+    }
+
+    /// Half width of the widest interval, as a fraction: of the ratio (of the reference's median, where amounts decide), or
+    /// without comparisons of the median. Infinite while one is lacking.
+    fn width(&mut self) -> f64 {
+        let relative = |half_width: f64, to: Option<f64>| match to {
+            Some(to) if to != 0.0 => half_width / to.abs(),
+            _ => f64::INFINITY,
+        };
+        let mut widths = Vec::new();
+        if self.pairs.is_empty() {
+            for subject in 0..self.values.len() {
+                let interval = self.median_interval(subject).unwrap_or(Interval::UNBOUNDED);
+                widths.push(relative(interval.half_width(), self.median(subject)));
+            }
+        }
+        for (of, against) in self.pairs.iter().map(|p| (p.of, p.against)).collect::<Vec<_>>() {
+            let found = self.estimate(of).and_then(|d| Some((d.scale, d.interval?)));
+            widths.push(match found {
+                None => f64::INFINITY,
+                Some((Scale::Ratio, i)) => (i.upper.exp() - i.lower.exp()) / 2.0,
+                Some((Scale::Shift, i)) => relative(i.half_width(), self.median(against)),
+            });
+        }
+        // A width that is no number is no width.
+        widths.into_iter().map(|w| if w.is_nan() { f64::INFINITY } else { w }).fold(0.0, f64::max)
     }
 
     fn level(&self) -> Level {
@@ -255,118 +349,20 @@ pub fn level_for(plan: &Plan, comparisons: usize) -> Level {
     Level { interval: plan.level() / share, groups: (1.0 - plan.confidence) / share }
 }
 
-/// The fewest blocks at which a plan can come to a verdict on so many subjects.
-pub fn fewest_blocks(plan: &Plan, subjects: usize) -> u32 {
-    paired::fewest_blocks(level_for(plan, subjects.saturating_sub(1).max(1)).interval)
+/// The fewest blocks at which a plan can come to a verdict on subjects with these references (as for
+/// [`Experiment::against`]).
+pub fn fewest_blocks(plan: &Plan, references: &[Option<usize>]) -> u32 {
+    let compared = |&(of, against): &(usize, &Option<usize>)| {
+        against.is_some_and(|a| a != of && a < references.len())
+    };
+    let pairs = references.iter().enumerate().filter(compared).count();
+    paired::fewest_blocks(level_for(plan, pairs.max(1)).interval)
+}
+
+/// The references of the plain case: all subjects are compared with the first.
+pub fn against_the_first(subjects: usize) -> Vec<Option<usize>> {
+    (0..subjects).map(|subject| (subject > 0).then_some(0)).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use assay_data::Threshold;
-
-    fn fixed(blocks: u32, seed: u64) -> Plan {
-        Plan {
-            stop: StopRule::Fixed { blocks },
-            budget_seconds: None,
-            ..Plan::sequential(0.95, Threshold::default(), seed)
-        }
-    }
-
-    fn orders(seed: u64, subjects: usize, blocks: u32) -> Vec<Vec<usize>> {
-        let mut experiment = Experiment::new(fixed(blocks, seed), subjects);
-        let mut orders = vec![Vec::new(); blocks as usize];
-        loop {
-            let turn = experiment.next_turn();
-            orders[turn.block as usize].push(turn.subject);
-            if experiment.observe(turn, 1.0, 0.0) != Step::Continue {
-                return orders;
-            }
-        }
-    }
-
-    #[test]
-    fn every_block_holds_every_subject_once_and_the_seed_repeats_it() {
-        let first = orders(42, 3, 50);
-        assert!(first.iter().all(|block| {
-            let mut sorted = block.clone();
-            sorted.sort_unstable();
-            sorted == [0, 1, 2]
-        }));
-        assert_eq!(first, orders(42, 3, 50));
-        assert_ne!(first, orders(43, 3, 50));
-    }
-
-    #[test]
-    fn either_subject_is_first_in_about_half_of_the_blocks() {
-        let first = orders(1, 2, 2000).iter().filter(|block| block[0] == 0).count();
-        // Six standard deviations around 1,000.
-        assert!((866..1134).contains(&first), "{first}");
-    }
-
-    #[test]
-    fn all_six_orders_of_three_are_equally_likely() {
-        let mut counts = std::collections::BTreeMap::new();
-        orders(9, 3, 6000).into_iter().for_each(|order| *counts.entry(order).or_insert(0) += 1);
-        assert_eq!(counts.len(), 6);
-        assert!(counts.values().all(|&n| (826..1174).contains(&n)), "{counts:?}");
-    }
-
-    #[test]
-    fn a_budget_ends_the_run_before_a_block_that_would_outlast_it() {
-        let plan =
-            Plan { budget_seconds: Some(10.0), ..Plan::sequential(0.95, Threshold::default(), 1) };
-        let mut experiment = Experiment::new(plan, 1);
-        let mut elapsed = 0.0;
-        let reason = loop {
-            let turn = experiment.next_turn();
-            elapsed += 3.0;
-            // Noise so large that the median is never precise.
-            let value = if turn.block.is_multiple_of(2) { 1.0 } else { 100.0 };
-            if let Step::Stop(reason) = experiment.observe(turn, value, elapsed) {
-                break reason;
-            }
-        };
-        assert_eq!((reason, experiment.blocks()), (StopReason::Budget, 3));
-    }
-
-    #[test]
-    fn too_few_blocks_stretch_the_budget_to_its_ceiling() {
-        let plan = Plan::sequential(0.95, Threshold::default(), 1);
-        let mut experiment = Experiment::new(plan, 2).stretching_to(300.0);
-        let mut elapsed = 0.0;
-        loop {
-            let turn = experiment.next_turn();
-            elapsed += 10.0;
-            let value = 1.0 + turn.subject as f64;
-            if let Step::Stop(reason) = experiment.observe(turn, value, elapsed) {
-                assert_eq!((reason, experiment.blocks()), (StopReason::Clear, 10));
-                break;
-            }
-        }
-    }
-
-    #[test]
-    fn one_block_is_taken_even_if_it_outlasts_the_budget() {
-        let plan =
-            Plan { budget_seconds: Some(1.0), ..Plan::sequential(0.95, Threshold::default(), 1) };
-        let mut experiment = Experiment::new(plan, 2);
-        let turn = experiment.next_turn();
-        assert_eq!(experiment.observe(turn, 30.0, 30.0), Step::Continue);
-        let turn = experiment.next_turn();
-        assert_eq!(experiment.observe(turn, 30.0, 60.0), Step::Stop(StopReason::Budget));
-    }
-
-    #[test]
-    fn one_subject_stops_when_its_median_is_precise() {
-        let mut experiment = Experiment::new(Plan::sequential(0.95, Threshold::default(), 3), 1);
-        let reason = loop {
-            let turn = experiment.next_turn();
-            let value = 1.0 + f64::from((turn.block * 7) % 11) / 10_000.0;
-            if let Step::Stop(reason) = experiment.observe(turn, value, 0.0) {
-                break reason;
-            }
-        };
-        assert_eq!((reason, experiment.blocks()), (StopReason::Precise, 10));
-    }
-}
+mod tests;

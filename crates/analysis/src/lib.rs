@@ -5,22 +5,31 @@
 //! digit, whether they come from the run that just ended or from its file a year later. The procedure, with the simulations
 //! that it rests on, is told in `docs/concepts/deciding.md`.
 //!
-//! - [`design`]: the experiment itself, fed observation by observation.
+//! - [`design`]: the experiment itself, fed observation by observation. [`until`]: the condition that may stop it.
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.
 //! - [`verdict`]: one interval, one verdict.
 //! - [`comparison`]: everything that is said about one subject against another.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
+//! - [`scaling`]: how a scan's values grow with its parameter.
+//! - [`noise`]: where the spread comes from, and which runs were disturbed.
+//! - [`calibration`]: how often a series of one program would have been called two.
+//! - [`spread`]: whether a setting makes runs spread less.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
 pub mod analysis;
+pub mod calibration;
 pub mod checks;
 pub mod comparison;
 pub mod describe;
 pub mod design;
 pub mod machine;
+pub mod noise;
 pub mod outlook;
 pub mod paired;
+pub mod scaling;
+pub mod spread;
 pub mod unpaired;
+pub mod until;
 pub mod verdict;
 
 pub use analysis::{Analysis, Options, analyse};
@@ -28,5 +37,7 @@ pub use assay_stats::Interval;
 pub use comparison::{Comparison, Effect};
 pub use describe::{Description, Histogram, SubjectSummary};
 pub use design::{Experiment, Step, Turn};
+pub use noise::NoiseOf;
 pub use outlook::Outlook;
+pub use scaling::{Curve, Exponent, Layout, NoExponent};
 pub use verdict::{Scale, Verdict};

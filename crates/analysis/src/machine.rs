@@ -3,7 +3,7 @@
 //! Pure functions of recorded facts, so that a file gives the same findings wherever it is read. Facts that are absent give no
 //! finding: not knowing is not a fault of the machine.
 
-use assay_data::{Environment, Finding, Severity};
+use assay_data::{Environment, Finding, Metric, Severity, Threshold};
 
 /// Load per CPU above which other work is said to disturb.
 const BUSY_PER_CPU: f64 = 0.5;
@@ -123,9 +123,81 @@ fn layout(e: &Environment) -> Option<Finding> {
     })
 }
 
+/// A threshold below what this machine, when it was last calibrated, could see in a minute: of wall or CPU time, where the
+/// facts `calibrated_wall_60s`, `calibrated_cpu_60s` (fractions) say so. Absolute thresholds are not judged: the calibration
+/// was of another program.
+pub fn sight(metric: &Metric, threshold: &Threshold, environment: &Environment) -> Option<Finding> {
+    let fact = |metric: &str| match metric {
+        "wall" => environment.number("calibrated_wall_60s"),
+        "cpu" => environment.number("calibrated_cpu_60s"),
+        _ => None,
+    };
+    let seen = fact(&metric.name)?;
+    let Threshold::Relative(wanted) = *threshold else { return None };
+    if wanted >= seen {
+        return None;
+    }
+    let when = environment.text("calibrated_at").map_or_else(String::new, |at| format!(" ({at})"));
+    let by_cpu = metric.name == "wall" && fact("cpu").is_some_and(|cpu| cpu <= wanted);
+    let instead = if by_cpu { "decide on CPU time (--primary cpu), " } else { "" };
+    Some(
+        Finding::new(
+            "BELOW_SIGHT",
+            Severity::Warning,
+            format!(
+                "the threshold is {}, but when this machine was calibrated{when} a minute could show no less than {} in {}",
+                percent(wanted),
+                percent(seen),
+                metric.name
+            ),
+        )
+        .with("threshold", wanted)
+        .with("believable", seen)
+        .next(format!(
+            "raise --threshold, {instead}measure longer, or make the machine quieter (assay doctor) and calibrate again"
+        )),
+    )
+}
+
+/// Per cent with two digits: `0.8 %`.
+fn percent(fraction: f64) -> String {
+    let number = fraction * 100.0;
+    let decimals = if number > 0.0 { (1.0 - number.log10().floor()).clamp(0.0, 9.0) } else { 0.0 };
+    let text = format!("{number:.*}", decimals as usize);
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_threshold_below_what_the_machine_could_see_is_told() {
+        let mut environment = Environment::default();
+        let told =
+            |e: &Environment, metric: &Metric, t: f64| sight(metric, &Threshold::Relative(t), e);
+        let cpu = Metric { name: "cpu".to_owned(), ..Metric::wall() };
+        assert_eq!(told(&environment, &Metric::wall(), 0.001), None);
+        environment.set("calibrated_wall_60s", 0.0214);
+        environment.set("calibrated_cpu_60s", 0.004);
+        environment.set("calibrated_at", "2026-03-01");
+        let found = told(&environment, &Metric::wall(), 0.01).expect("1 % is below 2.1 %");
+        assert_eq!(
+            found.message,
+            "the threshold is 1 %, but when this machine was calibrated (2026-03-01) a minute could show no less than 2.1 % in wall"
+        );
+        assert!(found.next_step.is_some_and(|step| step.contains("--primary cpu")));
+        assert_eq!(told(&environment, &Metric::wall(), 0.03), None);
+        assert_eq!(told(&environment, &cpu, 0.01), None);
+        let finer = told(&environment, &cpu, 0.001).expect("0.1 % is below 0.4 %");
+        assert!(finer.next_step.is_some_and(|step| !step.contains("--primary")));
+        let memory = Metric { name: "max_rss".to_owned(), ..Metric::wall() };
+        assert_eq!(told(&environment, &memory, 0.0001), None);
+        let absolute = Threshold::Absolute { value: 1e-9, unit: assay_data::Unit::Second };
+        assert_eq!(sight(&Metric::wall(), &absolute, &environment), None);
+    }
 
     fn codes(facts: &[(&str, serde_json::Value)]) -> Vec<String> {
         let facts = facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));

@@ -160,6 +160,32 @@ fn a_difference_of_2_percent_is_found_and_5_percent_at_once() {
 }
 
 #[test]
+fn a_condition_of_the_user_leaves_the_interval_as_true_as_before() {
+    for until in ["width < 0.8% or blocks >= 60", "clear or blocks >= 25"] {
+        let covered = rate(300, |seed| {
+            let plan = Plan {
+                until: Some(until.to_owned()),
+                budget_seconds: None,
+                ..Plan::sequential(0.95, Threshold::default(), seed)
+            };
+            let random = Pcg64Mcg::seed_from_u64(seed ^ 0x5A5A);
+            let mut noise = Noise { random, kind: Kind::Plain, run: 0, last: 0.0 };
+            let mut experiment = Experiment::new(plan, 2);
+            loop {
+                let turn = experiment.next_turn();
+                let step = experiment.observe(turn, noise.next().exp(), 0.0);
+                if let Step::Stop(reason) = step {
+                    assert_eq!(reason, StopReason::Until);
+                    break;
+                }
+            }
+            experiment.estimate(1).is_some_and(|d| d.interval.is_some_and(|i| i.contains(0.0)))
+        });
+        assert!(covered >= 0.95 - 3.0 * (0.05 * 0.95 / 300.0_f64).sqrt(), "{until}: {covered}");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run() {
     let stop = StopRule::Sequential { look_level: 0.002, max_blocks: 300 };
     let once = experiment(stop.clone(), Kind::Plain, 0.003, 11);

@@ -21,10 +21,15 @@ pub(crate) struct JudgeArgs {
     /// The metric that decides [default: wall for commands, else the first]
     ///
     /// For commands: wall, cpu, user, system, max_rss, minor_faults, major_faults, voluntary_switches,
-    /// involuntary_switches, block_in, block_out. Choose before you look: deciding on whichever metric came out best is
+    /// involuntary_switches, block_in, block_out, cpu_per_wall, and what is asked for by --metric, --samples and --counters.
+    /// Choose before you look: deciding on whichever metric came out best is
     /// how one fools oneself.
     #[arg(long, value_name = "METRIC")]
     pub primary: Option<String>,
+
+    /// Decide only these metrics beside it, instead of all: fewer share the error among them, and each is told on the screen
+    #[arg(long, value_name = "METRICS", value_delimiter = ',')]
+    pub beside: Vec<String>,
 
     /// End with status 1 if a verdict is one of these; with 3 if it is inconclusive
     ///
@@ -53,21 +58,39 @@ impl JudgeArgs {
             confidence: self.confidence,
             threshold: self.threshold.clone(),
             primary: self.primary.clone(),
+            beside: (!self.beside.is_empty()).then(|| self.beside.clone()),
         }
     }
 }
 
 /// What to show and where to keep it.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Showing")]
 pub(crate) struct ShowArgs {
     /// Print JSON instead of the screen (fields: docs/reference/json.md)
     #[arg(long)]
     pub json: bool,
 
-    /// Also write the result to a file; its ending says how: .json, .md, .csv (summary), .samples.csv (every observation)
+    /// Also write the result to a file; its ending says how: .json, .md, .csv (summary), .samples.csv (every observation), .hyperfine.json
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
+
+    /// Say nothing on standard error but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// When to use colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
+    pub color: ColorWhen,
+}
+
+/// How to show what has no other forms than screen and JSON.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Showing")]
+pub(crate) struct LookArgs {
+    /// Print JSON instead of the screen (fields: docs/reference/json.md)
+    #[arg(long)]
+    pub json: bool,
 
     /// Say nothing on standard error but errors
     #[arg(long, short)]

@@ -7,6 +7,9 @@
 //! 4 a measured command failed · 130 interrupted, with what was measured kept and reported.
 
 mod args;
+mod calibrated;
+mod knobs;
+mod meter;
 mod output;
 mod present;
 mod progress;
@@ -41,6 +44,10 @@ enum Verb {
     Run(Box<verbs::run::Args>),
     /// Decide between recorded samples
     Compare(Box<verbs::compare::Args>),
+    /// Say whether this machine is fit to measure on, and what would mend it
+    Doctor(Box<verbs::doctor::Args>),
+    /// Find out how often this machine would lie, and how small a difference one can believe here
+    Calibrate(Box<verbs::calibrate::Args>),
     /// Print the completions for a shell
     Completions(verbs::documents::CompletionsArgs),
     /// Print the man page, or write that of every verb into a directory
@@ -56,6 +63,8 @@ pub(crate) enum Ending {
     InconclusiveUnderFailIf,
     CommandFailed,
     Interrupted,
+    /// The status of a command that was run for the user.
+    Of(u8),
 }
 
 impl From<Ending> for ExitCode {
@@ -67,6 +76,7 @@ impl From<Ending> for ExitCode {
             Ending::InconclusiveUnderFailIf => 3,
             Ending::CommandFailed => 4,
             Ending::Interrupted => 130,
+            Ending::Of(status) => status,
         })
     }
 }
@@ -79,6 +89,8 @@ fn main() -> ExitCode {
     let ended = match cli.verb {
         Verb::Run(args) => verbs::run::run(&args),
         Verb::Compare(args) => verbs::compare::run(&args),
+        Verb::Doctor(args) => verbs::doctor::run(&args),
+        Verb::Calibrate(args) => verbs::calibrate::run(&args),
         Verb::Completions(args) => verbs::documents::completions(&args, &mut Cli::command()),
         Verb::Man(args) => verbs::documents::man(&args, &Cli::command()),
     };

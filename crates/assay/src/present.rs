@@ -1,6 +1,6 @@
 //! The end of every verb that decides: show the analysis, write the exports, and turn verdicts into an exit status.
 
-use crate::args::{FailIf, ShowArgs};
+use crate::args::{ColorWhen, FailIf, ShowArgs};
 use crate::{Ending, output};
 use anyhow::Context;
 use assay_analysis::{Analysis, Verdict};
@@ -55,12 +55,16 @@ fn print(analysis: &Analysis, show: &ShowArgs, meta: &json::Meta) -> anyhow::Res
     if show.json {
         return output::print(&format!("{:#}\n", json::render(analysis, meta)));
     }
-    let screen = terminal::Screen {
+    output::print(&terminal::render(analysis, &screen(show.color)))
+}
+
+/// What standard output can show.
+pub(crate) fn screen(color: ColorWhen) -> terminal::Screen {
+    terminal::Screen {
         width: output::width(),
-        color: output::colors(show.color),
+        color: output::colors(color),
         unicode: output::unicode(),
-    };
-    output::print(&terminal::render(analysis, &screen))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -69,11 +73,15 @@ enum Form {
     Markdown,
     Summary,
     Samples,
+    Hyperfine,
+    Hyperfine2,
 }
 
 fn form_of(path: &Path) -> anyhow::Result<Form> {
     let name = path.to_string_lossy().to_lowercase();
     let forms = [
+        (".hyperfine.json", Form::Hyperfine),
+        (".hyperfine2.json", Form::Hyperfine2),
         (".samples.csv", Form::Samples),
         (".csv", Form::Summary),
         (".json", Form::Json),
@@ -81,7 +89,7 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
     ];
     let found = forms.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, form)| form);
     found.with_context(|| {
-        format!("--export {}: the ending says how to write it; known are .json, .md, .csv and .samples.csv", path.display())
+        format!("--export {}: the ending says how to write it; known are .json, .md, .csv, .samples.csv, .hyperfine.json (as hyperfine 1 writes it) and .hyperfine2.json (as hyperfine 2 does)", path.display())
     })
 }
 
@@ -98,6 +106,8 @@ fn export(
         Form::Markdown => file.write_all(markdown::render(analysis).as_bytes())?,
         Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
         Form::Samples => assay_data::export::csv(samples, &mut file)?,
+        Form::Hyperfine => assay_data::export::hyperfine(samples, &mut file)?,
+        Form::Hyperfine2 => assay_data::export::hyperfine2(samples, &mut file)?,
     }
     file.flush()?;
     Ok(())

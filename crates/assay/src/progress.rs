@@ -4,7 +4,7 @@
 
 use crate::output;
 use assay_analysis::Experiment;
-use assay_data::{Environment, Plan, StopRule, Unit};
+use assay_data::{Environment, Metric, Plan, StopRule, Unit};
 use assay_report::progress::{Standing, Status, machine, status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_millis(100);
 /// Nothing is drawn in the first moments: most questions about quick commands are answered before.
 const QUIET_AT_FIRST: Duration = Duration::from_millis(400);
+/// No line holds more subjects.
+const MOST_NAMES: usize = 6;
 /// Steps of the bar.
 const STEPS: u64 = 1000;
 
@@ -30,13 +32,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// A line for this run; it stays invisible when `quiet`, or when standard error is no terminal.
-    pub fn new(
-        quiet: bool,
-        environment: &Environment,
-        names: Vec<String>,
-        unit: Unit,
-        plan: Plan,
-    ) -> Self {
+    pub fn new(quiet: bool, environment: &Environment, names: Vec<String>, plan: Plan) -> Self {
         let bar = (!quiet && io::stderr().is_terminal()).then(|| {
             output::say(&machine(environment));
             let bar =
@@ -48,12 +44,13 @@ impl Progress {
             bar
         });
         let now = Instant::now();
-        Self { bar, quiet, plan, names, unit, began: now, drawn: now }
+        Self { bar, quiet, plan, names, unit: Unit::Second, began: now, drawn: now }
     }
 
-    /// The plan may have changed after warming up.
-    pub fn follow(&mut self, plan: &Plan) {
+    /// After warming up it is known what decides, and the plan may have changed.
+    pub fn follow(&mut self, plan: &Plan, primary: &Metric) {
         self.plan = plan.clone();
+        self.unit = primary.unit.clone();
     }
 
     /// Says something above the bar, or as a plain line; nothing when `quiet`.
@@ -102,18 +99,21 @@ impl Progress {
         let standing = |(subject, name): (usize, &String)| Standing {
             name: name.clone(),
             median: experiment.median(subject),
-            interval: if alone { experiment.median_interval() } else { None },
+            interval: if alone { experiment.median_interval(subject) } else { None },
             difference: experiment.estimate(subject),
         };
-        let subjects: Vec<Standing> = self.names.iter().enumerate().map(standing).collect();
-        let settled =
-            subjects.iter().skip(1).all(|s| s.difference.as_ref().is_some_and(|d| d.is_settled()));
+        let subjects: Vec<Standing> =
+            self.names.iter().take(MOST_NAMES).enumerate().map(standing).collect();
+        // All are known from the first complete block on, and none before.
+        let mut compared = subjects.iter().filter_map(|s| s.difference.as_ref()).peekable();
+        let whole = self.names.len() <= MOST_NAMES;
+        let settled = whole && compared.peek().is_some() && compared.all(|d| d.is_settled());
         let told = Status {
             subjects: &subjects,
             unit: &self.unit,
             blocks: experiment.blocks() as u64,
             planned_blocks: planned,
-            settled: settled && !alone,
+            settled,
             elapsed_seconds,
             budget_seconds: self.plan.budget_seconds,
         };

@@ -1,19 +1,25 @@
-//! One measuring session: it asks the design whose turn it is, has the runner measure it, records the observation, and feeds
-//! it back, until there is a reason to stop.
+//! The measuring loop: it asks the experiment whose turn it is, has the runner run it, keeps the observation, and hands its
+//! value back. It holds no statistics.
 //!
-//! Everything that can go wrong while measuring ends here as an [`Obstacle`] beside what was measured so far; nothing that was
-//! measured is ever thrown away. It must not decide anything about samples, nor draw while a run is in flight.
+//! An observation is recorded the moment it is measured. Nothing here may print or draw while a run is in flight.
 
+mod crew;
+mod ending;
+
+use crate::meter::{Measured, Meter, Missing, STEAL_FROM_SECONDS};
 use crate::progress::Progress;
 use assay_analysis::{Experiment, Step, Turn};
 use assay_data::assay_file::Writer;
-use assay_data::{
-    Finding, Metric, Observation, Outcome, Plan, Samples, Severity, StopReason, Unit,
-};
+use assay_data::{Finding, Inner, Observation, Outcome, Plan, Samples, Severity, StopReason};
+use assay_measure::counters::{Event, Refusal};
 use assay_measure::hooks::HookError;
+use assay_measure::machine::{KnobError, Machine};
 use assay_measure::{
-    Command, MeasureError, RunOptions, RunResult, Runner, SubjectId, hooks, interrupt,
+    Command, MeasureError, RunOptions, RunResult, environment, fingerprint, hooks, interrupt,
 };
+use crew::Crew;
+use ending::{failure, failure_message, outcome};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -31,6 +37,29 @@ pub(crate) struct Prepared {
     pub prepare: Option<String>,
     /// Shell line after every run, not measured.
     pub conclude: Option<String>,
+    /// Parameters of a scan with their values.
+    pub parameters: Vec<(String, String)>,
+    /// Index of the command that it is compared with; its own marks a reference. `None`: the first.
+    pub against: Option<usize>,
+    /// How many runs of it go on at once.
+    pub jobs: u32,
+}
+
+impl Prepared {
+    /// A command without anything around it.
+    pub fn plain(name: &str, command: Command) -> Self {
+        let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
+        Self {
+            name: name.to_owned(),
+            text: words.join(" "),
+            command,
+            prepare: None,
+            conclude: None,
+            parameters: Vec::new(),
+            against: None,
+            jobs: 1,
+        }
+    }
 }
 
 /// Which exit statuses are no reason to stop.
@@ -57,44 +86,15 @@ pub(crate) enum Obstacle {
     /// The runner can't go on.
     #[error(transparent)]
     Measure(#[from] MeasureError),
+    /// What a metric is to be read from does not hold it.
+    #[error("{0}")]
+    Reading(String),
+    /// The machine can't be set as was asked for.
+    #[error(transparent)]
+    Knob(#[from] KnobError),
     /// The user stopped it, and no whole observation came of that.
     #[error("interrupted {0}")]
     Interrupted(String),
-}
-
-/// The metrics of a command, in the order of [`values`].
-pub(crate) fn metrics() -> Vec<Metric> {
-    vec![
-        Metric::wall(),
-        Metric::lower("cpu", Unit::Second),
-        Metric::lower("user", Unit::Second),
-        Metric::lower("system", Unit::Second),
-        Metric::lower("max_rss", Unit::Byte),
-        Metric::lower("minor_faults", Unit::One),
-        Metric::lower("major_faults", Unit::One),
-        Metric::lower("voluntary_switches", Unit::One),
-        Metric::lower("involuntary_switches", Unit::One),
-        Metric::lower("block_in", Unit::One),
-        Metric::lower("block_out", Unit::One),
-    ]
-}
-
-fn values(result: &RunResult) -> Vec<f64> {
-    // The kernel counts whole microseconds: the sum is rounded to them, so that equal times are equal numbers.
-    let cpu = ((result.user_seconds + result.system_seconds) * 1e6).round() / 1e6;
-    vec![
-        result.wall_seconds,
-        cpu,
-        result.user_seconds,
-        result.system_seconds,
-        result.max_rss_bytes as f64,
-        result.minor_faults as f64,
-        result.major_faults as f64,
-        result.voluntary_switches as f64,
-        result.involuntary_switches as f64,
-        result.block_in as f64,
-        result.block_out as f64,
-    ]
 }
 
 /// Where observations are recorded as they are measured.
@@ -118,54 +118,108 @@ impl Record {
     }
 }
 
-/// A session that is ready to measure.
-pub(crate) struct Session<'a> {
-    runner: Runner,
-    ids: Vec<SubjectId>,
-    commands: &'a [Prepared],
-    timeout: Option<Duration>,
-    tolerated: Tolerated,
-    /// What was measured so far.
-    pub samples: Samples,
-    /// Bytes below which no peak memory can be seen.
-    memory_floor: u64,
-    left_behind: Vec<u32>,
-    lost: u32,
-    primary: usize,
+/// How a session measures.
+#[derive(Debug, Default)]
+pub(crate) struct Manner {
+    /// After so long a run is ended.
+    pub timeout: Option<Duration>,
+    /// Which failures are no reason to stop.
+    pub tolerated: Tolerated,
+    /// Events to count.
+    pub events: Vec<Event>,
+    /// The machine tells how much time is stolen from it.
+    pub steal: bool,
+    /// Empty the caches of files before every run.
+    pub drop_caches: bool,
 }
 
-impl<'a> Session<'a> {
-    /// Starts the launcher and hands it the commands.
+/// A session that is ready to measure.
+pub(crate) struct Session {
+    crew: Crew,
+    commands: Vec<Prepared>,
+    manner: Manner,
+    meter: Meter,
+    /// What was measured so far.
+    pub samples: Samples,
+    /// Seconds between the start of the run and the first observation of this session: not 0 for one that goes on.
+    since_start: f64,
+    left_behind: Vec<u32>,
+    lost: u32,
+    /// How long the last run of each command took, s.
+    last_wall: Vec<f64>,
+    /// How often each metric of each command could not be read, and why at first; after it could be read before.
+    missing: BTreeMap<(usize, String), (u32, String)>,
+    /// The metrics that each command has given.
+    proved: Vec<Vec<String>>,
+    refused: Vec<Finding>,
+}
+
+/// One turn's outcome.
+struct Taken {
+    measured: Measured,
+    outcome: Outcome,
+    started_seconds: f64,
+    wall_seconds: f64,
+}
+
+impl Session {
+    /// Starts the runners and hands them the commands. What the machine refuses to count is told in [`Session::findings`].
     pub fn start(
-        commands: &'a [Prepared],
-        timeout: Option<Duration>,
-        tolerated: Tolerated,
-        primary: usize,
+        commands: Vec<Prepared>,
+        manner: Manner,
+        meter: impl FnOnce(&[Event]) -> Meter,
     ) -> Result<Self, Obstacle> {
-        let mut runner = Runner::start()?;
-        let ids = commands.iter().map(|c| runner.add(&c.command)).collect::<Result<_, _>>()?;
-        let mut samples = Samples::new(metrics());
-        for command in commands {
+        let (crew, refusals) = Crew::start(&commands, &manner.events)?;
+        let meter = meter(crew.events());
+        let mut samples = Samples::new(meter.metrics().to_vec());
+        for command in &commands {
             samples.add(subject(command));
         }
+        let mut refused: Vec<Finding> = refusals.iter().map(not_counted).collect();
+        if crew.counts_user_only() {
+            refused.push(
+                Finding::new(
+                    "COUNTERS_USER_ONLY",
+                    Severity::Note,
+                    "the counters see only what the programs do themselves, not what the kernel does for them",
+                )
+                .next("sysctl kernel.perf_event_paranoid=1, or run as root"),
+            );
+        }
         Ok(Self {
-            memory_floor: runner.memory_floor_bytes(),
-            runner,
-            ids,
-            commands,
-            timeout,
-            tolerated,
+            crew,
+            manner,
+            meter,
             samples,
+            since_start: 0.0,
             left_behind: vec![0; commands.len()],
             lost: 0,
-            primary,
+            last_wall: vec![0.0; commands.len()],
+            missing: BTreeMap::new(),
+            proved: vec![Vec::new(); commands.len()],
+            refused,
+            commands,
         })
+    }
+
+    /// Goes on with what was measured before, so many seconds after its start.
+    pub fn go_on_with(&mut self, samples: Samples, since_start: f64) {
+        self.samples = samples;
+        self.since_start = since_start;
+    }
+
+    /// All metrics known so far; more may come with the first runs of a program that gives some.
+    pub fn learn_metrics(&mut self) -> &[assay_data::Metric] {
+        for metric in self.meter.metrics() {
+            self.samples.add_metric(metric.clone());
+        }
+        &self.samples.metrics
     }
 
     /// Runs a shell line once, unmeasured.
     pub fn hook(&mut self, name: &str, line: Option<&String>) -> Result<(), Obstacle> {
         let Some(line) = line else { return Ok(()) };
-        hooks::run(&mut self.runner, name, line).map_err(|error| match error {
+        hooks::run(self.crew.first(), name, line).map_err(|error| match error {
             HookError::NotRun { source, .. } if matches!(*source, MeasureError::Interrupted) => {
                 Obstacle::Interrupted(format!("in the {name} line"))
             }
@@ -186,14 +240,14 @@ impl<'a> Session<'a> {
             // Another stream than the experiment's own, so that warming up does not shift its order.
             ..Plan::sequential(0.95, assay_data::Threshold::default(), seed ^ 1)
         };
-        let mut experiment = Experiment::new(plan, self.ids.len());
+        let mut experiment = Experiment::new(plan, self.commands.len());
         let mut quickest: Option<f64> = None;
         let mut began = Instant::now();
         for _ in 0..blocks {
             loop {
                 progress.warm_up(experiment.blocks(), blocks);
                 let turn = experiment.next_turn();
-                let result = self.measure(turn, true).map_err(|obstacle| match obstacle {
+                let taken = self.measure(turn, true).map_err(|obstacle| match obstacle {
                     Obstacle::Interrupted(_) => interrupted_early(),
                     other => other,
                 })?;
@@ -201,8 +255,8 @@ impl<'a> Session<'a> {
                     return Err(interrupted_early());
                 }
                 self.conclude(turn)?;
-                experiment.observe(turn, result.wall_seconds, 0.0);
-                if turn.position as usize + 1 == self.ids.len() {
+                experiment.observe(turn, taken.wall_seconds, 0.0);
+                if turn.position as usize + 1 == self.commands.len() {
                     break;
                 }
             }
@@ -217,6 +271,7 @@ impl<'a> Session<'a> {
     pub fn measure_all(
         &mut self,
         experiment: &mut Experiment,
+        primary: usize,
         record: &mut Option<Record>,
         progress: &mut Progress,
     ) -> Result<StopReason, Obstacle> {
@@ -226,25 +281,13 @@ impl<'a> Session<'a> {
             progress.show(experiment, began.elapsed());
             let turn = experiment.next_turn();
             let first_of_subject = turn.block == 0;
-            let result = match self.measure(turn, first_of_subject) {
+            let taken = match self.measure(turn, first_of_subject) {
                 Err(Obstacle::Interrupted(_)) => return Ok(StopReason::Interrupted),
                 other => other?,
             };
-            let first_started = *first_started.get_or_insert(result.started_seconds);
-            let observation = Observation {
-                subject: turn.subject,
-                block: Some(turn.block),
-                position: Some(turn.position),
-                level: Vec::new(),
-                time: Some(nanoseconds(result.started_seconds - first_started)),
-                outcome: outcome(&result),
-                values: values(&result),
-            };
-            if let Some(record) = record {
-                record.write(|writer| writer.observe(&observation));
-            }
-            let value = observation.values[self.primary];
-            self.samples.push(observation);
+            let first_started = *first_started.get_or_insert(taken.started_seconds);
+            let time = self.since_start + taken.started_seconds - first_started;
+            let value = self.keep(turn, taken, nanoseconds(time), primary, record);
             self.conclude(turn)?;
             let step = experiment.observe(turn, value, began.elapsed().as_secs_f64());
             if interrupt::count() > 0 {
@@ -256,9 +299,51 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Records an observation and keeps it; returns its value of the metric that decides.
+    fn keep(
+        &mut self,
+        turn: Turn,
+        taken: Taken,
+        time: f64,
+        primary: usize,
+        record: &mut Option<Record>,
+    ) -> f64 {
+        let known = self.samples.metrics.len();
+        for metric in self.meter.metrics().iter().skip(known).cloned().collect::<Vec<_>>() {
+            if let Some(record) = record {
+                record.write(|writer| writer.metric(&metric));
+            }
+            self.samples.add_metric(metric);
+        }
+        let observation = Observation {
+            subject: turn.subject,
+            block: Some(turn.block),
+            position: Some(turn.position),
+            level: Vec::new(),
+            time: Some(time),
+            outcome: taken.outcome,
+            values: taken.measured.values,
+        };
+        let inner = taken.measured.inner.into_iter().map(|(metric, mut values)| {
+            values.retain(|value| value.is_finite());
+            Inner { subject: turn.subject, block: turn.block, metric, values }
+        });
+        let inner: Vec<Inner> = inner.collect();
+        if let Some(record) = record {
+            record.write(|writer| writer.observe(&observation));
+            for inner in &inner {
+                record.write(|writer| writer.inner(inner));
+            }
+        }
+        self.samples.inner.extend(inner);
+        let value = observation.values.get(primary).copied().unwrap_or(f64::NAN);
+        self.samples.push(observation);
+        value
+    }
+
     /// Findings about the measuring itself.
     pub fn findings(&self) -> Vec<Finding> {
-        let mut findings = Vec::new();
+        let mut findings = self.refused.clone();
         for (command, &count) in self.commands.iter().zip(&self.left_behind) {
             if count > 0 {
                 findings.push(
@@ -287,14 +372,29 @@ impl<'a> Session<'a> {
                 .next("find out who kills processes on this machine: dmesg"),
             );
         }
+        for ((subject, metric), (count, why)) in &self.missing {
+            let name = &self.commands[*subject].name;
+            findings.push(
+                Finding::new(
+                    "METRIC_MISSING",
+                    Severity::Warning,
+                    format!("{metric} of '{name}' is missing in {count} runs; the first time: {why}"),
+                )
+                .about(name)
+                .with("runs", f64::from(*count))
+                .next("blocks without it don't count for it; see why the program does not give it each time"),
+            );
+        }
+        let names: Vec<String> = self.commands.iter().map(|c| c.name.clone()).collect();
+        findings.extend(self.meter.findings(&names));
         findings.extend(self.memory_floor_reached());
         findings
     }
 
     fn memory_floor_reached(&self) -> Option<Finding> {
-        let floor = self.memory_floor;
+        let floor = self.crew.memory_floor_bytes();
         let metric = self.samples.metric_index("max_rss")?;
-        let smallest = (0..self.ids.len())
+        let smallest = (0..self.commands.len())
             .flat_map(|subject| self.samples.series(subject, metric).values)
             .min_by(f64::total_cmp)?;
         (smallest <= floor as f64).then(|| {
@@ -308,102 +408,163 @@ impl<'a> Session<'a> {
 
     /// What comes after a run, once the run is recorded.
     fn conclude(&mut self, turn: Turn) -> Result<(), Obstacle> {
-        self.hook("--conclude", self.commands[turn.subject].conclude.as_ref())
+        let line = self.commands[turn.subject].conclude.clone();
+        self.hook("--conclude", line.as_ref())
     }
 
-    fn measure(&mut self, turn: Turn, capture_stderr: bool) -> Result<RunResult, Obstacle> {
-        let command = &self.commands[turn.subject];
-        self.hook("--prepare", command.prepare.as_ref())?;
-        let options = RunOptions { pad: turn.padding, timeout: self.timeout, capture_stderr };
-        let mut ran = self.runner.run(self.ids[turn.subject], options);
-        // The launcher was killed once: a new one is up, and the run is taken again, prepared like any other.
-        if matches!(ran, Err(MeasureError::LostRun { .. })) {
-            self.lost += 1;
-            self.hook("--prepare", command.prepare.as_ref())?;
-            ran = self.runner.run(self.ids[turn.subject], options);
+    /// What comes before a run.
+    fn prepare(&mut self, turn: Turn) -> Result<(), Obstacle> {
+        let line = self.commands[turn.subject].prepare.clone();
+        self.hook("--prepare", line.as_ref())?;
+        if self.manner.drop_caches {
+            Machine::here().drop_caches()?;
         }
-        let result = ran.map_err(|error| match error {
-            MeasureError::Interrupted => Obstacle::Interrupted("in the middle of a run".to_owned()),
-            other => other.into(),
-        })?;
-        self.left_behind[turn.subject] += u32::from(result.left_behind);
-        match failure(&result, &self.tolerated) {
-            Some(how) => Err(Obstacle::Failed(failure_message(command, &how, turn, &result))),
-            None => Ok(result),
-        }
+        Ok(())
     }
+
+    fn measure(&mut self, turn: Turn, capture_stderr: bool) -> Result<Taken, Obstacle> {
+        let options =
+            RunOptions { pad: turn.padding, timeout: self.manner.timeout, capture_stderr };
+        let (results, mut steal);
+        loop {
+            self.prepare(turn)?;
+            // Stolen time is counted in steps: short runs are spared the reading.
+            let counts_steal =
+                self.manner.steal && self.last_wall[turn.subject] >= STEAL_FROM_SECONDS;
+            let before = counts_steal.then(environment::steal_seconds).flatten();
+            let ran = self.crew.run(turn.subject, self.commands[turn.subject].jobs, options);
+            steal = before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
+            results = match ran {
+                // The launcher was killed once: a new one is up, and the run is taken again, prepared like any other.
+                Err(MeasureError::LostRun { .. }) => {
+                    self.lost += 1;
+                    continue;
+                }
+                Err(MeasureError::Control { setting, source, needs, .. })
+                    if self.samples.is_empty() =>
+                {
+                    self.do_without(setting, &source, needs)?;
+                    continue;
+                }
+                Err(MeasureError::Interrupted) => {
+                    return Err(Obstacle::Interrupted("in the middle of a run".to_owned()));
+                }
+                other => other?,
+            };
+            break;
+        }
+        self.judge(turn, &results)?;
+        let counts = self.crew.take_counts(self.commands[turn.subject].jobs);
+        let mut measured = self.meter.read(turn.subject, &results, steal, &counts);
+        self.note_missing(turn.subject, &mut measured)?;
+        let wall_seconds = measured.values[0];
+        self.last_wall[turn.subject] = wall_seconds;
+        let started_seconds = results[0].started_ns as f64 / 1e9;
+        Ok(Taken { outcome: outcome(&results), measured, started_seconds, wall_seconds })
+    }
+
+    /// A failure that the user did not expect ends the session.
+    fn judge(&mut self, turn: Turn, results: &[RunResult]) -> Result<(), Obstacle> {
+        for result in results {
+            self.left_behind[turn.subject] += u32::from(result.left_behind);
+            if let Some(how) = failure(result, &self.manner.tolerated) {
+                let command = &self.commands[turn.subject];
+                return Err(Obstacle::Failed(failure_message(command, &how, turn, result)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A metric that a command has never given is a mistake; one that it gives only sometimes is told in the end.
+    fn note_missing(&mut self, subject: usize, measured: &mut Measured) -> Result<(), Obstacle> {
+        let proved = &mut self.proved[subject];
+        for Missing { metric, why, must } in measured.missing.drain(..) {
+            if must && !proved.contains(&metric) {
+                let name = &self.commands[subject].text;
+                return Err(Obstacle::Reading(format!("--metric {metric}: `{name}`: {why}")));
+            }
+            self.missing.entry((subject, metric)).or_insert((0, why)).0 += 1;
+        }
+        let metrics = self.meter.metrics().iter().zip(&measured.values);
+        for (metric, _) in metrics.filter(|(_, value)| value.is_finite()) {
+            if !proved.contains(&metric.name) {
+                proved.push(metric.name.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on without a setting that the system refuses.
+    fn do_without(
+        &mut self,
+        setting: assay_measure::Setting,
+        source: &std::io::Error,
+        needs: &str,
+    ) -> Result<(), Obstacle> {
+        let option = crew::option_of(setting);
+        crew::without(&mut self.commands, setting);
+        self.crew.teach(&self.commands)?;
+        for (subject, command) in self.samples.subjects.iter_mut().zip(&self.commands) {
+            subject.control = control(command);
+        }
+        let needs = if needs.is_empty() { String::new() } else { format!("; it needs {needs}") };
+        self.refused.push(
+            Finding::new(
+                "NOT_CONTROLLED",
+                Severity::Warning,
+                format!("{option} is refused ({source}){needs}: measured without"),
+            )
+            .next("run as root, or leave the option out"),
+        );
+        Ok(())
+    }
+}
+
+fn not_counted(refusal: &Refusal) -> Finding {
+    Finding::new(
+        "NOT_COUNTED",
+        Severity::Warning,
+        format!("{} can't be counted: {}", refusal.event, refusal.why),
+    )
 }
 
 fn interrupted_early() -> Obstacle {
     Obstacle::Interrupted("while warming up: nothing was measured yet".to_owned())
 }
 
-fn subject(command: &Prepared) -> assay_data::Subject {
+/// The subject that is recorded of a command.
+pub(crate) fn subject(command: &Prepared) -> assay_data::Subject {
     assay_data::Subject {
         name: command.name.clone(),
         command: Some(command.text.clone()),
         shell: command.command.shell,
         cwd: command.command.cwd.as_ref().map(|path| path.display().to_string()),
         env: command.command.env.clone(),
-        ..assay_data::Subject::default()
+        source: None,
+        parameters: command.parameters.clone(),
+        against: command.against,
+        jobs: (command.jobs > 1).then_some(command.jobs),
+        control: control(command),
+        files: fingerprint::files_of(&command.command),
     }
+}
+
+/// What is set for a command's processes, by the names of the options.
+fn control(command: &Prepared) -> Vec<(String, String)> {
+    let control = &command.command.control;
+    let cpus: Vec<String> = control.cpus.iter().map(u32::to_string).collect();
+    let mut set = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        set.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    add("pin", (!cpus.is_empty()).then(|| cpus.join(",")));
+    add("fifo", control.fifo.map(|priority| priority.to_string()));
+    add("nice", control.nice.map(|nice| nice.to_string()));
+    add("aslr", control.no_aslr.then(|| "off".to_owned()));
+    set
 }
 
 /// Times in files carry nanoseconds, not the noise of a subtraction.
 fn nanoseconds(seconds: f64) -> f64 {
     (seconds * 1e9).round() / 1e9
-}
-
-fn outcome(result: &RunResult) -> Outcome {
-    match result.outcome {
-        assay_measure::Outcome::Exited(0) => Outcome::Ok,
-        assay_measure::Outcome::Exited(status) => Outcome::Exit(status),
-        assay_measure::Outcome::Signalled(signal) => Outcome::Signal(signal),
-        assay_measure::Outcome::TimedOut | assay_measure::Outcome::WantedTerminal => {
-            Outcome::Timeout
-        }
-    }
-}
-
-/// How a run failed, unless that is tolerated.
-fn failure(result: &RunResult, tolerated: &Tolerated) -> Option<String> {
-    let how = match result.outcome {
-        assay_measure::Outcome::Exited(0) | assay_measure::Outcome::TimedOut => return None,
-        assay_measure::Outcome::Exited(status) => {
-            if matches!(tolerated, Tolerated::Statuses(known) if known.contains(&status)) {
-                return None;
-            }
-            format!("exited with status {status}")
-        }
-        assay_measure::Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
-        assay_measure::Outcome::WantedTerminal => {
-            return Some(
-                "wanted to read from the terminal, which a measured command does not have"
-                    .to_owned(),
-            );
-        }
-    };
-    (*tolerated != Tolerated::Anything).then_some(how)
-}
-
-fn failure_message(command: &Prepared, how: &str, turn: Turn, result: &RunResult) -> String {
-    let first = result.stderr_tail.is_some();
-    let when =
-        if first { "on its first run".to_owned() } else { format!("in block {}", turn.block + 1) };
-    let mut message = format!("`{}` {how} {when}", command.text);
-    match result.stderr_tail.as_deref().map(str::trim_end) {
-        Some("") => message.push_str("; it said nothing on standard error"),
-        Some(tail) => {
-            message.push_str(". It said:");
-            for line in tail.lines() {
-                message.push_str("\n  ");
-                message.push_str(line);
-            }
-        }
-        None => message.push_str("; see what it says with --output inherit"),
-    }
-    message.push_str(
-        "\nhint: if that is meant to be, --ignore-failure counts such runs like any other",
-    );
-    message
 }

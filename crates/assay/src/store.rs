@@ -12,13 +12,18 @@ use std::path::{Path, PathBuf};
 /// Runs that are kept.
 const KEEP: usize = 200;
 
-/// The directory of kept runs; `None` when neither `XDG_STATE_HOME` nor `HOME` says where.
-fn directory() -> Option<PathBuf> {
+/// The directory in which `assay` keeps what it must not forget; `None` when neither `XDG_STATE_HOME` nor `HOME` says where.
+pub(crate) fn state_directory() -> Option<PathBuf> {
     let absolute =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state =
         absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
-    Some(state.join("assay/runs"))
+    Some(state.join("assay"))
+}
+
+/// The directory of kept runs.
+fn directory() -> Option<PathBuf> {
+    Some(state_directory()?.join("runs"))
 }
 
 /// Opens a new file among the kept runs, named by the time it began. Old ones beyond 200 are removed.

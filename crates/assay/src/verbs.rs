@@ -1,5 +1,7 @@
 //! The verbs, one file each: its arguments with their help, and what it does.
 
+pub(crate) mod calibrate;
 pub(crate) mod compare;
+pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod run;

@@ -2,7 +2,12 @@
 //!
 //! Columns are `subject`, `block`, `pos`, `level` (only where there is one), `t`, `outcome`, then every metric with its unit
 //! behind its name (`wall_s`). Values are exact: the shortest decimals that read back to the same bits. The importer knows
-//! this table again, with blocks and units; it lacks plan, environment and commands, which only a sample file keeps.
+//! this table again, with blocks and units; it lacks plan, environment and commands, which only a sample file keeps. For
+//! the scripts that people have for hyperfine's JSON there are [`hyperfine()`] and [`hyperfine2`].
+
+mod hyperfine;
+
+pub use hyperfine::{hyperfine, hyperfine2};
 
 use crate::assay_file::push_number;
 use crate::{Design, Observation, Outcome, Samples};

@@ -1,8 +1,8 @@
 //! The data model of `assay`: what was measured, under which plan, on which machine, and how that is kept in files.
 //!
 //! Everything that measures produces [`Samples`]; everything that decides reads them. This crate holds the model, the
-//! `.assay` format ([`assay_file`]), the importers ([`import`]) and the raw exporters ([`export`]). It must not decide,
-//! compute statistics, look at a clock or print.
+//! `.assay` format ([`assay_file`]), the importers ([`import`]) and the raw exporters ([`export`]), and reads the numbers that
+//! programs give ([`reading`], [`protocol`]). It must not decide, compute statistics, look at a clock or print.
 //!
 //! ```
 //! use assay_data::{Metric, Samples};
@@ -14,14 +14,18 @@
 //! ```
 
 pub mod assay_file;
+mod declared_unit;
 pub mod environment;
+mod excerpt;
 pub mod export;
 pub mod finding;
 pub mod import;
 mod input;
 mod lines;
 pub mod plan;
+pub mod protocol;
 mod read_error;
+pub mod reading;
 pub mod samples;
 pub mod unit;
 

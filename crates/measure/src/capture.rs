@@ -1,58 +1,152 @@
-//! Reads the pipes of a run while it goes on: the last of standard error is kept, standard output
-//! is counted. It never waits for the end of a pipe, for a process that outlives the run may hold
-//! it open.
+//! What a run writes, for `assay` to have: standard output, standard error, samples.
+//!
+//! What is kept goes into files in memory, which nobody has to read while the run goes on. Pipes
+//! are read meanwhile: of standard error the last is kept, standard output is counted. Their end is
+//! never waited for, since a process that outlives the run may hold them open.
 
+use std::fs::File;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-/// So much of standard error is kept, bytes.
+use crate::sys::memory;
+use crate::wire::Given;
+
+/// So much of standard error is the tail, bytes.
 const TAIL: usize = 4096;
 /// One read; also what a pipe holds, so that nothing written before the end of a run lies deeper
 /// than two of them.
 const CHUNK: usize = 1 << 16;
+/// So much is kept of what a run wrote, bytes.
+const MOST_KEPT: u64 = 64 << 20;
 
-/// The reading ends of one run's pipes, and what came out of them.
+/// What a run wrote, kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The beginning, at most 64 MiB.
+    pub bytes: Vec<u8>,
+    /// Bytes written in all; more than `bytes.len()` when only the first 64 MiB were kept.
+    pub written: u64,
+}
+
+/// What of a run shall be had.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    /// Standard output goes into a pipe and is counted. Not together with `keep_output`.
+    pub(crate) pipe_output: bool,
+    pub(crate) keep_output: bool,
+    pub(crate) keep_errors: bool,
+    /// The last of standard error.
+    pub(crate) tail: bool,
+    pub(crate) samples: Samples,
+}
+
+/// Where a run's samples go.
+#[derive(Debug, Default)]
+pub(crate) enum Samples {
+    #[default]
+    Nowhere,
+    /// Into memory, by a descriptor.
+    Descriptor,
+    /// Into this file, which the command opens by its name.
+    File(File),
+}
+
+/// The files and the reading ends of the pipes of one run, and what came out of them.
 pub(crate) struct Capture {
     output: Option<OwnedFd>,
     errors: Option<OwnedFd>,
     /// `None` unless asked for.
     output_bytes: Option<u64>,
-    tail: Option<Vec<u8>>,
+    /// What came out of the pipe of standard error.
+    piped_tail: Vec<u8>,
+    tail: bool,
+    kept_output: Option<File>,
+    kept_errors: Option<File>,
+    samples: Option<File>,
     buffer: Vec<u8>,
 }
 
+/// What was had of one run, each if it was asked for.
+pub(crate) struct Captured {
+    pub(crate) output_bytes: Option<u64>,
+    pub(crate) stderr_tail: Option<String>,
+    pub(crate) output: Option<Kept>,
+    pub(crate) errors: Option<Kept>,
+    pub(crate) samples: Option<Kept>,
+}
+
+/// The descriptors for the launcher: to be dropped as soon as it has them.
+#[derive(Default)]
+pub(crate) struct Writers {
+    stdout: Option<OwnedFd>,
+    stderr: Option<OwnedFd>,
+    samples: Option<OwnedFd>,
+}
+
+impl Writers {
+    pub(crate) fn given(&self) -> Given {
+        Given {
+            stdout: self.stdout.is_some(),
+            stderr: self.stderr.is_some(),
+            samples: self.samples.is_some(),
+        }
+    }
+
+    /// In the order of the protocol.
+    pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        let all = [&self.stdout, &self.stderr, &self.samples];
+        all.into_iter().flatten().map(AsFd::as_fd).collect()
+    }
+}
+
 impl Capture {
-    /// Makes the pipes that are asked for. Returns the writing ends too, standard output's first:
-    /// they must be dropped as soon as the launcher has them.
-    pub(crate) fn open(output: bool, errors: bool) -> Result<(Self, Vec<OwnedFd>), Errno> {
-        let mut writers = Vec::with_capacity(2);
-        let mut make = |wanted: bool| -> Result<Option<OwnedFd>, Errno> {
-            if !wanted {
-                return Ok(None);
+    /// Makes the files and pipes that are asked for.
+    pub(crate) fn open(wanted: Wanted) -> io::Result<(Self, Writers)> {
+        let mut writers = Writers::default();
+        let mut capture = Self {
+            output: None,
+            errors: None,
+            output_bytes: wanted.pipe_output.then_some(0),
+            piped_tail: Vec::new(),
+            tail: wanted.tail,
+            kept_output: None,
+            kept_errors: None,
+            samples: None,
+            buffer: Vec::new(),
+        };
+        if wanted.keep_output {
+            (capture.kept_output, writers.stdout) = file_to_keep("assay-output")?;
+        } else if wanted.pipe_output {
+            (capture.output, writers.stdout) = pipe_to_read()?;
+        }
+        if wanted.keep_errors {
+            (capture.kept_errors, writers.stderr) = file_to_keep("assay-errors")?;
+        } else if wanted.tail {
+            (capture.errors, writers.stderr) = pipe_to_read()?;
+        }
+        match wanted.samples {
+            Samples::Nowhere => {}
+            Samples::Descriptor => {
+                (capture.samples, writers.samples) = file_to_keep("assay-samples")?;
             }
-            let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-            fcntl_setfl(&reader, OFlags::NONBLOCK)?;
-            writers.push(writer);
-            Ok(Some(reader))
-        };
-        let capture = Self {
-            output: make(output)?,
-            errors: make(errors)?,
-            output_bytes: output.then_some(0),
-            tail: errors.then(Vec::new),
-            buffer: vec![0; CHUNK],
-        };
+            Samples::File(file) => capture.samples = Some(file),
+        }
+        if capture.output.is_some() || capture.errors.is_some() {
+            capture.buffer = vec![0; CHUNK];
+        }
         Ok((capture, writers))
     }
 
     /// Sleeps until the control socket has something, reading the pipes meanwhile. Returns early,
-    /// with `Errno::INTR`, when a signal comes.
+    /// with `Errno::INTR`, when a signal comes; and at once if there is no pipe to read.
     pub(crate) fn read_until(&mut self, control: BorrowedFd<'_>) -> Result<(), Errno> {
-        loop {
+        while self.output.is_some() || self.errors.is_some() {
             let wanted = PollFlags::IN;
             let mut polled = Vec::with_capacity(3);
             polled.push(PollFd::from_borrowed_fd(control, wanted));
@@ -65,17 +159,31 @@ impl Capture {
             }
             self.read_some();
         }
+        Ok(())
     }
 
-    /// Takes what still lies in the pipes after the end of the run, and gives the results: the
-    /// count of standard output and the tail of standard error, each if it was asked for.
-    pub(crate) fn finish(mut self) -> (Option<u64>, Option<String>) {
+    /// Takes what still lies in the pipes after the end of the run, reads the files, and gives
+    /// what was asked for.
+    pub(crate) fn finish(mut self) -> io::Result<Captured> {
         // A bounded number of reads: a process outside the group may go on writing for ever.
         for _ in 0..2 {
             self.read_some();
         }
-        let tail = self.tail.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        (self.output_bytes, tail)
+        let tail = match &self.kept_errors {
+            _ if !self.tail => None,
+            Some(file) => {
+                let written = file.metadata()?.len();
+                Some(read_part(file, written.saturating_sub(TAIL as u64), TAIL as u64)?)
+            }
+            None => Some(self.piped_tail),
+        };
+        Ok(Captured {
+            output_bytes: self.output_bytes,
+            stderr_tail: tail.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+            output: self.kept_output.as_ref().map(kept).transpose()?,
+            errors: self.kept_errors.as_ref().map(kept).transpose()?,
+            samples: self.samples.as_ref().map(kept).transpose()?,
+        })
     }
 
     /// One read from each pipe; a pipe at its end is closed.
@@ -92,7 +200,7 @@ impl Capture {
             match read(pipe, &mut self.buffer[..]) {
                 Ok(0) => self.errors = None,
                 Ok(n) => {
-                    let tail = self.tail.get_or_insert_default();
+                    let tail = &mut self.piped_tail;
                     tail.extend_from_slice(&self.buffer[n.saturating_sub(TAIL)..n]);
                     tail.drain(..tail.len().saturating_sub(TAIL));
                 }
@@ -100,4 +208,42 @@ impl Capture {
             }
         }
     }
+}
+
+fn pipe_to_read() -> io::Result<(Option<OwnedFd>, Option<OwnedFd>)> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    fcntl_setfl(&reader, OFlags::NONBLOCK)?;
+    Ok((Some(reader), Some(writer)))
+}
+
+/// A file in memory for reading by us and appending by others: several processes may hold it, and
+/// none overwrites what another wrote.
+fn file_to_keep(name: &str) -> io::Result<(Option<File>, Option<OwnedFd>)> {
+    let file = memory::file(name)?;
+    fcntl_setfl(&file, OFlags::APPEND)?;
+    let writer = OwnedFd::from(file.try_clone()?);
+    Ok((Some(file), Some(writer)))
+}
+
+/// What is in a file now. A process that outlived its run may still be writing.
+fn kept(file: &File) -> io::Result<Kept> {
+    let written = file.metadata()?.len();
+    let bytes = read_part(file, 0, written.min(MOST_KEPT))?;
+    Ok(Kept { bytes, written })
+}
+
+/// At most so many bytes from a place of a file; fewer if it ends before.
+fn read_part(file: &File, start: u64, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(length.min(MOST_KEPT)).map_err(io::Error::other)?];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], start + filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
 }

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::control::Control;
+
 /// A command to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -25,6 +27,30 @@ pub struct Command {
     pub output: Output,
     /// True when `argv` is a shell that was given the text.
     pub shell: bool,
+    /// What is set for its processes.
+    pub control: Control,
+    /// Keep what it writes to standard output, the first 64 MiB: in memory, in a file of its own
+    /// for every run, so that nothing has to read while it runs. [`Command::output`] must be
+    /// [`Output::Null`] then.
+    pub keep_output: bool,
+    /// The same for standard error. With [`Output::Inherit`] it is kept instead of being shown.
+    pub keep_errors: bool,
+    /// The way by which it may hand over samples of its own.
+    pub samples: Channel,
+}
+
+/// The way by which a command hands samples to `assay`. The variable `ASSAY_SAMPLES` tells the
+/// command; without a channel it has no such variable. What it writes is kept, the first 64 MiB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// None.
+    #[default]
+    None,
+    /// Descriptor 7 (`ASSAY_SAMPLES=fd:7`), which always writes at the end of a file in memory.
+    Descriptor,
+    /// A file, empty at first, to be written at its end (`ASSAY_SAMPLES=path:FILE`): for runtimes
+    /// that close inherited descriptors. It is a new one for every run, with the same name.
+    Path,
 }
 
 /// What a command finds on its standard input. It is opened anew for every run.
@@ -90,6 +116,15 @@ pub enum CommandError {
         /// The text.
         text: String,
     },
+    /// Output that is to be kept and to go elsewhere.
+    #[error(
+        "the output of `{program}` cannot be kept and shown, piped or written to a file at once: \
+         choose one"
+    )]
+    KeptElsewhere {
+        /// The program as it was written.
+        program: String,
+    },
     /// A zero byte, which no program can be given.
     #[error("the command holds a zero byte, which cannot be passed to a program: take it out")]
     ZeroByte,
@@ -118,6 +153,10 @@ impl Command {
             input: Input::default(),
             output: Output::default(),
             shell: false,
+            control: Control::default(),
+            keep_output: false,
+            keep_errors: false,
+            samples: Channel::None,
         })
     }
 

@@ -42,6 +42,7 @@ pub fn capture() -> Vec<(String, Value)> {
     // This one is running too, and is not meant.
     found.add("processes_running", load.map(|(_, running)| running.saturating_sub(1)));
     found.add("memory_total", facts::memory_total_bytes());
+    found.add("swap_total", facts::swap_total_bytes());
     found.add("thp", facts::transparent_huge_pages());
     found.add("cgroup_cpu_quota", facts::cgroup_cpu_quota());
     found.add("cgroup_memory_max", facts::cgroup_memory_max());
@@ -55,6 +56,10 @@ pub fn capture() -> Vec<(String, Value)> {
     found.add("cpu_share", Some(cpu_share()));
     found.add("sched_autogroup", facts::sched_autogroup());
     found.add("sched_rt_runtime_us", facts::sched_rt_runtime_us());
+    found.add("perf_event_paranoid", facts::perf_event_paranoid());
+    found.add("isolated_cpus", facts::isolated_cpus());
+    found.add("nohz_full", facts::nohz_full());
+    found.add("thermal_throttle_count", facts::thermal_throttle_count());
     found.add("on_battery", facts::on_battery());
     if let Some(state) = git::state(Path::new("."), GIT_PATIENCE) {
         found.add("git_commit", state.commit);

@@ -5,7 +5,8 @@
 use thiserror::Error;
 
 use crate::command::Command;
-use crate::runner::{MeasureError, Outcome, RunOptions, Runner};
+use crate::error::MeasureError;
+use crate::runner::{Outcome, RunOptions, Runner};
 
 /// Why a hook failed.
 #[derive(Debug, Error)]

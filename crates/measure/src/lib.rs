@@ -17,15 +17,29 @@
 
 mod capture;
 mod command;
+mod control;
+pub mod counters;
 pub mod environment;
+mod error;
+pub mod escort;
+pub mod fingerprint;
 mod git;
+mod guard;
 pub mod hooks;
 pub mod interrupt;
+pub mod machine;
+mod prepared;
 mod resolve;
 mod runner;
+mod samples;
 mod sys;
 mod wire;
+pub mod workload;
 
-pub use command::{Command, CommandError, Input, Output};
+pub use capture::Kept;
+pub use command::{Channel, Command, CommandError, Input, Output};
+pub use control::{Control, Setting};
+pub use error::MeasureError;
+pub use guard::Guard;
 pub use resolve::ResolveError;
-pub use runner::{AbortHandle, MeasureError, Outcome, RunOptions, RunResult, Runner, SubjectId};
+pub use runner::{AbortHandle, Outcome, RunOptions, RunResult, Runner, SubjectId};

@@ -5,26 +5,23 @@
 //! numbers mean, is the caller's.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use thiserror::Error;
 
-use crate::capture::Capture;
-use crate::command::{Command, CommandError, Input, Output};
+use crate::capture::{Capture, Kept};
+use crate::command::{Channel, Command};
+use crate::error::MeasureError;
 use crate::interrupt;
-use crate::resolve::{ResolveError, explain_refusal};
+use crate::prepared::{Prepared, program_of};
+use crate::samples::SampleDirectory;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::facts::peak_memory_bytes;
 use crate::sys::launcher::{Answer, Launcher, Page};
-use crate::wire::{MOST_PADDING, OutputMode, Reply, Request, Step, SubjectText};
-
-/// The name of the variable that pads a run's environment.
-const PADDING: &str = "ASSAY_PAD";
+use crate::wire::{MOST_PADDING, Reply, Request};
 
 /// A command that the launcher knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +37,8 @@ pub struct RunOptions {
     /// After so long the run is asked to end (SIGTERM), and a second later made to.
     pub timeout: Option<Duration>,
     /// Keep the last 4 KiB of standard error, read while the run goes on: for warm-ups and for
-    /// first runs, not for those that are compared.
+    /// first runs, not for those that are compared. With [`Command::keep_errors`] nothing is read
+    /// meanwhile.
     pub capture_stderr: bool,
 }
 
@@ -58,6 +56,15 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The outcome that a wait status stands for (`wait(2)`).
+    pub(crate) fn of_status(status: i32) -> Self {
+        if libc::WIFSIGNALED(status) {
+            Self::Signalled(libc::WTERMSIG(status))
+        } else {
+            Self::Exited(libc::WEXITSTATUS(status))
+        }
+    }
+
     /// True for an exit with status 0.
     pub fn is_success(self) -> bool {
         self == Self::Exited(0)
@@ -93,119 +100,22 @@ pub struct RunResult {
     pub block_out: u64,
     /// When it was started, s since the start of the runner.
     pub started_seconds: f64,
+    /// When it was started, ns of `CLOCK_MONOTONIC`.
+    pub started_ns: u64,
+    /// When its end was seen, ns of `CLOCK_MONOTONIC`.
+    pub ended_ns: u64,
     /// True if the command left processes running in its group. They have been killed.
     pub left_behind: bool,
     /// The last 4 KiB of standard error, if captured; bytes that are not UTF-8 are replaced.
     pub stderr_tail: Option<String>,
-    /// Bytes written to standard output, with [`Output::Pipe`].
+    /// Bytes written to standard output, with [`crate::Output::Pipe`].
     pub output_bytes: Option<u64>,
-}
-
-/// Why there is no result.
-#[derive(Debug, Error)]
-pub enum MeasureError {
-    /// The text is not a command.
-    #[error(transparent)]
-    Command(#[from] CommandError),
-    /// The program cannot be found or run.
-    #[error(transparent)]
-    Resolve(#[from] ResolveError),
-    /// A path or variable that cannot be handed over.
-    #[error(
-        "a path or a variable of `{program}` holds a zero byte, or there are too many: no program \
-         can be started with that"
-    )]
-    NotPassable {
-        /// The program as it was written.
-        program: String,
-    },
-    /// The input file cannot be opened.
-    #[error("cannot read the input `{}` of `{program}`: {source}", path.display())]
-    Input {
-        /// The program as it was written.
-        program: String,
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The output file cannot be opened.
-    #[error("cannot write the output of `{program}` to `{}`: {source}", path.display())]
-    Output {
-        /// The program as it was written.
-        program: String,
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The directory cannot be entered.
-    #[error("cannot run `{program}` in `{}`: {source}", path.display())]
-    Directory {
-        /// The program as it was written.
-        program: String,
-        /// The directory.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The system cannot start the program, for a reason that is not the file's.
-    #[error("cannot start `{program}` ({}): {source}{hint}", path.display())]
-    Start {
-        /// The program as it was written.
-        program: String,
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-        /// What to do, on a line of its own; may be empty.
-        hint: &'static str,
-    },
-    /// The launcher could not be started.
-    #[error(
-        "cannot start the launcher, the small program that runs the commands: {source}.\nIt is \
-         started from memory or from the directory for temporary files: one must allow programs."
-    )]
-    Launcher {
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The launcher was killed; the run it had in flight was ended and is lost. A new launcher is
-    /// at work: the caller takes the run again.
-    #[error(
-        "somebody killed the launcher while it ran `{program}`; that run is lost, and its \
-         processes were ended. Measure it again."
-    )]
-    LostRun {
-        /// The program as it was written.
-        program: String,
-    },
-    /// The launcher was killed once more; the runner is of no use any more.
-    #[error(
-        "the launcher was killed a second time; what it had in flight was ended. Find out who \
-         kills it (out of memory? see the kernel's log) before measuring again."
-    )]
-    LauncherGone,
-    /// A second interrupt, or [`AbortHandle::abort_in_flight`], ended the run.
-    #[error("interrupted: the run in flight was ended")]
-    Interrupted,
-    /// A fault of `assay`, not of anything outside.
-    #[error("internal error: {what}. Please report it.")]
-    Internal {
-        /// What was found.
-        what: String,
-    },
-}
-
-/// What the runner keeps of a subject: enough to teach it to a new launcher.
-struct Prepared {
-    payload: Vec<u8>,
-    program: String,
-    path: PathBuf,
-    directory: PathBuf,
-    input: PathBuf,
-    output: PathBuf,
-    piped: bool,
+    /// What it wrote to standard output, with [`Command::keep_output`].
+    pub output: Option<Kept>,
+    /// What it wrote to standard error, with [`Command::keep_errors`].
+    pub errors: Option<Kept>,
+    /// What it wrote to its channel for samples, however it ended; `None` without a channel.
+    pub samples: Option<Kept>,
 }
 
 /// Runs commands, one at a time.
@@ -216,6 +126,8 @@ pub struct Runner {
     started_ns: u64,
     restarted: bool,
     pub(crate) hooks: HashMap<String, SubjectId>,
+    /// `None` as long as no command needs it. After the launcher, so that it goes after it.
+    sample_directory: Option<SampleDirectory>,
 }
 
 /// Ends the run in flight from another thread.
@@ -246,6 +158,7 @@ impl Runner {
             started_ns: monotonic_ns(),
             restarted: false,
             hooks: HashMap::new(),
+            sample_directory: None,
         })
     }
 
@@ -253,9 +166,11 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Resolve`] if the program cannot be found; [`MeasureError::NotPassable`].
+    /// [`MeasureError::Resolve`] if the program cannot be found; [`MeasureError::NotPassable`];
+    /// [`crate::CommandError::KeptElsewhere`]; [`MeasureError::Control`] if a setting has a value that no
+    /// system knows; [`MeasureError::Samples`].
     pub fn add(&mut self, command: &Command) -> Result<SubjectId, MeasureError> {
-        let prepared = prepare(command)?;
+        let prepared = self.prepare(command)?;
         let id = u32::try_from(self.subjects.len()).map_err(|_| MeasureError::Internal {
             what: "more commands than can be counted".to_owned(),
         })?;
@@ -280,7 +195,8 @@ impl Runner {
     /// # Errors
     ///
     /// [`MeasureError::LostRun`] if the launcher was killed: take the run again. Otherwise the
-    /// command could not be started, or [`MeasureError::Interrupted`].
+    /// command could not be started ([`MeasureError::Control`] if the system refuses a setting), or
+    /// [`MeasureError::Interrupted`].
     pub fn run(
         &mut self,
         subject: SubjectId,
@@ -292,7 +208,7 @@ impl Runner {
             });
         };
         let launcher = self.launcher.as_mut().ok_or(MeasureError::LauncherGone)?;
-        let ran = run_once(launcher, subject, prepared.piped, options);
+        let ran = run_once(launcher, subject, prepared, options);
         let (reply, capture) = match ran {
             Ok(ran) => ran,
             Err(Trouble::Error(error)) => return Err(error),
@@ -310,12 +226,12 @@ impl Runner {
             }
         };
         if let Some((step, error)) = reply.failure {
-            return Err(failed(prepared, step, error));
+            return Err(prepared.failed(step, error));
         }
-        let (output_bytes, stderr_tail) = match capture {
-            Some(capture) => capture.finish(),
-            None => (None, None),
-        };
+        let captured = capture.finish().map_err(|source| MeasureError::Reading {
+            program: prepared.program.clone(),
+            source,
+        })?;
         Ok(RunResult {
             outcome: outcome(&reply),
             wall_seconds: seconds_between(reply.start_ns, reply.end_ns),
@@ -329,9 +245,14 @@ impl Runner {
             block_in: reply.block_in,
             block_out: reply.block_out,
             started_seconds: seconds_between(self.started_ns, reply.start_ns),
+            started_ns: reply.start_ns,
+            ended_ns: reply.end_ns,
             left_behind: reply.left_behind,
-            stderr_tail,
-            output_bytes,
+            stderr_tail: captured.stderr_tail,
+            output_bytes: captured.output_bytes,
+            output: captured.output,
+            errors: captured.errors,
+            samples: captured.samples,
         })
     }
 
@@ -351,6 +272,28 @@ impl Runner {
     /// is lost; or `None` after it was lost for good.
     pub fn abort_handle(&self) -> Option<AbortHandle> {
         self.launcher.as_ref().map(|l| AbortHandle { page: Arc::clone(l.page()) })
+    }
+
+    fn prepare(&mut self, command: &Command) -> Result<Prepared, MeasureError> {
+        let sample_file = match command.samples {
+            Channel::Path => self.sample_file(command)?,
+            Channel::None | Channel::Descriptor => PathBuf::new(),
+        };
+        Prepared::new(command, sample_file)
+    }
+
+    /// The name of the file for the samples of the command that is added next.
+    fn sample_file(&mut self, command: &Command) -> Result<PathBuf, MeasureError> {
+        let directory =
+            match self.sample_directory.take() {
+                Some(made) => made,
+                None => SampleDirectory::make().map_err(|(path, source)| {
+                    MeasureError::Samples { program: program_of(command), path, source }
+                })?,
+            };
+        let file = directory.file(self.subjects.len());
+        self.sample_directory = Some(directory);
+        Ok(file)
     }
 
     /// Ends what a dead launcher had in flight, and puts a new one in its place: once.
@@ -392,72 +335,14 @@ impl From<io::Error> for Trouble {
     }
 }
 
-fn prepare(command: &Command) -> Result<Prepared, MeasureError> {
-    let path = command.resolve()?;
-    let program = command.argv.first().map(|p| p.to_string_lossy().into_owned());
-    let program = program.unwrap_or_default();
-    let absent = PathBuf::new();
-    let input = match &command.input {
-        Input::Null => absent.clone(),
-        Input::File(path) => path.clone(),
-    };
-    let (mode, output) = match &command.output {
-        Output::Null => (OutputMode::Null, absent),
-        Output::Inherit => (OutputMode::Inherit, absent),
-        Output::Pipe => (OutputMode::Pipe, absent),
-        Output::File(path) => (OutputMode::File, path.clone()),
-    };
-    let directory = command.cwd.clone().unwrap_or_default();
-    let text = SubjectText {
-        program: &path,
-        directory: &directory,
-        input: &input,
-        output: mode,
-        output_file: &output,
-        argv: &command.argv,
-        environment: &environment_of(command),
-    };
-    let payload =
-        text.to_bytes().ok_or_else(|| MeasureError::NotPassable { program: program.clone() })?;
-    let piped = mode == OutputMode::Pipe;
-    Ok(Prepared { payload, program, path, directory, input, output, piped })
-}
-
-/// `assay`'s own environment with the command's variables put over it, in a stable order.
-fn environment_of(command: &Command) -> Vec<OsString> {
-    let replaced = |name: &std::ffi::OsStr| {
-        name == PADDING || command.env.iter().any(|(own, _)| name == own.as_str())
-    };
-    let join = |name: &std::ffi::OsStr, value: &std::ffi::OsStr| {
-        let mut both = name.to_owned();
-        both.push("=");
-        both.push(value);
-        both
-    };
-    let mut variables: Vec<OsString> = std::env::vars_os()
-        .filter(|(name, _)| !replaced(name))
-        .map(|(name, value)| join(&name, &value))
-        .collect();
-    for (i, (name, value)) in command.env.iter().enumerate() {
-        // The last one of a name wins, and it alone is passed.
-        if name != PADDING && !command.env[i + 1..].iter().any(|(later, _)| later == name) {
-            variables.push(join(name.as_ref(), value.as_ref()));
-        }
-    }
-    variables
-}
-
 fn teach(launcher: &mut Launcher, prepared: &Prepared) -> Result<(), Trouble> {
-    launcher.send(
-        Request::Add { payload: prepared.payload.len() as u64 },
-        &prepared.payload,
-        &[],
-    )?;
+    let link = launcher.link();
+    link.send(Request::Add { payload: prepared.payload.len() as u64 }, &prepared.payload, &[])?;
     loop {
-        match launcher.receive()? {
+        match link.receive()? {
             Answer::Reply(Reply { failure: None, .. }) => return Ok(()),
             Answer::Reply(Reply { failure: Some((step, error)), .. }) => {
-                return Err(Trouble::Error(failed(prepared, step, error)));
+                return Err(Trouble::Error(prepared.failed(step, error)));
             }
             Answer::Signal => {}
             Answer::Gone => return Err(Trouble::Gone),
@@ -468,10 +353,12 @@ fn teach(launcher: &mut Launcher, prepared: &Prepared) -> Result<(), Trouble> {
 fn run_once(
     launcher: &mut Launcher,
     subject: SubjectId,
-    piped: bool,
+    prepared: &Prepared,
     options: RunOptions,
-) -> Result<(Reply, Option<Capture>), Trouble> {
+) -> Result<(Reply, Capture), Trouble> {
     let signals_before = interrupt::count();
+    let wanted = prepared.wanted(options.capture_stderr).map_err(Trouble::Error)?;
+    let (mut capture, writers) = Capture::open(wanted)?;
     let request = Request::Run {
         subject: subject.0,
         // A timeout of nothing is the shortest there is, not none.
@@ -479,27 +366,15 @@ fn run_once(
             u64::try_from(t.as_nanos()).unwrap_or(u64::MAX).clamp(1, i64::MAX as u64 / 2)
         }),
         padding: options.pad.min(MOST_PADDING),
-        stdout: piped,
-        stderr: options.capture_stderr,
+        given: writers.given(),
     };
-    let mut capture = None;
-    if piped || options.capture_stderr {
-        let (reader, writers) =
-            Capture::open(piped, options.capture_stderr).map_err(io::Error::from)?;
-        let descriptors: Vec<_> = writers.iter().map(std::os::fd::AsFd::as_fd).collect();
-        launcher.send(request, &[], &descriptors)?;
-        capture = Some(reader);
-    } else {
-        launcher.send(request, &[], &[])?;
-    }
+    launcher.link().send(request, &[], &writers.descriptors())?;
+    // Of a pipe the writers are the command's alone: else it would never come to its end.
+    drop(writers);
     let mut aborted = false;
     loop {
-        let waited = match &mut capture {
-            Some(capture) => capture.read_until(launcher.socket()),
-            None => Ok(()),
-        };
-        let answer = match waited {
-            Ok(()) => launcher.receive()?,
+        let answer = match capture.read_until(launcher.link().socket()) {
+            Ok(()) => launcher.link().receive()?,
             Err(Errno::INTR) => Answer::Signal,
             Err(error) => return Err(io::Error::from(error).into()),
         };
@@ -529,10 +404,8 @@ fn outcome(reply: &Reply) -> Outcome {
         Outcome::TimedOut
     } else if reply.wanted_terminal {
         Outcome::WantedTerminal
-    } else if libc::WIFSIGNALED(reply.status) {
-        Outcome::Signalled(libc::WTERMSIG(reply.status))
     } else {
-        Outcome::Exited(libc::WEXITSTATUS(reply.status))
+        Outcome::of_status(reply.status)
     }
 }
 
@@ -540,42 +413,4 @@ fn outcome(reply: &Reply) -> Outcome {
 /// and division rounds once.
 fn seconds_between(from_ns: u64, to_ns: u64) -> f64 {
     to_ns.saturating_sub(from_ns) as f64 / 1e9
-}
-
-fn failed(prepared: &Prepared, step: Step, error: i32) -> MeasureError {
-    let source = io::Error::from_raw_os_error(error);
-    let program = prepared.program.clone();
-    let owned = Path::to_owned;
-    match step {
-        Step::Stdin => MeasureError::Input { program, path: owned(&prepared.input), source },
-        Step::Stdout => MeasureError::Output { program, path: owned(&prepared.output), source },
-        Step::Directory => {
-            MeasureError::Directory { program, path: owned(&prepared.directory), source }
-        }
-        Step::Exec | Step::Spawn => {
-            let error = Errno::from_raw_os_error(error);
-            match explain_refusal(&prepared.path, error) {
-                Some(explained) if step == Step::Exec => MeasureError::Resolve(explained),
-                _ => MeasureError::Start {
-                    program,
-                    path: owned(&prepared.path),
-                    source,
-                    hint: start_hint(error),
-                },
-            }
-        }
-        Step::Request | Step::Memory | Step::Stderr | Step::Wait => MeasureError::Internal {
-            what: format!("the launcher failed at step {step:?} of `{program}`: {source}"),
-        },
-    }
-}
-
-fn start_hint(error: Errno) -> &'static str {
-    match error {
-        Errno::TOOBIG => "\nIts arguments and environment are longer than the system allows.",
-        Errno::AGAIN => "\nThere are too many processes: see `ulimit -u`.",
-        Errno::TXTBSY => "\nSomebody has the file open for writing: wait until it is built.",
-        Errno::NOENT => "\nIts loader or a directory of its path is not there: see `file` on it.",
-        _ => "",
-    }
 }

@@ -8,10 +8,16 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::control::{Control, Setting};
+
 /// Bytes of a request.
 pub(crate) const REQUEST_LENGTH: usize = 32;
 /// Bytes of a reply.
 pub(crate) const REPLY_LENGTH: usize = 104;
+/// The most descriptors that go with one request.
+pub(crate) const MOST_DESCRIPTORS: usize = 3;
+/// The descriptor at which a command finds the one for its samples.
+pub(crate) const SAMPLES_DESCRIPTOR: u32 = 7;
 /// The longest padding that a run may ask for.
 pub(crate) const MOST_PADDING: u16 = 4095;
 
@@ -22,8 +28,18 @@ pub(crate) enum Request {
     Hello,
     /// Learn a subject; so many bytes of it follow.
     Add { payload: u64 },
-    /// Run a subject once. The flags say which pipe ends come along, stdout's first.
-    Run { subject: u32, timeout_ns: u64, padding: u16, stdout: bool, stderr: bool },
+    /// Run a subject once.
+    Run { subject: u32, timeout_ns: u64, padding: u16, given: Given },
+    /// Remember the value of a file; so many bytes of both follow.
+    Remember { payload: u64 },
+}
+
+/// Which descriptors come along with a run, in this order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Given {
+    pub(crate) stdout: bool,
+    pub(crate) stderr: bool,
+    pub(crate) samples: bool,
 }
 
 impl Request {
@@ -31,10 +47,12 @@ impl Request {
         let (kind, subject, payload, timeout, padding, flags) = match self {
             Self::Hello => (1, 0, 0, 0, 0, 0),
             Self::Add { payload } => (2, 0, payload, 0, 0, 0),
-            Self::Run { subject, timeout_ns, padding, stdout, stderr } => {
-                let flags = u32::from(stdout) | u32::from(stderr) << 1;
+            Self::Run { subject, timeout_ns, padding, given } => {
+                let Given { stdout, stderr, samples } = given;
+                let flags = u32::from(stdout) | u32::from(stderr) << 1 | u32::from(samples) << 2;
                 (3_u32, subject, 0, timeout_ns, u32::from(padding), flags)
             }
+            Self::Remember { payload } => (4, 0, payload, 0, 0, 0),
         };
         let mut bytes = [0; REQUEST_LENGTH];
         bytes[0..4].copy_from_slice(&u32::to_ne_bytes(kind));
@@ -70,17 +88,28 @@ pub(crate) struct SubjectText<'a> {
     pub(crate) argv: &'a [OsString],
     /// `NAME=value`, without the padding.
     pub(crate) environment: &'a [OsString],
+    /// Its values are in range.
+    pub(crate) control: &'a Control,
 }
 
 impl SubjectText<'_> {
-    /// The bytes for the launcher; `None` if a string holds a zero byte or there are too many.
+    /// The bytes for the launcher; `None` if a string holds a zero byte or there are too many, or
+    /// if a processor has too high a number.
     pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(4096);
         for count in [self.argv.len(), self.environment.len()] {
             bytes.extend(u32::try_from(count).ok()?.to_ne_bytes());
         }
+        let Control { cpus, fifo, nice, no_aslr } = self.control;
+        let settings = u32::from(!cpus.is_empty())
+            | u32::from(fifo.is_some()) << 1
+            | u32::from(nice.is_some()) << 2
+            | u32::from(*no_aslr) << 3;
         bytes.extend((self.output as u32).to_ne_bytes());
-        bytes.extend(0_u32.to_ne_bytes());
+        bytes.extend(settings.to_ne_bytes());
+        bytes.extend(i32::from(fifo.unwrap_or(0)).to_ne_bytes());
+        bytes.extend(i32::from(nice.unwrap_or(0)).to_ne_bytes());
+        bytes.extend(self.control.mask()?.iter().flat_map(|word| word.to_ne_bytes()));
         let paths = [self.program, self.directory, self.input, self.output_file];
         let strings = paths.iter().map(|path| path.as_os_str());
         let words = self.argv.iter().chain(self.environment).map(OsString::as_os_str);
@@ -95,6 +124,15 @@ impl SubjectText<'_> {
     }
 }
 
+/// The bytes that tell the guard of a file and its value; `None` if one holds a zero byte.
+pub(crate) fn remembered(path: &Path, value: &str) -> Option<Vec<u8>> {
+    let path = path.as_os_str().as_bytes();
+    if path.contains(&0) || value.contains('\0') {
+        return None;
+    }
+    Some([path, b"\0", value.as_bytes(), b"\0"].concat())
+}
+
 /// What the launcher could not do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -107,6 +145,8 @@ pub(crate) enum Step {
     Spawn,
     Exec,
     Wait,
+    /// One of the settings of [`Control`].
+    Set(Setting),
 }
 
 /// The launcher's answer to every request; the numbers are those of a run.
@@ -149,6 +189,10 @@ impl Reply {
             7 => Some(Step::Spawn),
             8 => Some(Step::Exec),
             9 => Some(Step::Wait),
+            10 => Some(Step::Set(Setting::Pin)),
+            11 => Some(Step::Set(Setting::Fifo)),
+            12 => Some(Step::Set(Setting::Nice)),
+            13 => Some(Step::Set(Setting::Aslr)),
             _ => return None,
         };
         let flags = word(3);
@@ -175,24 +219,61 @@ impl Reply {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use proptest::prelude::*;
 
     use super::*;
 
-    #[test]
-    fn a_string_with_a_zero_byte_is_not_sent() {
-        let argv = [OsString::from("a\0b")];
+    fn text<'a>(argv: &'a [OsString], control: &'a Control) -> SubjectText<'a> {
         let nothing = Path::new("");
-        let text = SubjectText {
+        SubjectText {
             program: Path::new("/bin/true"),
             directory: nothing,
             input: nothing,
             output: OutputMode::Null,
             output_file: nothing,
-            argv: &argv,
+            argv,
             environment: &[],
+            control,
+        }
+    }
+
+    #[test]
+    fn a_string_with_a_zero_byte_is_not_sent() {
+        let argv = [OsString::from("a\0b")];
+        assert_eq!(text(&argv, &Control::default()).to_bytes(), None);
+        assert_eq!(remembered(Path::new("/a\0b"), "1"), None);
+        assert_eq!(remembered(Path::new("/a"), "1\0"), None);
+        assert_eq!(remembered(Path::new("/a"), "1\n"), Some(b"/a\x001\n\0".to_vec()));
+    }
+
+    #[test]
+    fn settings_lie_where_the_launcher_reads_them() {
+        let word = |bytes: &[u8], i: usize| {
+            i32::from_ne_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]])
         };
-        assert_eq!(text.to_bytes(), None);
+        let bytes = text(&[], &Control::default()).to_bytes().unwrap();
+        assert!(bytes[..152].iter().all(|&byte| byte == 0));
+        assert_eq!(&bytes[152..], b"/bin/true\0\0\0\0");
+        let control =
+            Control { cpus: vec![0, 1023], fifo: Some(99), nice: Some(-20), no_aslr: true };
+        let bytes = text(&[], &control).to_bytes().unwrap();
+        assert_eq!((word(&bytes, 12), word(&bytes, 16), word(&bytes, 20)), (15, 99, -20));
+        let set: u32 = bytes[24..152].iter().map(|byte| byte.count_ones()).sum();
+        assert_eq!(set, 2);
+        let control = Control { cpus: vec![1024], ..Control::default() };
+        assert_eq!(text(&[], &control).to_bytes(), None);
+    }
+
+    #[test]
+    fn every_descriptor_of_a_run_has_its_flag() {
+        let flags = |stdout, stderr, samples| {
+            let given = Given { stdout, stderr, samples };
+            Request::Run { subject: 1, timeout_ns: 2, padding: 3, given }.to_bytes()[28..].to_vec()
+        };
+        assert_eq!(flags(true, false, false), 1_u32.to_ne_bytes());
+        assert_eq!(flags(false, true, false), 2_u32.to_ne_bytes());
+        assert_eq!(flags(false, false, true), 4_u32.to_ne_bytes());
     }
 
     proptest! {
@@ -202,7 +283,7 @@ mod tests {
             let n = bytes.len().min(REPLY_LENGTH);
             reply[..n].copy_from_slice(&bytes[..n]);
             let read = Reply::from_bytes(&reply);
-            prop_assert_eq!(read.is_none(), u32::from_ne_bytes([reply[0], reply[1], reply[2], reply[3]]) > 9);
+            prop_assert_eq!(read.is_none(), u32::from_ne_bytes([reply[0], reply[1], reply[2], reply[3]]) > 13);
         }
     }
 }

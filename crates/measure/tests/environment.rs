@@ -43,5 +43,14 @@ fn the_facts_make_sense_together() {
     assert!(number("clock_resolution_seconds") > 0.0);
     assert!(number("cpu_share") > 0.0 && number("cpu_share") <= 1.0);
     assert!((0.0..=1.0).contains(&number("steal_share")));
+    // Not every kernel or container tells these.
+    let told = |name: &str| facts.get(name).map(|fact| fact.as_f64().unwrap());
+    assert!(told("swap_total").is_none_or(|bytes| bytes >= 0.0));
+    assert!(told("perf_event_paranoid").is_none_or(|level| (-1.0..=10.0).contains(&level)));
+    assert!(told("thermal_throttle_count").is_none_or(|count| count >= 0.0));
+    for name in ["isolated_cpus", "nohz_full"] {
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b",-".contains(&b));
+        assert!(facts.get(name).is_none_or(|list| digits(list.as_str().unwrap())), "{facts:?}");
+    }
     assert!(environment::steal_seconds().unwrap() >= 0.0);
 }

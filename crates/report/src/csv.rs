@@ -5,8 +5,8 @@
 
 use assay_analysis::{Analysis, Comparison, Description};
 
-/// The columns, in order.
-pub const COLUMNS: [&str; 15] = [
+/// The columns, in order; those of a scan's parameters stand after the first, as in `parameter_n`.
+pub const COLUMNS: [&str; 16] = [
     "subject",
     "metric",
     "unit",
@@ -22,12 +22,21 @@ pub const COLUMNS: [&str; 15] = [
     "ratio_lower",
     "ratio_upper",
     "verdict",
+    "against",
 ];
 
 /// The table with its header; lines end with a line feed. `lower` and `upper` bound the median; the ratio, its interval and the
-/// verdict are those against the first subject, and empty for it.
+/// verdict are those against the subject named in `against`, and empty for a reference. Parameters are the first subject's.
 pub fn render(analysis: &Analysis) -> String {
-    let mut text = COLUMNS.join(",") + "\n";
+    let parameters: Vec<&String> = analysis
+        .subjects
+        .first()
+        .map_or_else(Vec::new, |s| s.parameters.iter().map(|(p, _)| p).collect());
+    let names: Vec<String> =
+        parameters.iter().map(|name| text_cell(&format!("parameter_{name}"))).collect();
+    let mut columns = COLUMNS.map(str::to_owned).to_vec();
+    columns.splice(1..1, names);
+    let mut text = columns.join(",") + "\n";
     for (index, subject) in analysis.subjects.iter().enumerate() {
         for (metric, description) in subject.metrics.iter().enumerate() {
             let Some(d) = description else { continue };
@@ -37,10 +46,19 @@ pub fn render(analysis: &Analysis) -> String {
                 .chain(&analysis.secondary)
                 .find(|c| c.of == index && c.metric == metric);
             let unit = &analysis.metrics[metric];
-            let mut row = vec![text_cell(&subject.name), text_cell(&unit.name)];
+            let mut row = vec![text_cell(&subject.name)];
+            row.extend(parameters.iter().map(|name| {
+                let own = subject.parameters.iter().find(|(p, _)| p == *name);
+                own.map_or_else(String::new, |(_, value)| text_cell(value))
+            }));
+            row.push(text_cell(&unit.name));
             row.push(text_cell(unit.unit.symbol()));
             row.extend(described(d));
             row.extend(compared(comparison));
+            row.push(
+                comparison
+                    .map_or_else(String::new, |c| text_cell(&analysis.subjects[c.against].name)),
+            );
             text += &(row.join(",") + "\n");
         }
     }

@@ -4,9 +4,11 @@
 //! Numbers are in base units; what is not known, not finite or has no meaning is `null`. Keys always stand in the same order.
 //! It must not drop a key because its value is unknown: readers should not have to tell absent from empty.
 
+use crate::noise;
 use crate::words;
 use assay_analysis::{
-    Analysis, Comparison, Description, Effect, Interval, Outlook, Scale, SubjectSummary,
+    Analysis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook, Scale,
+    SubjectSummary,
 };
 use assay_data::{Design, Finding, Metric, Severity, StopReason, StopRule, Threshold};
 use serde_json::{Map, Value, json};
@@ -48,7 +50,8 @@ pub fn render(analysis: &Analysis, meta: &Meta) -> Value {
     put("plan", plan(analysis));
     put("comparisons", list(&analysis.comparisons, |c| comparison(analysis, c)));
     put("secondary", list(&analysis.secondary, |c| comparison(analysis, c)));
-    put("subjects", list(&analysis.subjects, |s| subject(s, &analysis.metrics)));
+    put("subjects", with_noise(analysis, list(&analysis.subjects, |s| subject(analysis, s))));
+    put("curves", list(&analysis.curves, curve));
     put("findings", list(&analysis.findings, finding));
     put("environment", Value::Object(analysis.environment.facts.clone()));
     put("started", json!(analysis.started));
@@ -125,8 +128,42 @@ fn effect(effect: Effect) -> Value {
     })
 }
 
-fn subject(summary: &SubjectSummary, metrics: &[Metric]) -> Value {
-    let described: Map<String, Value> = metrics
+/// Names with values, in their order.
+fn named(pairs: &[(String, String)]) -> Value {
+    Value::Object(pairs.iter().map(|(name, value)| (name.clone(), json!(value))).collect())
+}
+
+fn curve(curve: &Curve) -> Value {
+    let exponent = curve.exponent.as_ref().ok();
+    let steps = exponent.map(|e| e.steps.iter().copied().map(number).collect::<Vec<_>>());
+    let reason = curve.exponent.as_ref().err().map(|reason| match reason {
+        NoExponent::NotInBlocks => "not_in_blocks",
+        NoExponent::TooFewBlocks(_) => "too_few_blocks",
+        NoExponent::NotPositive => "not_positive",
+    });
+    json!({
+        "command": curve.command,
+        "parameter": curve.parameter,
+        "fixed": named(&curve.fixed),
+        "points": list(&curve.points, |point| json!({
+            "value": number(point.value),
+            "subject": point.subject,
+            "median": number(point.median),
+        })),
+        "exponent": optional(exponent.map(|e| e.estimate)),
+        "exponent_interval": {
+            "lower": end(exponent.and_then(|e| e.interval), |i| i.lower),
+            "upper": end(exponent.and_then(|e| e.interval), |i| i.upper),
+        },
+        "steps": steps,
+        "curved": exponent.map(|e| e.curved),
+        "reason": reason,
+    })
+}
+
+fn subject(analysis: &Analysis, summary: &SubjectSummary) -> Value {
+    let described: Map<String, Value> = analysis
+        .metrics
         .iter()
         .zip(&summary.metrics)
         .filter_map(|(metric, d)| Some((metric.name.clone(), description(metric, d.as_ref()?))))
@@ -134,11 +171,23 @@ fn subject(summary: &SubjectSummary, metrics: &[Metric]) -> Value {
     json!({
         "name": summary.name,
         "command": summary.command,
+        "parameters": named(&summary.parameters),
+        "against": summary.against.map(|against| name(analysis, against)),
         "observations": summary.observations,
         "failures": summary.failures,
         "timeouts": summary.timeouts,
         "metrics": described,
     })
+}
+
+/// The subjects, each with what its noise came from.
+fn with_noise(analysis: &Analysis, mut subjects: Value) -> Value {
+    for (index, of) in analysis.noise.iter().enumerate() {
+        if let Some(Value::Object(subject)) = subjects.get_mut(index) {
+            subject.insert("noise".to_owned(), noise::json(of));
+        }
+    }
+    subjects
 }
 
 fn description(metric: &Metric, d: &Description) -> Value {
@@ -204,6 +253,8 @@ fn plan(analysis: &Analysis) -> Value {
         "budget_seconds": optional(plan.budget_seconds),
         "warmup": plan.warmup,
         "primary": plan.primary,
+        "beside": plan.beside,
+        "until": plan.until,
         "seed": plan.seed,
     })
 }

@@ -8,9 +8,15 @@ use assay_data::{Better, Metric, Unit};
 pub(crate) fn label(metric: &Metric) -> String {
     match metric.name.as_str() {
         "max_rss" => "peak memory".to_owned(),
+        "cpu_per_wall" => "CPU/wall".to_owned(),
         name => name.replace('_', " "),
     }
 }
+
+/// Ends of names that already say that they are spans of time.
+const SPANS: [&str; 6] = ["time", "latency", "duration", "delay", "wait", "value"];
+/// Ends of names that already say that they are rates.
+const RATES: [&str; 5] = ["rate", "throughput", "speed", "per second", "bandwidth"];
 
 /// The words for differences in one metric: "takes … less time than", "takes 4.0 × as long as".
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +48,17 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
         is_time: false,
         noun_first: false,
     };
+    // "has a value 4 % lower"
+    let valued = |whole: &str| Wording {
+        verb: "has",
+        noun: String::new(),
+        less: "lower",
+        more: "higher",
+        noun_first: true,
+        ..amount("has", "", whole)
+    };
     let name = label(metric);
+    let ends_in = |ends: &[&str]| ends.iter().any(|end| name.to_lowercase().ends_with(end));
     match (metric.name.as_str(), &metric.unit, metric.better) {
         ("wall", ..) | ("value", Unit::Second, _) => {
             Wording { is_time: true, ..amount("takes", "time", "time") }
@@ -51,19 +67,21 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
         ("user", Unit::Second, _) => amount("uses", "user CPU time", "user CPU time"),
         ("system", Unit::Second, _) => amount("uses", "system CPU time", "system CPU time"),
         ("max_rss", ..) => amount("needs", "memory at its peak", "peak memory"),
+        // Seconds of a part that has a name: "takes 4 % less inner time"; the name of a span of time stands by itself.
+        (_, Unit::Second, Better::Lower) if !ends_in(&SPANS) => {
+            amount("takes", &format!("{name} time"), &format!("{name} time"))
+        }
         // Plural names are taken for things that are counted: "has 13 fewer page faults".
-        (_, Unit::One | Unit::PerSecond, _) if name.ends_with('s') => {
+        (_, Unit::One, _) if name.ends_with('s') => {
             Wording { less: "fewer", ..amount("has", &name, &name) }
         }
-        (_, _, Better::Higher) => amount("has", &name, &name),
-        (_, _, Better::Lower) => Wording {
-            verb: "has",
-            noun: String::new(),
-            less: "lower",
-            more: "higher",
-            noun_first: true,
-            ..amount("has", "", &name)
-        },
+        (_, Unit::PerSecond, _) if name.ends_with('s') => {
+            let whole = format!("{name} per second");
+            Wording { less: "fewer", ..amount("has", &whole, &whole) }
+        }
+        (_, Unit::PerSecond, Better::Higher) if !ends_in(&RATES) => valued(&format!("{name} rate")),
+        (_, Unit::PerSecond, Better::Higher) => amount("has", &name, &name),
+        _ => valued(&name),
     }
 }
 

@@ -6,6 +6,7 @@
 //! - [`number`]: values, percents and durations as people read them.
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
+//! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
 //! ```
@@ -22,14 +23,23 @@
 //! # Ok::<(), assay_analysis::analysis::AnalysisError>(())
 //! ```
 
+mod beside;
+pub mod calibration;
 pub mod csv;
+pub mod doctor;
+mod grid;
 pub mod json;
 mod label;
 mod layout;
 pub mod markdown;
 mod names;
+mod noise;
 pub mod number;
+mod plot;
 pub mod progress;
+mod scan;
+mod scan_table;
 mod screen_table;
+mod small_table;
 pub mod terminal;
 pub mod words;

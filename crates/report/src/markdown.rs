@@ -6,17 +6,23 @@ use crate::label::label;
 use crate::names::clean;
 use crate::number;
 use crate::progress;
+use crate::scan;
 use crate::screen_table::{column_of, other_metrics};
-use crate::words;
+use crate::words::{self, Sentence};
 use assay_analysis::Analysis;
 use assay_data::{Design, Finding, Severity};
 
 /// The Markdown text (GitHub's tables), every line ended.
 pub fn render(analysis: &Analysis) -> String {
     let mut text = String::new();
-    for c in &analysis.comparisons {
-        let names = analysis.names();
-        let said = words::sentence(analysis, c, &names[c.of], &names[c.against]);
+    let names = analysis.names();
+    let sentences: Vec<Sentence> = if scan::shows(analysis) {
+        scan::sentences(analysis)
+    } else {
+        let told = |c| words::sentence(analysis, c, &names[c.of], &names[c.against]);
+        analysis.comparisons.iter().map(told).collect()
+    };
+    for said in sentences {
         let sureness =
             if said.sureness.is_empty() { String::new() } else { format!(" ({})", said.sureness) };
         text += &format!("**{}**{}\n\n", escaped(&said.claim), escaped(&sureness));
@@ -37,9 +43,14 @@ pub fn render(analysis: &Analysis) -> String {
 fn table(analysis: &Analysis) -> String {
     let mut metrics = vec![analysis.primary];
     metrics.extend(other_metrics(analysis));
-    let several = analysis.subjects.len() > 1;
+    let several = !analysis.comparisons.is_empty();
     let mut head = "| |".to_owned();
     let mut rule = "|:--|".to_owned();
+    let parameters = analysis.subjects.first().map_or(&[][..], |s| s.parameters.as_slice());
+    for (name, _) in parameters {
+        head += &format!(" {} |", escaped(name));
+        rule += "--:|";
+    }
     for &metric in &metrics {
         head += &format!(" {} |", escaped(&label(&analysis.metrics[metric])));
         rule += "--:|";
@@ -51,6 +62,10 @@ fn table(analysis: &Analysis) -> String {
     let mut text = format!("{head}\n{rule}\n");
     for (index, subject) in analysis.subjects.iter().enumerate() {
         let mut row = format!("| {} |", escaped(&subject.name));
+        for (name, _) in parameters {
+            let own = subject.parameters.iter().find(|(p, _)| p == name);
+            row += &format!(" {} |", own.map_or_else(String::new, |(_, value)| escaped(value)));
+        }
         for &metric in &metrics {
             let column = column_of(analysis, metric, metric == analysis.primary);
             let cell = match &subject.metrics[metric] {
@@ -76,11 +91,10 @@ fn table(analysis: &Analysis) -> String {
 }
 
 fn ratio(analysis: &Analysis, subject: usize) -> String {
-    if subject == 0 {
+    if analysis.comparisons.iter().any(|c| c.against == subject) {
         return "1".to_owned();
     }
-    let found = analysis.comparisons.iter().find(|c| c.of == subject);
-    match found.and_then(|c| c.ratio) {
+    match analysis.comparison_of(subject).and_then(|c| c.ratio) {
         None => String::new(),
         Some(effect) => number::ratio(effect.estimate, effect.interval.map(|i| (i.lower, i.upper))),
     }
@@ -95,7 +109,7 @@ fn design_note(analysis: &Analysis) -> String {
             format!("{medians}; {blocks} blocks, random order within each.")
         }
         (Design::Blocks, Some(blocks)) => format!("{medians}; {blocks} runs."),
-        _ if analysis.subjects.len() > 1 => {
+        _ if !analysis.comparisons.is_empty() => {
             format!("{medians}. {}", words::unpaired_note(analysis.subjects.len() > 2))
         }
         _ => format!("{medians}."),

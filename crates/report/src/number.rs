@@ -29,11 +29,24 @@ impl Column {
     /// The scale is that of the smallest value unless the largest would then have five digits before its point. The decimals
     /// show two digits of the smallest half width; without any, four digits of the values (three for bytes).
     pub fn new(unit: &Unit, values: &[f64], half_widths: &[f64]) -> Self {
-        let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
-        let (smallest, largest) =
-            (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
-        let scale = scale_of(unit, smallest, largest);
-        let largest = largest / scale.factor;
+        let (smallest, largest) = range(values);
+        Self::in_scale(unit, scale_of(unit, smallest, largest), values, half_widths)
+    }
+
+    /// A column for one row of a table that goes over decades: in the scale of the whole table, so that it can be read downwards,
+    /// unless it goes too far for one scale; with the decimals that this row deserves.
+    pub fn for_row(unit: &Unit, table: &[f64], row: &[f64], half_widths: &[f64]) -> Self {
+        let (smallest, largest) = range(table);
+        let scale = unit.scale_for(smallest);
+        if largest / scale.factor < 10_000.0 {
+            Self::in_scale(unit, scale_of(unit, smallest, largest), row, half_widths)
+        } else {
+            Self::new(unit, row, half_widths)
+        }
+    }
+
+    fn in_scale(unit: &Unit, scale: Scale, values: &[f64], half_widths: &[f64]) -> Self {
+        let largest = range(values).1 / scale.factor;
         let narrowest = half_widths
             .iter()
             .map(|h| h / scale.factor)
@@ -98,6 +111,12 @@ impl Column {
             symbol => format!(" {symbol}"),
         }
     }
+}
+
+/// The smallest and the largest size that is not zero; infinity and 0 where there is none.
+fn range(values: &[f64]) -> (f64, f64) {
+    let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
+    (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
 }
 
 fn scale_of(unit: &Unit, smallest: f64, largest: f64) -> Scale {

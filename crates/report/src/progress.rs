@@ -43,7 +43,7 @@ pub struct Standing {
     pub median: Option<f64>,
     /// Interval of the median so far; shown for a subject alone.
     pub interval: Option<Interval>,
-    /// The difference against the first subject so far; `None` for the first.
+    /// The difference against its reference so far; `None` for a reference.
     pub difference: Option<Decision>,
 }
 

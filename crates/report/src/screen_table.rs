@@ -3,8 +3,9 @@
 //! What does not fit is left out in a fixed order: first the pictures, then the other metrics from the right; where even the
 //! primary metric does not fit, every metric gets its own line.
 
+use crate::grid::{Cells, GAP, draw_columns};
 use crate::label::label;
-use crate::layout::{Line, Page, Tone};
+use crate::layout::{Page, Tone};
 use crate::names::{fitted, width};
 use crate::number::Column;
 use assay_analysis::{Analysis, Description};
@@ -16,8 +17,6 @@ const OTHERS: usize = 2;
 /// Narrower pages have no pictures.
 const PICTURES_FROM: usize = 60;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Spaces between columns.
-const GAP: usize = 3;
 
 /// Indices of the metrics shown beside the primary one.
 pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
@@ -55,34 +54,10 @@ pub(crate) fn picture(counts: &[u32]) -> String {
     if most == 0 { String::new() } else { counts.iter().map(bar).collect() }
 }
 
-/// The cells of one column under its heading; right-aligned, except for those that begin a group.
-struct Cells {
-    heading: String,
-    cells: Vec<String>,
-    tone: Tone,
-    left: bool,
-    /// Columns between this one and the one before.
-    gap: usize,
-}
-
-impl Cells {
-    fn width(&self) -> usize {
-        let widest = self.cells.iter().map(|cell| width(cell)).max().unwrap_or(0);
-        // A heading on the left may hang over the columns that follow it.
-        if self.left { widest } else { widest.max(width(&self.heading)) }
-    }
-}
-
 /// Draws the table of all subjects onto the page.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let primary = primary_cells(page, analysis);
-    let mut columns = vec![Cells {
-        heading: String::new(),
-        cells: names.to_vec(),
-        tone: Tone::Plain,
-        left: true,
-        gap: 0,
-    }];
+    let mut columns = vec![Cells::left("", names.to_vec(), Tone::Plain, 0)];
     let own = columns[0].width() + primary.iter().map(|c| c.gap + c.width()).sum::<usize>();
     if own > page.width() {
         return draw_stacked(page, analysis);
@@ -115,39 +90,6 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     draw_columns(page, &columns, names.len());
 }
 
-fn draw_columns(page: &mut Page, columns: &[Cells], rows: usize) {
-    let mut head = String::new();
-    let mut place = 0;
-    for column in columns {
-        place += column.gap;
-        if column.left && width(&head) <= place {
-            head += &" ".repeat(place - width(&head));
-            head += &column.heading;
-        }
-        place += column.width();
-        if !column.left {
-            let from = place.saturating_sub(width(&column.heading));
-            head += &" ".repeat(from.saturating_sub(width(&head)));
-            head += &column.heading;
-        }
-    }
-    page.line(&vec![(Tone::Quiet, head)]);
-    for row in 0..rows {
-        let mut line: Line = Vec::new();
-        for column in columns {
-            let cell = &column.cells[row];
-            let room = " ".repeat(column.width() - width(cell));
-            let gap = " ".repeat(column.gap);
-            if column.left {
-                line.push((column.tone, format!("{gap}{cell}{room}")));
-            } else {
-                line.push((column.tone, format!("{gap}{room}{cell}")));
-            }
-        }
-        page.line(&line);
-    }
-}
-
 /// Medians and intervals of the primary metric.
 fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
     let column = column_of(analysis, analysis.primary, true);
@@ -160,8 +102,7 @@ fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
     let medians =
         medians.into_iter().map(|cell| " ".repeat(widest - width(&cell)) + &cell).collect();
     let heading = page.spelled(&label(&analysis.metrics[analysis.primary]));
-    let mut cells =
-        vec![Cells { heading, cells: medians, tone: Tone::Strong, left: true, gap: GAP }];
+    let mut cells = vec![Cells::left(&heading, medians, Tone::Strong, GAP)];
     let ends: Vec<Option<(String, String)>> = subjects
         .map(|s| {
             let interval = described(s)?.median_interval?;
@@ -178,13 +119,7 @@ fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
             None => String::new(),
         };
         let cells_of_ends = ends.iter().map(shown).collect();
-        cells.push(Cells {
-            heading: String::new(),
-            cells: cells_of_ends,
-            tone: Tone::Plain,
-            left: true,
-            gap: 2,
-        });
+        cells.push(Cells::left("", cells_of_ends, Tone::Plain, 2));
     }
     cells
 }
@@ -210,7 +145,7 @@ fn other_cells(page: &Page, analysis: &Analysis, metric: usize) -> Cells {
         .map(|s| shown(s.metrics.get(metric).and_then(Option::as_ref)))
         .collect();
     let heading = page.spelled(&label(&analysis.metrics[metric]));
-    Cells { heading, cells, tone: Tone::Plain, left: false, gap: GAP }
+    Cells::right(&heading, cells, Tone::Plain)
 }
 
 fn pictures(page: &Page, analysis: &Analysis) -> Option<Cells> {
@@ -221,7 +156,7 @@ fn pictures(page: &Page, analysis: &Analysis) -> Option<Cells> {
     let cells = (0..analysis.subjects.len())
         .map(|s| counts.get(s).map_or_else(String::new, |counts| picture(counts)))
         .collect();
-    Some(Cells { heading: String::new(), cells, tone: Tone::Quiet, left: true, gap: 2 })
+    Some(Cells::left("", cells, Tone::Quiet, 2))
 }
 
 /// One metric a line, for pages that are too narrow for a table.

@@ -3,10 +3,13 @@
 //! First one sentence per comparison, then the table, the checks, and the findings with what to do about them. A newcomer can
 //! stop after the first line; an expert finds every number below it. Nothing is printed here and nothing decided.
 
+use crate::beside;
 use crate::label::{label, wording};
 use crate::layout::{Page, STICKY, Tone};
 use crate::names::{fitted, width};
+use crate::noise;
 use crate::number::{self, Column};
+use crate::scan;
 use crate::screen_table as table;
 use crate::words::{self, Sentence};
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
@@ -28,6 +31,8 @@ const MACHINE: [&str; 9] = [
 const DRIFT_FROM: usize = 20;
 const DEPENDENCE_FROM: f64 = 10.0;
 const OUTLIERS_FROM: usize = 10;
+/// More subjects that drifted are counted, not listed.
+const MOST_DRIFTS: usize = 3;
 
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +51,18 @@ pub fn render(analysis: &Analysis, screen: &Screen) -> String {
     let ellipsis = page.ellipsis();
     let in_sentences = fitted(&analysis.names(), (page.width() / 2).clamp(8, 60), ellipsis);
     let in_table = fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40), ellipsis);
-    if analysis.subjects.len() == 1 {
-        alone(&mut page, analysis, &in_sentences[0]);
+    if scan::shows(analysis) {
+        scan::draw(&mut page, analysis);
+    } else if analysis.subjects.len() == 1 {
+        alone(&mut page, analysis, 0, &in_sentences[0]);
+        page.gap();
+        alone_in_detail(&mut page, analysis);
     } else {
+        if analysis.comparisons.is_empty() {
+            for (subject, name) in in_sentences.iter().enumerate() {
+                alone(&mut page, analysis, subject, name);
+            }
+        }
         for comparison in &analysis.comparisons {
             tell(&mut page, analysis, comparison, &in_sentences);
         }
@@ -58,11 +72,18 @@ pub fn render(analysis: &Analysis, screen: &Screen) -> String {
         }
         page.gap();
         table::draw(&mut page, analysis, &in_table);
-        also(&mut page, analysis, &in_table);
+        if analysis.plan.beside.is_empty() {
+            also(&mut page, analysis, &in_table);
+        } else {
+            beside::draw(&mut page, analysis, &in_table);
+        }
     }
     let checks = checks(analysis);
     if !checks.is_empty() {
         page.paragraph(8, &[(Tone::Quiet, format!("checks: {}", checks.join(" · ")))]);
+    }
+    if let Some(line) = noise::line(analysis, &in_table) {
+        page.paragraph(7, &[(Tone::Quiet, line)]);
     }
     findings(&mut page, analysis);
     page.finish()
@@ -78,7 +99,7 @@ fn tell(page: &mut Page, analysis: &Analysis, c: &Comparison, names: &[String]) 
 }
 
 /// A claim with how sure it is: below it where each fits on a line but both do not.
-fn said(page: &mut Page, tone: Tone, claim: String, sureness: &str) {
+pub(crate) fn said(page: &mut Page, tone: Tone, claim: String, sureness: &str) {
     let mut pieces = vec![(tone, claim)];
     if !sureness.is_empty() {
         let behind = format!("   ({sureness})");
@@ -93,7 +114,7 @@ fn said(page: &mut Page, tone: Tone, claim: String, sureness: &str) {
     page.paragraph(2, &pieces);
 }
 
-fn tone_of(c: &Comparison) -> Tone {
+pub(crate) fn tone_of(c: &Comparison) -> Tone {
     match c.decision.verdict {
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
@@ -105,7 +126,8 @@ fn tone_of(c: &Comparison) -> Tone {
 /// The metrics beside the primary one: differences one by one, then those without any together.
 fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let main = table::other_metrics(analysis);
-    for of in 1..analysis.subjects.len() {
+    let several = analysis.comparisons.len() > 1;
+    for of in (0..analysis.subjects.len()).filter(|&s| analysis.subjects[s].against.is_some()) {
         let compared = || analysis.secondary.iter().filter(|c| c.of == of);
         let name = |c: &Comparison| label(&analysis.metrics[c.metric]);
         let mut said: Vec<String> = compared()
@@ -118,14 +140,14 @@ fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
                 .filter(|c| c.decision.interval.is_some())
                 .map(name)
                 .collect();
-            (!names.is_empty()).then(|| names.join(" and "))
+            (!names.is_empty()).then(|| words::listed(&names))
         };
         said.extend(
             named(Verdict::Equivalent).map(|n| format!("no difference that matters in {n}")),
         );
         said.extend(named(Verdict::Inconclusive).map(|n| format!("{n} not known yet")));
         if !said.is_empty() {
-            let head = if names.len() > 2 {
+            let head = if several {
                 format!("also, {}: ", words::quoted(&names[of]))
             } else {
                 "also: ".to_owned()
@@ -135,11 +157,11 @@ fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
     }
 }
 
-/// One subject by itself.
-fn alone(page: &mut Page, analysis: &Analysis, name: &str) {
+/// The sentence of a subject that is compared with nobody.
+fn alone(page: &mut Page, analysis: &Analysis, subject: usize, name: &str) {
     let metric = &analysis.metrics[analysis.primary];
     let words = wording(metric);
-    let Some(d) = analysis.primary_of(0) else {
+    let Some(d) = analysis.primary_of(subject) else {
         page.paragraph(
             2,
             &[(Tone::Unsure, format!("'{name}' has no values of {}", label(metric)))],
@@ -158,7 +180,8 @@ fn alone(page: &mut Page, analysis: &Analysis, name: &str) {
         }
     };
     let value = column.with_unit(d.median);
-    let late = analysis.subjects[0].timeouts * 2 >= analysis.subjects[0].observations.max(1);
+    let summary = &analysis.subjects[subject];
+    let late = summary.timeouts * 2 >= summary.observations.max(1);
     let bound = if late { "at least " } else { "" };
     let claim = if words.is_time {
         format!("'{name}' takes {bound}{value}{interval}")
@@ -168,8 +191,12 @@ fn alone(page: &mut Page, analysis: &Analysis, name: &str) {
         format!("'{name}' {} {bound}{value}{interval} of {}", words.verb, words.whole)
     };
     said(page, Tone::Strong, claim, &how);
-    page.gap();
-    spread(page, analysis, d, &column);
+}
+
+/// More about the only subject: its spread, and its other metrics.
+fn alone_in_detail(page: &mut Page, analysis: &Analysis) {
+    let Some(d) = analysis.primary_of(0) else { return };
+    spread(page, analysis, d, &table::column_of(analysis, analysis.primary, true));
     let others: Vec<String> = table::other_metrics(analysis)
         .into_iter()
         .filter_map(|metric| {
@@ -230,9 +257,14 @@ fn checks(analysis: &Analysis) -> Vec<String> {
         .collect();
     let most = primaries().map(|d| d.n).max().unwrap_or(0);
     if !drifting.is_empty() {
-        let in_blocks = analysis.design == Design::Blocks && analysis.subjects.len() > 1;
+        let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
         let cancelled = if in_blocks { " (the blocks cancel it)" } else { "" };
-        said.push(format!("drift {}{cancelled}", drifting.join(", ")));
+        said.push(match drifting.len() {
+            n if n > MOST_DRIFTS => {
+                format!("drift in {n} of {}{cancelled}", analysis.subjects.len())
+            }
+            _ => format!("drift {}{cancelled}", drifting.join(", ")),
+        });
     } else if most >= DRIFT_FROM {
         said.push("no drift".to_owned());
     }
@@ -253,7 +285,7 @@ fn checks(analysis: &Analysis) -> Vec<String> {
         };
         said.push(format!("this experiment could see {size}"));
     }
-    said.extend(analysis.blocks.map(|blocks| taken(blocks, analysis.stop)));
+    said.extend(analysis.blocks.map(|blocks| taken(blocks, analysis)));
     said
 }
 
@@ -288,52 +320,81 @@ fn dependence(analysis: &Analysis) -> Option<String> {
     Some(format!("{word} (ESS {effective:.0} of {n:.0})"))
 }
 
-fn taken(blocks: usize, stop: Option<StopReason>) -> String {
+fn taken(blocks: usize, analysis: &Analysis) -> String {
     let blocks = counted(blocks, "block");
-    match stop {
+    match analysis.stop {
         Some(StopReason::Clear) => format!("{blocks}, then clear"),
         Some(StopReason::Precise) => format!("{blocks}, then precise enough"),
         Some(StopReason::Blocks) => format!("{blocks}, as planned"),
         Some(StopReason::Budget) => format!("{blocks}, then out of time"),
         Some(StopReason::Interrupted) => format!("{blocks}, then interrupted"),
         Some(StopReason::Failed) => format!("{blocks}, then a failure"),
-        Some(StopReason::Until) => format!("{blocks}, until the condition came true"),
+        Some(StopReason::Until) => {
+            let condition = analysis.plan.until.as_deref().unwrap_or("the condition");
+            format!("{blocks}, until {condition} came true")
+        }
         None => blocks,
     }
 }
 
 fn findings(page: &mut Page, analysis: &Analysis) {
-    let is_note = |f: &&Finding| f.severity == Severity::Note;
+    let is_note = |f: &Finding| f.severity == Severity::Note;
     let refused = analysis.findings.iter().any(|f| f.code == "TOO_DEPENDENT");
-    for finding in analysis.findings.iter().filter(|f| !is_note(f)) {
+    let in_scan = scan::shows(analysis);
+    for (finding, more) in told_once(analysis, in_scan, |f| !is_note(f)) {
         match finding.code.as_str() {
             // The refusal has said so.
             "DEPENDENCE" if refused => {}
-            words::NOT_INTERLEAVED => {}
-            code if words::has_said(code) => hint(page, finding),
+            words::NOT_INTERLEAVED if !in_scan => {}
+            code if words::has_said(code) && !in_scan => hint(page, finding),
             _ => {
+                let more = if words::has_said(&finding.code) { String::new() } else { more };
+                let message = format!("{}{more}", finding.message);
                 page.paragraph(
                     9,
-                    &[
-                        (Tone::Unsure, "warning: ".to_owned()),
-                        (Tone::Plain, finding.message.clone()),
-                    ],
+                    &[(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)],
                 );
                 hint(page, finding);
             }
         }
     }
-    let of_machine = |f: &&Finding| MACHINE.contains(&f.code.as_str());
-    // The line of checks has told the drift that blocks cancel.
-    let notes = || analysis.findings.iter().filter(is_note).filter(|f| f.code != "DRIFT");
-    for note in notes().filter(|f| !of_machine(f)) {
+    let of_machine = |f: &Finding| MACHINE.contains(&f.code.as_str());
+    // The line of checks has told the drift that blocks cancel, that of the noise the disturbed runs.
+    let told = |f: &Finding| is_note(f) && !matches!(f.code.as_str(), "DRIFT" | "DISTURBED");
+    for (note, more) in told_once(analysis, in_scan, |f| told(f) && !of_machine(f)) {
         let next = note.next_step.as_ref().map_or_else(String::new, |next| format!(" ({next})"));
-        page.paragraph(6, &[(Tone::Quiet, format!("note: {}{next}", note.message))]);
+        page.paragraph(6, &[(Tone::Quiet, format!("note: {}{more}{next}", note.message))]);
     }
-    let machine: Vec<&str> = notes().filter(of_machine).map(|f| f.message.as_str()).collect();
+    let machine: Vec<&str> = analysis
+        .findings
+        .iter()
+        .filter(|f| told(f) && of_machine(f))
+        .map(|f| f.message.as_str())
+        .collect();
     if !machine.is_empty() {
         page.paragraph(6, &[(Tone::Quiet, format!("note: {}", machine.join("; ")))]);
     }
+}
+
+/// The findings that are wanted; of a scan, where what holds for one subject mostly holds for all, each code once, with how many
+/// more there are.
+fn told_once(
+    analysis: &Analysis,
+    in_scan: bool,
+    wanted: impl Fn(&Finding) -> bool,
+) -> Vec<(&Finding, String)> {
+    let mut told: Vec<(&Finding, usize)> = Vec::new();
+    for finding in analysis.findings.iter().filter(|f| wanted(f)) {
+        match told.iter_mut().find(|(known, _)| in_scan && known.code == finding.code) {
+            Some((_, count)) => *count += 1,
+            None => told.push((finding, 1)),
+        }
+    }
+    let counted = |count| match count {
+        1 => String::new(),
+        n => format!(" (and {} more of this kind)", n - 1),
+    };
+    told.into_iter().map(|(finding, count)| (finding, counted(count))).collect()
 }
 
 fn hint(page: &mut Page, finding: &Finding) {

@@ -10,6 +10,9 @@ use assay_analysis::{Analysis, Comparison, Interval, Scale, Verdict, paired};
 use assay_data::{Better, Design, Metric, Unit};
 
 mod outlook;
+mod short;
+
+pub(crate) use short::{in_plain_words, verdict_word};
 
 /// Values on a side below which recordings can't be decided.
 const FEWEST_VALUES: usize = 4;
@@ -295,13 +298,7 @@ impl<'a> Teller<'a> {
     }
 
     fn brief(&self) -> String {
-        let (c, estimate) = (self.c, self.c.decision.estimate);
-        let size = if let Form::Multiple = self.form {
-            format!("{} as much", number::multiple(estimate.exp()))
-        } else {
-            let size = format!("{}{}", self.numbers(&[estimate])[0], self.suffix());
-            format!("{size} {}", self.direction(estimate))
-        };
+        let (c, size) = (self.c, self.size());
         let column = Column::new(&self.metric.unit, &[c.medians.0, c.medians.1], &[]);
         let (from, to) = (column.number(c.medians.0), column.with_unit(c.medians.1));
         format!("{size} ({from} → {to})")
@@ -433,6 +430,15 @@ fn counted(n: usize, what: &str) -> String {
 
 fn fixed0(n: f64) -> String {
     number::fixed(n, 0)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
 }
 
 #[cfg(test)]

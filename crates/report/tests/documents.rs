@@ -79,6 +79,24 @@ fn json_repeats_the_only_verdict_at_the_top() {
 }
 
 #[test]
+fn json_of_a_scan_holds_its_parameters_references_and_curves() {
+    let value = rendered(&common::scan_of_two());
+    let subject = &value["subjects"][3];
+    assert_eq!(subject["parameters"], serde_json::json!({"n": "2"}));
+    assert_eq!(subject["against"], "./sort-old 2");
+    assert!(value["subjects"][2]["against"].is_null());
+    assert_eq!(value["comparisons"][1]["against"], "./sort-old 2");
+    let curve = &value["curves"][0];
+    assert_eq!((&curve["command"], &curve["parameter"]), (&"./sort-old {n}".into(), &"n".into()));
+    let exponent = curve["exponent"].as_f64().unwrap();
+    assert!((exponent - 1.2).abs() < 0.01 && curve["reason"].is_null(), "{curve}");
+    assert_eq!(curve["points"][5]["subject"], 10);
+    let short = rendered(&common::scan_beside());
+    assert_eq!(short["curves"][0]["reason"], "too_few_blocks");
+    assert!(short["curves"][0]["exponent"].is_null() && short["curves"][0]["steps"].is_null());
+}
+
+#[test]
 fn what_is_not_known_is_null_in_json() {
     let value = rendered(&common::too_few());
     let ratio = &value["comparisons"][0]["ratio"];
@@ -91,13 +109,15 @@ fn what_is_not_known_is_null_in_json() {
 #[test]
 fn csv_has_a_row_per_subject_and_metric() {
     assert_snapshot!("csv_three", rounded_cells(&csv::render(&common::three())));
+    assert_snapshot!("csv_scan", rounded_cells(&csv::render(&common::scan_of_two())));
     for (name, analysis) in common::all() {
         let text = csv::render(&analysis);
         let metrics: usize =
             analysis.subjects.iter().map(|s| s.metrics.iter().flatten().count()).sum();
         assert_eq!(text.lines().count(), 1 + metrics, "{name}");
         let commas = |line: &str| line.matches(',').count();
-        assert!(text.lines().all(|line| commas(line) == csv::COLUMNS.len() - 1), "{name}: {text}");
+        let columns = csv::COLUMNS.len() + analysis.subjects[0].parameters.len();
+        assert!(text.lines().all(|line| commas(line) == columns - 1), "{name}: {text}");
     }
 }
 
@@ -107,6 +127,7 @@ fn markdown_is_a_headline_a_table_and_how_it_was_measured() {
     assert_snapshot!("markdown_three", markdown::render(&common::three()));
     assert_snapshot!("markdown_unpaired", markdown::render(&common::unpaired()));
     assert_snapshot!("markdown_alone", markdown::render(&common::alone()));
+    assert_snapshot!("markdown_scan", markdown::render(&common::scan_of_two()));
 }
 
 /// All keys of an object and of what is in it, except for those that are names from outside.
@@ -117,7 +138,7 @@ fn keys(value: &Value, found: &mut BTreeSet<String>) {
                 found.insert(key.clone());
                 // Keys of these are facts, evidence and metrics, named elsewhere.
                 match key.as_str() {
-                    "environment" | "evidence" => {}
+                    "environment" | "evidence" | "parameters" | "fixed" => {}
                     "metrics" => {
                         inner.as_object().unwrap().values().for_each(|v| keys(v, found));
                     }

@@ -5,7 +5,9 @@
 mod common;
 
 use assay_analysis::{Options, analyse};
-use assay_data::{Better, Metric, Observation, Outcome, Plan, Samples, StopRule, Threshold, Unit};
+use assay_data::{
+    Better, Metric, Observation, Outcome, Plan, Samples, StopRule, Subject, Threshold, Unit,
+};
 use assay_report::terminal::{Screen, render};
 use assay_report::{csv, json, markdown};
 use proptest::prelude::*;
@@ -86,6 +88,63 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    /// A scan, however odd its names, values and references.
+    fn scans()(
+        commands in prop::collection::vec("\\PC{0,30}", 1..4),
+        names in prop::collection::vec("[a-z]{1,3}|\\PC{0,24}", 1..3),
+        values in prop::collection::vec(
+            prop_oneof!["[0-9]{1,4}", "[0-9.e-]{1,9}", "\\PC{0,20}"], 2..7
+        ),
+        references in prop::collection::vec(0usize..24, 24),
+        how in 0u8..3,
+        metrics in prop::collection::vec(metric(), 1..4),
+        beside in any::<bool>(),
+        blocks in 0u32..14,
+        paired in prop::bool::weighted(0.9),
+        plan in plan(),
+        cells in prop::collection::vec(value(), 500),
+    ) -> Samples {
+        let mut samples = Samples::new(Vec::new());
+        for metric in metrics { samples.add_metric(metric); }
+        for (row, value) in values.iter().enumerate() {
+            for (k, command) in commands.iter().enumerate() {
+                let index = row * commands.len() + k;
+                let against = match how {
+                    0 => Some(row * commands.len()),
+                    1 => Some(index),
+                    _ => Some(references[index]),
+                };
+                samples.add(Subject {
+                    name: format!("{command} {value}"),
+                    parameters: names.iter().map(|n| (n.clone(), value.clone())).collect(),
+                    against,
+                    ..Subject::default()
+                });
+            }
+        }
+        samples.plan = plan;
+        if let (true, Some(plan)) = (beside, &mut samples.plan) {
+            plan.beside = samples.metrics.iter().skip(1).map(|m| m.name.clone()).collect();
+        }
+        let (subjects, width) = (samples.subjects.len(), samples.metrics.len());
+        for block in 0..blocks {
+            for subject in 0..subjects {
+                let at = (block as usize * subjects + subject) * width % 490;
+                samples.push(Observation {
+                    subject,
+                    block: paired.then_some(block),
+                    position: paired.then_some(subject as u32),
+                    time: Some(f64::from(block)),
+                    values: (0..width).map(|m| cells[at + m]).collect(),
+                    ..Observation::default()
+                });
+            }
+        }
+        samples
+    }
+}
+
 fn columns(line: &str) -> usize {
     line.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
@@ -97,25 +156,37 @@ proptest! {
     fn every_report_of_whatever_was_measured_holds(
         samples in samples(), width in 0usize..140, unicode in any::<bool>()
     ) {
-        let Ok(analysis) = analyse(&samples, &Options::default()) else { return Ok(()) };
-        let text = render(&analysis, &Screen { width, color: false, unicode });
-        for line in text.lines() {
-            prop_assert!(columns(line) <= width.max(20), "{width}: {line:?}\n{text}");
-            prop_assert!(!line.chars().any(char::is_control), "{line:?}");
-        }
-        let value = json::render(&analysis, &json::Meta::default());
-        let back: serde_json::Value = serde_json::from_str(&value.to_string()).unwrap();
-        for list in ["comparisons", "secondary"] {
-            for comparison in back[list].as_array().unwrap() {
-                let verdict = comparison["verdict"].as_str().unwrap();
-                prop_assert!(["faster", "slower", "equivalent", "inconclusive"].contains(&verdict));
-            }
-        }
-        let table = markdown::render(&analysis);
-        let cells = |line: &str| line.replace("\\|", "").matches('|').count();
-        let rows: Vec<usize> = table.lines().filter(|l| l.starts_with('|')).map(cells).collect();
-        prop_assert_eq!(rows.len(), analysis.subjects.len() + 2);
-        prop_assert!(rows.iter().all(|&n| n == rows[0]), "{}", table);
-        prop_assert!(csv::render(&analysis).starts_with("subject,metric,"));
+        holds(&samples, width, unicode)?;
     }
+
+    #[test]
+    fn every_report_of_whatever_was_scanned_holds(
+        samples in scans(), width in 0usize..140, unicode in any::<bool>()
+    ) {
+        holds(&samples, width, unicode)?;
+    }
+}
+
+fn holds(samples: &Samples, width: usize, unicode: bool) -> Result<(), TestCaseError> {
+    let Ok(analysis) = analyse(samples, &Options::default()) else { return Ok(()) };
+    let text = render(&analysis, &Screen { width, color: false, unicode });
+    for line in text.lines() {
+        prop_assert!(columns(line) <= width.max(20), "{width}: {line:?}\n{text}");
+        prop_assert!(!line.chars().any(char::is_control), "{line:?}");
+    }
+    let value = json::render(&analysis, &json::Meta::default());
+    let back: serde_json::Value = serde_json::from_str(&value.to_string()).unwrap();
+    for list in ["comparisons", "secondary"] {
+        for comparison in back[list].as_array().unwrap() {
+            let verdict = comparison["verdict"].as_str().unwrap();
+            prop_assert!(["faster", "slower", "equivalent", "inconclusive"].contains(&verdict));
+        }
+    }
+    let table = markdown::render(&analysis);
+    let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+    let rows: Vec<usize> = table.lines().filter(|l| l.starts_with('|')).map(cells).collect();
+    prop_assert_eq!(rows.len(), analysis.subjects.len() + 2);
+    prop_assert!(rows.iter().all(|&n| n == rows[0]), "{}", table);
+    prop_assert!(csv::render(&analysis).starts_with("subject,"));
+    Ok(())
 }

@@ -23,6 +23,9 @@ fn the_screen_fits_whatever_the_width() {
         assert_snapshot!(format!("faster_{width}"), at(&common::faster(), width));
         assert_snapshot!(format!("three_{width}"), at(&common::three(), width));
         assert_snapshot!(format!("alone_{width}"), at(&common::alone(), width));
+        assert_snapshot!(format!("scan_of_two_{width}"), at(&common::scan_of_two(), width));
+        assert_snapshot!(format!("scan_of_three_{width}"), at(&common::scan_of_three(), width));
+        assert_snapshot!(format!("beside_of_three_{width}"), at(&common::beside_of_three(), width));
     }
 }
 
@@ -35,6 +38,7 @@ fn a_terminal_without_unicode_gets_ascii() {
     }
     assert_snapshot!("absolute_threshold_ascii", render(&common::absolute_threshold(), &screen));
     assert_snapshot!("four_times_ascii", render(&common::four_times(), &screen));
+    assert_snapshot!("scan_of_two_ascii", render(&common::scan_of_two(), &screen));
 }
 
 #[test]
@@ -45,6 +49,7 @@ fn colour_is_added_to_the_same_text() {
         let coloured = colour(&analysis);
         assert_eq!(without_escapes(&coloured), at(&analysis, 100), "{name}");
     }
+    assert_snapshot!("scan_of_two_colour", colour(&common::scan_of_two()).replace('\u{1b}', "␛"));
     assert_snapshot!("faster_colour", colour(&common::faster()).replace('\u{1b}', "␛"));
     assert_snapshot!("inconclusive_colour", colour(&common::inconclusive()).replace('\u{1b}', "␛"));
 }

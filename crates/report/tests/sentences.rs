@@ -80,7 +80,7 @@ fn every_metric_has_its_own_words() {
     );
     assert_eq!(
         start(higher("requests"), [1.12, 1.1, 1.14]),
-        expect("new has 12 % more requests than old")
+        expect("new has 12 % more requests per second than old")
     );
     assert_eq!(start(higher("throughput"), less), expect("new has 12 % less throughput than old"));
     assert_eq!(
@@ -221,4 +221,23 @@ fn the_outlook_answers_two_questions_and_says_what_to_type() {
     );
     let nothing = Outlook { to_rule_out: None, to_confirm: None, reachable_threshold: None };
     assert!(follow(nothing, None).is_empty());
+}
+
+#[test]
+fn metrics_of_the_user_read_well_whatever_their_name() {
+    let start = |metric: Metric, numbers| {
+        let said = ratio(metric, numbers);
+        said.split(" (95").next().unwrap_or_default().to_owned()
+    };
+    let (less, more, much) = ([0.974, 0.969, 0.98], [1.12, 1.1, 1.14], [3.2, 3.1, 3.3]);
+    let one = |name: &str| Metric { unit: Unit::One, ..higher(name) };
+    assert_eq!(start(seconds("inner"), less), "new takes 2.6 % less inner time than old");
+    assert_eq!(start(seconds("inner"), much), "new takes 3.2 × the inner time of old");
+    assert_eq!(start(seconds("gc_pause"), more), "new takes 12 % more gc pause time than old");
+    assert_eq!(start(higher("inflates"), more), "new has 12 % more inflates per second than old");
+    assert_eq!(start(higher("inner"), more), "new has a 12 % higher inner rate than old");
+    assert_eq!(start(higher("inner"), much), "new has 3.2 × the inner rate of old");
+    assert_eq!(start(one("cpu_per_wall"), less), "new has a 2.6 % lower CPU/wall than old");
+    assert_eq!(start(one("cpu_per_wall"), much), "new has 3.2 × the CPU/wall of old");
+    assert_eq!(start(one("score"), more), "new has a 12 % higher score than old");
 }

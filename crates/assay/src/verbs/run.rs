@@ -1,21 +1,36 @@
 //! `assay run`: measure one command, or compare several, in blocks and random order.
 
 mod commands;
+mod control;
+mod metrics;
 mod planning;
+mod resume;
+mod scan;
 
 use crate::args::{JudgeArgs, ShowArgs};
+use crate::meter::{Meter, Wishes};
 use crate::progress::Progress;
-use crate::session::{Obstacle, Record, Session, metrics};
-use crate::{Ending, output, present, store};
-use anyhow::Context;
+use crate::session::{Manner, Obstacle, Prepared, Record, Session};
+use crate::{Ending, knobs, output, present, store};
+use anyhow::bail;
 use assay_analysis::{Experiment, analyse};
-use assay_data::assay_file::{Header, Writer};
-use assay_data::{Environment, Finding, Severity, StopReason};
-use assay_measure::{environment, interrupt};
+use assay_data::assay_file::{self, Header, Writer};
+use assay_data::{Environment, Finding, Metric, Plan, Samples, Severity, StopReason};
+use assay_measure::{environment, interrupt, machine};
+use clap::Parser;
 use commands::{HowArgs, prepared};
+use control::ControlArgs;
+use metrics::{Asked, MetricArgs};
 use planning::{CEILING, WhenArgs, fit_to_budget, plan};
-use std::path::PathBuf;
+use scan::Scan;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// With more runs in a block the user is asked whether that is meant.
+const ASK_FROM: usize = 500;
+/// The launcher knows no more commands than that.
+const MOST_SUBJECTS: usize = 65_536 - 16;
 
 /// Arguments of `assay run`.
 #[derive(clap::Args, Debug)]
@@ -31,10 +46,16 @@ Examples:
   assay run --prepare 'make clean' 'make' 'make -j2'
   assay run --env 2:MALLOC_ARENA_MAX=1 ./server-bench ./server-bench
   assay run --fail-if slower --time 2min ./old ./new    in a pipeline
-  assay run --runs 50 --json ./old ./new | jq .verdict")]
+  assay run --runs 50 --json ./old ./new | jq .verdict
+  assay run --metric 'inner:s=took ([0-9.]+)' 'ruby a.rb' 'ruby b.rb'
+  assay run -P size=1000..64000*2 './old {size}' './new {size}'
+  assay run --pin 1 --fifo --no-aslr ./old ./new        on a machine held still
+  assay run --counters instructions,cache-misses ./old ./new
+  assay run --jobs '{j}' -P j=1,2,4 ./worker            under load
+  assay run --resume run.assay --time 10min             go on")]
 pub(crate) struct Args {
     /// The commands, each in quotes; the first is the reference
-    #[arg(required = true, value_name = "COMMAND")]
+    #[arg(required_unless_present = "resume", value_name = "COMMAND")]
     commands: Vec<String>,
 
     #[command(flatten)]
@@ -44,7 +65,16 @@ pub(crate) struct Args {
     when: WhenArgs,
 
     #[command(flatten)]
+    metrics: MetricArgs,
+
+    #[command(flatten)]
+    scan: ScanArgs,
+
+    #[command(flatten)]
     how: HowArgs,
+
+    #[command(flatten)]
+    control: ControlArgs,
 
     #[command(flatten)]
     keep: KeepArgs,
@@ -53,8 +83,25 @@ pub(crate) struct Args {
     show: ShowArgs,
 }
 
+/// What to scan.
+#[derive(clap::Args, Debug, Default)]
+#[command(next_help_heading = "Scanning")]
+struct ScanArgs {
+    /// Measure for every value, put in for {NAME}: n=1..8, n=0..1+0.25, n=1..1024*2, lib=libc,musl; 2:n=... for the second command
+    #[arg(long, short = 'P', value_name = "[N:]NAME=VALUES")]
+    parameter: Vec<String>,
+
+    /// Walk several parameters in step, instead of every value of one with every value of the others
+    #[arg(long, requires = "parameter")]
+    zip: bool,
+
+    /// Don't ask before a scan that is very large
+    #[arg(long)]
+    yes: bool,
+}
+
 /// What to keep.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Keeping")]
 struct KeepArgs {
     /// Record the run in this file [default: among the last 200 runs in the state directory]
@@ -68,6 +115,14 @@ struct KeepArgs {
     /// Leave host, directories and repository out of the record
     #[arg(long)]
     anonymous: bool,
+
+    /// Go on with a run that was recorded: more blocks of the same experiment, in the same file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["save", "no_save"])]
+    resume: Option<PathBuf>,
+
+    /// Go on even if the commands, their files or the machine are not the same
+    #[arg(long, requires = "resume")]
+    force: bool,
 }
 
 /// Measures, records, decides, shows.
@@ -76,54 +131,175 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(path) = &args.keep.save {
         store::check_named(path)?;
     }
-    let commands = prepared(&args.commands, &args.how)?;
-    let mut plan = plan(&args.when, &args.judge, commands.len())?;
-    let primary = metrics().iter().position(|m| m.name == plan.primary);
-    let primary = primary.with_context(|| {
-        let known: Vec<String> = metrics().into_iter().map(|m| m.name).collect();
-        format!(
-            "--primary {}: there is no such metric; known are {}",
-            plan.primary,
-            known.join(", ")
-        )
+    let Some(path) = &args.keep.resume else { return measure(args, None) };
+    let recorded = assay_file::read(path)?;
+    if args.commands.is_empty() {
+        let mut first = begun(&recorded, path)?;
+        // What it measures is the file's business; how long, and what to show, is that of the user here and now.
+        first.when.time = args.when.time;
+        first.judge.fail_if.clone_from(&args.judge.fail_if);
+        first.show = args.show.clone();
+        first.keep = args.keep.clone();
+        return measure(&first, Some(recorded));
+    }
+    measure(args, Some(recorded))
+}
+
+/// The arguments with which a recorded run was begun.
+fn begun(recorded: &Samples, path: &Path) -> anyhow::Result<Args> {
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+    let place = path.display();
+    let words = recorded.argv.iter().skip(1);
+    if words.clone().next().map(String::as_str) != Some("run") {
+        bail!("{place} was not begun by `assay run`, so it can't be gone on with");
+    }
+    let line = Line::try_parse_from(words).map_err(|_| {
+        anyhow::anyhow!("{place}: its command line can't be read any more; give the commands again behind --resume")
     })?;
-    let began = jiff::Timestamp::now();
+    Ok(line.args)
+}
+
+/// Everything that was settled before anything is run.
+struct Ready {
+    commands: Vec<Prepared>,
+    asked: Asked,
+    plan: Plan,
+    environment: Environment,
+    findings: Vec<Finding>,
+}
+
+fn ready(args: &Args, recorded: Option<&Samples>, set: Vec<Finding>) -> anyhow::Result<Ready> {
+    let scan = Scan::parse(&args.scan.parameter, args.scan.zip, args.commands.len())?;
+    let subjects = scan.combinations().and_then(|c| c.checked_mul(args.commands.len()));
+    check_size(subjects, args.scan.yes)?;
+    let asked = args.metrics.read()?;
+    let mut commands = prepared(&args.commands, &args.how, &args.control, &scan)?;
+    asked.prepare(&mut commands)?;
+    let mut plan = plan(&args.when, &args.judge, &asked, commands.len())?;
+    if let Some(recorded) = recorded {
+        plan = planning::gone_on_with(plan, recorded, &args.when, &args.judge)?;
+    }
     let mut environment = Environment::from_facts(environment::capture());
+    let calibrated = crate::calibrated::facts(&environment);
+    environment.facts.extend(calibrated.facts);
     if args.keep.anonymous {
         environment.make_anonymous();
     }
-    interrupt::install()?;
-    let names = commands.iter().map(|c| c.name.clone()).collect();
-    let mut progress = Progress::new(
-        args.show.quiet,
-        &environment,
-        names,
-        metrics().swap_remove(primary).unit,
-        plan.clone(),
+    Ok(Ready { commands, asked, plan, environment, findings: set })
+}
+
+/// A scan that would take for ever is asked about first.
+fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
+    let count = match subjects {
+        Some(count) if count <= MOST_SUBJECTS => count,
+        Some(count) => bail!(
+            "the scan makes {count} commands; more than {MOST_SUBJECTS} can't be measured in one run. Take fewer values, or \
+             --zip"
+        ),
+        None => {
+            bail!("the scan makes more commands than can be counted; take fewer values, or --zip")
+        }
+    };
+    if count < ASK_FROM || yes {
+        return Ok(());
+    }
+    let question = format!(
+        "the scan makes {count} commands, and a verdict takes at least 10 runs of each: {} runs",
+        count * 10
     );
-    let timeout = args.how.timeout.map(Duration::from_secs_f64);
-    let tolerated = args.how.ignore_failure.clone().unwrap_or_default();
-    let mut session = Session::start(&commands, timeout, tolerated, primary)?;
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        bail!("{question}. If that is meant, say --yes");
+    }
+    // The answer has to come before anything else.
+    write!(io::stderr(), "{question}. Go on? [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { bail!("not measured") }
+}
+
+fn measure(args: &Args, recorded: Option<Samples>) -> anyhow::Result<Ending> {
+    interrupt::install()?;
+    knobs::mend();
+    let (held, set) = knobs::hold(&args.control.knobs())?;
+    let ending = measure_held(args, recorded, set);
+    match held.map_or(Ok(()), knobs::Held::release) {
+        Ok(()) => ending,
+        Err(error) => {
+            output::error(&error);
+            ending.map(|_| Ending::InputError)
+        }
+    }
+}
+
+fn measure_held(
+    args: &Args,
+    recorded: Option<Samples>,
+    set: Vec<Finding>,
+) -> anyhow::Result<Ending> {
+    let Ready { commands, asked, mut plan, environment, findings } =
+        ready(args, recorded.as_ref(), set)?;
+    let began = jiff::Timestamp::now();
+    let locked = args.control.mlock.then(|| lock_programs(&commands));
+    let names = commands.iter().map(|c| c.name.clone()).collect();
+    let mut progress = Progress::new(args.show.quiet, &environment, names, plan.clone());
+    let manner = Manner {
+        timeout: args.how.timeout.map(Duration::from_secs_f64),
+        tolerated: args.how.ignore_failure.clone().unwrap_or_default(),
+        events: asked.events.clone(),
+        steal: environment::steal_seconds().is_some(),
+        drop_caches: args.control.drop_caches,
+    };
+    let wishes = Wishes {
+        specs: asked.specs,
+        samples: asked.all_samples,
+        jobs: commands.iter().any(|c| c.jobs > 1),
+        named: plan.beside.iter().cloned().chain([plan.primary.clone()]).collect(),
+        steal: manner.steal,
+        counters: Vec::new(),
+    };
+    let mut session = Session::start(commands, manner, |events| {
+        let counters = events.iter().map(|e| Metric::lower(e.name, e.unit())).collect();
+        Meter::new(Wishes { counters, ..wishes })
+    })?;
+    session.samples.findings.extend(findings);
+    session.samples.findings.extend(locked.iter().flat_map(|(_, findings)| findings.clone()));
     session.samples.started = Some(began.to_string());
     session.samples.argv = argv(args.keep.anonymous);
+    if args.keep.anonymous {
+        session.samples.subjects.iter_mut().for_each(|subject| subject.files.clear());
+    }
     let steal_before = environment::steal_seconds();
 
     let mut record = None;
     let measured = session.hook("--setup", args.how.setup.as_ref()).and_then(|()| {
         let block_seconds = session.warm_up(plan.warmup, plan.seed, &progress)?;
-        if let Some(finding) = fit_to_budget(&mut plan, block_seconds, &args.when, commands.len()) {
+        session.learn_metrics();
+        let primary = primary(&session.samples, &plan)?;
+        if recorded.is_none()
+            && let Some(finding) = fit_to_budget(&mut plan, block_seconds, &args.when, &session.samples)
+        {
             progress.say(&format!("note: {}", finding.message));
             session.samples.findings.push(finding);
         }
-        progress.follow(&plan);
+        progress.follow(&plan, &session.samples.metrics[primary]);
         session.samples.plan = Some(plan.clone());
         session.samples.environment = environment.clone();
-        record = open_record(args, &began, &mut session);
-        let mut experiment = Experiment::new(plan.clone(), commands.len());
-        if args.when.time.is_none() {
-            experiment = experiment.stretching_to(CEILING);
+        let mut experiment = experiment(args, &plan, &session.samples, primary);
+        if let Some(recorded) = recorded {
+            let (file, done) = go_on(args, recorded, &mut session, &mut experiment, primary, began)?;
+            record = Some(file);
+            if let Some(reason) = done {
+                progress.say("note: there is nothing to go on with: the run had its answer, or all its blocks");
+                return Ok(reason);
+            }
+        } else {
+            record = open_record(args, &began, &mut session);
         }
-        session.measure_all(&mut experiment, &mut record, &mut progress)
+        session.measure_all(&mut experiment, primary, &mut record, &mut progress)
     });
     progress.end();
     let cleaned = session.hook("--cleanup", args.how.cleanup.as_ref());
@@ -136,7 +312,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     close(&mut session, &mut record, reason, steal_before);
     let verdict = decide(args, &session, record.as_ref())?;
     if let Some(failure) = record.as_ref().and_then(|r| r.failure.as_ref())
-        && args.keep.save.is_some()
+        && (args.keep.save.is_some() || args.keep.resume.is_some())
     {
         output::error(&anyhow::anyhow!("the samples could not be saved: {failure}"));
         return Ok(Ending::InputError);
@@ -148,7 +324,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             let ending = match obstacle {
                 Obstacle::Failed(_) | Obstacle::Hook(_) => Ending::CommandFailed,
                 Obstacle::Interrupted(_) => Ending::Interrupted,
-                Obstacle::Measure(_) => Ending::InputError,
+                Obstacle::Measure(_) | Obstacle::Reading(_) | Obstacle::Knob(_) => {
+                    Ending::InputError
+                }
             };
             output::error(&obstacle.into());
             Ok(ending)
@@ -156,8 +334,111 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
 }
 
+/// The metric that decides, and that those beside it exist.
+fn primary(samples: &Samples, plan: &Plan) -> Result<usize, Obstacle> {
+    let unknown = |option: &str, name: &str| {
+        let known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
+        Obstacle::Reading(format!(
+            "{option} {name}: there is no such metric; known are {}",
+            known.join(", ")
+        ))
+    };
+    if let Some(name) = plan.beside.iter().find(|name| samples.metric_index(name).is_none()) {
+        return Err(unknown("--beside", name));
+    }
+    let primary =
+        samples.metric_index(&plan.primary).ok_or_else(|| unknown("--primary", &plan.primary))?;
+    planning::check_threshold(plan, &samples.metrics[primary]).map_err(Obstacle::Reading)?;
+    Ok(primary)
+}
+
+fn experiment(args: &Args, plan: &Plan, samples: &Samples, primary: usize) -> Experiment {
+    let references: Vec<Option<usize>> =
+        (0..samples.subjects.len()).map(|subject| samples.reference_of(subject)).collect();
+    let better = samples.metrics[primary].better;
+    let experiment = Experiment::against(plan.clone(), &references).preferring(better);
+    if args.when.time.is_none() { experiment.stretching_to(CEILING) } else { experiment }
+}
+
+/// Takes up a recorded run: checks that it is the same experiment, and brings this one to where that one stopped.
+fn go_on(
+    args: &Args,
+    before: Samples,
+    session: &mut Session,
+    experiment: &mut Experiment,
+    primary: usize,
+    began: jiff::Timestamp,
+) -> Result<(Record, Option<StopReason>), Obstacle> {
+    let path = args.keep.resume.clone().unwrap_or_default();
+    let refused = |why: String| Obstacle::Reading(format!("--resume {}: {why}", path.display()));
+    let now = &session.samples;
+    let differences = resume::differences(&before, &now.subjects, &now.metrics, &now.environment);
+    if !differences.is_empty() && !args.keep.force {
+        return Err(refused(format!(
+            "that would not be the same experiment:\n  {}\nhint: measure anew, or go on all the same with --force",
+            differences.join("\n  ")
+        )));
+    }
+    let (mut samples, writer) = assay_file::resume(&path).map_err(|e| refused(e.to_string()))?;
+    let mut record = Record { writer: Some(writer), path: path.clone(), failure: None };
+    let done = experiment.replay(&samples, primary).map_err(|error| refused(error.to_string()))?;
+    let started = samples.started.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let since_start =
+        started.map_or(0.0, |started| began.duration_since(started).as_secs_f64().max(0.0));
+    samples.findings.retain(|finding| finding.code != "INTERRUPTED");
+    let mut finding = Finding::new(
+        "RESUMED",
+        Severity::Note,
+        format!("gone on at {began} after {} observations", samples.len()),
+    );
+    if !differences.is_empty() {
+        finding = Finding::new(
+            "RESUMED_DIFFERENT",
+            Severity::Serious,
+            format!("what was gone on with was not the same: {}", differences.join("; ")),
+        )
+        .next("measure anew: the blocks before and after are not one experiment");
+    }
+    // A later version of what was found before replaces it; what is new is recorded when the run ends.
+    samples.findings.extend(std::mem::take(&mut session.samples.findings));
+    samples.findings.push(finding.clone());
+    record.write(|writer| writer.finding(&finding));
+    samples.plan.clone_from(&session.samples.plan);
+    session.go_on_with(samples, since_start);
+    Ok((record, done))
+}
+
+/// Keeps the files of the programs in memory, as long as what comes back lives.
+fn lock_programs(commands: &[Prepared]) -> (Vec<machine::Locked>, Vec<Finding>) {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for prepared in commands {
+        for (path, _) in assay_measure::fingerprint::files_of(&prepared.command) {
+            let path = PathBuf::from(path);
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    let mut locked = Vec::new();
+    let mut findings = Vec::new();
+    for (path, result) in machine::lock_files(&paths) {
+        match result {
+            Ok(lock) => locked.push(lock),
+            Err(error) => findings.push(
+                Finding::new(
+                    "NOT_CONTROLLED",
+                    Severity::Warning,
+                    format!("--mlock: {} could not be locked in memory: {error}", path.display()),
+                )
+                .next("raise the limit (ulimit -l), or run as root"),
+            ),
+        }
+    }
+    (locked, findings)
+}
+
 /// Decides and shows what there is; nothing when no block is whole.
-fn decide(args: &Args, session: &Session<'_>, record: Option<&Record>) -> anyhow::Result<Ending> {
+fn decide(args: &Args, session: &Session, record: Option<&Record>) -> anyhow::Result<Ending> {
     if session.samples.is_empty() {
         return Ok(Ending::Fine);
     }
@@ -169,7 +450,7 @@ fn decide(args: &Args, session: &Session<'_>, record: Option<&Record>) -> anyhow
 
 /// Writes the end of the record, and what was found while measuring.
 fn close(
-    session: &mut Session<'_>,
+    session: &mut Session,
     record: &mut Option<Record>,
     reason: StopReason,
     steal_before: Option<f64>,
@@ -203,7 +484,7 @@ fn close(
 }
 
 /// The share of the CPUs' time that the hypervisor gave to others while measuring.
-fn steal_share(session: &Session<'_>, before: Option<f64>) -> Option<(String, serde_json::Value)> {
+fn steal_share(session: &Session, before: Option<f64>) -> Option<(String, serde_json::Value)> {
     let stolen = (environment::steal_seconds()? - before?).max(0.0);
     let cpus = session.samples.environment.number("cpus_online")?;
     let seconds = session.samples.observation(session.samples.len().checked_sub(1)?)?.time?;
@@ -212,7 +493,7 @@ fn steal_share(session: &Session<'_>, before: Option<f64>) -> Option<(String, se
 }
 
 /// Opens the record. The state directory may be out of reach: that is told, and measuring goes on.
-fn open_record(args: &Args, began: &jiff::Timestamp, session: &mut Session<'_>) -> Option<Record> {
+fn open_record(args: &Args, began: &jiff::Timestamp, session: &mut Session) -> Option<Record> {
     if args.keep.no_save {
         return None;
     }

@@ -3,14 +3,19 @@
 //! Times are never asserted, only relations and structure: the machine may be busy. Every test has a [`room::Room`] of its own,
 //! so that nothing is written to the state directory of whoever runs the tests.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod calibrating;
 mod commands;
+mod controlling;
 mod deciding;
 mod interruptions;
+mod metrics;
 mod options;
 mod reading;
 mod recording;
+mod resuming;
 mod room;
+mod scans;
 mod screens;
 mod showing;

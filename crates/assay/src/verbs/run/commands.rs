@@ -2,11 +2,16 @@
 //!
 //! Everything that can be wrong with them is found here, before anything is measured.
 
+use super::control::ControlArgs;
+use super::scan::{Scan, fill};
 use crate::args::seconds;
 use crate::session::{Prepared, Tolerated};
 use anyhow::Context;
 use assay_measure::{Command, Input, Output};
 use std::path::PathBuf;
+
+/// The most runs at once.
+const MOST_JOBS: u32 = 1024;
 
 /// How to run the commands.
 #[derive(clap::Args, Debug)]
@@ -59,6 +64,14 @@ pub(super) struct HowArgs {
     /// Working directory of all commands, or of the N-th ([N:]DIR)
     #[arg(long, value_name = "[N:]DIR")]
     pub cwd: Vec<String>,
+
+    /// Run so many of a command at once, as a load experiment: a run is then all of them together ([N:]COUNT)
+    #[arg(long, value_name = "[N:]COUNT")]
+    pub jobs: Vec<String>,
+
+    /// Which command the others, or the N-th, are compared with: its name or number ([N:]WHICH) [default: the first]
+    #[arg(long, value_name = "[N:]WHICH")]
+    pub reference: Vec<String>,
 }
 
 fn tolerated(text: &str) -> Result<Tolerated, String> {
@@ -72,27 +85,58 @@ fn tolerated(text: &str) -> Result<Tolerated, String> {
     text.split(',').map(status).collect::<Result<_, _>>().map(Tolerated::Statuses)
 }
 
-/// The commands as they will be run, with their names and hooks. All programs are looked up before any is run.
-pub(super) fn prepared(texts: &[String], how: &HowArgs) -> anyhow::Result<Vec<Prepared>> {
-    let count = texts.len();
-    if how.name.len() > count {
+/// The commands as they will be run, one of each for every combination of the scan, with their names and hooks. All programs
+/// are looked up before any is run: a typing error should not cost a minute.
+pub(super) fn prepared(
+    texts: &[String],
+    how: &HowArgs,
+    control: &ControlArgs,
+    scan: &Scan,
+) -> anyhow::Result<Vec<Prepared>> {
+    if how.name.len() > texts.len() {
         anyhow::bail!(
-            "{} names for {count} commands: give --name once per command",
-            how.name.len()
+            "{} names for {} commands: give --name once per command",
+            how.name.len(),
+            texts.len()
         );
     }
+    scan.check_use(&mentions(texts, how, control), texts.len())?;
+    let combinations = scan.combinations().context("more combinations than can be counted")?;
+    let mut all = Vec::with_capacity(combinations * texts.len());
+    for combination in 0..combinations {
+        let parameters: Vec<_> =
+            (0..texts.len()).map(|command| scan.parameters(combination, command)).collect();
+        let mut commands = of_one_combination(texts, how, control, &parameters)?;
+        for (command, prepared) in commands.iter_mut().enumerate() {
+            prepared.parameters = scan.known_by(combination, command);
+        }
+        all.extend(commands);
+    }
+    refer(&mut all, texts.len(), how, scan)?;
+    Ok(all)
+}
+
+/// The commands for one combination of values: `parameters` are those of each command.
+fn of_one_combination(
+    texts: &[String],
+    how: &HowArgs,
+    control: &ControlArgs,
+    parameters: &[Vec<(String, String)>],
+) -> anyhow::Result<Vec<Prepared>> {
     let mut commands = Vec::new();
-    for text in texts {
-        let command = match &how.shell {
+    let texts: Vec<String> = texts.iter().zip(parameters).map(|(t, p)| fill(t, p)).collect();
+    for text in &texts {
+        let mut command = match &how.shell {
             Some(shell) => Command::by_shell(shell, text)?,
             None => Command::parse(text, false)?,
         };
+        command.output = Output::Null;
         commands.push(command);
     }
-    for command in &mut commands {
-        command.output = Output::Null;
-    }
-    assign(&how.env, "--env", &mut commands, |command, value| {
+    let assign = |values: &[String], option: &str, commands: &mut [Command], apply: Apply<'_>| {
+        assign(values, option, commands, parameters, apply)
+    };
+    assign(&how.env, "--env", &mut commands, &|command, value| {
         let (name, value) = value
             .split_once('=')
             .filter(|(name, _)| !name.is_empty())
@@ -100,15 +144,15 @@ pub(super) fn prepared(texts: &[String], how: &HowArgs) -> anyhow::Result<Vec<Pr
         command.env.push((name.to_owned(), value.to_owned()));
         Ok(())
     })?;
-    assign(&how.cwd, "--cwd", &mut commands, |command, value| {
+    assign(&how.cwd, "--cwd", &mut commands, &|command, value| {
         command.cwd = Some(PathBuf::from(value));
         Ok(())
     })?;
-    assign(&how.input, "--input", &mut commands, |command, value| {
+    assign(&how.input, "--input", &mut commands, &|command, value| {
         command.input = if value == "null" { Input::Null } else { Input::File(absolute(value)?) };
         Ok(())
     })?;
-    assign(&how.output, "--output", &mut commands, |command, value| {
+    assign(&how.output, "--output", &mut commands, &|command, value| {
         command.output = match value {
             "null" => Output::Null,
             "inherit" => Output::Inherit,
@@ -117,34 +161,106 @@ pub(super) fn prepared(texts: &[String], how: &HowArgs) -> anyhow::Result<Vec<Pr
         };
         Ok(())
     })?;
-    // All of them are looked up before any is run: a typing error should not cost a minute.
+    for (option, values, apply) in control.settings() {
+        assign(values, option, &mut commands, apply)?;
+    }
+    let mut jobs = vec![1; texts.len()];
+    each(&how.jobs, "--jobs", texts.len(), parameters, |index, value| {
+        let count = value.parse().ok().filter(|count| (1..=MOST_JOBS).contains(count));
+        jobs[index] = count.with_context(|| {
+            format!("--jobs {value}: a number from 1 to {MOST_JOBS}, of runs at once")
+        })?;
+        Ok(())
+    })?;
     for command in &commands {
         command.resolve()?;
     }
-    let line_of = |lines: &[String], name: &str, index: usize| match lines.len() {
-        0 => Ok(None),
-        1 => Ok(Some(lines[0].clone())),
-        n if n == count => Ok(Some(lines[index].clone())),
-        n => Err(anyhow::anyhow!(
-            "{n} times {name} for {count} commands: give it once for all, or once per command"
-        )),
+    let count = texts.len();
+    let line_of = |lines: &[String], name: &str, index: usize| {
+        let line = match lines.len() {
+            0 => return Ok(None),
+            1 => &lines[0],
+            n if n == count => &lines[index],
+            n => anyhow::bail!(
+                "{n} times {name} for {count} commands: give it once for all, or once per command"
+            ),
+        };
+        Ok(Some(fill(line, &parameters[index])))
     };
-    let names = names(texts, &commands, &how.name);
-    commands
-        .into_iter()
-        .zip(names)
-        .zip(texts)
-        .enumerate()
-        .map(|(index, ((command, name), text))| {
-            Ok(Prepared {
-                name,
-                text: text.clone(),
-                command,
-                prepare: line_of(&how.prepare, "--prepare", index)?,
-                conclude: line_of(&how.conclude, "--conclude", index)?,
-            })
-        })
-        .collect()
+    let names = names(&texts, &commands, &how.name);
+    let mut prepared = Vec::with_capacity(count);
+    for (index, ((command, name), text)) in commands.into_iter().zip(names).zip(texts).enumerate() {
+        prepared.push(Prepared {
+            name: with_parameters(&name, how.name.get(index), &parameters[index]),
+            text,
+            command,
+            prepare: line_of(&how.prepare, "--prepare", index)?,
+            conclude: line_of(&how.conclude, "--conclude", index)?,
+            parameters: parameters[index].clone(),
+            against: None,
+            jobs: jobs[index],
+        });
+    }
+    Ok(prepared)
+}
+
+/// Every text in which a parameter may stand, with the command that it belongs to.
+fn mentions<'a>(
+    texts: &'a [String],
+    how: &'a HowArgs,
+    control: &'a ControlArgs,
+) -> Vec<(Option<usize>, &'a str)> {
+    let mut found: Vec<(Option<usize>, &str)> =
+        texts.iter().enumerate().map(|(index, text)| (Some(index), text.as_str())).collect();
+    let numbered = [&how.env, &how.cwd, &how.input, &how.output, &how.jobs];
+    let control = control.settings();
+    let values = numbered.into_iter().map(Vec::as_slice);
+    for text in values.chain(control.iter().map(|(_, values, _)| *values)).flatten() {
+        let (number, rest) = numbered_value(text);
+        found.push((number.and_then(|n| n.checked_sub(1)), rest));
+    }
+    for lines in [&how.prepare, &how.conclude] {
+        for (index, line) in lines.iter().enumerate() {
+            found.push(((lines.len() > 1).then_some(index), line));
+        }
+    }
+    found
+}
+
+/// Says which command is compared with which: with `--reference`, and in scans of several commands, within each combination.
+fn refer(all: &mut [Prepared], count: usize, how: &HowArgs, scan: &Scan) -> anyhow::Result<()> {
+    if how.reference.is_empty() && (scan.is_empty() || count == 1) {
+        return Ok(());
+    }
+    let mut reference = vec![0; count];
+    let names: Vec<String> = all.iter().take(count).map(|p| p.name.clone()).collect();
+    each(&how.reference, "--reference", count, &vec![Vec::new(); count], |index, value| {
+        let by_name = || {
+            (0..count).find(|&i| how.name.get(i).is_some_and(|n| n == value) || names[i] == value)
+        };
+        let by_number = || value.parse::<usize>().ok()?.checked_sub(1).filter(|&i| i < count);
+        reference[index] = by_name().or_else(by_number).with_context(|| {
+            format!("--reference {value}: there is no such command; give its name, or its number from 1 to {count}")
+        })?;
+        Ok(())
+    })?;
+    for (index, prepared) in all.iter_mut().enumerate() {
+        let (combination, command) = (index / count, index % count);
+        prepared.against = Some(combination * count + reference[command]);
+    }
+    Ok(())
+}
+
+/// The name of a command in a scan: the user's own with the values put in, and behind it the values that it does not hold.
+fn with_parameters(name: &str, given: Option<&String>, parameters: &[(String, String)]) -> String {
+    let mut filled = fill(given.map_or(name, String::as_str), parameters);
+    for (parameter, value) in parameters {
+        let place = format!("{{{parameter}}}");
+        if !given.is_some_and(|given| given.contains(&place)) {
+            filled = format!("{filled} {parameter}={value}");
+        }
+    }
+    filled
 }
 
 /// A path that the user typed is meant from here, also when the command runs elsewhere.
@@ -152,29 +268,51 @@ fn absolute(path: &str) -> anyhow::Result<PathBuf> {
     std::path::absolute(path).with_context(|| path.to_owned())
 }
 
-/// Applies values of the form `[N:]VALUE` to the N-th command, or to all.
+/// What one value of an option does to a command.
+pub(super) type Apply<'a> = &'a dyn Fn(&mut Command, &str) -> anyhow::Result<()>;
+
+/// Applies values of the form `[N:]VALUE` to the N-th command, or to all, with the parameters of each put in.
 fn assign(
     values: &[String],
     option: &str,
     commands: &mut [Command],
-    apply: impl Fn(&mut Command, &str) -> anyhow::Result<()>,
+    parameters: &[Vec<(String, String)>],
+    apply: Apply<'_>,
+) -> anyhow::Result<()> {
+    each(values, option, commands.len(), parameters, |index, value| {
+        apply(&mut commands[index], value)
+    })
+}
+
+/// Calls `apply` with every command (from 0) that a value of the form `[N:]VALUE` is meant for.
+fn each(
+    values: &[String],
+    option: &str,
+    count: usize,
+    parameters: &[Vec<(String, String)>],
+    mut apply: impl FnMut(usize, &str) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     for value in values {
-        let numbered =
-            value.split_once(':').and_then(|(n, rest)| Some((n.parse::<usize>().ok()?, rest)));
-        match numbered {
-            Some((n, rest)) => {
-                let count = commands.len();
-                let command = n.checked_sub(1).and_then(|index| commands.get_mut(index));
-                let command = command.with_context(|| {
+        match numbered_value(value) {
+            (Some(n), rest) => {
+                let index = n.checked_sub(1).filter(|&index| index < count);
+                let index = index.with_context(|| {
                     format!("{option} {value}: there are {count} commands, counted from 1")
                 })?;
-                apply(command, rest)?;
+                apply(index, &fill(rest, &parameters[index]))?;
             }
-            None => commands.iter_mut().try_for_each(|command| apply(command, value))?,
+            (None, value) => {
+                (0..count).try_for_each(|index| apply(index, &fill(value, &parameters[index])))?;
+            }
         }
     }
     Ok(())
+}
+
+/// Takes `[N:]VALUE` apart.
+fn numbered_value(text: &str) -> (Option<usize>, &str) {
+    let apart = text.split_once(':').and_then(|(n, rest)| Some((n.parse().ok()?, rest)));
+    apart.map_or((None, text), |(n, rest)| (Some(n), rest))
 }
 
 /// What people will read: the names given, else the programs' names where they differ, else the whole commands.
@@ -232,14 +370,15 @@ mod tests {
             Command::parse("a", false).expect("plain"),
             Command::parse("b", false).expect("plain"),
         ];
-        let set = |command: &mut Command, value: &str| {
+        let set: Apply<'_> = &|command, value| {
             command.cwd = Some(PathBuf::from(value));
             Ok(())
         };
-        assign(&["/x".to_owned(), "2:/y".to_owned()], "--cwd", &mut commands, set)
+        let none = vec![Vec::new(); 2];
+        assign(&["/x".to_owned(), "2:/y".to_owned()], "--cwd", &mut commands, &none, set)
             .expect("both are there");
         assert_eq!(commands[0].cwd, Some(PathBuf::from("/x")));
         assert_eq!(commands[1].cwd, Some(PathBuf::from("/y")));
-        assert!(assign(&["3:/z".to_owned()], "--cwd", &mut commands, set).is_err());
+        assert!(assign(&["3:/z".to_owned()], "--cwd", &mut commands, &none, set).is_err());
     }
 }

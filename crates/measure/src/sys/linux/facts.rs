@@ -206,6 +206,36 @@ pub(crate) fn sched_rt_runtime_us() -> Option<i64> {
     integer("/proc/sys/kernel/sched_rt_runtime_us")
 }
 
+/// How much of performance counters is forbidden to everybody: from -1, nothing, upwards.
+pub(crate) fn perf_event_paranoid() -> Option<i64> {
+    integer("/proc/sys/kernel/perf_event_paranoid")
+}
+
+/// Processors that the scheduler leaves alone, as the kernel lists them (`2-3`).
+pub(crate) fn isolated_cpus() -> Option<String> {
+    line("/sys/devices/system/cpu/isolated")
+}
+
+/// Processors without a timer tick while one task has them, as the kernel lists them. A kernel
+/// that could and was not asked to writes `(null)`.
+pub(crate) fn nohz_full() -> Option<String> {
+    line("/sys/devices/system/cpu/nohz_full").filter(|list| parse::cpu_list(list).is_some())
+}
+
+/// Room for memory that is moved to disk, B.
+pub(crate) fn swap_total_bytes() -> Option<u64> {
+    parse::swap_total(&text("/proc/meminfo")?)
+}
+
+/// How often since boot processors were slowed down because they were hot, over all of them.
+pub(crate) fn thermal_throttle_count() -> Option<i64> {
+    let cpus = fs::read_dir("/sys/devices/system/cpu").ok()?.flatten();
+    let counts: Vec<i64> = cpus
+        .filter_map(|cpu| integer(cpu.path().join("thermal_throttle/core_throttle_count")))
+        .collect();
+    (!counts.is_empty()).then(|| counts.iter().fold(0_i64, |sum, &n| sum.saturating_add(n)))
+}
+
 /// True when there is a mains supply and none is plugged in.
 pub(crate) fn on_battery() -> Option<bool> {
     let supplies = fs::read_dir("/sys/class/power_supply").ok()?.flatten();

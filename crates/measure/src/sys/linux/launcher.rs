@@ -1,7 +1,8 @@
 //! The process of the launcher: its start, the socket to it and the page shared with it.
 //!
 //! It moves bytes and knows when the launcher is gone; what the bytes mean is `wire`'s, what to do
-//! about a loss is `runner`'s. The launcher is started from a memory file, so that nothing need be
+//! about a loss is `runner`'s. A [`Link`] is the process and the socket alone, which is all that a
+//! guard needs. The launcher is started from a memory file, so that nothing need be
 //! installed; where that is refused, from a private file that is removed at once.
 
 #![expect(unsafe_code, reason = "mapping and reading the page that is shared with the launcher")]
@@ -13,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -27,7 +28,8 @@ use rustix::net::{
 };
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::wire::{REPLY_LENGTH, Reply, Request};
+use crate::sys::memory;
+use crate::wire::{MOST_DESCRIPTORS, REPLY_LENGTH, Reply, Request};
 
 /// The program, built from `c/launcher.c` by the build script.
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
@@ -44,50 +46,109 @@ pub(crate) enum Answer {
     Gone,
 }
 
-/// A launcher at work.
-pub(crate) struct Launcher {
+/// Whose output the process may write to.
+#[derive(Clone, Copy)]
+enum Talk {
+    /// That of `assay`, to hand it to commands.
+    Inherited,
+    /// Nobody's.
+    Nowhere,
+}
+
+/// A process of the embedded program, and the socket to it.
+pub(crate) struct Link {
     process: Child,
     socket: OwnedFd,
-    page: Arc<Page>,
     /// What came of a reply so far; replies are small and come whole, but a stream owes nobody that.
     partial: [u8; REPLY_LENGTH],
     received: usize,
 }
 
+/// A launcher at work.
+pub(crate) struct Launcher {
+    link: Link,
+    page: Arc<Page>,
+}
+
 impl Launcher {
     /// Starts a launcher and greets it.
     pub(crate) fn start() -> io::Result<Self> {
-        let (ours, theirs) =
-            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        let process = spawn(&theirs)?;
-        drop(theirs);
-        let file = memfd_create("assay-page", MemfdFlags::CLOEXEC)?;
+        let link = Link::start(Talk::Inherited)?;
+        let file = memory::file("assay-page")?;
         ftruncate(&file, PAGE as u64)?;
         let page = Arc::new(Page::map(file.as_fd())?);
-        let mut launcher =
-            Self { process, socket: ours, page, partial: [0; REPLY_LENGTH], received: 0 };
-        launcher.send(Request::Hello, &[], &[file.as_fd()])?;
+        let mut launcher = Self { link, page };
+        launcher.link.send(Request::Hello, &[], &[file.as_fd()])?;
+        match launcher.link.acknowledged()? {
+            None => Ok(launcher),
+            Some(error) => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+
+    /// The connection to it.
+    pub(crate) fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    /// Kills the launcher; a run that it is about to start does not outlive it.
+    pub(crate) fn kill(&mut self) -> io::Result<()> {
+        self.link.process.kill()
+    }
+
+    pub(crate) fn process_id(&self) -> u32 {
+        self.link.process_id()
+    }
+
+    pub(crate) fn page(&self) -> &Arc<Page> {
+        &self.page
+    }
+}
+
+impl Link {
+    /// Starts a process that may not write to anybody's output.
+    pub(crate) fn start_silent() -> io::Result<Self> {
+        Self::start(Talk::Nowhere)
+    }
+
+    fn start(talk: Talk) -> io::Result<Self> {
+        let (ours, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        let process = spawn(&theirs, talk)?;
+        Ok(Self { process, socket: ours, partial: [0; REPLY_LENGTH], received: 0 })
+    }
+
+    /// Waits for an answer that says only whether something was done; the `errno` if it was not.
+    pub(crate) fn acknowledged(&mut self) -> io::Result<Option<i32>> {
         loop {
-            match launcher.receive()? {
-                Answer::Reply(Reply { failure: None, .. }) => return Ok(launcher),
-                Answer::Reply(Reply { failure: Some((_, error)), .. }) => {
-                    return Err(io::Error::from_raw_os_error(error));
-                }
+            match self.receive()? {
+                Answer::Reply(reply) => return Ok(reply.failure.map(|(_, error)| error)),
                 Answer::Signal => {}
                 Answer::Gone => return Err(io::Error::other("it ended as soon as it was started")),
             }
         }
     }
 
-    /// Sends a request, the bytes that belong to it and at most two descriptors.
+    /// Tells the process that this is the end, and waits for its own.
+    pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
+        // The end of the stream is what tells it to leave. That it has left already is no harm.
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+        self.process.wait()
+    }
+
+    pub(crate) fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Sends a request, the bytes that belong to it and a few descriptors.
     pub(crate) fn send(
         &self,
         request: Request,
         payload: &[u8],
         descriptors: &[BorrowedFd<'_>],
     ) -> io::Result<()> {
-        let bytes = request.to_bytes();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        // In one piece, so that the launcher is woken once.
+        let bytes = [&request.to_bytes()[..], payload].concat();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
             return Err(io::Error::other("too many descriptors for one request"));
@@ -100,14 +161,6 @@ impl Launcher {
                     sent += n;
                     control.clear();
                 }
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        let mut rest = payload;
-        while !rest.is_empty() {
-            match rustix::net::send(&self.socket, rest, SendFlags::NOSIGNAL) {
-                Ok(n) => rest = &rest[n..],
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -138,21 +191,6 @@ impl Launcher {
     pub(crate) fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
-
-    /// Kills the launcher; a run that it is about to start does not outlive it.
-    pub(crate) fn kill(&mut self) -> io::Result<()> {
-        self.process.kill()
-    }
-
-    /// The page on which the launcher names the group in flight.
-    pub(crate) fn page(&self) -> &Arc<Page> {
-        &self.page
-    }
-
-    /// The launcher's process id.
-    pub(crate) fn process_id(&self) -> u32 {
-        self.process.id()
-    }
 }
 
 impl Drop for Launcher {
@@ -161,11 +199,15 @@ impl Drop for Launcher {
         if self.page.kill_group() {
             // It may be waiting for a process that cannot be waited for: no polite way then. That
             // it is already gone is the one error there is, and it is no harm.
-            let _ = self.process.kill();
+            let _ = self.link.process.kill();
         }
-        // The end of the stream is what tells it to leave.
-        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
-        let _ = self.process.wait();
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // There is nobody to be told that a process of ours cannot be waited for.
+        let _ = self.end();
     }
 }
 
@@ -217,15 +259,15 @@ impl Drop for Page {
     }
 }
 
-fn spawn(socket: &OwnedFd) -> io::Result<Child> {
-    match spawn_from_memory(socket) {
+fn spawn(socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
+    match spawn_from_memory(socket, talk) {
         Ok(child) => Ok(child),
         // Hardened systems refuse to execute memory files, or have no /proc to name them by.
-        Err(_) => spawn_from_file(socket, &std::env::temp_dir()),
+        Err(_) => spawn_from_file(socket, talk, &std::env::temp_dir()),
     }
 }
 
-fn spawn_from_memory(socket: &OwnedFd) -> io::Result<Child> {
+fn spawn_from_memory(socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
     let name = "assay-launcher";
     let file = match memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::EXEC) {
         // Kernels before 6.3 do not know that a memory file may be meant to be executed.
@@ -235,10 +277,10 @@ fn spawn_from_memory(socket: &OwnedFd) -> io::Result<Child> {
     let mut file = fs::File::from(file);
     file.write_all(PROGRAM)?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&file);
-    spawn_path(Path::new(&format!("/proc/self/fd/{number}")), socket)
+    spawn_path(Path::new(&format!("/proc/self/fd/{number}")), socket, talk)
 }
 
-fn spawn_from_file(socket: &OwnedFd, directory: &Path) -> io::Result<Child> {
+fn spawn_from_file(socket: &OwnedFd, talk: Talk, directory: &Path) -> io::Result<Child> {
     // The name need not be secret: a file that is there already is never used.
     let path = (0_u32..100)
         .map(|i| directory.join(format!("assay-launcher-{}-{i}", std::process::id())))
@@ -246,13 +288,13 @@ fn spawn_from_file(socket: &OwnedFd, directory: &Path) -> io::Result<Child> {
         .ok_or_else(|| {
             io::Error::other(format!("cannot write a program in `{}`", directory.display()))
         })?;
-    let mut spawned = spawn_path(&path, socket);
+    let mut spawned = spawn_path(&path, socket, talk);
     for _ in 0..50 {
         // A thread that started a process meanwhile may hold our file open for writing there, for
         // as long as that process needs to reach its exec.
         if spawned.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::ExecutableFileBusy) {
             std::thread::sleep(std::time::Duration::from_millis(2));
-            spawned = spawn_path(&path, socket);
+            spawned = spawn_path(&path, socket, talk);
         }
     }
     let removed = fs::remove_file(&path);
@@ -272,13 +314,17 @@ fn write_private(path: &Path) -> Option<PathBuf> {
     }
 }
 
-fn spawn_path(path: &Path, socket: &OwnedFd) -> io::Result<Child> {
+fn spawn_path(path: &Path, socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
+    let output = || match talk {
+        Talk::Inherited => Stdio::inherit(),
+        Talk::Nowhere => Stdio::null(),
+    };
     Command::new(path)
         .arg0("assay-launcher")
         .env_clear()
         .stdin(Stdio::from(socket.try_clone()?))
-        .stdout(Stdio::inherit())
-        .stderr(Stdio::inherit())
+        .stdout(output())
+        .stderr(output())
         .spawn()
 }
 
@@ -293,7 +339,7 @@ mod tests {
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
                 .unwrap();
-        let mut child = spawn_from_file(&theirs, directory.path()).unwrap();
+        let mut child = spawn_from_file(&theirs, Talk::Inherited, directory.path()).unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         drop((ours, theirs));
         assert!(child.wait().unwrap().success());
@@ -304,7 +350,7 @@ mod tests {
         let (_ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
                 .unwrap();
-        let error = spawn_from_file(&theirs, Path::new("/no/such")).unwrap_err();
+        let error = spawn_from_file(&theirs, Talk::Nowhere, Path::new("/no/such")).unwrap_err();
         assert!(error.to_string().contains("/no/such"));
     }
 }

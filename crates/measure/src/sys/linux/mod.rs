@@ -1,7 +1,13 @@
 //! Linux: the launcher from a memory file, the shared page, signal handlers, `/proc` and `/sys`.
 
+pub(crate) mod child;
 pub(crate) mod clock;
 pub(crate) mod facts;
+pub(crate) mod knobs;
 pub(crate) mod launcher;
+pub(crate) mod locked;
+pub(crate) mod memory;
 mod parse;
+pub(crate) mod perf;
+pub(crate) mod processes;
 pub(crate) mod signals;

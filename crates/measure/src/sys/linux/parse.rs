@@ -16,6 +16,11 @@ pub(super) fn memory_total(text: &str) -> Option<u64> {
     kib_field(text, "MemTotal:")
 }
 
+/// The value of `SwapTotal` in `/proc/meminfo`, B.
+pub(super) fn swap_total(text: &str) -> Option<u64> {
+    kib_field(text, "SwapTotal:")
+}
+
 /// The value of `VmHWM` in `/proc/PID/status`, B.
 pub(super) fn peak_memory(text: &str) -> Option<u64> {
     kib_field(text, "VmHWM:")
@@ -178,6 +183,7 @@ mod tests {
         assert_eq!(peak_memory("Name:\tx\nVmPeak:\t 9 kB\nVmHWM:\t     52 kB\n"), Some(52 * 1024));
         assert_eq!(peak_memory("Name:\tx\n"), None);
         assert_eq!(memory_total("MemTotal: 18446744073709551615 kB"), None);
+        assert_eq!(swap_total("MemTotal: 9 kB\nSwapTotal:       0 kB\n"), Some(0));
     }
 
     #[test]
@@ -194,7 +200,7 @@ mod tests {
     fn a_list_of_processors_is_counted() {
         assert_eq!(cpu_list("0-3,8\n"), Some(5));
         assert_eq!(cpu_list("0"), Some(1));
-        for garbage in ["", "a", "3-1", "0-", "0-4294967295", "1,,2"] {
+        for garbage in ["", "a", "3-1", "0-", "0-4294967295", "1,,2", "(null)"] {
             assert_eq!(cpu_list(garbage), None, "{garbage}");
         }
     }

@@ -1,0 +1,153 @@
+/*
+ * The workload: a tiny static program whose work is known, to try a machine or a tool on.
+ *
+ *     workload spin N       a chain of N steps, each of which needs the one before; then it ends
+ *     workload touch MIB    writes to every page of MIB of fresh memory; then it ends
+ *
+ * Why it exists. Whoever asks how steady a machine is, or how much an experiment on it can see,
+ * needs a program that does exactly the same each time and whose length can be chosen. `spin` uses
+ * registers alone: no memory, no cache, no system call until it ends, so that what varies is the
+ * processor's and the scheduler's doing. `touch` asks the kernel for one small page after the
+ * other, huge ones declined: with pages of 4 KiB that is 256 page faults for each MiB.
+ *
+ * What it must not do: measure, print (but for wrong use), or depend on a C library, whose start
+ * would be most of a short run. It exits with 0, with 1 if there is no memory, with 2 on wrong use.
+ */
+#include <asm/unistd.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#if defined(__x86_64__)
+
+static inline long call6(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+/* The kernel leaves the number of arguments and their addresses where the stack begins. */
+__asm__(".text\n"
+        ".globl _start\n"
+        "_start:\n"
+        "  xor %ebp, %ebp\n"
+        "  mov %rsp, %rdi\n"
+        "  and $-16, %rsp\n"
+        "  call workload_main\n"
+        "  hlt\n");
+
+#elif defined(__aarch64__)
+
+static inline long call6(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
+    return x0;
+}
+
+__asm__(".text\n"
+        ".globl _start\n"
+        "_start:\n"
+        "  mov x29, xzr\n"
+        "  mov x30, xzr\n"
+        "  mov x0, sp\n"
+        "  bl workload_main\n"
+        "  brk #0\n");
+
+#else
+#error "the workload knows x86-64 and arm64: give it call6 and _start for this processor"
+#endif
+
+enum { WRONG_USE = 2, PAGE = 4096 };
+
+static const char usage[] = "usage: workload spin N | workload touch MIB\n";
+
+static __attribute__((noreturn)) void leave(int code)
+{
+    for (;;)
+        call6(__NR_exit_group, code, 0, 0, 0, 0, 0);
+}
+
+static int same(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+/* Reads a decimal number; 0 unless it is one, and below 2^60. */
+static int read_number(const char *text, uint64_t *number)
+{
+    uint64_t n = 0;
+    if (!*text)
+        return 0;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || n >= (1ULL << 60) / 10 - 1)
+            return 0;
+        n = n * 10 + (uint64_t)(*text - '0');
+    }
+    *number = n;
+    return 1;
+}
+
+/* Marsaglia's xorshift of 64 bits: six instructions, each waiting for the one before, and a state
+ * that never becomes 0. The exit status is made of it, so no compiler may leave the work out. */
+static int spin(uint64_t steps)
+{
+    uint64_t x = 88172645463325252ULL;
+    while (steps--) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    return x == 0;
+}
+
+static int touch(uint64_t mib)
+{
+    uint64_t bytes = mib << 20;
+    if (bytes >> 20 != mib)
+        return 1;
+    if (!bytes)
+        return 0;
+    long at = call6(__NR_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                    -1, 0);
+    if (at < 0 && at > -4096)
+        return 1;
+    /* A kernel without huge pages refuses, and has none to give. */
+    call6(__NR_madvise, at, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
+    volatile char *memory = (volatile char *)at;
+    for (uint64_t i = 0; i < bytes; i += PAGE)
+        memory[i] = 1;
+    return 0;
+}
+
+__attribute__((used, noreturn)) void workload_main(const long *stack)
+{
+    const char *const *argument = (const char *const *)(stack + 1);
+    uint64_t number;
+    if (stack[0] == 3 && read_number(argument[2], &number)) {
+        if (same(argument[1], "spin"))
+            leave(spin(number));
+        if (same(argument[1], "touch"))
+            leave(touch(number));
+    }
+    call6(__NR_write, 2, (long)usage, sizeof usage - 1, 0, 0, 0);
+    leave(WRONG_USE);
+}

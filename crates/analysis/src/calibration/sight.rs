@@ -1,0 +1,115 @@
+//! Sight: the smallest true difference of which the direction would be found in 90 % of experiments of a given length.
+//!
+//! A true factor moves every per-block log-ratio, and so the whole interval, by its logarithm: it is found when the end of the
+//! interval that faces zero is passed. So nothing has to be tried: over many labellings of pieces of the series, the 90 %
+//! quantile of how far the interval of *no* difference reaches is the difference that is found 90 times in 100. The interval
+//! is that of [`crate::paired`], widened where the difference wanders, at the level of a look (0.002 for 95 %): what a run
+//! that stops by itself must pass. A number of blocks fixed beforehand sees about a quarter less.
+//!
+//! It holds for programs whose noise is like that of the one that was measured, in proportion to their time.
+
+use super::{BUDGETS, Random, Series, Sight};
+use crate::paired;
+use crate::verdict::Scale;
+use assay_data::plan::look_level;
+use assay_stats::{descriptive, signed_rank::SignedRankLaw};
+
+/// Labellings of the series for each length.
+const LABELLINGS: usize = 60;
+/// How often the difference must be found.
+const POWER: f64 = 0.9;
+/// Confidence of the runs that are spoken of.
+const CONFIDENCE: f64 = 0.95;
+
+/// Wall, then CPU, each for every budget.
+pub(super) fn sight(series: &Series<'_>, random: &mut Random) -> Vec<Sight> {
+    let mut law = SignedRankLaw::default();
+    let mut found = Vec::new();
+    for (metric, values) in [("wall", series.wall), ("cpu", series.cpu)] {
+        let mut eye = Eye::of(values, random, &mut law);
+        for budget_seconds in BUDGETS {
+            let blocks = (budget_seconds / (2.0 * series.seconds_per_run)).floor();
+            let (believable, extrapolated) = match &mut eye {
+                Some(eye) => eye.sees(blocks),
+                None => (None, false),
+            };
+            let blocks = blocks.min(f64::from(u32::MAX)) as u32;
+            found.push(Sight { budget_seconds, metric, blocks, believable, extrapolated });
+        }
+    }
+    found
+}
+
+struct Eye<'a> {
+    logs: Vec<f64>,
+    clock_step: f64,
+    random: &'a mut Random,
+    law: &'a mut SignedRankLaw,
+    /// √n times the reach of the interval, for lengths beyond the series.
+    beyond: Option<Option<f64>>,
+}
+
+impl<'a> Eye<'a> {
+    /// `None` for values of which ratios have no meaning.
+    fn of(values: &[f64], random: &'a mut Random, law: &'a mut SignedRankLaw) -> Option<Self> {
+        values.iter().all(|&v| v > 0.0).then(|| Self {
+            logs: values.iter().map(|v| v.ln()).collect(),
+            clock_step: paired::clock_step(values, &[], Scale::Ratio),
+            random,
+            law,
+            beyond: None,
+        })
+    }
+
+    /// The smallest relative difference seen in so many blocks, and whether more are meant than there are.
+    fn sees(&mut self, blocks: f64) -> (Option<f64>, bool) {
+        let recorded = self.logs.len() / 2;
+        if blocks < f64::from(paired::fewest_blocks(look_level(CONFIDENCE))) {
+            return (None, false);
+        }
+        let extrapolated = blocks > recorded as f64;
+        let reach = if extrapolated {
+            let beyond = match self.beyond {
+                Some(known) => known,
+                None => {
+                    let found = self.beyond(recorded);
+                    self.beyond = Some(found);
+                    found
+                }
+            };
+            beyond.map(|scaled| scaled / blocks.sqrt())
+        } else {
+            self.reach(blocks as usize)
+        };
+        // Less than a step of the clock is not seen, however often one looks.
+        (reach.map(|reach| reach.exp_m1().max(self.clock_step)), extrapolated)
+    }
+
+    fn beyond(&mut self, recorded: usize) -> Option<f64> {
+        let scaled = |eye: &mut Self, n: usize| Some(eye.reach(n)? * (n as f64).sqrt());
+        Some((scaled(self, recorded)? + scaled(self, recorded / 2)?) / 2.0)
+    }
+
+    /// How far the interval of no difference reaches, on the log scale; 90 % of them reach less.
+    fn reach(&mut self, blocks: usize) -> Option<f64> {
+        let mut reaches = Vec::with_capacity(2 * LABELLINGS);
+        for _ in 0..LABELLINGS {
+            let begin = self.random.below(self.logs.len() - 2 * blocks + 1);
+            let differences: Vec<f64> = self.logs[begin..begin + 2 * blocks]
+                .chunks_exact(2)
+                .map(|pair| {
+                    let difference = pair[1] - pair[0];
+                    if self.random.coin() { difference } else { -difference }
+                })
+                .collect();
+            let sorted = descriptive::sorted(&differences);
+            let mut interval = paired::interval_of(&sorted, look_level(CONFIDENCE), self.law)?;
+            if paired::wandering(&differences).is_some() {
+                interval = paired::cover_groups(interval, &differences, 1.0 - CONFIDENCE)?;
+            }
+            // B slower by more than the one, or faster by more than the other, would have been found.
+            reaches.extend([-interval.lower, interval.upper]);
+        }
+        Some(descriptive::quantile_sorted(&descriptive::sorted(&reaches), POWER).max(0.0))
+    }
+}

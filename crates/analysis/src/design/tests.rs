@@ -1,0 +1,200 @@
+//! What the experiment promises: its order, its budget, whom it compares, when it stops.
+
+use super::*;
+use assay_data::Threshold;
+
+fn fixed(blocks: u32, seed: u64) -> Plan {
+    Plan {
+        stop: StopRule::Fixed { blocks },
+        budget_seconds: None,
+        ..Plan::sequential(0.95, Threshold::default(), seed)
+    }
+}
+
+fn orders(seed: u64, subjects: usize, blocks: u32) -> Vec<Vec<usize>> {
+    let mut experiment = Experiment::new(fixed(blocks, seed), subjects);
+    let mut orders = vec![Vec::new(); blocks as usize];
+    loop {
+        let turn = experiment.next_turn();
+        orders[turn.block as usize].push(turn.subject);
+        if experiment.observe(turn, 1.0, 0.0) != Step::Continue {
+            return orders;
+        }
+    }
+}
+
+#[test]
+fn every_block_holds_every_subject_once_and_the_seed_repeats_it() {
+    let first = orders(42, 3, 50);
+    assert!(first.iter().all(|block| {
+        let mut sorted = block.clone();
+        sorted.sort_unstable();
+        sorted == [0, 1, 2]
+    }));
+    assert_eq!(first, orders(42, 3, 50));
+    assert_ne!(first, orders(43, 3, 50));
+}
+
+#[test]
+fn either_subject_is_first_in_about_half_of_the_blocks() {
+    let first = orders(1, 2, 2000).iter().filter(|block| block[0] == 0).count();
+    // Six standard deviations around 1,000.
+    assert!((866..1134).contains(&first), "{first}");
+}
+
+#[test]
+fn all_six_orders_of_three_are_equally_likely() {
+    let mut counts = std::collections::BTreeMap::new();
+    orders(9, 3, 6000).into_iter().for_each(|order| *counts.entry(order).or_insert(0) += 1);
+    assert_eq!(counts.len(), 6);
+    assert!(counts.values().all(|&n| (826..1174).contains(&n)), "{counts:?}");
+}
+
+#[test]
+fn a_budget_ends_the_run_before_a_block_that_would_outlast_it() {
+    let plan =
+        Plan { budget_seconds: Some(10.0), ..Plan::sequential(0.95, Threshold::default(), 1) };
+    let mut experiment = Experiment::new(plan, 1);
+    let mut elapsed = 0.0;
+    let reason = loop {
+        let turn = experiment.next_turn();
+        elapsed += 3.0;
+        // Noise so large that the median is never precise.
+        let value = if turn.block.is_multiple_of(2) { 1.0 } else { 100.0 };
+        if let Step::Stop(reason) = experiment.observe(turn, value, elapsed) {
+            break reason;
+        }
+    };
+    assert_eq!((reason, experiment.blocks()), (StopReason::Budget, 3));
+}
+
+#[test]
+fn too_few_blocks_stretch_the_budget_to_its_ceiling() {
+    let plan = Plan::sequential(0.95, Threshold::default(), 1);
+    let mut experiment = Experiment::new(plan, 2).stretching_to(300.0);
+    let mut elapsed = 0.0;
+    loop {
+        let turn = experiment.next_turn();
+        elapsed += 10.0;
+        let value = 1.0 + turn.subject as f64;
+        if let Step::Stop(reason) = experiment.observe(turn, value, elapsed) {
+            assert_eq!((reason, experiment.blocks()), (StopReason::Clear, 10));
+            break;
+        }
+    }
+}
+
+#[test]
+fn one_block_is_taken_even_if_it_outlasts_the_budget() {
+    let plan =
+        Plan { budget_seconds: Some(1.0), ..Plan::sequential(0.95, Threshold::default(), 1) };
+    let mut experiment = Experiment::new(plan, 2);
+    let turn = experiment.next_turn();
+    assert_eq!(experiment.observe(turn, 30.0, 30.0), Step::Continue);
+    let turn = experiment.next_turn();
+    assert_eq!(experiment.observe(turn, 30.0, 60.0), Step::Stop(StopReason::Budget));
+}
+
+#[test]
+fn one_subject_stops_when_its_median_is_precise() {
+    let mut experiment = Experiment::new(Plan::sequential(0.95, Threshold::default(), 3), 1);
+    let reason = loop {
+        let turn = experiment.next_turn();
+        let value = 1.0 + f64::from((turn.block * 7) % 11) / 10_000.0;
+        if let Step::Stop(reason) = experiment.observe(turn, value, 0.0) {
+            break reason;
+        }
+    };
+    assert_eq!((reason, experiment.blocks()), (StopReason::Precise, 10));
+}
+
+fn run(experiment: &mut Experiment, value: impl Fn(Turn) -> f64) -> StopReason {
+    loop {
+        let turn = experiment.next_turn();
+        if let Step::Stop(reason) = experiment.observe(turn, value(turn), f64::from(turn.block)) {
+            return reason;
+        }
+    }
+}
+
+#[test]
+fn a_scan_compares_within_each_value() {
+    let references = [None, Some(0), None, Some(2)];
+    let plan = fixed(12, 5);
+    assert_eq!(fewest_blocks(&plan, &references), 7);
+    let mut experiment = Experiment::against(plan, &references);
+    let reason = run(&mut experiment, |turn| [1.0, 2.0, 10.0, 30.0][turn.subject]);
+    assert_eq!(reason, StopReason::Blocks);
+    let found: Vec<_> =
+        (0..4).map(|s| experiment.estimate(s).map(|d| d.estimate.exp().round())).collect();
+    assert_eq!(found, [None, Some(2.0), None, Some(3.0)]);
+    assert_eq!(experiment.median(2), Some(10.0));
+}
+
+#[test]
+fn several_that_are_compared_with_nobody_must_all_be_precise() {
+    let plan = Plan::sequential(0.95, Threshold::default(), 3);
+    let mut experiment = Experiment::against(plan, &[None, None]);
+    let noisy_at_first = |turn: Turn| match (turn.subject, turn.block) {
+        (1, block) if block < 15 => 1.0 + f64::from(block % 3),
+        (_, block) => 1.0 + f64::from((block * 7) % 11) / 10_000.0,
+    };
+    assert_eq!(run(&mut experiment, noisy_at_first), StopReason::Precise);
+    assert!(experiment.blocks() > 20, "{}", experiment.blocks());
+}
+
+#[test]
+fn a_reference_that_is_no_subject_is_none() {
+    let plan = fixed(3, 1);
+    assert_eq!(fewest_blocks(&plan, &[Some(0), Some(9)]), 6);
+    let mut experiment = Experiment::against(plan, &[Some(0), Some(9)]);
+    run(&mut experiment, |_| 1.0);
+    assert_eq!((experiment.estimate(0), experiment.estimate(1)), (None, None));
+}
+
+fn stops_at(until: &str, spread: f64) -> (StopReason, usize) {
+    let plan = Plan {
+        until: Some(until.to_owned()),
+        budget_seconds: Some(500.0),
+        ..Plan::sequential(0.95, Threshold::default(), 3)
+    };
+    let mut experiment = Experiment::new(plan, 2);
+    let value = |turn: Turn| {
+        let noise = f64::from((turn.block * 7 + turn.subject as u32 * 5) % 11) / 11.0;
+        (1.0 + turn.subject as f64) * (1.0 + spread * noise)
+    };
+    (run(&mut experiment, value), experiment.blocks())
+}
+
+#[test]
+fn a_condition_of_the_user_stops_the_run_instead_of_a_clear_answer() {
+    // Clear from the tenth block on, but thirty were asked for.
+    assert_eq!(stops_at("blocks >= 30", 0.001), (StopReason::Until, 30));
+    assert_eq!(stops_at("clear and blocks >= 30", 0.001), (StopReason::Until, 30));
+    assert_eq!(stops_at("clear", 0.001), (StopReason::Until, 10));
+    // Not about the samples: it may stop before anything can be decided.
+    assert_eq!(stops_at("blocks >= 4", 0.001), (StopReason::Until, 4));
+    // A condition on the samples waits for the fewest that can decide.
+    assert_eq!(stops_at("width < 50% or blocks >= 4", 0.001), (StopReason::Until, 10));
+    assert_eq!(stops_at("seconds > 40", 0.001), (StopReason::Until, 42));
+    // One that never comes true leaves the budget; so does one that can't be read.
+    assert_eq!(stops_at("width < 0.0001%", 0.3), (StopReason::Budget, 501));
+    assert_eq!(stops_at("whenever", 0.3), (StopReason::Budget, 501));
+    let (reason, blocks) = stops_at("width < 5%", 0.3);
+    assert!(reason == StopReason::Until && (11..500).contains(&blocks), "{reason:?} {blocks}");
+}
+
+#[test]
+fn the_width_of_one_alone_is_that_of_its_median() {
+    let plan = |until: &str| Plan {
+        until: Some(until.to_owned()),
+        ..Plan::sequential(0.95, Threshold::default(), 3)
+    };
+    let value = |turn: Turn| 1.0 + f64::from((turn.block * 7) % 11) / 110.0;
+    let blocks = |until: &str| {
+        let mut experiment = Experiment::new(plan(until), 1);
+        assert_eq!(run(&mut experiment, value), StopReason::Until);
+        experiment.blocks()
+    };
+    assert!(blocks("width < 4%") < blocks("width < 2%"));
+}

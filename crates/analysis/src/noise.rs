@@ -1,0 +1,254 @@
+//! Where the spread of a time comes from: what of it goes with what the system did to the runs, and which runs it disturbed.
+//!
+//! The kernel counts, for every run, how often it was put aside for others (involuntary switches), how often it touched memory
+//! that was not there yet (minor faults) or had to be read in (major faults), and a hypervisor's theft of time is recorded where
+//! a run is long enough. Three things are said of them:
+//!
+//! - *the share of the spread that goes with them*, run by run within one subject ([`Cause::share`], [`NoiseOf::together`]);
+//! - *disturbed runs*: those that were put aside, or waited for the disk, more than this subject's runs usually do;
+//! - *the difference with such blocks weighed down*, to be held beside the one that decides.
+//!
+//! It is a correlation within the runs of one subject, not a proof of a cause: a run that takes longer for another reason meets
+//! more ticks of the scheduler, and is switched out more often for it. It says where to look first. What no count tells, it
+//! can't tell either: a run that waits for its first turn on a busy CPU is not put aside, only late. Nothing here removes a run,
+//! and nothing here decides: a count that the program itself influences must not choose which of its runs are believed.
+
+mod share;
+mod weighing;
+
+use crate::comparison::Comparison;
+use crate::verdict::Scale;
+use assay_data::{Design, Finding, Samples, Severity, Unit};
+use assay_stats::descriptive;
+use std::collections::BTreeMap;
+
+/// The metrics that the spread may go with, in the order in which they are told.
+const CAUSES: [&str; 4] = ["involuntary_switches", "minor_faults", "major_faults", STEAL];
+/// The counts of which more than usual means a disturbed run. Minor faults belong to the program.
+const DISTURBING: [&str; 2] = ["involuntary_switches", "major_faults"];
+/// Seconds that the hypervisor gave to others during the run.
+pub(crate) const STEAL: &str = "steal";
+/// Stolen share of a run's wall time from which on the run is disturbed.
+const STOLEN: f64 = 0.01;
+/// Interquartile ranges above the third quartile up to which a count is usual.
+const FENCE: f64 = 3.0;
+/// Fewest runs that say what is usual.
+const USUAL_FROM: usize = 10;
+/// Share of disturbed runs from which on it is told as a finding.
+const MANY: f64 = 0.05;
+/// Fewer disturbed runs than this are no news, whatever their share.
+const MANY_FROM: usize = 3;
+
+/// What is known of the noise in one subject's runs of the primary metric.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NoiseOf {
+    /// Index of the subject.
+    pub subject: usize,
+    /// Runs that have a value of the primary metric.
+    pub runs: usize,
+    /// What was recorded beside every one of these runs, in a fixed order. Empty when the primary metric is not a time.
+    pub causes: Vec<Cause>,
+    /// The share of the spread that goes with all of them together, in 0..=1; `None` when it is not more than chance gives.
+    pub together: Option<f64>,
+    /// The disturbed runs: indices of their observations, ascending. Marked, never removed.
+    pub disturbed: Vec<usize>,
+    /// The difference against this subject's reference with the blocks of disturbed runs weighed down; `None` when there are
+    /// none, for a reference, and for what was not taken in blocks.
+    pub weighed: Option<Weighed>,
+}
+
+/// One thing that the spread may go with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cause {
+    /// Name of its metric.
+    pub metric: &'static str,
+    /// Spearman's correlation with the primary metric, slow drift of both taken out; `None` when it never changed or there are
+    /// too few runs.
+    pub correlation: Option<f64>,
+    /// The share of the spread, in ranks, that goes with it alone, in 0..=1; `None` when it is not more than chance gives.
+    pub share: Option<f64>,
+}
+
+/// A difference in which disturbed blocks count less.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighed {
+    /// Whether the estimate is a ratio (second / first) or a shift (second − first, base units): that of the decision.
+    pub scale: Scale,
+    /// The estimate, comparable with that of the comparison.
+    pub estimate: f64,
+    /// How many blocks count less.
+    pub blocks: usize,
+}
+
+impl NoiseOf {
+    /// True when more runs are disturbed than should be: at least three, and more than one in twenty.
+    pub fn is_disturbed(&self) -> bool {
+        let disturbed = self.disturbed.len();
+        disturbed >= MANY_FROM && disturbed as f64 > MANY * self.runs as f64
+    }
+}
+
+/// The noise of every subject, in their order. O(subjects · n log n), and 100 · n more for a comparison with disturbed blocks.
+pub fn of(samples: &Samples, primary: usize, comparisons: &[Comparison]) -> Vec<NoiseOf> {
+    let disturbances: Vec<BTreeMap<usize, f64>> =
+        (0..samples.subjects.len()).map(|subject| excesses(samples, subject)).collect();
+    let is_time = samples.metrics.get(primary).is_some_and(|m| m.unit == Unit::Second);
+    (0..samples.subjects.len())
+        .map(|subject| {
+            let runs = samples.series(subject, primary);
+            if !is_time {
+                return NoiseOf { subject, runs: runs.values.len(), ..NoiseOf::default() };
+            }
+            let (causes, together) = explained(samples, subject, primary);
+            let compared = comparisons.iter().find(|c| c.of == subject && c.metric == primary);
+            NoiseOf {
+                subject,
+                runs: runs.values.len(),
+                causes,
+                together,
+                disturbed: runs
+                    .observations
+                    .into_iter()
+                    .filter(|index| disturbances[subject].contains_key(index))
+                    .collect(),
+                weighed: compared.and_then(|c| weighed(samples, c, &disturbances)),
+            }
+        })
+        .collect()
+}
+
+/// The note about subjects of which many runs were disturbed.
+pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
+    let many = noise.iter().filter(|of| of.is_disturbed());
+    many.filter_map(|of| Some((of, names.get(of.subject)?)))
+        .map(|(of, name)| {
+            let disturbed = of.disturbed.len();
+            Finding::new(
+                "DISTURBED",
+                Severity::Note,
+                format!(
+                    "{disturbed} of {} runs of {name} were put aside for others, or waited for the disk, more than it usually is",
+                    of.runs
+                ),
+            )
+            .about(name)
+            .with("disturbed", disturbed as f64)
+            .with("runs", of.runs as f64)
+            .next("stop other work; assay doctor shows what would shield the runs")
+        })
+        .collect()
+}
+
+/// How far each disturbed run of a subject lies above what is usual for it: see [`weighing`] for the unit.
+fn excesses(samples: &Samples, subject: usize) -> BTreeMap<usize, f64> {
+    let mut found: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut mark = |observation: usize, excess: f64| {
+        let worst = found.entry(observation).or_insert(0.0);
+        *worst = worst.max(excess);
+    };
+    for metric in DISTURBING.iter().filter_map(|name| samples.metric_index(name)) {
+        let counts = samples.series(subject, metric);
+        if counts.values.len() < USUAL_FROM {
+            continue;
+        }
+        let sorted = descriptive::sorted(&counts.values);
+        let at = |p| descriptive::quantile_sorted(&sorted, p);
+        let (upper, range) = (at(0.75), at(0.75) - at(0.25));
+        for (&count, &observation) in counts.values.iter().zip(&counts.observations) {
+            // Where nearly all runs count alike, one more is already out of the usual.
+            if count > upper + FENCE * range && count >= upper + 1.0 {
+                mark(observation, (count - upper) / range.max(1.0));
+            }
+        }
+    }
+    if let (Some(steal), Some(wall)) = (samples.metric_index(STEAL), samples.metric_index("wall")) {
+        let (stolen, wall) = (samples.series(subject, steal), samples.series(subject, wall));
+        for ((place, observation), seconds) in joined(&stolen, &wall) {
+            let share = stolen.values[place] / seconds;
+            if share > STOLEN {
+                mark(observation, share / STOLEN);
+            }
+        }
+    }
+    found
+}
+
+/// Places in `first` (with their observations) that `second` has a value for, and that value. Both ascend by observation.
+fn joined<'a>(
+    first: &'a assay_data::Series,
+    second: &'a assay_data::Series,
+) -> impl Iterator<Item = ((usize, usize), f64)> + 'a {
+    first.observations.iter().enumerate().filter_map(|(place, &observation)| {
+        let there = second.observations.binary_search(&observation).ok()?;
+        Some(((place, observation), second.values[there]))
+    })
+}
+
+fn explained(samples: &Samples, subject: usize, primary: usize) -> (Vec<Cause>, Option<f64>) {
+    let runs = samples.series(subject, primary);
+    // What lacks a value for some runs can't be held against all of them.
+    let recorded: Vec<(&'static str, Vec<f64>)> = CAUSES
+        .into_iter()
+        .filter_map(|name| {
+            let metric = samples.metric_index(name).filter(|&metric| metric != primary)?;
+            let series = samples.series(subject, metric);
+            let beside: Vec<f64> = joined(&runs, &series).map(|(_, value)| value).collect();
+            (!beside.is_empty() && beside.len() == runs.values.len()).then_some((name, beside))
+        })
+        .collect();
+    let columns: Vec<&[f64]> = recorded.iter().map(|(_, values)| values.as_slice()).collect();
+    let shares = share::explained(&runs.values, &columns);
+    let causes = recorded
+        .iter()
+        .zip(&shares.alone)
+        .map(|((metric, _), one)| Cause { metric, correlation: one.correlation, share: one.share })
+        .collect();
+    (causes, shares.together)
+}
+
+fn weighed(
+    samples: &Samples,
+    c: &Comparison,
+    disturbances: &[BTreeMap<usize, f64>],
+) -> Option<Weighed> {
+    if c.design != Design::Blocks {
+        return None;
+    }
+    let by_block = |subject: usize| -> BTreeMap<u32, (f64, f64)> {
+        let series = samples.series(subject, c.metric);
+        let excess = |observation: &usize| {
+            disturbances.get(subject).and_then(|runs| runs.get(observation)).copied()
+        };
+        let place = |(&value, observation): (&f64, &usize)| {
+            let block = samples.observation(*observation)?.block?;
+            Some((block, (value, excess(observation).unwrap_or(0.0))))
+        };
+        series.values.iter().zip(&series.observations).filter_map(place).collect()
+    };
+    let (reference, other) = (by_block(c.against), by_block(c.of));
+    let mut blocks: Vec<(f64, f64)> = reference
+        .iter()
+        .filter_map(|(block, &(a, excess))| {
+            let &(b, other_excess) = other.get(block)?;
+            let difference = match c.decision.scale {
+                Scale::Ratio => (b / a).ln(),
+                Scale::Shift => b - a,
+            };
+            Some((difference, weighing::weight(excess.max(other_excess))))
+        })
+        .filter(|(difference, _)| difference.is_finite())
+        .collect();
+    let light = blocks.iter().filter(|(_, weight)| *weight < 1.0).count();
+    if light == 0 {
+        return None;
+    }
+    let found = weighing::pseudo_median(&mut blocks)?;
+    let estimate = match c.decision.scale {
+        Scale::Ratio => found.exp(),
+        Scale::Shift => found,
+    };
+    Some(Weighed { scale: c.decision.scale, estimate, blocks: light })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Simulated runs: a known share is found, none is claimed where there is none, and disturbed runs weigh less.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use super::*;
+use crate::{Options, analyse};
+use assay_data::{Metric, Observation, Plan, StopRule, Threshold};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+struct Random(Pcg64Mcg);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        let (u, v) = (1.0 - self.uniform(), self.uniform());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    }
+
+    fn normals(&mut self, n: usize) -> Vec<f64> {
+        (0..n).map(|_| self.normal()).collect()
+    }
+
+    /// Mostly zero, as counts of switches of a short program are.
+    fn counts(&mut self, n: usize, one_in: f64) -> Vec<f64> {
+        let count = |u: f64, v: f64| if u < 1.0 / one_in { 1.0 + (3.0 * v).floor() } else { 0.0 };
+        (0..n).map(|_| count(self.uniform(), self.uniform())).collect()
+    }
+}
+
+/// A series that hangs together from run to run.
+fn dependent(normals: &[f64], lag1: f64) -> Vec<f64> {
+    let mut last = 0.0;
+    let next = |z: &f64| {
+        last = lag1 * last + (1.0f64 - lag1 * lag1).sqrt() * z;
+        last
+    };
+    normals.iter().map(next).collect()
+}
+
+#[test]
+fn a_known_share_is_found() {
+    let mut random = Random::new(1);
+    let (cause, rest) = (random.normals(4000), random.normals(4000));
+    // 40 % of the variance; among ranks of normal values the correlation is a little smaller.
+    let values: Vec<f64> = cause
+        .iter()
+        .zip(&rest)
+        .enumerate()
+        .map(|(i, (c, r))| 100.0 + i as f64 / 50.0 + 0.4f64.sqrt() * c + 0.6f64.sqrt() * r)
+        .collect();
+    let other = random.normals(4000);
+    let found = share::explained(&values, &[&cause, &other]);
+    let expected = (6.0 / std::f64::consts::PI * (0.4f64.sqrt() / 2.0).asin()).powi(2);
+    assert!((found.alone[0].share.unwrap() - expected).abs() < 0.03, "{found:?} {expected}");
+    assert_eq!(found.alone[1].share, None);
+    assert!((found.together.unwrap() - expected).abs() < 0.03, "{found:?}");
+}
+
+#[test]
+fn two_causes_share_what_they_have_in_common() {
+    let mut random = Random::new(2);
+    let (a, b, rest) = (random.normals(3000), random.normals(3000), random.normals(3000));
+    let sum = |x: &[f64], y: &[f64]| -> Vec<f64> { x.iter().zip(y).map(|(x, y)| x + y).collect() };
+    let values = sum(&sum(&a, &b), &rest);
+    let apart = share::explained(&values, &[&a, &b]).together.unwrap();
+    let alone = share::explained(&values, &[&a]).together.unwrap();
+    assert!((apart - 2.0 * alone).abs() < 0.06, "{apart} {alone}");
+    // The same cause under two names explains no more than once.
+    let twice = share::explained(&values, &[&a, &a]).together.unwrap();
+    assert!((twice - alone).abs() < 1e-9, "{twice} {alone}");
+}
+
+#[test]
+fn runs_without_any_relation_claim_nothing_in_95_of_100_series() {
+    type Maker = fn(&mut Random, usize) -> (Vec<f64>, Vec<Vec<f64>>);
+    let plain: Maker =
+        |r, n| (r.normals(n), vec![r.normals(n), r.counts(n, 3.0), r.counts(n, 30.0)]);
+    let dependent_too: Maker = |r, n| {
+        let mut slow = |lag1| dependent(&r.normals(n), lag1);
+        (slow(0.8), vec![slow(0.8), slow(0.5)])
+    };
+    let alternating: Maker = |r, n| {
+        let mut slow = |lag1| dependent(&r.normals(n), lag1);
+        (slow(-0.8), vec![slow(-0.8)])
+    };
+    let drifting: Maker = |r, n| {
+        let mut drift = |slope: f64| -> Vec<f64> {
+            (0..n).map(|i| r.normal() + slope * i as f64 / n as f64).collect()
+        };
+        (drift(6.0), vec![drift(6.0), drift(-6.0)])
+    };
+    for (name, maker) in [
+        ("plain", plain),
+        ("dependent", dependent_too),
+        ("alternating", alternating),
+        ("drift", drifting),
+    ] {
+        for n in [20, 60, 200] {
+            let claims = (0..1000)
+                .filter(|&seed| {
+                    let (values, causes) = maker(&mut Random::new(seed), n);
+                    let causes: Vec<&[f64]> = causes.iter().map(Vec::as_slice).collect();
+                    let found = share::explained(&values, &causes);
+                    found.together.is_some() || found.alone.iter().any(|one| one.share.is_some())
+                })
+                .count();
+            assert!(claims <= 50, "{name}, {n} runs: {claims} of 1000");
+        }
+    }
+}
+
+#[test]
+fn shift_and_scale_of_the_times_change_nothing() {
+    let mut random = Random::new(3);
+    let counts = random.counts(128, 2.0);
+    let times: Vec<f64> =
+        counts.iter().map(|c| (64.0 * (c + random.normal())).round() / 64.0).collect();
+    let found = share::explained(&times, &[&counts]);
+    assert!(found.together.is_some());
+    let moved: Vec<f64> = times.iter().map(|t| 8.0 * t + 1024.0).collect();
+    assert_eq!(share::explained(&moved, &[&counts]), found);
+}
+
+#[test]
+fn what_never_changes_explains_nothing_and_few_runs_say_nothing() {
+    let times: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 40)).collect();
+    let none = share::explained(&times, &[&[0.0; 40]]);
+    assert_eq!((none.alone[0].correlation, none.together), (None, None));
+    let constant = share::explained(&[1.0; 40], &[&times]);
+    assert_eq!((constant.alone.len(), constant.together), (1, None));
+    let few = share::explained(&times[..19], &[&times[..19]]);
+    assert_eq!(few.together, None);
+    assert_eq!(share::explained(&times, &[]).together, None);
+}
+
+/// Two subjects in blocks: wall, involuntary switches, steal. Every tenth block the second subject is put aside.
+fn disturbed_samples(blocks: u32, every: u32) -> Samples {
+    let switches = Metric::lower("involuntary_switches", Unit::One);
+    let mut samples =
+        Samples::new(vec![Metric::wall(), switches, Metric::lower("steal", Unit::Second)]);
+    samples.add_subject("old");
+    samples.add_subject("new");
+    samples.plan = Some(Plan {
+        stop: StopRule::Fixed { blocks },
+        ..Plan::sequential(0.95, Threshold::default(), 1)
+    });
+    let mut random = Random::new(4);
+    for block in 0..blocks {
+        for subject in 0..2 {
+            let put_aside = subject == 1 && block.is_multiple_of(every);
+            let wall = [1.0, 0.97][subject] + 0.01 * random.normal();
+            let wall = if put_aside { wall + 0.5 } else { wall };
+            let stolen = if block == 3 && subject == 0 { 0.05 } else { 0.0 };
+            samples.push(Observation {
+                subject,
+                block: Some(block),
+                position: Some(subject as u32),
+                values: vec![wall, if put_aside { 4.0 } else { 0.0 }, stolen],
+                ..Observation::default()
+            });
+        }
+    }
+    samples
+}
+
+#[test]
+fn runs_put_aside_more_than_usual_are_marked_and_weigh_less() {
+    let analysis = analyse(&disturbed_samples(60, 6), &Options::default()).unwrap();
+    let [old, new] = analysis.noise.as_slice() else { unreachable!("two subjects") };
+    // Of the old one only the stolen run.
+    assert_eq!(old.disturbed, [6]);
+    assert_eq!(new.disturbed, (0..60).step_by(6).map(|block| 2 * block + 1).collect::<Vec<_>>());
+    assert!(new.is_disturbed() && !old.is_disturbed());
+    assert!(analysis.findings.iter().any(|f| f.code == "DISTURBED" && f.evidence[0].1 == 10.0));
+    let weighed = new.weighed.unwrap();
+    let plain = analysis.comparisons[0].decision.estimate.exp();
+    assert_eq!((weighed.scale, weighed.blocks, old.weighed), (Scale::Ratio, 11, None));
+    assert!((weighed.estimate - 0.97).abs() < (plain - 0.97).abs(), "{weighed:?} {plain}");
+    // A spike in ten runs of a hundred explains little of the ranks, but it does explain that.
+    assert!(new.together.is_some_and(|share| (0.05..0.5).contains(&share)), "{new:?}");
+}
+
+#[test]
+fn without_disturbed_runs_nothing_is_weighed() {
+    let mut samples = disturbed_samples(40, 100);
+    samples.metrics[2].name = "something_else".to_owned();
+    let analysis = analyse(&samples, &Options::default()).unwrap();
+    // Block 0 alone was put aside.
+    assert_eq!(analysis.noise[1].disturbed, [1]);
+    let quiet = analyse(&disturbed_samples(9, 100), &Options::default()).unwrap();
+    assert!(quiet.noise[1].disturbed.is_empty(), "nine runs do not say what is usual");
+    let few = analyse(&disturbed_samples(20, 12), &Options::default()).unwrap();
+    assert!(few.noise[1].disturbed.len() == 2 && !few.noise[1].is_disturbed(), "{few:?}");
+    // Block 3 is weighed for its stolen time alone.
+    assert_eq!(quiet.noise[1].weighed.map(|w| w.blocks), Some(1));
+}
+
+#[test]
+fn only_times_have_noise_that_is_explained() {
+    let options =
+        Options { primary: Some("involuntary_switches".to_owned()), ..Options::default() };
+    let analysis = analyse(&disturbed_samples(40, 6), &options).unwrap();
+    assert!(analysis.noise.iter().all(|of| of.causes.is_empty() && of.disturbed.is_empty()));
+    assert_eq!(analysis.noise.len(), 2);
+}

@@ -1,0 +1,185 @@
+//! Exponents of made-up scans, and the coverage of their intervals by seeded simulation.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use super::*;
+use crate::{Options, analyse};
+use assay_data::{Better, Metric, Observation, StopRule, Subject, Threshold, Unit};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+fn plan(blocks: u32) -> Plan {
+    Plan {
+        stop: StopRule::Fixed { blocks },
+        budget_seconds: None,
+        ..Plan::sequential(0.95, Threshold::default(), 1)
+    }
+}
+
+/// A scan of `commands` over these combinations of parameters; `value` of combination, command, block.
+fn scan(
+    combinations: &[&[(&str, &str)]],
+    commands: &[&str],
+    blocks: u32,
+    value: impl Fn(usize, usize, u32) -> f64,
+) -> Samples {
+    let wall = Metric { better: Better::Lower, ..Metric::lower("wall", Unit::Second) };
+    let mut samples = Samples::new(vec![wall]);
+    samples.plan = Some(plan(blocks));
+    for parameters in combinations {
+        let first = samples.subjects.len();
+        for command in commands {
+            let fill = |name: String, (p, v): &(&str, &str)| name.replace(&format!("{{{p}}}"), v);
+            samples.add(Subject {
+                name: parameters.iter().fold((*command).to_owned(), fill),
+                parameters: parameters
+                    .iter()
+                    .map(|(p, v)| ((*p).to_owned(), (*v).to_owned()))
+                    .collect(),
+                against: Some(first),
+                ..Subject::default()
+            });
+        }
+    }
+    for block in 0..blocks {
+        for subject in 0..samples.subjects.len() {
+            samples.push(Observation {
+                subject,
+                block: Some(block),
+                position: Some(subject as u32),
+                values: vec![value(subject / commands.len(), subject % commands.len(), block)],
+                ..Observation::default()
+            });
+        }
+    }
+    samples
+}
+
+const SIZES: [&[(&str, &str)]; 5] =
+    [&[("n", "1")], &[("n", "2")], &[("n", "4")], &[("n", "8")], &[("n", "16")]];
+
+fn size(combination: usize) -> f64 {
+    f64::from(1 << combination)
+}
+
+fn ripple(combination: usize, block: u32) -> f64 {
+    1.0 + f64::from((block * 7 + combination as u32 * 5) % 11) / 1000.0
+}
+
+#[test]
+fn every_command_has_its_power() {
+    let samples = scan(&SIZES, &["sort -1 {n}", "quick {n}"], 12, |c, k, block| {
+        let power = if k == 0 { 2.0 } else { 1.0 };
+        3.0 * size(c).powf(power) * ripple(c, block) * (1.0 + f64::from(block))
+    });
+    let found = analyse(&samples, &Options::default()).unwrap();
+    assert_eq!(found.comparisons.iter().map(|c| c.against).collect::<Vec<_>>(), [0, 2, 4, 6, 8]);
+    let labels: Vec<&str> = found.curves.iter().map(|c| c.command.as_str()).collect();
+    assert_eq!(labels, ["sort -1 {n}", "quick {n}"]);
+    for (curve, power) in found.curves.iter().zip([2.0, 1.0]) {
+        let exponent = curve.exponent.as_ref().unwrap();
+        assert!((exponent.estimate - power).abs() < 0.01, "{exponent:?}");
+        assert!(exponent.steps.iter().all(|step| (step - power).abs() < 0.02), "{exponent:?}");
+        assert!(exponent.interval.is_some_and(|i| i.upper - i.lower < 0.02));
+        assert!(!exponent.curved);
+        assert_eq!(curve.points.len(), 5);
+    }
+}
+
+#[test]
+fn a_start_that_costs_makes_a_curve_that_no_power_describes() {
+    let samples = scan(&SIZES, &["work {n}"], 12, |c, _, block| (5.0 + size(c)) * ripple(c, block));
+    let found = analyse(&samples, &Options::default()).unwrap();
+    assert!(found.comparisons.is_empty());
+    let exponent = found.curves[0].exponent.as_ref().unwrap();
+    assert!(exponent.curved && exponent.steps[0] < 0.3 && exponent.steps[3] > 0.6, "{exponent:?}");
+}
+
+#[test]
+fn a_parameter_with_others_beside_it_has_a_curve_for_each_of_them() {
+    let combinations: Vec<Vec<(&str, &str)>> = ["a", "b"]
+        .into_iter()
+        .flat_map(|mode| ["10", "40", "20"].map(|n| vec![("mode", mode), ("n", n)]))
+        .collect();
+    let combinations: Vec<&[(&str, &str)]> = combinations.iter().map(Vec::as_slice).collect();
+    let samples = scan(&combinations, &["x {mode} {n}"], 6, |c, _, block| {
+        [1.0, 4.0, 2.0][c % 3] * ripple(c, block)
+    });
+    let found = analyse(&samples, &Options::default()).unwrap();
+    let fixed: Vec<_> = found.curves.iter().map(|c| c.fixed[0].1.as_str()).collect();
+    assert_eq!(fixed, ["a", "b"]);
+    let subjects: Vec<_> = found.curves[1].points.iter().map(|p| p.subject).collect();
+    assert_eq!(subjects, [3, 5, 4], "ascending by value");
+    assert!((found.curves[1].exponent.as_ref().unwrap().estimate - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn what_has_no_exponent_says_why() {
+    let reason = |blocks, value: &dyn Fn(usize) -> f64| {
+        let samples = scan(&SIZES, &["x {n}"], blocks, |c, _, _| value(c));
+        analyse(&samples, &Options::default()).unwrap().curves.remove(0).exponent.map(|_| ())
+    };
+    assert_eq!(reason(4, &|_| 1.0), Err(NoExponent::TooFewBlocks(4)));
+    assert_eq!(reason(9, &|c| c as f64), Err(NoExponent::NotPositive));
+    assert_eq!(reason(9, &|_| 1.0), Ok(()));
+}
+
+#[test]
+fn words_two_values_and_plain_comparisons_have_no_curve() {
+    let count = |combinations: &[&[(&str, &str)]]| {
+        let samples = scan(combinations, &["x {n}"], 6, |c, _, _| 1.0 + c as f64);
+        analyse(&samples, &Options::default()).unwrap().curves.len()
+    };
+    assert_eq!(count(&[&[("n", "1")], &[("n", "2")]]), 0);
+    assert_eq!(count(&[&[("n", "1")], &[("n", "2")], &[("n", "big")]]), 0);
+    // Nothing has no logarithm, the others have one.
+    assert_eq!(count(&[&[("n", "0")], &[("n", "1")], &[("n", "2")]]), 0);
+    assert_eq!(count(&[&[("n", "0")], &[("n", "1")], &[("n", "2")], &[("n", "3")]]), 1);
+    assert_eq!(count(&[&[], &[], &[]]), 0);
+}
+
+#[test]
+fn the_interval_of_the_exponent_covers_the_truth_in_95_of_100_scans() {
+    let covered = (0..400_u64).filter(|&seed| {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut normal = || {
+            let mut uniform = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+            let (u, v) = (1.0 - uniform(), uniform());
+            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+        };
+        // A drift over the run, a jolt to every block, and noise of every run.
+        let noise: Vec<Vec<f64>> = (0..20)
+            .map(|block| {
+                let of_block = 0.02 * f64::from(block) + 0.1 * normal();
+                (0..5).map(|_| of_block + 0.05 * normal()).collect()
+            })
+            .collect();
+        let samples = scan(&SIZES, &["x {n}"], 20, |c, _, block| {
+            size(c).powf(1.1) * noise[block as usize][c].exp()
+        });
+        let found = analyse(&samples, &Options::default()).unwrap();
+        let exponent = found.curves[0].exponent.as_ref().unwrap();
+        exponent.interval.is_some_and(|i| i.contains(1.1))
+    });
+    let share = covered.count() as f64 / 400.0;
+    // Three standard errors of the simulation below 95 %; and not far above, for an interval too wide would pass too.
+    assert!((0.917..0.99).contains(&share), "{share}");
+}
+
+#[test]
+fn a_command_is_called_by_what_its_names_have_in_common() {
+    let label = |template: &str| {
+        let samples = scan(&SIZES, &[template], 6, |c, _, _| 1.0 + c as f64);
+        Layout::of(&samples.subjects).unwrap().labels.remove(0)
+    };
+    for template in ["sort -1 {n}", "make -j{n}", "n={n} ./x 16", "dir/{n}/file {n}", "x{n}"] {
+        assert_eq!(label(template), template);
+    }
+    // The value is not in the name: the samples number it.
+    assert_eq!(label("serve"), "serve");
+    let mut samples = scan(&SIZES, &["x {n}"], 6, |c, _, _| 1.0 + c as f64);
+    samples.subjects[3].name = "something else".to_owned();
+    assert_eq!(Layout::of(&samples.subjects).unwrap().labels, ["command 1"]);
+    samples.subjects[3].parameters.clear();
+    assert_eq!(Layout::of(&samples.subjects), None);
+}

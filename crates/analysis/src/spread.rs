@@ -1,0 +1,285 @@
+//! How widely runs spread, and whether a setting makes them spread less.
+//!
+//! The spread is the interquartile range over the median: one stall in a hundred does not move it, and a program twice as long
+//! with noise twice as large spreads alike. Two settings measured in turns are compared by the ratio of their spreads. Its
+//! interval is a percentile bootstrap (Efron & Tibshirani, *An Introduction to the Bootstrap*, ch. 13) that draws whole blocks,
+//! so that what both met together stays together, and stretches of neighbouring blocks from the run closed to a ring, so that
+//! runs that hang together stay so too (the circular block bootstrap of Politis & Romano, 1992). Every random choice comes
+//! from the seed.
+//!
+//! It says nothing about which setting is *faster*: for that there are comparisons.
+
+use assay_stats::{Interval, descriptive};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Resamples behind an interval.
+const RESAMPLES: usize = 2000;
+/// Fewest blocks: a quartile needs some runs beyond it.
+pub const FEWEST_BLOCKS: usize = 20;
+
+/// How widely one series spreads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The median, in the unit of the values.
+    pub median: f64,
+    /// Interquartile range over the median.
+    pub iqr_over_median: f64,
+    /// The 99 % quantile over the median: the rare slow runs.
+    pub p99_over_median: f64,
+}
+
+/// What is known of a setting's spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpreadVerdict {
+    /// The setting makes runs spread less.
+    Narrower,
+    /// It makes them spread more.
+    Wider,
+    /// No difference is known.
+    Unknown,
+}
+
+impl SpreadVerdict {
+    /// As in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Narrower => "narrower",
+            Self::Wider => "wider",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Runs under a setting against runs without it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpreadComparison {
+    /// Blocks.
+    pub blocks: usize,
+    /// Without the setting.
+    pub before: Spread,
+    /// Under it.
+    pub after: Spread,
+    /// Spread after / before: 0.2 is five times as narrow; infinite where nothing spread before.
+    pub ratio: f64,
+    /// Its interval; an end may be 0 or infinite where values come in few steps.
+    pub interval: Interval,
+    /// What follows from the interval.
+    pub verdict: SpreadVerdict,
+}
+
+impl SpreadComparison {
+    /// Relative change of the median: −0.02 is 2 % less.
+    pub fn median_change(&self) -> f64 {
+        self.after.median / self.before.median - 1.0
+    }
+}
+
+/// Why spreads can't be compared.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SpreadError {
+    /// Not one value of each in every block.
+    #[error(
+        "the settings were measured {before} and {after} times; each belongs once in every block"
+    )]
+    DifferentLengths {
+        /// Values without the setting.
+        before: usize,
+        /// Values under it.
+        after: usize,
+    },
+    /// Too few.
+    #[error("spreads need at least {FEWEST_BLOCKS} blocks, but there are {0}; measure longer")]
+    TooFewBlocks(usize),
+    /// A share of a median that is not positive means nothing.
+    #[error("block {block} holds {value}, but spreads are compared for positive values only")]
+    NotPositive {
+        /// The block, counted from 1.
+        block: usize,
+        /// The value.
+        value: f64,
+    },
+}
+
+/// The spread of a series; `None` for an empty one or a median that is not positive. O(n log n).
+pub fn of(values: &[f64]) -> Option<Spread> {
+    let spread = measured(&mut values.to_vec());
+    (spread.median > 0.0).then_some(spread)
+}
+
+/// Compares the spread of runs under a setting with that of runs without it, block by block in the order taken. Of several
+/// settings each should get its share of the error: `confidence` 1 − 0.05/k for k of them. O(2000 · n log n).
+///
+/// # Errors
+/// For too few blocks, different numbers of values, or values that are not positive and finite.
+pub fn compare(
+    before: &[f64],
+    after: &[f64],
+    confidence: f64,
+    seed: u64,
+) -> Result<SpreadComparison, SpreadError> {
+    check(before, after)?;
+    let n = before.len();
+    let (first, second) = (measured(&mut before.to_vec()), measured(&mut after.to_vec()));
+    let stretch = (n as f64).cbrt().ceil() as usize;
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let (mut drawn_before, mut drawn_after) = (vec![0.0; n], vec![0.0; n]);
+    let ratios: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let mut begin = 0;
+            for place in 0..n {
+                if place % stretch == 0 {
+                    begin = (random.next_u64() % n as u64) as usize;
+                }
+                let block = (begin + place % stretch) % n;
+                (drawn_before[place], drawn_after[place]) = (before[block], after[block]);
+            }
+            ratio(&measured(&mut drawn_before), &measured(&mut drawn_after))
+        })
+        .collect();
+    let sorted = descriptive::sorted(&ratios);
+    let tail = (1.0 - confidence) / 2.0;
+    // Order statistics themselves: between an end at infinity and a finite one there is no middle.
+    let at = |p: f64| sorted[((RESAMPLES - 1) as f64 * p.clamp(0.0, 1.0)).round() as usize];
+    let interval = Interval { lower: at(tail), upper: at(1.0 - tail) };
+    let verdict = if interval.upper < 1.0 {
+        SpreadVerdict::Narrower
+    } else if interval.lower > 1.0 {
+        SpreadVerdict::Wider
+    } else {
+        SpreadVerdict::Unknown
+    };
+    Ok(SpreadComparison {
+        blocks: n,
+        before: first,
+        after: second,
+        ratio: ratio(&first, &second),
+        interval,
+        verdict,
+    })
+}
+
+fn check(before: &[f64], after: &[f64]) -> Result<(), SpreadError> {
+    if before.len() != after.len() {
+        let (before, after) = (before.len(), after.len());
+        return Err(SpreadError::DifferentLengths { before, after });
+    }
+    if before.len() < FEWEST_BLOCKS {
+        return Err(SpreadError::TooFewBlocks(before.len()));
+    }
+    for (index, (&a, &b)) in before.iter().zip(after).enumerate() {
+        if let Some(value) = [a, b].into_iter().find(|v| !(v.is_finite() && *v > 0.0)) {
+            return Err(SpreadError::NotPositive { block: index + 1, value });
+        }
+    }
+    Ok(())
+}
+
+/// Nothing that becomes nothing has not changed.
+fn ratio(before: &Spread, after: &Spread) -> f64 {
+    if before.iqr_over_median == after.iqr_over_median {
+        1.0
+    } else {
+        after.iqr_over_median / before.iqr_over_median
+    }
+}
+
+/// Sorts the values. NaN for none.
+fn measured(values: &mut [f64]) -> Spread {
+    values.sort_unstable_by(f64::total_cmp);
+    let at = |p| descriptive::quantile_sorted(values, p);
+    let median = at(0.5);
+    Spread {
+        median,
+        iqr_over_median: (at(0.75) - at(0.25)) / median,
+        p99_over_median: at(0.99) / median,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normals(seed: u64) -> impl FnMut() -> f64 {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        move || {
+            let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            let (u, v) = (1.0 - uniform(), uniform());
+            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+        }
+    }
+
+    /// Two settings, the second `factor` times as wide and 2 % faster; runs hang together by `lag1`.
+    fn measured_in_turns(seed: u64, blocks: usize, factor: f64, lag1: f64) -> (Vec<f64>, Vec<f64>) {
+        let mut normal = normals(seed);
+        let (mut a, mut b) = (normal(), normal());
+        let mut step = |last: &mut f64| {
+            *last = lag1 * *last + (1.0 - lag1 * lag1).sqrt() * normal();
+            *last
+        };
+        (0..blocks)
+            .map(|_| (1.0 + 0.02 * step(&mut a), 0.98 * (1.0 + 0.02 * factor * step(&mut b))))
+            .unzip()
+    }
+
+    #[test]
+    fn the_interval_covers_the_truth_in_about_95_of_100_experiments() {
+        for (factor, lag1) in [(1.0, 0.0), (0.5, 0.0), (1.0, 0.4)] {
+            let covered = (0..150)
+                .filter(|&seed| {
+                    let (before, after) = measured_in_turns(seed, 60, factor, lag1);
+                    let found = compare(&before, &after, 0.95, seed).expect("60 blocks");
+                    found.interval.contains(factor)
+                })
+                .count();
+            assert!((134..=150).contains(&covered), "{factor}, {lag1}: {covered} of 150");
+        }
+    }
+
+    #[test]
+    fn half_the_spread_is_called_narrower_and_the_way_back_wider() {
+        let (before, after) = measured_in_turns(3, 100, 0.4, 0.0);
+        let found = compare(&before, &after, 0.95, 1).expect("100 blocks");
+        assert_eq!(found.verdict, SpreadVerdict::Narrower);
+        assert!((0.25..0.6).contains(&found.ratio), "{found:?}");
+        assert!((found.median_change() + 0.02).abs() < 0.01, "{found:?}");
+        let back = compare(&after, &before, 0.95, 1).expect("100 blocks");
+        assert_eq!(back.verdict, SpreadVerdict::Wider);
+        assert!((back.ratio * found.ratio - 1.0).abs() < 1e-12);
+        assert_eq!(compare(&before, &after, 0.95, 1).expect("100 blocks"), found);
+    }
+
+    #[test]
+    fn the_scale_of_the_values_changes_nothing_but_the_medians() {
+        let (before, after) = measured_in_turns(4, 50, 0.7, 0.0);
+        let longer = |xs: &[f64]| xs.iter().map(|x| x * 1024.0).collect::<Vec<_>>();
+        let found = compare(&before, &after, 0.95, 1).expect("50 blocks");
+        let scaled = compare(&longer(&before), &longer(&after), 0.95, 1).expect("50 blocks");
+        assert_eq!((found.ratio, found.interval), (scaled.ratio, scaled.interval));
+    }
+
+    #[test]
+    fn a_clock_that_shows_no_spread_gives_no_verdict() {
+        let flat = vec![1.0; 30];
+        let found = compare(&flat, &flat, 0.95, 1).expect("30 blocks");
+        assert_eq!((found.ratio, found.verdict), (1.0, SpreadVerdict::Unknown));
+        let stepped: Vec<f64> = (0..30).map(|i| if i % 3 == 0 { 1.1 } else { 1.0 }).collect();
+        let wider = compare(&flat, &stepped, 0.95, 1).expect("30 blocks");
+        assert!(wider.ratio.is_infinite() && wider.interval.upper.is_infinite(), "{wider:?}");
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn what_can_not_be_compared_is_refused_with_the_reason() {
+        let error = |a: &[f64], b: &[f64]| {
+            compare(a, b, 0.95, 1).map_or_else(|e| e.to_string(), |_| String::new())
+        };
+        let (good, mut bad) = (vec![1.0; 20], vec![1.0; 20]);
+        assert!(error(&good[1..], &good[1..]).contains("at least 20 blocks, but there are 19"));
+        assert!(error(&good, &good[1..]).contains("20 and 19 times"));
+        bad[6] = f64::NAN;
+        assert!(error(&good, &bad).contains("block 7 holds NaN"));
+        bad[6] = 0.0;
+        assert!(error(&bad, &good).contains("block 7 holds 0"));
+    }
+}

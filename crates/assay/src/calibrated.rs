@@ -1,0 +1,62 @@
+//! What `assay calibrate` found out about this machine, kept in the state directory and told to later runs.
+//!
+//! Kept is one small file: when, on which machine, and the smallest differences that could be believed in a minute. Later runs
+//! record these as facts; what they mean is decided in the analysis. A file of another machine or a broken one is as good as none.
+
+use crate::store;
+use anyhow::Context;
+use assay_data::Environment;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Facts by which a machine is known, as in the file.
+const MACHINE: [&str; 3] = ["hostname", "cpu_model", "cpus_online"];
+/// Facts that are handed on.
+const KEPT: [&str; 3] = ["calibrated_at", "calibrated_wall_60s", "calibrated_cpu_60s"];
+
+fn file() -> Option<PathBuf> {
+    Some(store::state_directory()?.join("calibration.json"))
+}
+
+/// The facts of the last calibration, to be laid beside those of a machine; none where nothing is kept.
+pub(crate) fn facts(environment: &Environment) -> Environment {
+    let kept = file().and_then(|path| std::fs::read(path).ok());
+    let kept: Option<Value> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let Some(kept) = kept else { return Environment::default() };
+    let same = MACHINE
+        .iter()
+        .all(|fact| environment.facts.get(*fact).unwrap_or(&Value::Null) == &kept[*fact]);
+    if !same {
+        return Environment::default();
+    }
+    let facts = KEPT.iter().filter(|fact| !kept[**fact].is_null());
+    Environment::from_facts(facts.map(|fact| ((*fact).to_owned(), kept[*fact].clone())))
+}
+
+/// Keeps what was found: the smallest believable differences in a minute, as fractions.
+///
+/// # Errors
+/// When there is no state directory, or it can't be written.
+pub(crate) fn keep(
+    environment: &Environment,
+    at: &str,
+    wall: Option<f64>,
+    cpu: Option<f64>,
+) -> anyhow::Result<PathBuf> {
+    let path = file().context("neither XDG_STATE_HOME nor HOME names a directory")?;
+    let mut kept = json!({
+        "calibrated_at": at,
+        "calibrated_wall_60s": wall,
+        "calibrated_cpu_60s": cpu,
+    });
+    for fact in MACHINE {
+        kept[fact] = environment.facts.get(fact).cloned().unwrap_or(Value::Null);
+    }
+    let directory = path.parent().context("a file stands in a directory")?;
+    std::fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+    // Renamed into place, so that a crash leaves the old file or the new one.
+    let new = path.with_extension("new");
+    std::fs::write(&new, format!("{kept:#}\n")).with_context(|| new.display().to_string())?;
+    std::fs::rename(&new, &path).with_context(|| path.display().to_string())?;
+    Ok(path)
+}

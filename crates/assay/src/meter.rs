@@ -1,0 +1,379 @@
+//! What is measured of a command: the metrics of every run, and their values from what a run gave.
+//!
+//! Wall and processor time, memory and the kernel's other accounts come from the launcher, the rest is asked for: counters,
+//! numbers that the program prints (`--metric`) or hands over by the sample protocol (`--samples`). Several runs at once
+//! (`--jobs`) come to one set of values. Nothing is run here, and nothing decided.
+
+use assay_data::protocol::{self, Report};
+use assay_data::reading::{MetricSpec, Reading, ReadingError, Source, Take, take};
+use assay_data::{Better, Finding, Metric, Severity, Unit};
+use assay_measure::counters::Count;
+use assay_measure::{Kept, RunResult};
+use std::collections::BTreeMap;
+
+/// Names of the metrics that every run has, in the order of [`accounted`].
+const OF_EVERY_RUN: [&str; 11] = [
+    "wall",
+    "cpu",
+    "user",
+    "system",
+    "max_rss",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "block_in",
+    "block_out",
+];
+/// Processor time in units of wall time: how many processors were at work on average.
+const CPU_PER_WALL: &str = "cpu_per_wall";
+/// Processor time that a hypervisor took from the whole machine during the run.
+pub(crate) const STEAL: &str = "steal";
+/// Runs a second, of several at once.
+const THROUGHPUT: &str = "throughput";
+/// The median time of one of several runs at once.
+const JOB_WALL: &str = "job_wall";
+/// A shorter run can't be told anything about stolen time, which is counted in steps of 10 ms.
+pub(crate) const STEAL_FROM_SECONDS: f64 = 0.01;
+
+/// The metrics that every run has.
+pub(crate) fn of_every_run() -> Vec<Metric> {
+    OF_EVERY_RUN
+        .iter()
+        .map(|&name| {
+            let unit = match name {
+                "wall" | "cpu" | "user" | "system" => Unit::Second,
+                "max_rss" => Unit::Byte,
+                _ => Unit::One,
+            };
+            Metric::lower(name, unit)
+        })
+        .collect()
+}
+
+/// Values of the metrics that every run has, in their order.
+fn accounted(results: &[RunResult]) -> [f64; 11] {
+    let sum = |of: fn(&RunResult) -> f64| results.iter().map(of).sum::<f64>();
+    // The kernel counts whole microseconds: the sum is rounded to them, so that equal times are equal numbers.
+    let microseconds = |seconds: f64| (seconds * 1e6).round() / 1e6;
+    let (user, system) = (sum(|r| r.user_seconds), sum(|r| r.system_seconds));
+    [
+        wall(results),
+        microseconds(user + system),
+        microseconds(user),
+        microseconds(system),
+        results.iter().map(|r| r.max_rss_bytes).max().unwrap_or(0) as f64,
+        sum(|r| r.minor_faults as f64),
+        sum(|r| r.major_faults as f64),
+        sum(|r| r.voluntary_switches as f64),
+        sum(|r| r.involuntary_switches as f64),
+        sum(|r| r.block_in as f64),
+        sum(|r| r.block_out as f64),
+    ]
+}
+
+/// From the start of the first to the end of the last, s.
+fn wall(results: &[RunResult]) -> f64 {
+    if let [alone] = results {
+        return alone.wall_seconds;
+    }
+    let first = results.iter().map(|r| r.started_ns).min().unwrap_or(0);
+    let last = results.iter().map(|r| r.ended_ns).max().unwrap_or(0);
+    last.saturating_sub(first) as f64 / 1e9
+}
+
+/// What is asked for beyond what every run has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    /// Numbers that the program prints, or gives by name.
+    pub specs: Vec<MetricSpec>,
+    /// Take whatever the program gives by the sample protocol.
+    pub samples: bool,
+    /// Events that are counted, with their units.
+    pub counters: Vec<Metric>,
+    /// Some command runs several times at once.
+    pub jobs: bool,
+    /// Metrics that are named somewhere, as the one that decides or beside it.
+    pub named: Vec<String>,
+    /// The machine tells how much time is stolen from it.
+    pub steal: bool,
+}
+
+/// What one turn came to.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    /// One value per metric known so far; NaN where there is none.
+    pub values: Vec<f64>,
+    /// Metrics of which there were several values.
+    pub inner: Vec<(String, Vec<f64>)>,
+    /// What could not be read.
+    pub missing: Vec<Missing>,
+}
+
+/// A metric that a run did not give.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    pub metric: String,
+    pub why: String,
+    /// It was asked for by name.
+    pub must: bool,
+}
+
+/// Turns results into values.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    wishes: Wishes,
+    /// All metrics, in the order of the values.
+    metrics: Vec<Metric>,
+    /// Metrics that programs gave without being asked for them by name.
+    welcome: Vec<String>,
+    /// Lines of the sample protocol that were no good, per subject: how many, and the first.
+    bad_lines: BTreeMap<usize, (usize, String)>,
+    /// Counters that did not count all the time: the smallest share.
+    multiplexed: Option<f64>,
+}
+
+impl Meter {
+    /// A meter for these wishes.
+    pub fn new(wishes: Wishes) -> Self {
+        let mut metrics = of_every_run();
+        let higher =
+            |name: &str, unit| Metric { better: Better::Higher, ..Metric::lower(name, unit) };
+        if wishes.named.iter().any(|name| name == CPU_PER_WALL) {
+            metrics.push(higher(CPU_PER_WALL, Unit::One));
+        }
+        if wishes.jobs {
+            metrics.push(higher(THROUGHPUT, Unit::PerSecond));
+            metrics.push(Metric::lower(JOB_WALL, Unit::Second));
+        }
+        if wishes.steal {
+            metrics.push(Metric::lower(STEAL, Unit::Second));
+        }
+        metrics.extend(wishes.counters.iter().cloned());
+        let printed = wishes.specs.iter().filter(|spec| !is_given(spec));
+        metrics.extend(printed.map(|spec| spec.metric.clone()));
+        Self { wishes, metrics, welcome: Vec::new(), bad_lines: BTreeMap::new(), multiplexed: None }
+    }
+
+    /// All metrics known so far.
+    pub fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    /// Names that a program may not use for numbers of its own.
+    pub fn is_own(name: &str) -> bool {
+        OF_EVERY_RUN.contains(&name) || [CPU_PER_WALL, STEAL, THROUGHPUT, JOB_WALL].contains(&name)
+    }
+
+    /// The values of one turn. Metrics that a program gives for the first time are added to those that are known.
+    pub fn read(
+        &mut self,
+        subject: usize,
+        results: &[RunResult],
+        steal: Option<f64>,
+        counts: &[Option<Count>],
+    ) -> Measured {
+        let mut measured =
+            Measured { values: vec![f64::NAN; self.metrics.len()], ..Measured::default() };
+        let accounts = accounted(results);
+        measured.values[..accounts.len()].copy_from_slice(&accounts);
+        let (wall, cpu) = (accounts[0], accounts[1]);
+        let walls: Vec<f64> = results.iter().map(|r| r.wall_seconds).collect();
+        self.set(&mut measured, CPU_PER_WALL, cpu / wall);
+        self.set(&mut measured, THROUGHPUT, results.len() as f64 / wall);
+        self.set(&mut measured, JOB_WALL, take(&walls, Take::Median).unwrap_or(f64::NAN));
+        self.set(&mut measured, STEAL, steal.unwrap_or(f64::NAN));
+        if results.len() > 1 {
+            measured.inner.push((JOB_WALL.to_owned(), walls));
+        }
+        let events: Vec<String> = self.wishes.counters.iter().map(|m| m.name.clone()).collect();
+        for (name, count) in events.iter().zip(counts) {
+            if let Some(count) = count {
+                self.set(&mut measured, name, count.value);
+                if count.share < 1.0 {
+                    let least = self.multiplexed.unwrap_or(1.0);
+                    self.multiplexed = Some(least.min(count.share));
+                }
+            }
+        }
+        self.printed(&mut measured, results);
+        if results.iter().any(|r| r.samples.is_some()) {
+            self.given(&mut measured, subject, results);
+        }
+        measured
+    }
+
+    fn set(&self, measured: &mut Measured, name: &str, value: f64) {
+        if let Some(index) = self.metrics.iter().position(|m| m.name == name) {
+            measured.values[index] = value;
+        }
+    }
+
+    /// Numbers that the program printed. Several runs at once count with their mean.
+    fn printed(&self, measured: &mut Measured, results: &[RunResult]) {
+        for spec in self.wishes.specs.iter().filter(|spec| !is_given(spec)) {
+            let mut values = Vec::new();
+            let mut all = Vec::new();
+            let mut problem = None;
+            for result in results {
+                match spec.read(bytes(&result.output), bytes(&result.errors)) {
+                    Ok(found) => {
+                        values.push(found.value);
+                        all.extend(found.all);
+                    }
+                    Err(error) => problem = Some(error.to_string()),
+                }
+            }
+            let metric = spec.metric.name.clone();
+            match problem {
+                Some(why) => measured.missing.push(Missing { metric, why, must: true }),
+                None => {
+                    self.set(measured, &metric, take(&values, Take::Mean).unwrap_or(f64::NAN));
+                    if !all.is_empty() {
+                        measured.inner.push((metric, all));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Numbers that the program gave by the sample protocol. Several runs at once count with their mean.
+    fn given(&mut self, measured: &mut Measured, subject: usize, results: &[RunResult]) {
+        let reports: Vec<Report> =
+            results.iter().map(|result| protocol::parse(bytes(&result.samples))).collect();
+        for report in &reports {
+            if let Some(first) = report.problems.first() {
+                let lines = report.problems.len() + report.more_problems;
+                self.bad_lines.entry(subject).or_insert_with(|| (0, first.to_string())).0 += lines;
+            }
+        }
+        for name in self.expected(&reports) {
+            let wanted = self.wishes.specs.iter().find(|s| is_given(s) && s.metric.name == name);
+            let readings: Result<Vec<(Metric, Reading)>, ReadingError> =
+                reports.iter().map(|report| reading_of(&name, wanted, report)).collect();
+            let must = wanted.is_some();
+            let kept =
+                readings.map_err(|e| e.to_string()).and_then(|r| self.admit(measured, &name, r));
+            if let Err(why) = kept {
+                measured.missing.push(Missing { metric: name, why, must });
+            }
+        }
+    }
+
+    /// The names that may be given: those that are asked for, and if anything is welcome those that came before or come now.
+    fn expected(&self, reports: &[Report]) -> Vec<String> {
+        let asked = self.wishes.specs.iter().filter(|spec| is_given(spec));
+        let mut names: Vec<String> = asked.map(|spec| spec.metric.name.clone()).collect();
+        if self.wishes.samples {
+            let now = reports.iter().flat_map(|r| &r.given).map(|given| &given.metric.name);
+            for name in self.welcome.iter().chain(now) {
+                if !names.contains(name) {
+                    names.push(name.clone());
+                }
+            }
+        }
+        names
+    }
+
+    /// Keeps what was given; a metric that comes for the first time is added to those that are known.
+    fn admit(
+        &mut self,
+        measured: &mut Measured,
+        name: &str,
+        readings: Vec<(Metric, Reading)>,
+    ) -> Result<(), String> {
+        if Self::is_own(name) {
+            return Err(format!(
+                "every run has a metric `{name}` already; the program has to choose another name"
+            ));
+        }
+        let Some((metric, _)) = readings.first() else { return Ok(()) };
+        match self.metrics.iter().find(|m| m.name == name) {
+            Some(known) if known.unit != metric.unit => {
+                return Err(format!(
+                    "it is given in {} here, and in {} before",
+                    unit_name(&metric.unit),
+                    unit_name(&known.unit)
+                ));
+            }
+            Some(_) => {}
+            None => {
+                self.metrics.push(metric.clone());
+                self.welcome.push(name.to_owned());
+                measured.values.push(f64::NAN);
+            }
+        }
+        let values: Vec<f64> = readings.iter().map(|(_, reading)| reading.value).collect();
+        self.set(measured, name, take(&values, Take::Mean).unwrap_or(f64::NAN));
+        let all: Vec<f64> = readings.into_iter().flat_map(|(_, reading)| reading.all).collect();
+        if !all.is_empty() {
+            measured.inner.push((name.to_owned(), all));
+        }
+        Ok(())
+    }
+
+    /// Findings about what could not be read.
+    pub fn findings(&self, names: &[String]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for (&subject, (count, first)) in &self.bad_lines {
+            let name = names.get(subject).map_or("", String::as_str);
+            let message = format!(
+                "{count} lines that '{name}' wrote to the sample channel could not be used; the first, {first}"
+            );
+            findings.push(
+                Finding::new("SAMPLES_PROBLEM", Severity::Warning, message)
+                    .about(name)
+                    .with("lines", *count as f64)
+                    .next("see docs/reference/sample-protocol.md; write each line in one piece"),
+            );
+        }
+        if let Some(share) = self.multiplexed {
+            findings.push(
+                Finding::new(
+                    "MULTIPLEXED",
+                    Severity::Note,
+                    format!(
+                        "the counters had to take turns: one counted for {:.0} % of the time only, and its counts are scaled up",
+                        share * 100.0
+                    ),
+                )
+                .with("least_share", share)
+                .next("ask for fewer --counters at once"),
+            );
+        }
+        findings
+    }
+}
+
+/// True for a number that comes by the sample protocol.
+pub(crate) fn is_given(spec: &MetricSpec) -> bool {
+    matches!(spec.source, Source::Protocol)
+}
+
+/// What one run gave of a metric, by what was asked for, or else as the program gives it.
+fn reading_of(
+    name: &str,
+    wanted: Option<&MetricSpec>,
+    report: &Report,
+) -> Result<(Metric, Reading), ReadingError> {
+    if let Some(spec) = wanted {
+        return spec.given(report);
+    }
+    let given = report.given.iter().find(|given| given.metric.name == name);
+    let given = given.ok_or_else(|| ReadingError::Nothing {
+        sought: format!("a value of `{name}` by the sample protocol"),
+        seen: "the program gave none".to_owned(),
+    })?;
+    Ok((given.metric.clone(), given.reading()?))
+}
+
+fn unit_name(unit: &Unit) -> String {
+    match unit.symbol() {
+        "" | "1" => "plain numbers".to_owned(),
+        symbol => format!("`{symbol}`"),
+    }
+}
+
+fn bytes(kept: &Option<Kept>) -> &[u8] {
+    kept.as_ref().map_or(&[], |kept| kept.bytes.as_slice())
+}

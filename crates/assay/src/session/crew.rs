@@ -1,0 +1,193 @@
+//! The runners: one for every run that goes on at once, each with all commands, and the counters that watch them.
+//!
+//! A run of several at once is started from as many threads and ends with the last. A setting that the system refuses is
+//! dropped for all commands, as long as nothing was measured with it.
+
+use super::Prepared;
+use assay_measure::counters::{Count, Counters, Event, Refusal};
+use assay_measure::{
+    AbortHandle, MeasureError, RunOptions, RunResult, Runner, Setting, SubjectId, interrupt,
+};
+use std::time::Duration;
+
+/// How long to wait for the other runs before looking whether the user has lost patience.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Everybody who runs something.
+pub(crate) struct Crew {
+    runners: Vec<Runner>,
+    /// For every runner the ids of all commands.
+    ids: Vec<Vec<SubjectId>>,
+    events: Vec<Event>,
+    /// For every runner the counters on its launcher, with the launcher's process.
+    counters: Vec<(Option<u32>, Counters)>,
+}
+
+impl Crew {
+    /// Starts as many runners as the greediest command needs, and counts these events of theirs. What can't be counted is
+    /// told, and left out.
+    pub fn start(
+        commands: &[Prepared],
+        events: &[Event],
+    ) -> Result<(Self, Vec<Refusal>), MeasureError> {
+        let jobs = commands.iter().map(|c| c.jobs).max().unwrap_or(1);
+        let mut runners = (0..jobs).map(|_| Runner::start()).collect::<Result<Vec<_>, _>>()?;
+        let ids = runners.iter_mut().map(|r| taught(r, commands)).collect::<Result<_, _>>()?;
+        let mut crew = Self { runners, ids, events: events.to_vec(), counters: Vec::new() };
+        let mut refusals = Vec::new();
+        if !events.is_empty() {
+            refusals = crew.open_counters();
+            let refused = |event: &Event| refusals.iter().any(|r| r.event == event.name);
+            if events.iter().any(refused) {
+                crew.events.retain(|event| !refused(event));
+                crew.open_counters();
+            }
+        }
+        Ok((crew, refusals))
+    }
+
+    /// The events that are counted.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// True when what the kernel does for a program can't be counted here.
+    pub fn counts_user_only(&self) -> bool {
+        self.counters.iter().any(|(_, counters)| counters.user_only())
+    }
+
+    /// The runner that runs the hooks.
+    pub fn first(&mut self) -> &mut Runner {
+        &mut self.runners[0]
+    }
+
+    fn open_counters(&mut self) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        self.counters.clear();
+        for runner in &self.runners {
+            let process = runner.launcher_process_id();
+            let (counters, refused) =
+                assay_measure::counters::open(process.unwrap_or(0), &self.events);
+            refusals = refused;
+            self.counters.push((process, counters));
+        }
+        refusals
+    }
+
+    /// Teaches all commands anew, after their settings have changed.
+    pub fn teach(&mut self, commands: &[Prepared]) -> Result<(), MeasureError> {
+        self.ids =
+            self.runners.iter_mut().map(|r| taught(r, commands)).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// Runs a command, or several of it at once, and waits for the last.
+    pub fn run(
+        &mut self,
+        subject: usize,
+        jobs: u32,
+        options: RunOptions,
+    ) -> Result<Vec<RunResult>, MeasureError> {
+        let Some((first, others)) = self.runners.split_first_mut() else {
+            return Err(MeasureError::LauncherGone);
+        };
+        let own = self.ids[0][subject];
+        if jobs == 1 {
+            return first.run(own, options).map(|result| vec![result]);
+        }
+        let others = &mut others[..jobs as usize - 1];
+        let abort: Vec<AbortHandle> = others.iter().filter_map(|r| r.abort_handle()).collect();
+        let main = std::thread::current();
+        std::thread::scope(|scope| {
+            let running: Vec<_> = others
+                .iter_mut()
+                .zip(&self.ids[1..])
+                .map(|(runner, ids)| {
+                    let (id, main) = (ids[subject], main.clone());
+                    scope.spawn(move || {
+                        let result = runner.run(id, options);
+                        main.unpark();
+                        result
+                    })
+                })
+                .collect();
+            let mut results = vec![first.run(own, options)];
+            while running.iter().any(|job| !job.is_finished()) {
+                // Signals wake this thread alone: it has to end the others' runs.
+                if interrupt::count() >= 2 {
+                    abort.iter().for_each(|handle| {
+                        handle.abort_in_flight();
+                    });
+                }
+                std::thread::park_timeout(LOOK_EVERY);
+            }
+            let gone = |_| Err(MeasureError::LauncherGone);
+            results.extend(running.into_iter().map(|job| job.join().unwrap_or_else(gone)));
+            results.into_iter().collect()
+        })
+    }
+
+    /// What was counted since it was last asked, over the runners of so many runs at once; nothing where an event is lost.
+    pub fn take_counts(&mut self, jobs: u32) -> Vec<Option<Count>> {
+        if self.events.is_empty() {
+            return Vec::new();
+        }
+        // A launcher that was replaced takes its counters with it: the run at hand is not counted, later ones are.
+        let replaced = |(runner, (process, _)): (&Runner, &(Option<u32>, Counters))| {
+            runner.launcher_process_id() != *process
+        };
+        if self.runners.iter().zip(&self.counters).any(replaced) {
+            self.open_counters();
+            return vec![None; self.events.len()];
+        }
+        let mut totals: Vec<Option<Count>> = Vec::new();
+        for (_, counters) in self.counters.iter_mut().take(jobs as usize) {
+            let counts = counters.take();
+            if totals.is_empty() {
+                totals = counts;
+                continue;
+            }
+            for (total, count) in totals.iter_mut().zip(counts) {
+                *total = match (total.take(), count) {
+                    (Some(a), Some(b)) => {
+                        Some(Count { value: a.value + b.value, share: a.share.min(b.share) })
+                    }
+                    _ => None,
+                };
+            }
+        }
+        totals
+    }
+
+    /// Bytes below which no peak memory can be seen.
+    pub fn memory_floor_bytes(&self) -> u64 {
+        self.runners.iter().map(Runner::memory_floor_bytes).max().unwrap_or(0)
+    }
+}
+
+fn taught(runner: &mut Runner, commands: &[Prepared]) -> Result<Vec<SubjectId>, MeasureError> {
+    commands.iter().map(|prepared| runner.add(&prepared.command)).collect()
+}
+
+/// Takes a setting away from all commands.
+pub(super) fn without(commands: &mut [Prepared], setting: Setting) {
+    for prepared in commands {
+        let control = &mut prepared.command.control;
+        match setting {
+            Setting::Pin => control.cpus.clear(),
+            Setting::Fifo => control.fifo = None,
+            Setting::Nice => control.nice = None,
+            Setting::Aslr => control.no_aslr = false,
+        }
+    }
+}
+
+/// The option by which a setting is asked for.
+pub(super) fn option_of(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Pin => "--pin",
+        Setting::Fifo => "--fifo",
+        Setting::Nice => "--nice",
+        Setting::Aslr => "--no-aslr",
+    }
+}

@@ -1,0 +1,268 @@
+//! `assay calibrate`: how often would this machine lie to me, and how small a difference can I believe here?
+//!
+//! One long series of runs of one program is measured, or read from a file; the analysis puts labels on it afterwards, as each
+//! way of measuring would have. Then two byte-identical copies of the program are compared. What came of it is kept for later
+//! runs.
+
+use crate::args::{LookArgs, seconds};
+use crate::progress::Progress;
+use crate::session::{Manner, Obstacle, Prepared, Record, Session};
+use crate::{Ending, calibrated, knobs, meter, output, present, store};
+use anyhow::{Context, bail};
+use assay_analysis::calibration::{Calibration, Layout, Series, calibrate};
+use assay_analysis::{Experiment, analyse};
+use assay_data::assay_file::{self, Header, Writer};
+use assay_data::{Environment, Plan, Samples, StopReason, StopRule, Threshold};
+use assay_measure::{Command, Output, environment, interrupt, workload};
+use assay_report::calibration as report;
+use std::path::{Path, PathBuf};
+
+/// How long a run of our own program takes, s: long enough to meet the machine's disturbances, short enough for thousands.
+const RUN_SECONDS: f64 = 0.002;
+/// The part of the time that goes into the series; the copies get the rest.
+const SERIES_SHARE: f64 = 0.8;
+/// Labels are put on by this seed, so that the same file gives the same numbers.
+const SEED: u64 = 1;
+
+/// Arguments of `assay calibrate`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+What it does: it runs one program again and again, calls some of the runs A and the others B afterwards, and sees how often each \
+way of measuring finds a difference. There is none, so whatever is found is false. Then it pretends that B was faster by a \
+little, and sees how little can be found. Later runs warn when their threshold is below that.
+
+Examples:
+  assay calibrate                                 this machine, now, in half a minute
+  assay calibrate --time 5min './server --once'   with a program of yours
+  assay calibrate --record series.assay           measure now,
+  assay calibrate --from series.assay             look later")]
+pub(crate) struct Args {
+    /// The program to run [default: one of assay's own that computes for 2 ms]
+    #[arg(value_name = "COMMAND", conflicts_with = "from")]
+    command: Option<String>,
+
+    /// How long to measure
+    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
+    time: f64,
+
+    /// Keep the series in this file, and say nothing about it yet
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// Look at a series that was recorded: a sample file with one subject
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    from: Option<PathBuf>,
+
+    /// Do not keep what was found for later runs
+    #[arg(long)]
+    no_save: bool,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// Measures or reads, labels, shows, keeps.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    if let Some(path) = &args.from {
+        let samples = assay_file::read(path)?;
+        let calibration = label(&samples).with_context(|| path.display().to_string())?;
+        return tell(args, calibration, None, &samples.environment, samples.started.as_deref());
+    }
+    if let Some(path) = &args.record {
+        store::check_named(path)?;
+    }
+    interrupt::install()?;
+    knobs::mend();
+    let environment = Environment::from_facts(environment::capture());
+    let room = tempfile::tempdir().context("a directory for the programs")?;
+    let original = original(args, room.path())?;
+    let began = jiff::Timestamp::now().to_string();
+    let series = measure(
+        args,
+        vec![original.clone_plain("calibration")],
+        &environment,
+        args.time * share(args),
+        args.record.as_deref(),
+    );
+    let (samples, ending) = match series {
+        Ok(found) => found,
+        Err(obstacle) => return failed(obstacle),
+    };
+    if let Some(path) = &args.record {
+        output::say(&format!("recorded {} runs in {}", samples.len(), path.display()));
+        return Ok(ending);
+    }
+    if ending == Ending::Interrupted {
+        output::say("interrupted; nothing is kept");
+        return Ok(ending);
+    }
+    let calibration = label(&samples)?;
+    let copies = copies(&original, room.path())?;
+    let layout = match measure(args, copies, &environment, args.time * (1.0 - SERIES_SHARE), None) {
+        Ok((samples, Ending::Fine)) => analyse(&samples, &assay_analysis::Options::default())?
+            .comparisons
+            .first()
+            .and_then(Layout::of),
+        Ok((_, ending)) => return Ok(ending),
+        Err(obstacle) => return failed(obstacle),
+    };
+    tell(args, calibration, layout, &environment, Some(&began))
+}
+
+/// A recording is all series.
+fn share(args: &Args) -> f64 {
+    if args.record.is_some() { 1.0 } else { SERIES_SHARE }
+}
+
+fn failed(obstacle: Obstacle) -> anyhow::Result<Ending> {
+    let ending = match &obstacle {
+        Obstacle::Failed(_) => Ending::CommandFailed,
+        Obstacle::Interrupted(_) => Ending::Interrupted,
+        _ => Ending::InputError,
+    };
+    output::error(&obstacle.into());
+    Ok(ending)
+}
+
+/// The program whose runs are labelled.
+struct Original {
+    command: Command,
+}
+
+impl Original {
+    fn clone_plain(&self, name: &str) -> Prepared {
+        Prepared::plain(name, self.command.clone())
+    }
+}
+
+fn original(args: &Args, room: &Path) -> anyhow::Result<Original> {
+    let mut command = match &args.command {
+        Some(text) => Command::parse(text, false)?,
+        None => {
+            let program = workload::unpack(room, "spin")?;
+            let steps = workload::iterations_for(&program, RUN_SECONDS)?;
+            Command::new([program.into_os_string(), "spin".into(), steps.to_string().into()])?
+        }
+    };
+    command.output = Output::Null;
+    command.resolve()?;
+    Ok(Original { command })
+}
+
+/// The program where it is, and a copy of it under the same name elsewhere.
+fn copies(original: &Original, room: &Path) -> anyhow::Result<Vec<Prepared>> {
+    let program = original.command.resolve()?;
+    let name = program.file_name().context("a program has a name")?;
+    // A directory of another length: path and stack move, as they do from one build directory to another.
+    let directory = room.join("a-byte-identical-copy");
+    std::fs::create_dir(&directory).with_context(|| directory.display().to_string())?;
+    let copy = directory.join(name);
+    std::fs::copy(&program, &copy)
+        .with_context(|| format!("{} to {}", program.display(), copy.display()))?;
+    let mut elsewhere = original.command.clone();
+    elsewhere.argv[0] = copy.into_os_string();
+    Ok(vec![original.clone_plain("original"), Prepared::plain("copy", elsewhere)])
+}
+
+/// Measures for so many seconds, whatever comes out.
+fn measure(
+    args: &Args,
+    commands: Vec<Prepared>,
+    environment: &Environment,
+    seconds: f64,
+    file: Option<&Path>,
+) -> Result<(Samples, Ending), Obstacle> {
+    let plan = Plan {
+        stop: StopRule::Fixed { blocks: u32::MAX },
+        budget_seconds: Some(seconds),
+        ..Plan::sequential(0.95, Threshold::default(), SEED)
+    };
+    let names: Vec<String> = commands.iter().map(|c| c.name.clone()).collect();
+    let count = names.len();
+    let mut progress = Progress::new(args.look.quiet, environment, names, plan.clone());
+    let mut session = Session::start(commands, Manner::default(), |_| {
+        meter::Meter::new(meter::Wishes::default())
+    })?;
+    session.samples.started = Some(jiff::Timestamp::now().to_string());
+    session.samples.argv = std::env::args().collect();
+    session.warm_up(plan.warmup, plan.seed, &progress)?;
+    session.learn_metrics();
+    session.samples.plan = Some(plan.clone());
+    session.samples.environment = environment.clone();
+    let mut record = match file {
+        Some(path) => {
+            Some(record(path, &session.samples).map_err(|e| Obstacle::Reading(format!("{e:#}")))?)
+        }
+        None => None,
+    };
+    let mut experiment = Experiment::new(plan, count);
+    let measured = session.measure_all(&mut experiment, 0, &mut record, &mut progress);
+    progress.end();
+    let reason = measured?;
+    if let Some(record) = &mut record {
+        let blocks = session.samples.complete_blocks(0).len() as u32;
+        record.write(|writer| writer.stop(reason, blocks));
+        if let Some(failure) = &record.failure {
+            return Err(Obstacle::Reading(format!("{}: {failure}", record.path.display())));
+        }
+    }
+    let ending = if reason == StopReason::Interrupted { Ending::Interrupted } else { Ending::Fine };
+    Ok((session.samples, ending))
+}
+
+fn record(path: &Path, samples: &Samples) -> anyhow::Result<Record> {
+    let file = store::open_named(path)?;
+    let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
+    let writer =
+        Writer::start(file, &header, &samples.environment, &samples.subjects, &samples.metrics)?;
+    Ok(Record { writer: Some(writer), path: path.to_owned(), failure: None })
+}
+
+fn label(samples: &Samples) -> anyhow::Result<Calibration> {
+    if samples.subjects.len() != 1 {
+        bail!(
+            "a calibration looks at runs of one program, but there are {} subjects",
+            samples.subjects.len()
+        );
+    }
+    let values = |name: &str| {
+        let metric =
+            samples.metric_index(name).with_context(|| format!("there is no metric `{name}`"))?;
+        Ok::<_, anyhow::Error>(samples.series(0, metric).values)
+    };
+    let (wall, cpu) = (values("wall")?, values("cpu")?);
+    let last = samples.len().checked_sub(1).and_then(|index| samples.observation(index)?.time);
+    let seconds = last.unwrap_or(0.0) + wall.last().copied().unwrap_or(0.0);
+    let seconds_per_run = seconds / wall.len().max(1) as f64;
+    Ok(calibrate(&Series { wall: &wall, cpu: &cpu, seconds_per_run }, SEED)?)
+}
+
+fn tell(
+    args: &Args,
+    calibration: Calibration,
+    layout: Option<Layout>,
+    environment: &Environment,
+    at: Option<&str>,
+) -> anyhow::Result<Ending> {
+    let facts = calibration.facts();
+    let found = report::CalibrationReport { calibration: &calibration, layout, environment };
+    if args.look.json {
+        output::print(&format!("{:#}\n", report::json(&found)))?;
+    } else {
+        output::print(&report::render(&found, &present::screen(args.look.color)))?;
+    }
+    if !args.no_save {
+        let fact = |name: &str| facts.iter().find(|(n, _)| *n == name).map(|&(_, value)| value);
+        // The day says enough to people.
+        let day = at.map(|at| at.chars().take(10).collect::<String>()).unwrap_or_default();
+        let (wall, cpu) = (fact("calibrated_wall_60s"), fact("calibrated_cpu_60s"));
+        match calibrated::keep(environment, &day, wall, cpu) {
+            Ok(path) if !args.look.quiet => {
+                output::say(&format!("kept for later runs in {}", path.display()));
+            }
+            Ok(_) => {}
+            Err(error) => output::say(&format!("warning: not kept for later runs: {error:#}")),
+        }
+    }
+    Ok(Ending::Fine)
+}

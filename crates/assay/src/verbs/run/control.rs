@@ -1,0 +1,172 @@
+//! What is set for the commands' processes and for the machine while they are measured, from the arguments.
+//!
+//! Settings of a command (`--pin`, `--fifo`, `--nice`, `--no-aslr`) may be meant for one command, so that two settings can be
+//! compared with each other. Settings of the machine hold for the whole run; who applies and undoes them is `crate::knobs`.
+
+use super::commands::Apply;
+use anyhow::Context;
+use assay_measure::machine::Knob;
+use clap::ValueEnum;
+
+/// The most CPUs that can be named.
+const MOST_CPUS: u32 = 1024;
+
+/// How to hold the machine still.
+#[derive(clap::Args, Debug, Default)]
+#[command(next_help_heading = "Controlling the machine")]
+pub(super) struct ControlArgs {
+    /// Let the commands, or the N-th, run on these CPUs only, as in 1 or 0,2-3 ([N:]LIST)
+    #[arg(long, value_name = "[N:]LIST")]
+    pub pin: Vec<String>,
+
+    /// Real-time scheduling, first in first out, at this priority from 1 to 99 ([N:]PRIORITY) [default: 10]
+    #[arg(long, value_name = "[N:]PRIORITY", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
+    pub fifo: Vec<String>,
+
+    /// Niceness from -20 (urgent) to 19 ([N:]NICENESS)
+    #[arg(long, value_name = "[N:]NICENESS", allow_hyphen_values = true)]
+    pub nice: Vec<String>,
+
+    /// No random layout of memory for the commands, or for the N-th (=N)
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_parser = whom)]
+    pub no_aslr: Vec<String>,
+
+    /// Keep the files of the programs in memory; what they allocate can't be locked from outside
+    #[arg(long)]
+    pub mlock: bool,
+
+    /// How the CPU's frequency is chosen, as in performance; the machine's own afterwards
+    #[arg(long, value_name = "NAME")]
+    pub governor: Option<String>,
+
+    /// Let the CPU clock higher while it is cool, or not; the machine's own afterwards
+    #[arg(long, value_enum, value_name = "WHETHER")]
+    pub turbo: Option<Switch>,
+
+    /// Microseconds of every second that real-time programs may have; unlimited lets --fifo run without pauses
+    #[arg(long, value_name = "MICROSECONDS", value_parser = rt_runtime)]
+    pub rt_runtime: Option<RtRuntime>,
+
+    /// Whether the CPU is shared by terminal sessions before it is shared by processes
+    #[arg(long, value_enum, value_name = "WHETHER")]
+    pub autogroup: Option<Switch>,
+
+    /// Empty the system's caches of files before every run, for runs from a cold disk
+    #[arg(long)]
+    pub drop_caches: bool,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Switch {
+    /// Switched on
+    On,
+    /// Switched off
+    Off,
+}
+
+/// Microseconds of every period for real-time programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RtRuntime(Option<u32>);
+
+/// Whom a setting without a value is meant for: all, or a number, handed on as `N:`.
+fn whom(text: &str) -> Result<String, String> {
+    match text.parse::<usize>() {
+        Ok(n) => Ok(format!("{n}:")),
+        Err(_) if text == "all" => Ok(text.to_owned()),
+        Err(_) => Err("write the number of a command, or nothing for all".to_owned()),
+    }
+}
+
+fn rt_runtime(text: &str) -> Result<RtRuntime, String> {
+    match text {
+        "unlimited" | "-1" => Ok(RtRuntime(None)),
+        _ => text
+            .parse()
+            .map(|us| RtRuntime(Some(us)))
+            .map_err(|_| "write a number of microseconds, or `unlimited`".to_owned()),
+    }
+}
+
+impl ControlArgs {
+    /// The settings of commands: option, values, and what each value does to a command.
+    pub fn settings(&self) -> [(&'static str, &[String], Apply<'static>); 4] {
+        [
+            ("--pin", &self.pin, &|command, value| {
+                command.control.cpus = cpus(value).with_context(|| format!("--pin {value}"))?;
+                Ok(())
+            }),
+            ("--fifo", &self.fifo, &|command, value| {
+                let priority = value.parse().ok().filter(|p| (1..=99).contains(p));
+                command.control.fifo = Some(
+                    priority.with_context(|| format!("--fifo {value}: a priority from 1 to 99"))?,
+                );
+                Ok(())
+            }),
+            ("--nice", &self.nice, &|command, value| {
+                let nice = value.parse().ok().filter(|n| (-20..=19).contains(n));
+                command.control.nice = Some(
+                    nice.with_context(|| format!("--nice {value}: a niceness from -20 to 19"))?,
+                );
+                Ok(())
+            }),
+            ("--no-aslr", &self.no_aslr, &|command, _all| {
+                command.control.no_aslr = true;
+                Ok(())
+            }),
+        ]
+    }
+
+    /// The settings of the machine.
+    pub fn knobs(&self) -> Vec<Knob> {
+        let is_on = |switch: Switch| switch == Switch::On;
+        let mut knobs = Vec::new();
+        knobs.extend(self.governor.clone().map(Knob::Governor));
+        knobs.extend(self.turbo.map(|switch| Knob::Turbo(is_on(switch))));
+        knobs.extend(self.rt_runtime.map(|RtRuntime(us)| Knob::RtRuntime(us)));
+        knobs.extend(self.autogroup.map(|switch| Knob::Autogroup(is_on(switch))));
+        knobs
+    }
+}
+
+/// Reads a list of CPUs: numbers and ranges.
+fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
+    let number = |part: &str| {
+        let cpu = part.trim().parse().ok().filter(|&cpu: &u32| cpu < MOST_CPUS);
+        cpu.with_context(|| format!("`{part}` is no number of a CPU; write them as 1 or 0,2-3"))
+    };
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        match part.split_once('-') {
+            Some((first, last)) => cpus.extend(number(first)?..=number(last)?),
+            None => cpus.push(number(part)?),
+        }
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    anyhow::ensure!(!cpus.is_empty(), "`{text}` names no CPU");
+    Ok(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_numbers_and_ranges() {
+        assert_eq!(cpus("0,2-3,2").expect("a list"), [0, 2, 3]);
+        assert!(
+            cpus("").is_err()
+                && cpus("1-x").is_err()
+                && cpus("3-1").is_err()
+                && cpus("5000").is_err()
+        );
+    }
+
+    #[test]
+    fn real_time_is_a_number_or_unlimited() {
+        assert_eq!(rt_runtime("unlimited"), Ok(RtRuntime(None)));
+        assert_eq!(rt_runtime("950000"), Ok(RtRuntime(Some(950_000))));
+        assert!(rt_runtime("much").is_err());
+    }
+}

@@ -1,0 +1,412 @@
+//! Parameter scans: `-P n=1..8`, from the text of the option to the combinations that are measured, and their values put into
+//! the commands.
+//!
+//! A dimension is one parameter with its values; dimensions are multiplied, or walked in step with `--zip`. A command may have
+//! values of its own (`2:n=…`), which stand in for the general ones one by one, so that it is still clear what is compared with
+//! what. Nothing is run or asked here.
+
+use anyhow::{Context, bail, ensure};
+use std::collections::BTreeMap;
+
+/// The most values of one parameter: more can't be meant.
+const MOST_VALUES: usize = 1_000_000;
+/// Decimals that the ends and the step of a range may have.
+const MOST_DECIMALS: usize = 9;
+
+/// One parameter and its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Dimension {
+    name: String,
+    /// The values for every command that has none of its own.
+    general: Option<Vec<String>>,
+    /// The values of single commands, counted from 0.
+    own: BTreeMap<usize, Vec<String>>,
+}
+
+impl Dimension {
+    /// How many values it walks through.
+    fn len(&self) -> usize {
+        self.general.iter().chain(self.own.values()).map(Vec::len).next().unwrap_or(0)
+    }
+
+    fn value(&self, command: usize, index: usize) -> Option<&str> {
+        let values = self.own.get(&command).or(self.general.as_ref())?;
+        values.get(index).map(String::as_str)
+    }
+}
+
+/// All parameters of a run; none for a run that scans nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scan {
+    dimensions: Vec<Dimension>,
+    zip: bool,
+}
+
+impl Scan {
+    /// The scan that the options describe, for so many commands.
+    pub fn parse(parameters: &[String], zip: bool, commands: usize) -> anyhow::Result<Self> {
+        let mut dimensions: Vec<Dimension> = Vec::new();
+        for text in parameters {
+            let (command, name, values) =
+                parameter(text).with_context(|| format!("--parameter {text}"))?;
+            if let Some(index) = command {
+                ensure!(
+                    index < commands,
+                    "--parameter {text}: there are {commands} commands, counted from 1"
+                );
+            }
+            let known = dimensions.iter().position(|d| d.name == name).unwrap_or_else(|| {
+                let name = name.clone();
+                dimensions.push(Dimension { name, general: None, own: BTreeMap::new() });
+                dimensions.len() - 1
+            });
+            let dimension = &mut dimensions[known];
+            let before = dimension.len();
+            ensure!(
+                before == 0 || before == values.len(),
+                "--parameter {text}: {} values, where `{name}` has {before} elsewhere; values of single commands stand in \
+                 for the general ones one by one",
+                values.len()
+            );
+            let taken = match command {
+                Some(index) => dimension.own.insert(index, values).is_some(),
+                None => dimension.general.replace(values).is_some(),
+            };
+            ensure!(
+                !taken,
+                "--parameter {text}: `{name}` is given twice; write its values into one list"
+            );
+        }
+        if zip && let Some(first) = dimensions.first() {
+            for other in &dimensions {
+                ensure!(
+                    other.len() == first.len(),
+                    "--zip walks all parameters in step, but `{}` has {} values and `{}` has {}",
+                    first.name,
+                    first.len(),
+                    other.name,
+                    other.len()
+                );
+            }
+        }
+        Ok(Self { dimensions, zip })
+    }
+
+    /// True when nothing is scanned.
+    pub fn is_empty(&self) -> bool {
+        self.dimensions.is_empty()
+    }
+
+    /// How many combinations there are: 1 when nothing is scanned; `None` when they can't be counted.
+    pub fn combinations(&self) -> Option<usize> {
+        if self.zip {
+            return Some(self.dimensions.first().map_or(1, Dimension::len));
+        }
+        self.dimensions.iter().try_fold(1_usize, |product, d| product.checked_mul(d.len()))
+    }
+
+    /// The parameters of a command in a combination, by name, in the order in which they were given.
+    pub fn parameters(&self, combination: usize, command: usize) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        // The last parameter changes fastest, as nested loops would have it.
+        let mut rest = combination;
+        for dimension in self.dimensions.iter().rev() {
+            let index = if self.zip { combination } else { rest % dimension.len().max(1) };
+            rest /= dimension.len().max(1);
+            if let Some(value) = dimension.value(command, index) {
+                found.push((dimension.name.clone(), value.to_owned()));
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    /// The values by which a combination is known: the general ones where there are some, since those of a single command only
+    /// stand in for them.
+    pub fn known_by(&self, combination: usize, command: usize) -> Vec<(String, String)> {
+        let mut own = self.clone();
+        for dimension in own.dimensions.iter_mut().filter(|d| d.general.is_some()) {
+            dimension.own.clear();
+        }
+        own.parameters(combination, command)
+    }
+
+    /// Checks that every parameter is used by somebody: in one of these texts, which belong to the commands of these numbers
+    /// (from 0; `None`: to all).
+    pub fn check_use(
+        &self,
+        texts: &[(Option<usize>, &str)],
+        commands: usize,
+    ) -> anyhow::Result<()> {
+        for dimension in &self.dimensions {
+            let place = format!("{{{}}}", dimension.name);
+            let used = |command: usize| {
+                texts
+                    .iter()
+                    .any(|(of, text)| of.is_none_or(|of| of == command) && text.contains(&place))
+            };
+            ensure!(
+                (0..commands).any(used),
+                "--parameter {}: no command has {place} in it",
+                dimension.name
+            );
+            if let Some(command) =
+                (0..commands).find(|&c| used(c) && dimension.value(c, 0).is_none())
+            {
+                bail!(
+                    "command {} has {place} in it, but --parameter {} gives it no values",
+                    command + 1,
+                    dimension.name
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text with the values put in for `{name}`. Braces around anything else stay: shells and programs use them too.
+pub(super) fn fill(text: &str, parameters: &[(String, String)]) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        filled.push_str(&rest[..open]);
+        rest = &rest[open..];
+        let found = parameters.iter().find_map(|(name, value)| {
+            let after = rest[1..].strip_prefix(name.as_str())?.strip_prefix('}')?;
+            Some((value, after))
+        });
+        match found {
+            Some((value, after)) => {
+                filled.push_str(value);
+                rest = after;
+            }
+            None => {
+                filled.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// Reads `[N:]NAME=VALUES`.
+fn parameter(text: &str) -> anyhow::Result<(Option<usize>, String, Vec<String>)> {
+    let (head, values) =
+        text.split_once('=').context("write it as NAME=VALUES, as in n=1..8 or lib=libc,musl")?;
+    let (command, name) = match head.split_once(':') {
+        Some((number, name)) => {
+            let number: usize = number.parse().ok().filter(|&n| n > 0).with_context(|| {
+                format!("`{number}` is no number of a command; they count from 1")
+            })?;
+            (Some(number - 1), name)
+        }
+        None => (None, head),
+    };
+    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    ensure!(is_name, "`{name}` is no name: letters, digits, `_` and `-`, a letter first");
+    Ok((command, name.to_owned(), values_of(values)?))
+}
+
+/// Reads a range or a list.
+fn values_of(text: &str) -> anyhow::Result<Vec<String>> {
+    if let Some((first, rest)) = text.split_once("..")
+        && !text.contains(',')
+        && let Some(first) = Decimal::parse(first)
+    {
+        return range(text, first, rest);
+    }
+    let values: Vec<String> = text.split(',').map(str::to_owned).collect();
+    ensure!(values.iter().all(|v| !v.is_empty()), "`{text}` has an empty value in it");
+    for (index, value) in values.iter().enumerate() {
+        ensure!(!values[..index].contains(value), "`{value}` stands in the list twice");
+        ensure!(index < MOST_VALUES, "more than {MOST_VALUES} values");
+    }
+    Ok(values)
+}
+
+/// Reads what follows `A..`: `B`, `B+STEP` or `B*FACTOR`.
+fn range(text: &str, first: Decimal, rest: &str) -> anyhow::Result<Vec<String>> {
+    let (last, step, factor) = match (rest.split_once('+'), rest.split_once('*')) {
+        (Some((last, step)), _) => (last, Some(step), None),
+        (None, Some((last, factor))) => (last, None, Some(factor)),
+        (None, None) => (rest, None, None),
+    };
+    let number = |part: &str| {
+        Decimal::parse(part).with_context(|| {
+            format!("`{part}` is no number; write a range as 1..8, 0..1+0.25 or 1..1024*2")
+        })
+    };
+    let last = number(last)?;
+    let step = step.map(number).transpose()?;
+    let factor = factor.map(number).transpose()?;
+    let decimals =
+        [Some(first), Some(last), step].iter().flatten().map(|d| d.decimals).max().unwrap_or(0);
+    let (from, to) = (first.scaled(decimals)?, last.scaled(decimals)?);
+    ensure!(from <= to, "`{text}` ends before it begins");
+    let mut values = Vec::new();
+    let mut at = from;
+    let step = step.map_or_else(
+        || Decimal { digits: 1, decimals: 0 }.scaled(decimals),
+        |s| s.scaled(decimals),
+    )?;
+    ensure!(step > 0, "the step of `{text}` must be more than nothing");
+    if let Some(factor) = factor {
+        ensure!(
+            factor.decimals == 0 && factor.digits > 1 && from > 0,
+            "`{text}`: a factor is a whole number above 1, and the range begins above nothing"
+        );
+    }
+    while at <= to {
+        values.push(Decimal { digits: at, decimals }.to_string());
+        ensure!(values.len() <= MOST_VALUES, "`{text}` has more than {MOST_VALUES} values");
+        let next = match factor {
+            Some(factor) => at.checked_mul(factor.digits),
+            None => at.checked_add(step),
+        };
+        let Some(next) = next else { break };
+        at = next;
+    }
+    Ok(values)
+}
+
+/// A decimal number, exactly: 0.25 is 25 hundredths. Steps of a range must not gather the errors of binary fractions.
+#[derive(Clone, Copy, Debug)]
+struct Decimal {
+    digits: i64,
+    decimals: usize,
+}
+
+impl Decimal {
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        let unsigned = whole.strip_prefix('-').unwrap_or(whole);
+        if unsigned.is_empty()
+            || !is_number(unsigned)
+            || !is_number(fraction)
+            || text.ends_with('.')
+            || fraction.len() > MOST_DECIMALS
+        {
+            return None;
+        }
+        let digits = format!("{whole}{fraction}").parse().ok()?;
+        Some(Self { digits, decimals: fraction.len() })
+    }
+
+    fn scaled(self, decimals: usize) -> anyhow::Result<i64> {
+        let factor = 10_i64.pow((decimals - self.decimals) as u32);
+        self.digits.checked_mul(factor).context("the numbers of the range are too large")
+    }
+}
+
+impl std::fmt::Display for Decimal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let unit = 10_u64.pow(self.decimals as u32);
+        let (whole, fraction) =
+            (self.digits.unsigned_abs() / unit, self.digits.unsigned_abs() % unit);
+        let sign = if self.digits < 0 { "-" } else { "" };
+        match self.decimals {
+            0 => write!(f, "{sign}{whole}"),
+            decimals => write!(f, "{sign}{whole}.{fraction:0decimals$}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<String> {
+        values_of(text).expect("it is right")
+    }
+
+    fn scan(parameters: &[&str], zip: bool, commands: usize) -> anyhow::Result<Scan> {
+        let parameters: Vec<String> = parameters.iter().map(|&p| p.to_owned()).collect();
+        Scan::parse(&parameters, zip, commands)
+    }
+
+    fn all(scan: &Scan, command: usize) -> Vec<String> {
+        let shown = |c| {
+            let parameters = scan.parameters(c, command);
+            parameters.iter().map(|(n, v)| format!("{n}{v}")).collect::<Vec<_>>().join(" ")
+        };
+        (0..scan.combinations().expect("countable")).map(shown).collect()
+    }
+
+    #[test]
+    fn ranges_count_by_steps_and_by_factors_without_rounding() {
+        assert_eq!(values("1..4"), ["1", "2", "3", "4"]);
+        assert_eq!(values("1..64*4"), ["1", "4", "16", "64"]);
+        assert_eq!(values("0..0.3+0.1"), ["0.0", "0.1", "0.2", "0.3"]);
+        assert_eq!(values("-1..1"), ["-1", "0", "1"]);
+        assert_eq!(values("10..16+5"), ["10", "15"]);
+        assert_eq!(values("a,b c"), ["a", "b c"]);
+        assert_eq!(values("../x,../y"), ["../x", "../y"]);
+    }
+
+    #[test]
+    fn what_is_no_range_says_why() {
+        for (text, why) in [
+            ("8..1", "before it begins"),
+            ("1..8+0", "more than nothing"),
+            ("0..8*2", "above nothing"),
+            ("1..8*1", "above 1"),
+            ("1..x", "`x` is no number"),
+            ("a,,b", "empty value"),
+            ("a,b,a", "twice"),
+            ("1..9999999", "more than"),
+            ("1..9223372036854775807+0.5", "too large"),
+        ] {
+            let error = values_of(text).expect_err(text).to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_multiplied_or_walked_in_step() {
+        let product = scan(&["n=1,2", "l=a,b"], false, 1).expect("right");
+        assert_eq!(all(&product, 0), ["n1 la", "n1 lb", "n2 la", "n2 lb"]);
+        let zipped = scan(&["n=1,2", "l=a,b"], true, 1).expect("right");
+        assert_eq!(all(&zipped, 0), ["n1 la", "n2 lb"]);
+        assert!(scan(&["n=1,2", "l=a"], true, 1).is_err());
+        assert_eq!(Scan::default().combinations(), Some(1));
+    }
+
+    #[test]
+    fn a_command_may_have_values_of_its_own() {
+        let scan = scan(&["n=1,2", "2:n=10,20", "1:flag=-x,-y"], true, 2).expect("right");
+        assert_eq!(all(&scan, 0), ["n1 flag-x", "n2 flag-y"]);
+        assert_eq!(all(&scan, 1), ["n10", "n20"]);
+        assert_eq!(scan.known_by(1, 1), [("n".to_owned(), "2".to_owned())]);
+        let texts = [(Some(0), "a {n} {flag}"), (Some(1), "b {n}")];
+        assert!(scan.check_use(&texts, 2).is_ok());
+        let error = scan.check_use(&[(None, "{n} {flag}")], 2).expect_err("2 has no flag");
+        assert!(error.to_string().contains("command 2"), "{error}");
+    }
+
+    #[test]
+    fn a_parameter_that_nobody_uses_is_a_mistake() {
+        let scan = scan(&["n=1,2"], false, 1).expect("right");
+        assert!(scan.check_use(&[(None, "sleep 1")], 1).is_err());
+        assert!(scan.check_use(&[(None, "sleep {n}")], 1).is_ok());
+    }
+
+    #[test]
+    fn a_million_combinations_are_counted_and_not_made() {
+        let thousand = "n=1..1000";
+        let scan = scan(&[thousand, &thousand.replace('n', "m")], false, 1).expect("right");
+        assert_eq!(scan.combinations(), Some(1_000_000));
+        assert_eq!(scan.parameters(999_999, 0)[0].1, "1000");
+    }
+
+    #[test]
+    fn only_the_parameters_own_braces_are_filled() {
+        let parameters = [("n".to_owned(), "7".to_owned()), ("no".to_owned(), "x".to_owned())];
+        assert_eq!(fill("awk '{print {n}}' {no} {m} {", &parameters), "awk '{print 7}' x {m} {");
+        // A value is never filled in turn.
+        let nested = [("n".to_owned(), "{no}".to_owned()), ("no".to_owned(), "x".to_owned())];
+        assert_eq!(fill("{n}", &nested), "{no}");
+    }
+}

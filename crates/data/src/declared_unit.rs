@@ -1,0 +1,146 @@
+//! Units that a program or a command line declares for its numbers, and the way from there to base units.
+//!
+//! Unlike quantities that people type for an option, such numbers may be in any unit: what is known is converted, any other
+//! word is a unit of its own. Only a word that is nearly a known one is refused, since it is rather a slip than a unit.
+
+use crate::unit::{Unit, unit_of_symbol};
+
+/// Symbols that are offered when a word is nearly one of them.
+const KNOWN: [&str; 21] = [
+    "ns", "us", "µs", "ms", "s", "sec", "second", "seconds", "min", "minute", "minutes", "h", "B",
+    "byte", "bytes", "kB", "MB", "GB", "KiB", "MiB", "GiB",
+];
+
+/// Longest symbol in characters.
+const MAX_SYMBOL: usize = 20;
+
+/// A unit as declared: numbers in it times `factor` are in the base unit.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DeclaredUnit {
+    /// The base unit.
+    pub unit: Unit,
+    /// How many base units one of it is.
+    pub factor: f64,
+}
+
+/// Why a word can't be a unit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// It is nearly the symbol of a known unit.
+    #[error("`{found}` is not a known unit; did you mean `{near}`? (case counts)")]
+    NearlyKnown {
+        /// The word.
+        found: String,
+        /// The known unit.
+        near: &'static str,
+    },
+    /// It is too long, or has characters that no unit has.
+    #[error(
+        "`{0}` is not a unit; a unit is one word of at most 20 characters, such as ms, MiB, 1/s or rows"
+    )]
+    NotAUnit(String),
+}
+
+impl DeclaredUnit {
+    /// A plain number.
+    pub fn one() -> Self {
+        Self { unit: Unit::One, factor: 1.0 }
+    }
+
+    /// Reads a symbol: time, bytes, `1`, `1/s` (or `/s`), or a free word.
+    pub fn parse(symbol: &str) -> Result<Self, UnitError> {
+        if let Some((factor, unit)) = unit_of_symbol(symbol) {
+            return Ok(Self { unit, factor });
+        }
+        match symbol {
+            "1" => return Ok(Self::one()),
+            "1/s" | "/s" => return Ok(Self { unit: Unit::PerSecond, factor: 1.0 }),
+            _ => {}
+        }
+        let fits = symbol.chars().count() <= MAX_SYMBOL && symbol.chars().all(is_unit_character);
+        if !fits || !symbol.chars().any(|c| c.is_alphabetic() || matches!(c, '%' | '°')) {
+            return Err(UnitError::NotAUnit(crate::excerpt::excerpt(symbol)));
+        }
+        if let Some(near) = nearly(symbol) {
+            return Err(UnitError::NearlyKnown { found: symbol.to_owned(), near });
+        }
+        Ok(Self { unit: Unit::Other(symbol.to_owned()), factor: 1.0 })
+    }
+
+    /// A number in this unit, in the base unit.
+    pub fn to_base(&self, value: f64) -> f64 {
+        if self.factor < 1.0 {
+            // Divided by a whole number, 12.5 ms are the double nearest to 0.0125; times 0.001 they may be its neighbour.
+            value / (1.0 / self.factor).round()
+        } else {
+            value * self.factor
+        }
+    }
+}
+
+/// Characters of a unit: letters, digits, and signs as in `GB/s`, `%` or `m²`.
+pub(crate) fn is_unit_character(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '/' | '%' | '_' | '-' | '.' | '^' | '°' | '²' | '³')
+}
+
+/// The known unit that a word is nearly: the same but for case, or, from three letters on, one slip away.
+fn nearly(word: &str) -> Option<&'static str> {
+    let same = |known: &&str| known.to_lowercase() == word.to_lowercase();
+    let slip = |known: &&str| {
+        word.chars().count() >= 3
+            && strsim::osa_distance(&known.to_lowercase(), &word.to_lowercase()) == 1
+    };
+    KNOWN.into_iter().find(same).or_else(|| KNOWN.into_iter().find(slip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_units_come_in_base_units_to_the_nearest_double() {
+        let base = |symbol: &str, value| {
+            DeclaredUnit::parse(symbol).map(|declared| (declared.to_base(value), declared.unit))
+        };
+        assert_eq!(base("ms", 12.5), Ok((0.0125, Unit::Second)));
+        assert_eq!(base("us", 1.1), Ok((1.1e-6, Unit::Second)));
+        assert_eq!(base("min", 2.0), Ok((120.0, Unit::Second)));
+        assert_eq!(base("KiB", 3.0), Ok((3072.0, Unit::Byte)));
+        assert_eq!(base("1", 3.0), Ok((3.0, Unit::One)));
+        assert_eq!(base("/s", 3.0), Ok((3.0, Unit::PerSecond)));
+    }
+
+    #[test]
+    fn any_other_word_is_a_unit_of_its_own() {
+        for word in ["rows", "GB/s", "%", "J", "°C", "kWh", "px", "ops"] {
+            let unit = DeclaredUnit::parse(word).map(|declared| declared.unit);
+            assert_eq!(unit, Ok(Unit::Other(word.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_slip_is_refused_with_the_unit_that_was_meant() {
+        for (word, meant) in [
+            ("mss", "ms"),
+            ("MS", "ms"),
+            ("mib", "MiB"),
+            ("sek", "sec"),
+            ("b", "B"),
+            ("secnds", "seconds"),
+        ] {
+            let error = DeclaredUnit::parse(word);
+            assert_eq!(
+                error,
+                Err(UnitError::NearlyKnown { found: word.to_owned(), near: meant }),
+                "{word}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_no_unit_looks_like_is_refused() {
+        for word in ["", "12", "a b", "m\u{7}s", "a very long unit that nobody has"] {
+            assert!(matches!(DeclaredUnit::parse(word), Err(UnitError::NotAUnit(_))), "{word}");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Numbers that programs print: what to take from a run's output, as `--metric` says it, and the taking.
+//!
+//! A spec names a metric, says where its numbers stand (all of stdout, matches of a regular expression, a place in JSON, or
+//! the [sample protocol](crate::protocol)) and what a run comes to that gives several. Reading is strict: no number, several
+//! where one was asked for, or a number in another unit is an error that shows what was found, never a guess, since a wrong
+//! number would go into a verdict unseen. Nothing here runs programs.
+
+mod error;
+mod number;
+mod spec;
+mod take;
+#[cfg(test)]
+mod tests;
+
+pub use crate::declared_unit::UnitError;
+pub use error::ReadingError;
+pub use spec::SpecError;
+pub use take::{Take, take};
+
+use crate::declared_unit::DeclaredUnit;
+use crate::excerpt::excerpt;
+use crate::protocol::Report;
+use crate::{Metric, Unit};
+use number::{Parsed, parse};
+use regex::{Captures, Regex};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Longest output that is read, in bytes: one more and reading is refused, so a recorder need not keep more.
+pub const MAX_OUTPUT: usize = 16 * 1024 * 1024;
+
+/// What to take from a program, as `--metric` says it.
+#[derive(Clone, Debug)]
+pub struct MetricSpec {
+    /// The metric, in its base unit. Of a value that comes by the sample protocol the program may say unit and direction:
+    /// see [`MetricSpec::given`].
+    pub metric: Metric,
+    /// Where the numbers stand.
+    pub source: Source,
+    /// What a run comes to that gives several.
+    pub take: Take,
+    /// The unit that the spec names.
+    declared: Option<DeclaredUnit>,
+    /// Whether the spec says which direction is better.
+    says_better: bool,
+}
+
+/// Where the numbers of a metric stand.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// The whole of stdout is one number.
+    Stdout,
+    /// Every match of a regular expression in one stream; `^` and `$` match at every line.
+    Text {
+        /// The stream.
+        stream: Stream,
+        /// The number is the group `value`, else the first group that took part, else the whole match; a group `unit` is its
+        /// unit.
+        regex: Regex,
+    },
+    /// A place in the JSON document that stdout is.
+    Json {
+        /// RFC 6901; empty for the whole document. A list there gives several values.
+        pointer: String,
+    },
+    /// By the sample protocol, under the metric's name.
+    Protocol,
+}
+
+/// A stream of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+impl Stream {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}
+
+/// What one run gave for one metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// What the run comes to: finite, in the metric's base unit.
+    pub value: f64,
+    /// Where there were several values, all of them in their order; else, and where they are only counted, empty. Finite, in
+    /// the metric's base unit.
+    pub all: Vec<f64>,
+}
+
+impl MetricSpec {
+    /// Reads `[NAME[:UNIT][:WORD…]=]SOURCE`; `docs/reference/metrics.md` specifies it.
+    ///
+    /// # Errors
+    /// When the text is no such spec; the error says what to write instead.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        spec::parse(text)
+    }
+
+    /// True when the program's stdout must be kept for reading.
+    pub fn wants_stdout(&self) -> bool {
+        match &self.source {
+            Source::Stdout | Source::Json { .. } => true,
+            Source::Text { stream, .. } => *stream == Stream::Stdout,
+            Source::Protocol => false,
+        }
+    }
+
+    /// True when the program's stderr must be kept for reading.
+    pub fn wants_stderr(&self) -> bool {
+        matches!(&self.source, Source::Text { stream: Stream::Stderr, .. })
+    }
+
+    /// Reads the metric from what one run printed. Bytes that are not UTF-8 are read as the replacement character. O(output),
+    /// times the size of the regular expression. Of a source by the protocol nothing can be read here: see
+    /// [`MetricSpec::given`].
+    ///
+    /// # Errors
+    /// When there is no number, or not as many, or not in such a unit, as the spec says.
+    pub fn read(&self, stdout: &[u8], stderr: &[u8]) -> Result<Reading, ReadingError> {
+        let text = |stream: Stream| {
+            let bytes = if stream == Stream::Stdout { stdout } else { stderr };
+            if bytes.len() > MAX_OUTPUT {
+                return Err(ReadingError::TooLarge { stream: stream.name() });
+            }
+            Ok(String::from_utf8_lossy(bytes))
+        };
+        match &self.source {
+            Source::Stdout => self.whole(&text(Stream::Stdout)?),
+            Source::Text { stream, regex } => self.matches(regex, *stream, &text(*stream)?),
+            Source::Json { pointer } => self.json(pointer, &text(Stream::Stdout)?),
+            Source::Protocol => Err(self.not_given()),
+        }
+    }
+
+    /// The metric and its reading from what a program gave by the sample protocol. Unit, direction and what to take are those
+    /// of the spec where it says them, else those that the program says. O(metrics + values).
+    ///
+    /// # Errors
+    /// When the program gave nothing under this name, or in a unit of another dimension than that of the spec.
+    pub fn given(&self, report: &Report) -> Result<(Metric, Reading), ReadingError> {
+        let found = report.given.iter().find(|given| given.metric.name == self.metric.name);
+        let given = found.ok_or_else(|| self.not_given())?;
+        let mut metric = given.metric.clone();
+        if self.says_better {
+            metric.better = self.metric.better;
+        }
+        let mut values = Cow::Borrowed(&given.values);
+        if let Some(declared) = &self.declared
+            && metric.unit != declared.unit
+        {
+            if metric.unit != Unit::One {
+                let found = metric.unit.symbol().to_owned();
+                return Err(ReadingError::WrongUnit { found, wanted: self.unit_wanted() });
+            }
+            // The program named no unit: its numbers are in the one that the spec names.
+            values = Cow::Owned(given.values.iter().map(|&v| declared.to_base(v)).collect());
+            metric.unit = declared.unit.clone();
+        }
+        let kind = if self.take == Take::One { given.take } else { self.take };
+        if kind == Take::Count {
+            metric.unit = Unit::One;
+        }
+        Ok((metric, reading(values.into_owned(), kind)?))
+    }
+
+    fn whole(&self, text: &str) -> Result<Reading, ReadingError> {
+        if text.trim().is_empty() {
+            return Err(self.nothing(Stream::Stdout, text));
+        }
+        reading(vec![self.value(text, None)?], self.take)
+    }
+
+    fn matches(&self, regex: &Regex, stream: Stream, text: &str) -> Result<Reading, ReadingError> {
+        if self.take == Take::Count {
+            let value = regex.find_iter(text).count() as f64;
+            return Ok(Reading { value, all: Vec::new() });
+        }
+        let mut values = Vec::new();
+        for captures in regex.captures_iter(text) {
+            let unit = captures.name("unit").map(|unit| unit.as_str());
+            values.push(self.value(captured(&captures), unit)?);
+        }
+        if values.is_empty() {
+            return Err(self.nothing(stream, text));
+        }
+        reading(values, self.take)
+    }
+
+    fn json(&self, pointer: &str, text: &str) -> Result<Reading, ReadingError> {
+        if text.trim().is_empty() {
+            return Err(self.nothing(Stream::Stdout, text));
+        }
+        let document: Value = serde_json::from_str(text).map_err(|error| {
+            ReadingError::NotJson { problem: error.to_string(), seen: first_line(text) }
+        })?;
+        let Some(place) = document.pointer(pointer) else {
+            return Err(no_such_pointer(&document, pointer));
+        };
+        let several = match place {
+            Value::Array(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        if self.take == Take::Count {
+            return Ok(Reading { value: several.len() as f64, all: Vec::new() });
+        }
+        if several.is_empty() {
+            return Err(ReadingError::Nothing {
+                sought: format!("a number at `{pointer}`"),
+                seen: "in stdout is an empty list".to_owned(),
+            });
+        }
+        let values = several.iter().map(|item| self.json_value(item));
+        reading(values.collect::<Result<_, _>>()?, self.take)
+    }
+
+    fn json_value(&self, item: &Value) -> Result<f64, ReadingError> {
+        match item {
+            Value::Number(number) => {
+                let value = number.as_f64().ok_or(ReadingError::NotFinite)?;
+                self.finite(self.declared.as_ref().map_or(value, |unit| unit.to_base(value)))
+            }
+            Value::String(text) => self.value(text, None),
+            Value::Object(_) => Err(ReadingError::NotANumber { text: "{…}".to_owned() }),
+            Value::Array(_) => Err(ReadingError::NotANumber { text: "[…]".to_owned() }),
+            other => Err(ReadingError::NotANumber { text: other.to_string() }),
+        }
+    }
+
+    /// The number in a piece of text, in the metric's base unit; a unit that stands apart goes before one behind the number.
+    fn value(&self, text: &str, apart: Option<&str>) -> Result<f64, ReadingError> {
+        let (value, behind) = match parse(text) {
+            Parsed::Number(value, unit) => (value, unit),
+            Parsed::NotFinite => return Err(ReadingError::NotFinite),
+            Parsed::Nothing => return Err(ReadingError::NotANumber { text: excerpt(text.trim()) }),
+        };
+        let symbol = apart.map(str::trim).filter(|unit| !unit.is_empty()).unwrap_or(behind);
+        if symbol.is_empty() {
+            let declared = self.declared.as_ref();
+            return self.finite(declared.map_or(value, |unit| unit.to_base(value)));
+        }
+        let Some(declared) = &self.declared else {
+            let (text, name) = (excerpt(text.trim()), self.metric.name.clone());
+            return Err(ReadingError::UnitNotDeclared { text, unit: excerpt(symbol), name });
+        };
+        let wrong =
+            || ReadingError::WrongUnit { found: excerpt(symbol), wanted: self.unit_wanted() };
+        let own = DeclaredUnit::parse(symbol).map_err(|_| wrong())?;
+        if own.unit != declared.unit {
+            return Err(wrong());
+        }
+        self.finite(own.to_base(value))
+    }
+
+    fn finite(&self, value: f64) -> Result<f64, ReadingError> {
+        if value.is_finite() { Ok(value) } else { Err(ReadingError::NotFinite) }
+    }
+
+    fn unit_wanted(&self) -> String {
+        self.metric.unit.symbol().to_owned()
+    }
+
+    fn nothing(&self, stream: Stream, text: &str) -> ReadingError {
+        let sought = match &self.source {
+            Source::Text { regex, .. } => format!("a match of `{}`", excerpt(regex.as_str())),
+            _ => "a number".to_owned(),
+        };
+        let stream = stream.name();
+        let seen = match first_line(text) {
+            line if line.is_empty() => format!("{stream} is empty"),
+            line => format!("{stream} begins with `{line}`"),
+        };
+        ReadingError::Nothing { sought, seen }
+    }
+
+    fn not_given(&self) -> ReadingError {
+        ReadingError::Nothing {
+            sought: format!("a value named `{}`", excerpt(&self.metric.name)),
+            seen: "the program gave none by the sample protocol".to_owned(),
+        }
+    }
+}
+
+/// What finite values of a run come to.
+pub(crate) fn reading(values: Vec<f64>, kind: Take) -> Result<Reading, ReadingError> {
+    let value = take(&values, kind).ok_or(ReadingError::Several { found: values.len() })?;
+    if !value.is_finite() {
+        return Err(ReadingError::NotFinite);
+    }
+    // A count is of another kind than what it counts.
+    let several = values.len() > 1 && kind != Take::Count;
+    let all = if several { values } else { Vec::new() };
+    Ok(Reading { value, all })
+}
+
+/// The piece of a match that is the number.
+fn captured<'t>(captures: &Captures<'t>) -> &'t str {
+    let unit = captures.name("unit").map(|unit| unit.range());
+    let first = || captures.iter().skip(1).flatten().find(|group| Some(group.range()) != unit);
+    let found = captures.name("value").or_else(first).or_else(|| captures.get(0));
+    found.map_or("", |group| group.as_str())
+}
+
+/// Says how far a pointer leads that leads nowhere.
+fn no_such_pointer(document: &Value, pointer: &str) -> ReadingError {
+    let mut ends = pointer.match_indices('/').map(|(at, _)| at).rev();
+    let reached = ends.find(|&at| document.pointer(&pointer[..at]).is_some()).unwrap_or(0);
+    let there = match document.pointer(&pointer[..reached]) {
+        Some(Value::Object(members)) => {
+            let names: Vec<_> = members.keys().take(10).map(String::as_str).collect();
+            format!(
+                "an object with {}",
+                if names.is_empty() { "no members".to_owned() } else { names.join(", ") }
+            )
+        }
+        Some(Value::Array(items)) => format!("a list of {}", items.len()),
+        Some(other) => other.to_string(),
+        None => "nothing".to_owned(),
+    };
+    ReadingError::NoSuchPointer {
+        pointer: excerpt(pointer),
+        reached: excerpt(&pointer[..reached]),
+        there: excerpt(&there),
+    }
+}
+
+/// The first line that is not blank, as an excerpt.
+fn first_line(text: &str) -> String {
+    excerpt(text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default())
+}

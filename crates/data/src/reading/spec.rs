@@ -1,0 +1,242 @@
+//! The language of `--metric`: `[NAME[:UNIT][:WORD…]=]SOURCE`, read into a [`MetricSpec`].
+//!
+//! Regular expressions hold `=` and `:` themselves, so a text is split at its first `=`, and only when what stands before
+//! looks like a name with qualifiers. Where a reader could be in doubt (`stderr:real=(.+)`: a source, or a metric called
+//! `stderr`?) the text is refused, never interpreted.
+
+use super::take::WORDS;
+use super::{MetricSpec, Source, Stream, Take};
+use crate::declared_unit::{DeclaredUnit, UnitError, is_unit_character};
+use crate::excerpt::excerpt;
+use crate::{Better, Metric, Unit};
+use regex::RegexBuilder;
+
+/// Longest name of a metric in characters.
+pub(crate) const MAX_NAME: usize = 100;
+
+/// Names that begin a source.
+const SOURCES: [&str; 3] = ["stdout", "stderr", "json"];
+
+/// Why a text is no spec of a metric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// The text is empty.
+    #[error(
+        "the metric is empty; write it like `time:ms=took ([0-9.]+)`, `stdout` or the name of a value that the program gives"
+    )]
+    Empty,
+    /// A source without a name.
+    #[error("`{0}` has no name in front; write it like `NAME={0}`, or `NAME:UNIT={0}`")]
+    NoName(String),
+    /// A name that is the beginning of a source.
+    #[error(
+        "a metric can't be called `{name}`, since sources begin so; write it like `NAME={name}:…`"
+    )]
+    SourceAsName {
+        /// The name.
+        name: String,
+    },
+    /// The name is too long.
+    #[error("`{0}` is longer than the 100 characters that a name may have")]
+    LongName(String),
+    /// Nothing behind the `=`.
+    #[error(
+        "`{0}=` lacks its source; behind the `=` stands `stdout`, a regular expression, `stderr:` \
+         with a regular expression, or `json:` with a pointer"
+    )]
+    NoSource(String),
+    /// The unit is a slip, or none.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    /// A qualifier that is not known.
+    #[error(
+        "`{found}` is not known behind the unit{}; known are lower, higher, first, last, sum, mean, median, min, max and count",
+        near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+    )]
+    UnknownWord {
+        /// The word.
+        found: String,
+        /// A known word that it is nearly.
+        near: Option<&'static str>,
+    },
+    /// Two qualifiers that exclude each other.
+    #[error("`{second}` is one word too many: {what} is said already")]
+    TwiceSaid {
+        /// The later word.
+        second: String,
+        /// What the earlier one says.
+        what: &'static str,
+    },
+    /// A count with a unit.
+    #[error("a count has no unit; write `{0}::count=…`")]
+    CountWithUnit(String),
+    /// A whole output is one number, of which nothing can be taken.
+    #[error(
+        "`stdout` is one number, of which nothing can be taken; for several give a regular expression, as in `NAME::{0}=[0-9.]+`"
+    )]
+    TakeOfOne(&'static str),
+    /// The regular expression is wrong.
+    #[error("{0}")]
+    Regex(String),
+    /// The pointer is wrong.
+    #[error("`{0}` is not a JSON pointer; write it like `json:/results/0/mean` (RFC 6901)")]
+    Pointer(String),
+}
+
+/// What stands in front of the `=`.
+struct Head<'a> {
+    name: &'a str,
+    declared: Option<DeclaredUnit>,
+    better: Option<Better>,
+    take: Option<(&'static str, Take)>,
+}
+
+pub(super) fn parse(text: &str) -> Result<MetricSpec, SpecError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(SpecError::Empty);
+    }
+    if let Some((before, source)) = text.split_once('=')
+        && looks_like_head(before)
+    {
+        let head = Head::parse(before)?;
+        if SOURCES.contains(&head.name) {
+            return Err(SpecError::SourceAsName { name: head.name.to_owned() });
+        }
+        let source = self::source(source.trim_start(), head.name)?;
+        return head.spec(source);
+    }
+    let begins_source = SOURCES.iter().any(|s| text.split(':').next() == Some(s));
+    let is_stdout = text.split(':').next() == Some("stdout");
+    if !looks_like_head(text) || (begins_source && !is_stdout) {
+        return Err(SpecError::NoName(excerpt(text)));
+    }
+    let source = if is_stdout { Source::Stdout } else { Source::Protocol };
+    Head::parse(text)?.spec(source)
+}
+
+/// A name, and qualifiers that could be units or words, each behind a colon.
+fn looks_like_head(text: &str) -> bool {
+    let mut parts = text.split(':');
+    let name = parts.next().unwrap_or_default();
+    let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let named = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
+    begins && named && parts.all(|part| part.chars().all(is_unit_character))
+}
+
+impl<'a> Head<'a> {
+    fn parse(text: &'a str) -> Result<Self, SpecError> {
+        let mut parts = text.split(':');
+        let name = parts.next().unwrap_or_default();
+        if name.chars().count() > MAX_NAME {
+            return Err(SpecError::LongName(excerpt(name)));
+        }
+        let mut head = Self { name, declared: None, better: None, take: None };
+        for (index, part) in parts.enumerate() {
+            // Directly behind the name `min` is the unit; a later `min` is the smallest.
+            if index == 0 && part == "min" || index == 0 && !part.is_empty() && !is_word(part) {
+                head.declared = Some(DeclaredUnit::parse(part)?);
+            } else if !(index == 0 && part.is_empty()) {
+                head.word(part)?;
+            }
+        }
+        Ok(head)
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), SpecError> {
+        let twice = |what| Err(SpecError::TwiceSaid { second: word.to_owned(), what });
+        let better = match word {
+            "lower" => Some(Better::Lower),
+            "higher" => Some(Better::Higher),
+            _ => None,
+        };
+        if better.is_some() {
+            return match self.better {
+                Some(_) => twice("which direction is better"),
+                None => {
+                    self.better = better;
+                    Ok(())
+                }
+            };
+        }
+        let Some(&take) = WORDS.iter().find(|(known, _)| *known == word) else {
+            let near = ["lower", "higher"].into_iter().chain(WORDS.map(|(known, _)| known));
+            let near = near.into_iter().find(|known| strsim::osa_distance(known, word) <= 2);
+            return Err(SpecError::UnknownWord { found: excerpt(word), near });
+        };
+        if self.take.replace(take).is_some() {
+            return twice("what to take");
+        }
+        Ok(())
+    }
+
+    fn spec(self, source: Source) -> Result<MetricSpec, SpecError> {
+        let taken = self.take.map(|(_, take)| take).unwrap_or_default();
+        if taken == Take::Count && self.declared.is_some() {
+            return Err(SpecError::CountWithUnit(self.name.to_owned()));
+        }
+        if let (Source::Stdout, Some((word, _))) = (&source, self.take) {
+            return Err(SpecError::TakeOfOne(word));
+        }
+        let unit = self.declared.as_ref().map_or(Unit::One, |declared| declared.unit.clone());
+        Ok(MetricSpec {
+            metric: Metric {
+                name: self.name.to_owned(),
+                unit,
+                better: self.better.unwrap_or_default(),
+            },
+            source,
+            take: taken,
+            declared: self.declared,
+            says_better: self.better.is_some(),
+        })
+    }
+}
+
+fn is_word(part: &str) -> bool {
+    matches!(part, "lower" | "higher") || Take::from_word(part).is_some()
+}
+
+fn source(text: &str, name: &str) -> Result<Source, SpecError> {
+    let no_source = || SpecError::NoSource(name.to_owned());
+    let of_stream = |stream, pattern: &str| {
+        if pattern.is_empty() {
+            return Err(no_source());
+        }
+        // People think in lines: `^` and `$` match at each, as in grep.
+        let regex = RegexBuilder::new(pattern).multi_line(true).build().map_err(regex_error)?;
+        Ok(Source::Text { stream, regex })
+    };
+    match text.split_once(':') {
+        None if text == "stdout" => Ok(Source::Stdout),
+        None if SOURCES.contains(&text) => Err(no_source()),
+        Some(("stdout", pattern)) => of_stream(Stream::Stdout, pattern),
+        Some(("stderr", pattern)) => of_stream(Stream::Stderr, pattern),
+        Some(("json", pointer)) => {
+            let pointer = pointer.trim();
+            if !is_pointer(pointer) {
+                return Err(SpecError::Pointer(excerpt(pointer)));
+            }
+            Ok(Source::Json { pointer: pointer.to_owned() })
+        }
+        _ => of_stream(Stream::Stdout, text),
+    }
+}
+
+/// Empty, or parts that each begin with a slash, with `~` only as `~0` or `~1`.
+fn is_pointer(text: &str) -> bool {
+    let escapes = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    (text.is_empty() || text.starts_with('/')) && escapes
+}
+
+/// The library shows the pattern with a mark below the wrong place, over several lines.
+fn regex_error(error: regex::Error) -> SpecError {
+    SpecError::Regex(match error {
+        regex::Error::CompiledTooBig(_) => {
+            "the regular expression is too large; use fewer or smaller repetitions".to_owned()
+        }
+        other => format!(
+            "{other}\nhint: the syntax is that of Rust's regex library; write `\\(` for a bracket in the text"
+        ),
+    })
+}

@@ -1,0 +1,108 @@
+//! How several values of one run become the one value that the run stands for.
+//!
+//! Runs are what is independent, not the values within one, so every run must come to one number before anything is
+//! decided. These are plain descriptions of a handful of numbers; nothing here infers anything.
+
+use serde::{Deserialize, Serialize};
+
+/// What a run comes to that gave several values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Take {
+    /// There must be exactly one.
+    #[default]
+    #[serde(skip)]
+    One,
+    /// The first.
+    First,
+    /// The last.
+    Last,
+    /// Their sum.
+    Sum,
+    /// Their arithmetic mean.
+    Mean,
+    /// Their median; of an even number the mean of the middle two.
+    Median,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// How many there are.
+    Count,
+}
+
+/// The words by which people and programs ask for each.
+pub(crate) const WORDS: [(&str, Take); 8] = [
+    ("first", Take::First),
+    ("last", Take::Last),
+    ("sum", Take::Sum),
+    ("mean", Take::Mean),
+    ("median", Take::Median),
+    ("min", Take::Min),
+    ("max", Take::Max),
+    ("count", Take::Count),
+];
+
+impl Take {
+    /// What a word asks for: `first`, `last`, `sum`, `mean`, `median`, `min`, `max` or `count`.
+    pub fn from_word(word: &str) -> Option<Self> {
+        WORDS.iter().find(|(known, _)| *known == word).map(|(_, take)| *take)
+    }
+}
+
+/// What the values come to. `None` for no values (but their count is 0), and for [`Take::One`] unless there is exactly one.
+/// Sum and mean are infinite where the sum is beyond a double. Finite values in any order; O(n), the median O(n log n).
+pub fn take(values: &[f64], take: Take) -> Option<f64> {
+    let sum = || values.iter().sum::<f64>();
+    let count = values.len();
+    match take {
+        Take::Count => Some(count as f64),
+        _ if count == 0 => None,
+        Take::One => (count == 1).then(|| values[0]),
+        Take::First => values.first().copied(),
+        Take::Last => values.last().copied(),
+        Take::Sum => Some(sum()),
+        Take::Mean => Some(sum() / count as f64),
+        Take::Median => Some(median(values)),
+        Take::Min => values.iter().copied().min_by(f64::total_cmp),
+        Take::Max => values.iter().copied().max_by(f64::total_cmp),
+    }
+}
+
+/// The median of at least one value.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { sorted[middle - 1].midpoint(sorted[middle]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_takes_what_it_says() {
+        let values = [3.0, 1.0, 2.0, 10.0];
+        let taken = |word| take(&values, Take::from_word(word).expect("a known word"));
+        assert_eq!(taken("first"), Some(3.0));
+        assert_eq!(taken("last"), Some(10.0));
+        assert_eq!(taken("sum"), Some(16.0));
+        assert_eq!(taken("mean"), Some(4.0));
+        assert_eq!(taken("median"), Some(2.5));
+        assert_eq!(taken("min"), Some(1.0));
+        assert_eq!(taken("max"), Some(10.0));
+        assert_eq!(taken("count"), Some(4.0));
+        assert_eq!(take(&[3.0, 1.0, 2.0], Take::Median), Some(2.0));
+        assert_eq!(Take::from_word("avg"), None);
+    }
+
+    #[test]
+    fn one_means_exactly_one_and_nothing_comes_to_nothing() {
+        assert_eq!(take(&[4.0], Take::One), Some(4.0));
+        assert_eq!(take(&[4.0, 4.0], Take::One), None);
+        for (word, kind) in WORDS {
+            assert_eq!(take(&[], kind), (word == "count").then_some(0.0), "{word}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What is set for a command's processes before they start: processors, priorities, layout.
+//!
+//! Here it is only said, checked as far as that goes without asking the system, and explained when
+//! the system refuses. The launcher does it (`c/launcher.c`): it takes the processors, the
+//! real-time priority and the fixed layout on itself before the clock is read, so that the command
+//! inherits them and its time does not grow. Two things cost the command a system call of its own:
+//! `nice`, for it could not be taken back without privileges, and the step down from the
+//! launcher's priority, which is one above the command's.
+
+use std::fmt;
+
+use rustix::io::Errno;
+
+/// Processors that can be named: 0 to one less.
+pub(crate) const MOST_CPUS: usize = 1024;
+
+/// What is set for a command's processes. All of it is inherited by what they start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Control {
+    /// The processors it may use, 0 to 1023, in any order; none: as inherited.
+    pub cpus: Vec<u32>,
+    /// The real-time priority by `SCHED_FIFO`, 1 to 99. With 99 nothing can be above it: a command
+    /// that never sleeps and has no other processor then cannot be ended when its time is up.
+    pub fifo: Option<u8>,
+    /// The nice value, -20 to 19; not relative to that of `assay`.
+    pub nice: Option<i8>,
+    /// Whether programs, libraries and stacks lie at the same addresses in every run.
+    pub no_aslr: bool,
+}
+
+/// One thing that is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// The processors.
+    Pin,
+    /// The real-time priority.
+    Fifo,
+    /// The nice value.
+    Nice,
+    /// The fixed layout of the address space.
+    Aslr,
+}
+
+impl Control {
+    /// The first setting with a value that cannot be meant.
+    pub(crate) fn out_of_range(&self) -> Option<Setting> {
+        if self.mask().is_none() {
+            Some(Setting::Pin)
+        } else if self.fifo.is_some_and(|priority| !(1..=99).contains(&priority)) {
+            Some(Setting::Fifo)
+        } else if self.nice.is_some_and(|nice| !(-20..=19).contains(&nice)) {
+            Some(Setting::Nice)
+        } else {
+            None
+        }
+    }
+
+    /// The processors as the kernel wants them, a bit each; `None` if one of them has no bit.
+    pub(crate) fn mask(&self) -> Option<[u64; MOST_CPUS / 64]> {
+        let mut mask = [0; MOST_CPUS / 64];
+        for &cpu in &self.cpus {
+            *mask.get_mut(cpu as usize / 64)? |= 1_u64 << (cpu % 64);
+        }
+        Some(mask)
+    }
+}
+
+impl Setting {
+    /// What the system wants before it does this, in words for the user.
+    pub(crate) fn needs(self, error: Errno) -> &'static str {
+        match (self, error) {
+            (Self::Pin, Errno::INVAL) => {
+                "processors that are there and that assay may use: see `taskset -cp $$`"
+            }
+            (Self::Pin, _) => "leave to call sched_setaffinity, which a sandbox may refuse",
+            (Self::Fifo, Errno::INVAL) => "a priority of 1 to 99",
+            (Self::Fifo, _) => {
+                "CAP_SYS_NICE, or an rtprio limit (`ulimit -r`); in a container also a share of \
+                 real-time"
+            }
+            (Self::Nice, Errno::INVAL) => "a nice value of -20 to 19",
+            (Self::Nice, _) => "CAP_SYS_NICE, or a nice limit (`ulimit -e`), to go below its own",
+            (Self::Aslr, _) => "leave to call personality, which sandboxes and containers refuse",
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pin => "the processors",
+            Self::Fifo => "the real-time priority",
+            Self::Nice => "the nice value",
+            Self::Aslr => "the fixed layout of memory",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_become_bits() {
+        let control = Control { cpus: vec![0, 63, 64, 1023, 63], ..Control::default() };
+        let mut expected = [0; 16];
+        expected[0] = 1 | 1 << 63;
+        expected[1] = 1;
+        expected[15] = 1 << 63;
+        assert_eq!(control.mask(), Some(expected));
+        assert_eq!(Control::default().mask(), Some([0; 16]));
+    }
+
+    #[test]
+    fn a_value_that_no_system_knows_is_found() {
+        let find = |control: Control| control.out_of_range();
+        for cpu in [1024, u32::MAX] {
+            let control = Control { cpus: vec![0, cpu], ..Control::default() };
+            assert_eq!(find(control), Some(Setting::Pin));
+        }
+        for (fifo, found) in [(0, true), (1, false), (99, false), (100, true)] {
+            let control = Control { fifo: Some(fifo), ..Control::default() };
+            assert_eq!(find(control), found.then_some(Setting::Fifo), "{fifo}");
+        }
+        for (nice, found) in [(-21, true), (-20, false), (19, false), (20, true)] {
+            let control = Control { nice: Some(nice), ..Control::default() };
+            assert_eq!(find(control), found.then_some(Setting::Nice), "{nice}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Which files make a command, with a digest of each: so that a run that is resumed or repeated can tell whether it is still
+//! the same program that it measures.
+//!
+//! The program counts, and every argument that names a regular file: a script is as much the program as its interpreter. What
+//! they load in turn is not looked for. Nothing is judged here.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::command::Command;
+
+/// Larger files are known by size and time of change: to read them would take longer than many measurements.
+const LARGEST: u64 = 256 << 20;
+
+/// The files of a command, in the order of its words, each once: absolute path and `sha256:…`, or `size:…,changed:…` for a file
+/// above 256 MiB. A file that cannot be read is left out: whether it can be run is found out elsewhere. O(bytes).
+pub fn files_of(command: &Command) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let program = command.resolve().ok();
+    let arguments = command.argv.iter().skip(1).map(PathBuf::from);
+    // A shell line is one argument; its words may name files as well.
+    let line = command.argv.last().filter(|_| command.shell).map(|line| line.to_string_lossy());
+    let words: Vec<PathBuf> =
+        line.iter().flat_map(|line| line.split_whitespace()).map(PathBuf::from).collect();
+    for path in program.into_iter().chain(arguments).chain(words) {
+        let Some(path) = located(&path, command.cwd.as_deref()) else { continue };
+        let name = path.display().to_string();
+        if found.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        if let Ok(Some(digest)) = digest(&path) {
+            found.push((name, digest));
+        }
+    }
+    found
+}
+
+/// The absolute path, as the command would see it from its own directory.
+fn located(path: &Path, directory: Option<&Path>) -> Option<PathBuf> {
+    let path = match directory {
+        Some(directory) => directory.join(path),
+        None => path.to_owned(),
+    };
+    std::path::absolute(path).ok()
+}
+
+/// The digest of a regular file; `None` for anything else.
+fn digest(path: &Path) -> io::Result<Option<String>> {
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() {
+        return Ok(None);
+    }
+    if about.len() > LARGEST {
+        use std::os::unix::fs::MetadataExt;
+        return Ok(Some(format!("size:{},changed:{}", about.len(), about.mtime())));
+    }
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(n) => hash.update(&buffer[..n]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut text = String::from("sha256:");
+    for byte in hash.finalize() {
+        text.push_str(&format!("{byte:02x}"));
+    }
+    Ok(Some(text))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn a_script_counts_as_much_as_its_interpreter_and_a_change_shows() {
+        let room = tempfile::tempdir().unwrap();
+        let script = room.path().join("work.sh");
+        std::fs::write(&script, "").unwrap();
+        let mut command = Command::parse("sh work.sh nothing /dev/null", false).unwrap();
+        command.cwd = Some(room.path().to_owned());
+        let before = files_of(&command);
+        assert_eq!(before.len(), 2);
+        assert!(before[0].0.ends_with("/sh"));
+        // The digest of nothing is well known.
+        assert!(before[1].1.starts_with("sha256:e3b0c44298fc1c149afbf4c8996fb924"));
+        std::fs::write(&script, "exit").unwrap();
+        let after = files_of(&command);
+        assert_eq!(after[0], before[0]);
+        assert_ne!(after[1].1, before[1].1);
+    }
+}

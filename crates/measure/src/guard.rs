@@ -1,0 +1,80 @@
+//! The guard: what `assay` changes on the machine is put back when `assay` ends, however it ends.
+//!
+//! A setting of the machine lives in a file of `/proc` or `/sys`. Before such a file is changed its
+//! value is handed to a small process of its own (the program of the launcher once more), which
+//! writes all of them back as soon as `assay` is gone, be it by `kill -9`. It sits in a session of
+//! its own, so that Ctrl-C, a closed terminal and signals to a group do not reach it, and holds
+//! neither the terminal nor any output. Only SIGKILL to itself, and the loss of the machine, are
+//! stronger. What to change, and to what, is the caller's; nothing is changed here.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::MeasureError;
+use crate::sys::launcher::Link;
+use crate::wire::{Request, remembered};
+
+/// A small process that writes remembered values back into files of `/proc` and `/sys` when `assay`
+/// ends, however it ends. Dropping it writes them back at once, the last remembered first, and
+/// waits until that is done.
+pub struct Guard {
+    link: Link,
+    remembered: Vec<(PathBuf, String)>,
+}
+
+impl Guard {
+    /// Starts the process, which stays until the guard is dropped. About 1 ms.
+    ///
+    /// # Errors
+    ///
+    /// [`MeasureError::Launcher`] if the system lets no such program start.
+    pub fn start() -> Result<Self, MeasureError> {
+        let link = Link::start_silent().map_err(|source| MeasureError::Launcher { source })?;
+        Ok(Self { link, remembered: Vec::new() })
+    }
+
+    /// Remembers a value: from the return on it will be written back, byte for byte. To be called
+    /// before the file is changed. A relative path is one from the current directory.
+    ///
+    /// # Errors
+    ///
+    /// [`MeasureError::Unguarded`] if the guard is gone, or already remembers 2048 values, or if
+    /// the path or the value holds a zero byte: the file must not be changed then.
+    pub fn remember(&mut self, path: &Path, value: &str) -> Result<(), MeasureError> {
+        let unguarded = |source| MeasureError::Unguarded { path: path.to_owned(), source };
+        let absolute = std::path::absolute(path).map_err(unguarded)?;
+        let invalid = || unguarded(rustix::io::Errno::INVAL.into());
+        let payload = remembered(&absolute, value).ok_or_else(invalid)?;
+        let request = Request::Remember { payload: payload.len() as u64 };
+        self.link.send(request, &payload, &[]).map_err(unguarded)?;
+        match self.link.acknowledged().map_err(unguarded)? {
+            None => self.remembered.push((absolute, value.to_owned())),
+            Some(error) => return Err(unguarded(std::io::Error::from_raw_os_error(error))),
+        }
+        Ok(())
+    }
+
+    /// Does what dropping does, and tells whether it could be done.
+    ///
+    /// # Errors
+    ///
+    /// [`MeasureError::NotRestored`] with the first file that did not take its old value, or with
+    /// all of them if somebody killed the guard.
+    pub fn restore(mut self) -> Result<(), MeasureError> {
+        let ended = self.link.end();
+        let files = std::mem::take(&mut self.remembered);
+        let lost = match ended.map(|status| status.code()) {
+            Ok(Some(0)) => return Ok(()),
+            // The place of the first that failed, from 1; the last number stands for all above it.
+            Ok(Some(place @ 1..=254)) => {
+                files.into_iter().nth(place as usize - 1).into_iter().collect()
+            }
+            _ => files,
+        };
+        if lost.is_empty() { Ok(()) } else { Err(MeasureError::NotRestored { files: lost }) }
+    }
+
+    /// The process id of the guard.
+    pub fn process_id(&self) -> u32 {
+        self.link.process_id()
+    }
+}

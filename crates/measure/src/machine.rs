@@ -1,0 +1,18 @@
+//! The machine as something that can be set up for measuring, and put back: its settings, what may
+//! be done to it, and who else is at work on it.
+//!
+//! Whoever changes a setting goes this way, so that no end of a process, not even `kill -9`, leaves
+//! a machine changed for good: [`Machine::plan`] says what has to be written; [`Journal::record`]
+//! writes that down safely; only then [`Machine::apply`] does it. Afterwards comes
+//! [`Machine::restore`], and [`Journal::clear`]. Who starts next asks [`Journal::left_behind`] for
+//! what somebody before had no time to put back.
+//!
+//! Nothing here decides what a setting should be: what disturbs a measurement is the analysis's to
+//! say, from the facts of [`crate::environment`].
+
+mod journal;
+
+pub use crate::sys::knobs::{Change, Knob, KnobError, Machine};
+pub use crate::sys::locked::{Locked, lock_files};
+pub use crate::sys::processes::{Busy, Privileges, busiest, privileges};
+pub use journal::Journal;

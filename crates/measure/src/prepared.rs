@@ -1,0 +1,200 @@
+//! A command made ready for the launcher: its program found, its environment fixed, all in bytes.
+//!
+//! And the way back: what the launcher could not do with it becomes an error that speaks of the
+//! command. Nothing is run here.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use crate::capture::{Samples, Wanted};
+use crate::command::{Channel, Command, CommandError, Input, Output};
+use crate::control::Setting;
+use crate::error::MeasureError;
+use crate::resolve::explain_refusal;
+use crate::samples::renew;
+use crate::wire::{OutputMode, SAMPLES_DESCRIPTOR, Step, SubjectText};
+
+/// The name of the variable that pads a run's environment.
+const PADDING: &str = "ASSAY_PAD";
+/// The name of the variable that tells a command where its samples go.
+const SAMPLES: &str = "ASSAY_SAMPLES";
+
+/// What the runner keeps of a subject: enough to teach it to a new launcher.
+pub(crate) struct Prepared {
+    /// What the launcher is sent.
+    pub(crate) payload: Vec<u8>,
+    /// The program as it was written.
+    pub(crate) program: String,
+    path: PathBuf,
+    directory: PathBuf,
+    input: PathBuf,
+    output: PathBuf,
+    piped: bool,
+    keep_output: bool,
+    keep_errors: bool,
+    samples: Channel,
+    /// Empty unless `samples` is `Path`.
+    sample_file: PathBuf,
+}
+
+impl Prepared {
+    /// Finds the program and fixes the environment as it is now.
+    pub(crate) fn new(command: &Command, sample_file: PathBuf) -> Result<Self, MeasureError> {
+        let path = command.resolve()?;
+        let program = program_of(command);
+        if command.keep_output && command.output != Output::Null {
+            return Err(CommandError::KeptElsewhere { program }.into());
+        }
+        if let Some(setting) = command.control.out_of_range() {
+            return Err(refused(program, setting, Errno::INVAL));
+        }
+        let absent = PathBuf::new();
+        let input = match &command.input {
+            Input::Null => absent.clone(),
+            Input::File(path) => path.clone(),
+        };
+        let (mode, output) = match &command.output {
+            Output::Null => (OutputMode::Null, absent),
+            Output::Inherit => (OutputMode::Inherit, absent),
+            Output::Pipe => (OutputMode::Pipe, absent),
+            Output::File(path) => (OutputMode::File, path.clone()),
+        };
+        let directory = command.cwd.clone().unwrap_or_default();
+        let text = SubjectText {
+            program: &path,
+            directory: &directory,
+            input: &input,
+            output: mode,
+            output_file: &output,
+            argv: &command.argv,
+            environment: &environment_of(command, &sample_file),
+            control: &command.control,
+        };
+        let payload = text
+            .to_bytes()
+            .ok_or_else(|| MeasureError::NotPassable { program: program.clone() })?;
+        let piped = mode == OutputMode::Pipe;
+        Ok(Self {
+            payload,
+            program,
+            path,
+            directory,
+            input,
+            output,
+            piped,
+            keep_output: command.keep_output,
+            keep_errors: command.keep_errors,
+            samples: command.samples,
+            sample_file,
+        })
+    }
+
+    /// What is to be had of its next run, with the file for its samples made anew.
+    pub(crate) fn wanted(&self, tail: bool) -> Result<Wanted, MeasureError> {
+        let samples = match self.samples {
+            Channel::None => Samples::Nowhere,
+            Channel::Descriptor => Samples::Descriptor,
+            Channel::Path => Samples::File(self.renewed()?),
+        };
+        Ok(Wanted {
+            pipe_output: self.piped,
+            keep_output: self.keep_output,
+            keep_errors: self.keep_errors,
+            tail,
+            samples,
+        })
+    }
+
+    fn renewed(&self) -> Result<File, MeasureError> {
+        renew(&self.sample_file).map_err(|source| MeasureError::Samples {
+            program: self.program.clone(),
+            path: self.sample_file.clone(),
+            source,
+        })
+    }
+
+    /// The error for what the launcher could not do.
+    pub(crate) fn failed(&self, step: Step, error: i32) -> MeasureError {
+        let source = io::Error::from_raw_os_error(error);
+        let program = self.program.clone();
+        let owned = Path::to_owned;
+        match step {
+            Step::Stdin => MeasureError::Input { program, path: owned(&self.input), source },
+            Step::Stdout => MeasureError::Output { program, path: owned(&self.output), source },
+            Step::Directory => {
+                MeasureError::Directory { program, path: owned(&self.directory), source }
+            }
+            Step::Exec | Step::Spawn => {
+                let error = Errno::from_raw_os_error(error);
+                match explain_refusal(&self.path, error) {
+                    Some(explained) if step == Step::Exec => MeasureError::Resolve(explained),
+                    _ => MeasureError::Start {
+                        program,
+                        path: owned(&self.path),
+                        source,
+                        hint: start_hint(error),
+                    },
+                }
+            }
+            Step::Set(setting) => refused(program, setting, Errno::from_raw_os_error(error)),
+            Step::Request | Step::Memory | Step::Stderr | Step::Wait => MeasureError::Internal {
+                what: format!("the launcher failed at step {step:?} of `{program}`: {source}"),
+            },
+        }
+    }
+}
+
+pub(crate) fn program_of(command: &Command) -> String {
+    command.argv.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// `assay`'s own environment with the command's variables put over it, in a stable order, and
+/// where its samples go.
+fn environment_of(command: &Command, sample_file: &Path) -> Vec<OsString> {
+    let ours = |name: &std::ffi::OsStr| name == PADDING || name == SAMPLES;
+    let replaced = |name: &std::ffi::OsStr| {
+        ours(name) || command.env.iter().any(|(own, _)| name == own.as_str())
+    };
+    let join = |name: &std::ffi::OsStr, value: &std::ffi::OsStr| {
+        let mut both = name.to_owned();
+        both.push("=");
+        both.push(value);
+        both
+    };
+    let mut variables: Vec<OsString> = std::env::vars_os()
+        .filter(|(name, _)| !replaced(name))
+        .map(|(name, value)| join(&name, &value))
+        .collect();
+    for (i, (name, value)) in command.env.iter().enumerate() {
+        // The last one of a name wins, and it alone is passed.
+        if !ours(name.as_ref()) && !command.env[i + 1..].iter().any(|(later, _)| later == name) {
+            variables.push(join(name.as_ref(), value.as_ref()));
+        }
+    }
+    let mut place = match command.samples {
+        Channel::None => return variables,
+        Channel::Descriptor => OsString::from(format!("fd:{SAMPLES_DESCRIPTOR}")),
+        Channel::Path => OsString::from("path:"),
+    };
+    place.push(sample_file);
+    variables.push(join(SAMPLES.as_ref(), &place));
+    variables
+}
+
+fn refused(program: String, setting: Setting, error: Errno) -> MeasureError {
+    MeasureError::Control { program, setting, source: error.into(), needs: setting.needs(error) }
+}
+
+fn start_hint(error: Errno) -> &'static str {
+    match error {
+        Errno::TOOBIG => "\nIts arguments and environment are longer than the system allows.",
+        Errno::AGAIN => "\nThere are too many processes: see `ulimit -u`.",
+        Errno::TXTBSY => "\nSomebody has the file open for writing: wait until it is built.",
+        Errno::NOENT => "\nIts loader or a directory of its path is not there: see `file` on it.",
+        _ => "",
+    }
+}

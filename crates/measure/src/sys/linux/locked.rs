@@ -1,0 +1,129 @@
+//! Keeps files in memory: a program that is run again and again shall not be read from the disk
+//! anew because something else needed room. By mmap(2) and mlock(2), which read the file whole.
+
+#![expect(unsafe_code, reason = "mapping files and locking the pages")]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::ptr::{NonNull, null_mut};
+
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mlock, mmap, munmap};
+
+use super::processes::{Privileges, privileges};
+
+/// A file that stays in memory until this is dropped.
+#[derive(Debug)]
+pub struct Locked {
+    address: NonNull<std::ffi::c_void>,
+    length: usize,
+}
+
+// SAFETY: nobody ever looks into the mapping; it is only unmapped, once, by its owner.
+unsafe impl Send for Locked {}
+// SAFETY: as above: a shared reference can do no more than tell the length.
+unsafe impl Sync for Locked {}
+
+impl Locked {
+    /// The size of the file when it was locked, B.
+    pub fn bytes(&self) -> usize {
+        self.length
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // SAFETY: the address and length are those of our own mapping, to which nobody refers. A
+        // failure would leave it mapped, which harms nobody.
+        let _ = unsafe { munmap(self.address.as_ptr(), self.length) };
+    }
+}
+
+/// Locks files in memory, each on its own: best effort, with the reason where it fails. Reads what
+/// is not in memory yet, so it takes as long as the disk does.
+///
+/// The errors name the limit where it is too low. A file that is empty, or no regular file, is
+/// `InvalidInput`.
+pub fn lock_files(paths: &[PathBuf]) -> Vec<(PathBuf, Result<Locked, io::Error>)> {
+    paths.iter().map(|path| (path.clone(), lock(path))).collect()
+}
+
+fn lock(path: &Path) -> io::Result<Locked> {
+    // Something else than a file could keep an ordinary open waiting.
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
+    let metadata = file.metadata()?;
+    let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, why);
+    if !metadata.is_file() {
+        return Err(invalid("not a regular file: only those can be locked in memory"));
+    }
+    if metadata.len() == 0 {
+        return Err(invalid("the file is empty: there is nothing to lock"));
+    }
+    let length =
+        usize::try_from(metadata.len()).map_err(|_| invalid("larger than the address space"))?;
+    let locked = map(&file, length)?;
+    // SAFETY: the range is exactly our own mapping. Locking changes no contents; and should the
+    // file shrink, nobody looks at the pages that are then missing.
+    match unsafe { mlock(locked.address.as_ptr(), length) } {
+        Ok(()) => Ok(locked),
+        Err(error) => Err(why_refused(length, error, &privileges())),
+    }
+}
+
+/// Names the limit where it can be the reason. It counts what is locked already too, so the length
+/// alone does not tell.
+fn why_refused(length: usize, error: Errno, privileges: &Privileges) -> io::Error {
+    let limited = !privileges.ipc_lock && privileges.memlock_limit < u64::MAX;
+    if !limited || !matches!(error, Errno::NOMEM | Errno::PERM | Errno::AGAIN) {
+        return error.into();
+    }
+    let (needed, limit) = (length.div_ceil(1024), privileges.memlock_limit / 1024);
+    io::Error::new(
+        io::ErrorKind::OutOfMemory,
+        format!(
+            "locking {needed} KiB is beyond RLIMIT_MEMLOCK ({limit} KiB for all files together): \
+             raise `ulimit -l`, or grant CAP_IPC_LOCK"
+        ),
+    )
+}
+
+fn map(file: &File, length: usize) -> io::Result<Locked> {
+    // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours, and
+    // nobody will read through it.
+    let address =
+        unsafe { mmap(null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file.as_fd(), 0)? };
+    let address = NonNull::new(address).expect("a mapping is never at address zero");
+    Ok(Locked { address, length })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_limit_where_there_is_one() {
+        let limited = Privileges {
+            sys_nice: false,
+            sys_admin: false,
+            perfmon: false,
+            ipc_lock: false,
+            rtprio_limit: 0,
+            memlock_limit: 64 << 10,
+            root: false,
+        };
+        assert_eq!(
+            why_refused(70_000, Errno::NOMEM, &limited).to_string(),
+            "locking 69 KiB is beyond RLIMIT_MEMLOCK (64 KiB for all files together): raise \
+             `ulimit -l`, or grant CAP_IPC_LOCK"
+        );
+        let free = Privileges { ipc_lock: true, ..limited };
+        let code = |privileges| why_refused(1, Errno::NOMEM, privileges).raw_os_error();
+        assert_eq!(code(&free), Some(libc::ENOMEM));
+        let other = why_refused(1, Errno::INVAL, &limited);
+        assert_eq!(other.raw_os_error(), Some(libc::EINVAL));
+    }
+}

@@ -1,0 +1,232 @@
+//! Other processes and what this one may do, from `/proc/PID/stat` and `/proc/PID/status` as
+//! proc(5) describes them. It looks and sleeps; it touches nobody.
+
+use std::collections::HashMap;
+use std::fs;
+use std::time::Duration;
+
+use rustix::process::{Resource, getrlimit};
+
+use super::clock::monotonic_ns;
+
+/// Processes below this share of a CPU are not worth telling.
+const WORTH_TELLING: f64 = 0.01;
+
+/// What this process may do to the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Privileges {
+    /// CAP_SYS_NICE: real-time scheduling, and any priority.
+    pub sys_nice: bool,
+    /// CAP_SYS_ADMIN: nearly everything, `perfmon` among it.
+    pub sys_admin: bool,
+    /// CAP_PERFMON: to count events of the kernel and of others.
+    pub perfmon: bool,
+    /// CAP_IPC_LOCK: to lock any amount of memory.
+    pub ipc_lock: bool,
+    /// The highest real-time priority without `sys_nice`; 0: none.
+    pub rtprio_limit: u64,
+    /// How much memory may be locked without `ipc_lock`, B; `u64::MAX`: any amount.
+    pub memlock_limit: u64,
+    /// Whether the effective user is root, who owns the files of the machine's settings.
+    pub root: bool,
+}
+
+/// Looks up what this process may do. Capabilities that the system does not tell count as absent.
+pub fn privileges() -> Privileges {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = effective_capabilities(&status).unwrap_or_default();
+    let has = |bit: u32| effective & (1 << bit) != 0;
+    let limit = |resource| getrlimit(resource).current.unwrap_or(u64::MAX);
+    // The numbers of linux/capability.h.
+    Privileges {
+        sys_nice: has(23),
+        sys_admin: has(21),
+        perfmon: has(38) || has(21),
+        ipc_lock: has(14),
+        rtprio_limit: limit(Resource::Rtprio),
+        memlock_limit: limit(Resource::Memlock),
+        root: rustix::process::geteuid().is_root(),
+    }
+}
+
+/// The bits of `CapEff` in `/proc/PID/status`.
+fn effective_capabilities(status: &str) -> Option<u64> {
+    let value = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(value.trim(), 16).ok()
+}
+
+/// A process that is at work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Busy {
+    /// Its id.
+    pub process: u32,
+    /// The name of its program, at most 15 characters. It is the process's own choice, and may hold
+    /// any character.
+    pub name: String,
+    /// How much of one CPU it had; above 1 if it has several threads.
+    pub share: f64,
+}
+
+/// Looks twice at all processes but this one, `over` apart, and returns those that had more than
+/// 1 % of a CPU meanwhile, the busiest first. Kernel threads are among them.
+///
+/// The kernel counts in ticks of usually 10 ms: a second tells 1 % from nothing, less does not.
+/// Those that began and ended in between are not seen. Costs about 10 µs for each process.
+pub fn busiest(over: Duration) -> Vec<Busy> {
+    let (before, start) = (all(), monotonic_ns());
+    std::thread::sleep(over);
+    let (after, end) = (all(), monotonic_ns());
+    let elapsed = end.saturating_sub(start) as f64 / 1e9;
+    let own = std::process::id();
+    let tick = 1.0 / rustix::param::clock_ticks_per_second() as f64;
+    between(&before, &after, elapsed / tick)
+        .into_iter()
+        .filter(|busy| busy.process != own)
+        .collect()
+}
+
+/// Who was busy between two looks that are so many ticks apart.
+fn between(before: &[Process], after: &[Process], ticks: f64) -> Vec<Busy> {
+    let had: HashMap<_, _> = before.iter().map(|p| ((p.id, p.started), p.ticks)).collect();
+    let mut busy: Vec<Busy> = after
+        .iter()
+        .map(|p| {
+            // One that was not there before has had all of its time meanwhile.
+            let had = had.get(&(p.id, p.started)).copied().unwrap_or_default();
+            let share = p.ticks.saturating_sub(had) as f64 / ticks.max(1.0);
+            Busy { process: p.id, name: p.name.clone(), share }
+        })
+        .filter(|busy| busy.share > WORTH_TELLING)
+        .collect();
+    busy.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.process.cmp(&b.process)));
+    busy
+}
+
+/// When a process was started, in ticks since boot: with its id it names a process for as long as
+/// the machine is up. `None` if it is gone.
+pub(crate) fn started(process: u32) -> Option<u64> {
+    let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
+    let process = Process::read(&String::from_utf8_lossy(&stat))?;
+    (!process.ended).then_some(process.started)
+}
+
+/// The id that the kernel gave to this boot.
+pub(crate) fn boot_id() -> Option<String> {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(text.trim().to_owned())
+}
+
+/// A line of `/proc/PID/stat`, as far as it matters here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Process {
+    id: u32,
+    name: String,
+    /// Whether it only waits to be reaped.
+    ended: bool,
+    /// Processor time that it had, its threads' together.
+    ticks: u64,
+    started: u64,
+}
+
+impl Process {
+    /// The name may hold blanks and parentheses; the last `)` ends it.
+    fn read(stat: &str) -> Option<Self> {
+        let (id, rest) = stat.split_once(" (")?;
+        let (name, rest) = rest.rsplit_once(") ")?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        // Field 3 of proc(5) is the first here.
+        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        Some(Self {
+            id: id.parse().ok()?,
+            name: name.to_owned(),
+            ended: matches!(*fields.first()?, "Z" | "X"),
+            ticks: number(14)?.saturating_add(number(15)?),
+            started: number(22)?,
+        })
+    }
+}
+
+fn all() -> Vec<Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbered = entries.filter(|entry| {
+        entry.file_name().to_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()))
+    });
+    numbered
+        .filter_map(|entry| {
+            // A process that has ended since is nobody's business.
+            let stat = fs::read(entry.path().join("stat")).ok()?;
+            Process::read(&String::from_utf8_lossy(&stat))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn process(id: u32, started: u64, ticks: u64) -> Process {
+        Process { id, name: format!("p{id}"), ended: false, ticks, started }
+    }
+
+    #[test]
+    fn a_name_with_blanks_and_parentheses_does_not_shift_the_fields() {
+        let stat = "12 (a) S (b c) R 1 1 1 0 -1 0 0 0 0 0 40 2 9 9 20 0 1 0 777 0 0";
+        let read = Process::read(stat).unwrap();
+        assert_eq!(read.name, "a) S (b c");
+        assert_eq!((read.id, read.ticks, read.started, read.ended), (12, 42, 777, false));
+        assert!(Process::read("12 (a) R 1 1").is_none());
+        assert!(Process::read("").is_none());
+    }
+
+    #[test]
+    fn the_busiest_come_first_and_the_idle_not_at_all() {
+        let before = [process(1, 5, 1000), process(2, 5, 10), process(3, 5, 70)];
+        let after =
+            [process(1, 5, 1001), process(2, 5, 60), process(3, 900, 30), process(4, 950, 100)];
+        let busy = between(&before, &after, 100.0);
+        let shares: Vec<(u32, f64)> = busy.iter().map(|b| (b.process, b.share)).collect();
+        // 3 is another process than before, under the same number.
+        assert_eq!(shares, [(4, 1.0), (2, 0.5), (3, 0.3)]);
+    }
+
+    #[test]
+    fn capabilities_are_read_from_their_line() {
+        assert_eq!(
+            effective_capabilities("CapPrm:\tff\nCapEff:\t0000000000800000\n"),
+            Some(1 << 23)
+        );
+        assert_eq!(effective_capabilities("CapEff:\tnone"), None);
+        assert_eq!(effective_capabilities(""), None);
+    }
+
+    #[test]
+    fn this_process_has_a_start_and_none_has_the_largest_number() {
+        assert!(started(std::process::id()).unwrap() > 0);
+        assert_eq!(started(u32::MAX), None);
+    }
+
+    #[test]
+    fn the_limits_are_those_that_the_system_tells_of_us() {
+        let limits = fs::read_to_string("/proc/self/limits").unwrap();
+        let line = limits.lines().find(|line| line.starts_with("Max locked memory")).unwrap();
+        let soft = line.split_ascii_whitespace().nth(3).unwrap();
+        let told = if soft == "unlimited" { u64::MAX } else { soft.parse().unwrap() };
+        let found = privileges();
+        assert_eq!(found.memlock_limit, told);
+        assert!(!found.sys_admin || found.perfmon);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_a_reader_panic(
+            text in "\\PC*|[0-9]{1,25} \\([a-z() ]{0,9}\\) [RSZ]( -?[0-9]{1,25}){0,30}",
+        ) {
+            let _ = Process::read(&text);
+            let _ = effective_capabilities(&text);
+            let _ = effective_capabilities(&format!("CapEff:{text}"));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! A calibration as a screen and as JSON: how often each way of measuring would have cried wolf, and what can be believed.
+//!
+//! First one sentence that tells what to trust, then the numbers behind it. Nothing is computed here.
+
+use crate::json::VERSION;
+use crate::layout::{Page, STICKY, Tone};
+use crate::number;
+use crate::progress;
+use crate::small_table;
+use crate::terminal::Screen;
+use assay_analysis::calibration::{BUDGETS, Calibration, Layout, Method, MethodName, Sight};
+use assay_data::{Environment, Unit};
+use serde_json::{Value, json};
+
+/// Rates beyond this are told as bad: twice what is fair.
+const UNFAIR: f64 = 0.1;
+/// The budget that the sentence speaks of, s.
+const MINUTE: f64 = 60.0;
+
+/// What there is to report.
+#[derive(Clone, Copy, Debug)]
+pub struct CalibrationReport<'a> {
+    /// The machine.
+    pub environment: &'a Environment,
+    /// What the series said.
+    pub calibration: &'a Calibration,
+    /// The byte-identical copy at another path, where it was measured.
+    pub layout: Option<Layout>,
+}
+
+/// The screen, every line ended.
+pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let calibration = report.calibration;
+    page.paragraph(2, &[(Tone::Strong, sentence(report))]);
+    page.gap();
+    page.paragraph(2, &[(Tone::Plain, machine(report))]);
+    page.gap();
+    alarms(&mut page, &calibration.methods);
+    page.gap();
+    sights(&mut page, calibration);
+    if let Some(layout) = report.layout {
+        page.gap();
+        page.paragraph(2, &[(Tone::Plain, luck(&layout))]);
+    }
+    page.finish()
+}
+
+/// What to trust, in one sentence: in wall time nothing that the layout alone can make.
+fn sentence(report: &CalibrationReport<'_>) -> String {
+    let seen = |metric| report.calibration.believable(metric, MINUTE);
+    let luck = report.layout.filter(|l| !l.interval.contains(1.0));
+    let luck = luck.map_or(0.0, |l| (l.ratio - 1.0).abs());
+    match (seen("wall").map(|wall| wall.max(luck)), seen("cpu")) {
+        (Some(wall), cpu) => {
+            let cpu = cpu
+                .map_or_else(String::new, |cpu| format!(" ({} in CPU time)", number::percent(cpu)));
+            format!(
+                "Trust differences above {}{cpu} from a run of a minute here.",
+                number::percent(wall)
+            )
+        }
+        (None, Some(cpu)) => format!(
+            "Trust differences in CPU time above {} from a run of a minute here, and none in wall time.",
+            number::percent(cpu)
+        ),
+        (None, None) => {
+            "A run of a minute is too short to trust any difference of such a program here."
+                .to_owned()
+        }
+    }
+}
+
+fn machine(report: &CalibrationReport<'_>) -> String {
+    let known = progress::machine(report.environment);
+    let known = known.trim_start_matches("machine: ");
+    let calibration = report.calibration;
+    format!(
+        "This machine, now ({known}): {} runs of a program of {} in {}",
+        grouped(calibration.runs),
+        number::rough(calibration.median_seconds, &Unit::Second),
+        number::duration(calibration.runs as f64 * calibration.seconds_per_run)
+    )
+}
+
+fn alarms(page: &mut Page, methods: &[Method]) {
+    page.paragraph(
+        2,
+        &[
+            (
+                Tone::Strong,
+                "If A and B were the same program, how often would you be told that they differ?"
+                    .to_owned(),
+            ),
+            (Tone::Quiet, "   (5 % would be fair)".to_owned()),
+        ],
+    );
+    let rows: Vec<[String; 4]> = methods.iter().map(row).collect();
+    let head = ["50 runs of each", "told", "95 % sure", "phantom"].map(str::to_owned);
+    let tones: Vec<Tone> =
+        methods.iter().map(|m| if m.rate() > UNFAIR { Tone::Bad } else { Tone::Plain }).collect();
+    small_table::draw(page, &head, &rows, &tones);
+    page.paragraph(
+        2,
+        &[(
+            Tone::Quiet,
+            "  phantom: one comparison in twenty shows a difference larger than this, though there is none"
+                .to_owned(),
+        )],
+    );
+}
+
+fn row(method: &Method) -> [String; 4] {
+    let interval = method.interval().map_or_else(String::new, |i| {
+        let ends = number::side_by_side(&[i.lower * 100.0, i.upper * 100.0]);
+        format!("[{} … {}]", ends[0], ends[1])
+    });
+    let told = number::percent(method.rate());
+    [called(method), told, interval, number::percent(method.phantom_p95)]
+}
+
+fn called(method: &Method) -> String {
+    match method.name {
+        MethodName::BlockOrder => format!("all of A, then all of B ({})", method.test),
+        MethodName::Alternating => format!("strictly alternating ({})", method.test),
+        MethodName::Ours => "assay, 50 blocks".to_owned(),
+        MethodName::OursDefault => "assay, stopping by itself".to_owned(),
+    }
+}
+
+fn sights(page: &mut Page, calibration: &Calibration) {
+    page.paragraph(
+        2,
+        &[(Tone::Strong, "The smallest difference that one can believe in:".to_owned())],
+    );
+    let mut head = vec!["time for both".to_owned()];
+    head.extend(BUDGETS.map(number::duration));
+    let cell = |sight: Option<&Sight>| match sight.and_then(|s| Some((s, s.believable?))) {
+        None => "-".to_owned(),
+        Some((sight, size)) => {
+            format!("{}{}", if sight.extrapolated { "~ " } else { "" }, number::percent(size))
+        }
+    };
+    let rows: Vec<Vec<String>> = ["wall", "cpu"]
+        .into_iter()
+        .map(|metric| {
+            let at = |budget: f64| {
+                let of = |s: &&Sight| s.metric == metric && s.budget_seconds == budget;
+                cell(calibration.sight.iter().find(of))
+            };
+            std::iter::once(metric.to_owned()).chain(BUDGETS.map(at)).collect()
+        })
+        .collect();
+    small_table::draw(page, &head, &rows, &[Tone::Plain, Tone::Plain]);
+    if calibration.sight.iter().any(|s| s.extrapolated && s.believable.is_some()) {
+        let note = "  ~ more runs than were recorded: extrapolated";
+        page.paragraph(2, &[(Tone::Quiet, note.to_owned())]);
+    }
+}
+
+fn luck(layout: &Layout) -> String {
+    let change = layout.ratio - 1.0;
+    let size = number::percent(change);
+    let ends = (layout.interval.lower, layout.interval.upper);
+    let ratio = number::ratio(layout.ratio, Some(ends)).replace(' ', &STICKY.to_string());
+    let found = if layout.interval.contains(1.0) {
+        "no difference found".to_owned()
+    } else {
+        let direction = if change < 0.0 { "less" } else { "more" };
+        format!(
+            "{size} {direction} time, by the luck of its layout; differences up to that are not about the code"
+        )
+    };
+    format!("A byte-identical copy at another path: ratio {ratio}: {found}")
+}
+
+/// A count with its thousands apart: `3,000`.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The calibration for programs, as `docs/reference/json.md` describes it. What is not known is `null`.
+pub fn json(report: &CalibrationReport<'_>) -> Value {
+    let calibration = report.calibration;
+    let method = |m: &Method| {
+        json!({
+            "name": match m.name {
+                MethodName::BlockOrder => "block_order",
+                MethodName::Alternating => "alternating",
+                MethodName::Ours => "assay_fixed",
+                MethodName::OursDefault => "assay_default",
+            },
+            "test": m.test,
+            "comparisons": m.comparisons,
+            "independent": m.independent,
+            "false_alarms": m.false_alarms,
+            "rate": m.rate(),
+            "lower": m.interval().map(|i| i.lower),
+            "upper": m.interval().map(|i| i.upper),
+            "phantom_p95": m.phantom_p95,
+        })
+    };
+    let sight = |s: &Sight| {
+        json!({
+            "metric": s.metric,
+            "budget_seconds": s.budget_seconds,
+            "blocks": s.blocks,
+            "believable": s.believable,
+            "extrapolated": s.extrapolated,
+        })
+    };
+    let layout = |l: Layout| {
+        json!({
+            "ratio": l.ratio,
+            "lower": l.interval.lower,
+            "upper": l.interval.upper,
+            "verdict": l.verdict.word(),
+        })
+    };
+    json!({
+        "assay": VERSION,
+        "sentence": sentence(report),
+        "runs": calibration.runs,
+        "median_seconds": calibration.median_seconds,
+        "seconds_per_run": calibration.seconds_per_run,
+        "methods": calibration.methods.iter().map(method).collect::<Vec<_>>(),
+        "sight": calibration.sight.iter().map(sight).collect::<Vec<_>>(),
+        "layout": report.layout.map(layout),
+        "environment": report.environment.facts,
+    })
+}

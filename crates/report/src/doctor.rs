@@ -1,0 +1,241 @@
+//! The doctor's findings as a screen and as JSON: what disturbs measuring on this machine, what that costs as measured, what
+//! mends it.
+//!
+//! First one sentence: does anything matter, and what would help most. Nothing is measured or computed here.
+
+use crate::json::VERSION;
+use crate::layout::{Page, Tone};
+use crate::number;
+use crate::small_table;
+use crate::terminal::Screen;
+use assay_analysis::spread::{Spread, SpreadComparison, SpreadVerdict};
+use assay_data::{Finding, Severity};
+use serde_json::{Value, json};
+
+/// What there is to report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DoctorReport {
+    /// The machine in a line, as [`crate::progress::machine`] gives it.
+    pub machine: String,
+    /// What disturbs, the worst first.
+    pub disturbs: Vec<Ailment>,
+    /// Privileges and devices that are missing, each with what it would allow: `CAP_SYS_NICE: needed for --fifo`.
+    pub missing: Vec<String>,
+    /// The workload that was tried under every setting, as in `a loop of 2.0 ms`.
+    pub workload: String,
+    /// What was tried, in turns with the workload as it is.
+    pub costs: Vec<Trial>,
+}
+
+/// One thing that disturbs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ailment {
+    /// Stable name, as of a finding.
+    pub code: String,
+    /// What is so, in one sentence without a final full stop.
+    pub title: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Name of the trial that shows what it costs here: that of the setting which keeps it away.
+    pub cost: Option<String>,
+    /// The command or action that mends it.
+    pub remedy: Option<String>,
+    /// True when the doctor can do that itself.
+    pub can_fix: bool,
+}
+
+impl From<&Finding> for Ailment {
+    fn from(finding: &Finding) -> Self {
+        Self {
+            code: finding.code.clone(),
+            title: finding.message.clone(),
+            severity: finding.severity,
+            cost: None,
+            remedy: finding.next_step.clone(),
+            can_fix: false,
+        }
+    }
+}
+
+/// A setting that was tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// As it is given on the command line: `--fifo 10`.
+    pub name: String,
+    /// The spread without it and under it.
+    pub found: SpreadComparison,
+}
+
+impl DoctorReport {
+    /// The setting that is known to make runs spread least.
+    fn best(&self) -> Option<&Trial> {
+        let narrower = |t: &&Trial| t.found.verdict == SpreadVerdict::Narrower;
+        let trials = self.costs.iter().filter(narrower);
+        trials.min_by(|a, b| a.found.ratio.total_cmp(&b.found.ratio))
+    }
+
+    fn sentence(&self) -> String {
+        let grave = self.disturbs.iter().filter(|a| a.severity > Severity::Note).count();
+        let disturbs = match grave {
+            0 => "Nothing that matters disturbs measuring here.".to_owned(),
+            1 => "1 thing disturbs measuring here.".to_owned(),
+            n => format!("{n} things disturb measuring here."),
+        };
+        match self.best() {
+            Some(trial) => format!(
+                "{disturbs} With {}, runs spread {} as much.",
+                trial.name,
+                number::multiple(trial.found.ratio)
+            ),
+            None if self.costs.is_empty() => disturbs,
+            None => format!("{disturbs} No setting that was tried is known to help."),
+        }
+    }
+}
+
+/// The screen, every line ended.
+pub fn render(report: &DoctorReport, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    page.paragraph(2, &[(Tone::Strong, report.sentence())]);
+    page.gap();
+    page.paragraph(2, &[(Tone::Quiet, report.machine.clone())]);
+    if !report.disturbs.is_empty() {
+        page.gap();
+        page.paragraph(2, &[(Tone::Strong, "What disturbs:".to_owned())]);
+        report.disturbs.iter().for_each(|ailment| disturbance(&mut page, report, ailment));
+    }
+    if !report.costs.is_empty() {
+        page.gap();
+        trials(&mut page, report);
+    }
+    if !report.missing.is_empty() {
+        page.gap();
+        page.paragraph(2, &[(Tone::Strong, "What could not be tried:".to_owned())]);
+        for missing in &report.missing {
+            page.paragraph(4, &[(Tone::Plain, format!("  {missing}"))]);
+        }
+    }
+    page.finish()
+}
+
+fn disturbance(page: &mut Page, report: &DoctorReport, ailment: &Ailment) {
+    let (tone, word) = match ailment.severity {
+        Severity::Note => (Tone::Quiet, "note"),
+        Severity::Warning => (Tone::Unsure, "warning"),
+        Severity::Serious => (Tone::Bad, "serious"),
+    };
+    page.paragraph(4, &[(tone, format!("  {word}: ")), (Tone::Plain, ailment.title.clone())]);
+    let trial =
+        ailment.cost.as_ref().and_then(|name| report.costs.iter().find(|t| t.name == *name));
+    if let Some(Trial { name, found }) = trial {
+        let said = match found.verdict {
+            SpreadVerdict::Narrower => {
+                format!("with {name}, runs spread {} as much", number::multiple(found.ratio))
+            }
+            SpreadVerdict::Wider => format!("with {name}, runs spread more, not less"),
+            SpreadVerdict::Unknown => format!("with {name}, no difference is known"),
+        };
+        page.paragraph(6, &[(Tone::Plain, format!("    here: {said}"))]);
+    }
+    if let Some(remedy) = &ailment.remedy {
+        let itself = if ailment.can_fix { "   (the doctor can: --fix)" } else { "" };
+        page.paragraph(
+            6,
+            &[(Tone::Quiet, "    hint: ".to_owned()), (Tone::Plain, format!("{remedy}{itself}"))],
+        );
+    }
+}
+
+fn trials(page: &mut Page, report: &DoctorReport) {
+    let blocks = report.costs.iter().map(|t| t.found.blocks).min().unwrap_or(0);
+    let head =
+        format!("What shields, measured in turns: {}, {blocks} runs of each", report.workload);
+    page.paragraph(2, &[(Tone::Strong, head)]);
+    let heads = ["", "spread", "p99/median", "median", "ratio of spreads"];
+    let rows: Vec<Vec<String>> = report.costs.iter().map(row).collect();
+    let tones: Vec<Tone> = report
+        .costs
+        .iter()
+        .map(|t| match t.found.verdict {
+            SpreadVerdict::Narrower => Tone::Good,
+            SpreadVerdict::Wider => Tone::Bad,
+            SpreadVerdict::Unknown => Tone::Plain,
+        })
+        .collect();
+    small_table::draw(page, &heads.map(str::to_owned), &rows, &tones);
+    let note = "  spread: interquartile range over median; as it was → under the setting; median: by how much it changed";
+    page.paragraph(2, &[(Tone::Quiet, note.to_owned())]);
+}
+
+fn row(trial: &Trial) -> Vec<String> {
+    let found = &trial.found;
+    let (before, after) = (found.before, found.after);
+    let [was, is] = [before.iqr_over_median, after.iqr_over_median].map(number::percent);
+    let change = found.median_change();
+    let sign = if change < 0.0 { "-" } else { "+" };
+    let word = match found.verdict {
+        SpreadVerdict::Narrower => "narrower",
+        SpreadVerdict::Wider => "wider",
+        SpreadVerdict::Unknown => "not known",
+    };
+    let ends = number::side_by_side(&[found.interval.lower, found.interval.upper]);
+    let ratio = number::before_ends(found.ratio, found.interval.lower, found.interval.upper);
+    vec![
+        trial.name.clone(),
+        format!("{} → {is}", was.trim_end_matches(" %")),
+        format!(
+            "{} → {}",
+            number::fixed(before.p99_over_median, 2),
+            number::fixed(after.p99_over_median, 2)
+        ),
+        format!("{sign}{}", number::percent(change)),
+        format!("{word}: {ratio} [{} … {}]", ends[0], ends[1]),
+    ]
+}
+
+/// The report for programs, as `docs/reference/json.md` describes it. What is not known is `null`.
+pub fn json(report: &DoctorReport) -> Value {
+    let ailment = |a: &Ailment| {
+        json!({
+            "code": a.code,
+            "severity": match a.severity {
+                Severity::Note => "note",
+                Severity::Warning => "warning",
+                Severity::Serious => "serious",
+            },
+            "title": a.title,
+            "cost": a.cost,
+            "remedy": a.remedy,
+            "can_fix": a.can_fix,
+        })
+    };
+    let spread = |s: Spread| {
+        json!({
+            "median": s.median,
+            "iqr_over_median": s.iqr_over_median,
+            "p99_over_median": s.p99_over_median,
+        })
+    };
+    let trial = |t: &Trial| {
+        json!({
+            "name": t.name,
+            "blocks": t.found.blocks,
+            "before": spread(t.found.before),
+            "after": spread(t.found.after),
+            "spread_ratio": t.found.ratio,
+            "lower": t.found.interval.lower,
+            "upper": t.found.interval.upper,
+            "verdict": t.found.verdict.word(),
+            "median_change": t.found.median_change(),
+        })
+    };
+    json!({
+        "assay": VERSION,
+        "sentence": report.sentence(),
+        "machine": report.machine,
+        "disturbs": report.disturbs.iter().map(ailment).collect::<Vec<_>>(),
+        "missing": report.missing,
+        "workload": report.workload,
+        "costs": report.costs.iter().map(trial).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,92 @@
+//! Columns of cells under headings, as tables on a screen are made of. It knows widths and tones, not what the cells say.
+
+use crate::layout::{Line, Page, Tone};
+use crate::names::width;
+
+/// Spaces between columns.
+pub(crate) const GAP: usize = 3;
+
+/// The cells of one column under its heading; right-aligned, except for those that begin a group.
+pub(crate) struct Cells {
+    heading: String,
+    cells: Vec<(Tone, String)>,
+    left: bool,
+    /// Columns between this one and the one before.
+    pub gap: usize,
+}
+
+impl Cells {
+    /// Left-aligned cells of one tone; a heading that is wider than they hangs over the columns that follow.
+    pub(crate) fn left(heading: &str, cells: Vec<String>, tone: Tone, gap: usize) -> Self {
+        Self::toned(heading, cells.into_iter().map(|cell| (tone, cell)).collect(), gap)
+    }
+
+    /// Left-aligned cells, each with its tone.
+    pub(crate) fn toned(heading: &str, cells: Vec<(Tone, String)>, gap: usize) -> Self {
+        Self { heading: heading.to_owned(), cells, left: true, gap }
+    }
+
+    /// Right-aligned cells.
+    pub(crate) fn right(heading: &str, cells: Vec<String>, tone: Tone) -> Self {
+        Self { left: false, ..Self::left(heading, cells, tone, GAP) }
+    }
+
+    /// The same with so many columns before it.
+    pub(crate) fn with_gap(self, gap: usize) -> Self {
+        Self { gap, ..self }
+    }
+
+    /// Columns that it takes, its gap not counted.
+    pub(crate) fn width(&self) -> usize {
+        let widest = self.cells.iter().map(|(_, cell)| width(cell)).max().unwrap_or(0);
+        // A heading on the left may hang over the columns that follow it.
+        if self.left { widest } else { widest.max(width(&self.heading)) }
+    }
+}
+
+/// Columns that all of them take side by side, with a heading that hangs over the last.
+pub(crate) fn width_of(columns: &[Cells]) -> usize {
+    let mut place = 0;
+    let mut widest = 0;
+    for column in columns {
+        place += column.gap;
+        let own = column.width();
+        widest = widest.max(place + own.max(width(&column.heading)));
+        place += own;
+    }
+    widest
+}
+
+/// Draws columns of so many rows under their headings.
+pub(crate) fn draw_columns(page: &mut Page, columns: &[Cells], rows: usize) {
+    let mut head = String::new();
+    let mut place = 0;
+    for column in columns {
+        place += column.gap;
+        if column.left && width(&head) <= place {
+            head += &" ".repeat(place - width(&head));
+            head += &column.heading;
+        }
+        place += column.width();
+        if !column.left {
+            let from = place.saturating_sub(width(&column.heading));
+            head += &" ".repeat(from.saturating_sub(width(&head)));
+            head += &column.heading;
+        }
+    }
+    page.line(&vec![(Tone::Quiet, head)]);
+    for row in 0..rows {
+        let mut line: Line = Vec::new();
+        for column in columns {
+            let (tone, cell) = &column.cells[row];
+            let room = " ".repeat(column.width() - width(cell));
+            let gap = " ".repeat(column.gap);
+            if column.left {
+                line.push((*tone, format!("{gap}{cell}{room}")));
+            } else {
+                line.push((*tone, format!("{gap}{room}{cell}")));
+            }
+        }
+        page.line(&line);
+    }
+}

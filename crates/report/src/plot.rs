@@ -1,0 +1,269 @@
+//! A scan's curves as a picture made of characters, both axes logarithmic, so that a power is a straight line and the steeper one
+//! grows faster. A picture for the eye: it shows medians, and says nothing of how sure they are.
+
+use crate::label::label;
+use crate::layout::{Line, Page, Tone};
+use crate::names::{fitted, width};
+use crate::number;
+use assay_analysis::{Analysis, Curve};
+use assay_data::Unit;
+
+/// Narrower pages have no picture.
+const FROM_WIDTH: usize = 50;
+/// Lines and most columns of the picture without its axes.
+const LINES: usize = 12;
+const MOST_COLUMNS: usize = 60;
+/// Most labels on the vertical axis.
+const MOST_TICKS: usize = 5;
+/// Columns left of the first and right of the last point, and a legend's gap.
+const MARGIN: usize = 2;
+
+/// The characters of a picture.
+struct Signs {
+    marks: [char; 6],
+    several: char,
+    dot: char,
+    side: char,
+    side_tick: char,
+    corner: char,
+    base: char,
+    base_tick: char,
+}
+
+const UNICODE: Signs = Signs {
+    marks: ['●', '○', '▲', '△', '■', '□'],
+    several: '◆',
+    dot: '·',
+    side: '│',
+    side_tick: '┤',
+    corner: '└',
+    base: '─',
+    base_tick: '┬',
+};
+
+const ASCII: Signs = Signs {
+    marks: ['o', 'x', '+', '@', '#', '%'],
+    several: '*',
+    dot: '.',
+    side: '|',
+    side_tick: '+',
+    corner: '+',
+    base: '-',
+    base_tick: '+',
+};
+
+/// Draws the curves of the first parameter, the others held at their first values; nothing where there are none, or no room.
+pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
+    let Some(first) = analysis.curves.first() else { return };
+    if page.width() < FROM_WIDTH {
+        return;
+    }
+    let alike = |c: &&Curve| c.parameter == first.parameter && c.fixed == first.fixed;
+    let curves: Vec<&Curve> = analysis.curves.iter().filter(alike).collect();
+    let metric = &analysis.metrics[analysis.primary];
+    let logs = || curves.iter().flat_map(|c| points(c));
+    let (Some(x), Some(y)) =
+        (Axis::over(logs().map(|(x, _)| x)), Axis::over(logs().map(|(_, y)| y)))
+    else {
+        return;
+    };
+    let signs = if page.unicode() { UNICODE } else { ASCII };
+    let ticks: Vec<(f64, String)> =
+        ticks(&y, &metric.unit).into_iter().map(|(at, text)| (at, page.spelled(&text))).collect();
+    let side = ticks.iter().map(|(_, text)| width(text)).max().unwrap_or(0);
+    let columns = page.width().saturating_sub(side + 2).min(MOST_COLUMNS);
+    let canvas = Canvas::of(&curves, &x, &y, columns, &signs);
+
+    page.gap();
+    let heading = page.spelled(&label(metric));
+    page.line(&vec![(
+        Tone::Quiet,
+        format!("{}{heading}", " ".repeat(side.saturating_sub(width(&heading)))),
+    )]);
+    let rows: Vec<usize> = ticks.iter().map(|(at, _)| LINES - 1 - y.place(*at, LINES, 0)).collect();
+    for (row, cells) in canvas.cells.iter().enumerate() {
+        let text = rows.iter().position(|&r| r == row).map_or("", |tick| ticks[tick].1.as_str());
+        let sign = if text.is_empty() { signs.side } else { signs.side_tick };
+        let room = " ".repeat(side - width(text));
+        let mut line: Line = vec![(Tone::Quiet, format!("{room}{text} {sign}"))];
+        line.extend(cells.iter().map(|&(tone, c)| (tone, c.to_string())));
+        page.line(&line);
+    }
+    base(page, first, &x, side, columns, &signs);
+    legend(page, analysis, &curves, &canvas, &signs);
+}
+
+/// Logarithms of the parameter and the median, where there is one.
+fn points(curve: &Curve) -> impl Iterator<Item = (f64, f64)> + '_ {
+    let logs = curve.points.iter().map(|p| (p.value.ln(), p.median.ln()));
+    logs.filter(|(x, y)| x.is_finite() && y.is_finite())
+}
+
+/// A range of logarithms that is laid over places.
+struct Axis {
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    fn over(logs: impl Iterator<Item = f64>) -> Option<Self> {
+        let range = logs
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        (range.0 <= range.1).then_some(Self { low: range.0, high: range.1 })
+    }
+
+    /// The place of a logarithm among `places`, of which so many at either end stay free; the middle where there is no range.
+    fn place(&self, log: f64, places: usize, margin: usize) -> usize {
+        let inner = places.saturating_sub(2 * margin + 1) as f64;
+        let share =
+            if self.high > self.low { (log - self.low) / (self.high - self.low) } else { 0.5 };
+        margin + (share.clamp(0.0, 1.0) * inner).round() as usize
+    }
+}
+
+/// The picture: rows from the top, each cell with its tone.
+struct Canvas {
+    cells: Vec<Vec<(Tone, char)>>,
+    overlaps: bool,
+}
+
+impl Canvas {
+    fn of(curves: &[&Curve], x: &Axis, y: &Axis, columns: usize, signs: &Signs) -> Self {
+        let mut cells = vec![vec![(Tone::Plain, ' '); columns]; LINES];
+        let place = |(log_x, log_y): (f64, f64)| {
+            (x.place(log_x, columns, MARGIN), LINES - 1 - y.place(log_y, LINES, 0))
+        };
+        for curve in curves {
+            let places: Vec<(usize, usize)> = points(curve).map(place).collect();
+            for pair in places.windows(2) {
+                let [(left, from), (right, to)] = [pair[0], pair[1]];
+                let between = (left + 1..right).map(|column| {
+                    let share = (column - left) as f64 / (right - left) as f64;
+                    let row = from as f64 + share * (to as f64 - from as f64);
+                    (row.round() as usize, column)
+                });
+                between.for_each(|(row, column)| cells[row][column] = (Tone::Quiet, signs.dot));
+            }
+        }
+        let mut overlaps = false;
+        for (index, curve) in curves.iter().enumerate() {
+            let mark = mark(signs, index);
+            for (column, row) in points(curve).map(place) {
+                let cell = &mut cells[row][column];
+                let taken = cell.1 != ' ' && cell.1 != signs.dot && cell.1 != mark;
+                overlaps |= taken;
+                *cell = (Tone::Strong, if taken { signs.several } else { mark });
+            }
+        }
+        Self { cells, overlaps }
+    }
+}
+
+fn mark(signs: &Signs, index: usize) -> char {
+    signs.marks[index % signs.marks.len()]
+}
+
+/// The horizontal axis with the values of the parameter below it, as many as have room.
+fn base(page: &mut Page, curve: &Curve, x: &Axis, side: usize, columns: usize, signs: &Signs) {
+    let mut axis = vec![signs.base; columns];
+    let mut below = String::new();
+    let mut free = 0;
+    for point in &curve.points {
+        let at = x.place(point.value.ln(), columns, MARGIN);
+        axis[at] = signs.base_tick;
+        let text = page.spelled(&plain(point.value));
+        let from = at.saturating_sub(width(&text) / 2);
+        if from >= free && from + width(&text) <= columns {
+            below += &" ".repeat(from - width(&below));
+            below += &text;
+            free = from + width(&text) + 2;
+        }
+    }
+    let axis: String = axis.into_iter().collect();
+    let room = " ".repeat(side + 1);
+    page.line(&vec![(Tone::Quiet, format!("{room}{}{axis}", signs.corner))]);
+    page.line(&vec![(Tone::Quiet, format!("{room} {below}"))]);
+}
+
+fn plain(value: f64) -> String {
+    if (1e-4..1e9).contains(&value) { format!("{value}") } else { format!("{value:e}") }
+}
+
+fn legend(page: &mut Page, analysis: &Analysis, curves: &[&Curve], canvas: &Canvas, signs: &Signs) {
+    let names: Vec<String> = curves.iter().map(|c| c.command.clone()).collect();
+    let names = fitted(&names, page.width() / 3, page.ellipsis());
+    let mut entries: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| format!("{} {name}", mark(signs, index)))
+        .collect();
+    entries.extend(canvas.overlaps.then(|| format!("{} several of them", signs.several)));
+    let first = curves[0];
+    let fixed: Vec<String> = first.fixed.iter().map(|(name, v)| format!("{name} = {v}")).collect();
+    let fixed = if fixed.is_empty() { String::new() } else { format!(", at {}", fixed.join(", ")) };
+    let metric = label(&analysis.metrics[analysis.primary]);
+    let axes = format!("{metric} over {}{fixed}; both axes logarithmic", first.parameter);
+    page.paragraph(2, &[(Tone::Plain, entries.join("   ")), (Tone::Quiet, format!("   ({axes})"))]);
+}
+
+/// Round values within the range with their logarithms; the ends themselves where there are fewer than two.
+fn ticks(axis: &Axis, unit: &Unit) -> Vec<(f64, String)> {
+    let told = |value: f64| (value.ln(), number::chosen(value, unit));
+    for factors in steps(unit) {
+        let base: f64 = if *unit == Unit::Byte { 1024.0 } else { 10.0 };
+        let decades =
+            (axis.low / base.ln()).floor() as i32 - 1..=(axis.high / base.ln()).ceil() as i32;
+        let round: Vec<f64> = decades
+            .flat_map(|decade| factors.iter().map(move |factor| factor * base.powi(decade)))
+            .filter(|value| (axis.low..=axis.high).contains(&value.ln()))
+            .collect();
+        if round.len() > MOST_TICKS {
+            let every = round.len().div_ceil(MOST_TICKS);
+            return round.into_iter().step_by(every).map(told).collect();
+        }
+        if round.len() >= 2 {
+            return round.into_iter().map(told).collect();
+        }
+    }
+    let ends = if axis.high > axis.low { vec![axis.low, axis.high] } else { vec![axis.low] };
+    ends.into_iter().map(|log| (log, number::value(log.exp(), unit))).collect()
+}
+
+/// From the coarsest to the finest division of a decade (of bytes: of a factor of 1,024).
+fn steps(unit: &Unit) -> [&'static [f64]; 3] {
+    match unit {
+        Unit::Byte => [
+            &[1.0],
+            &[1.0, 16.0, 128.0],
+            &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0],
+        ],
+        _ => [&[1.0], &[1.0, 3.0], &[1.0, 2.0, 5.0]],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(low: f64, high: f64, unit: &Unit) -> Vec<String> {
+        let axis = Axis { low: low.ln(), high: high.ln() };
+        ticks(&axis, unit).into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn the_axis_names_round_values_within_its_range() {
+        assert_eq!(labels(0.0008, 2.0, &Unit::Second), ["1 ms", "10 ms", "100 ms", "1 s"]);
+        assert_eq!(labels(0.002, 0.007, &Unit::Second), ["2 ms", "5 ms"]);
+        assert_eq!(labels(0.0021, 0.0024, &Unit::Second), ["2.100 ms", "2.400 ms"]);
+        assert_eq!(labels(3e5, 4e6, &Unit::Byte), ["512 KiB", "1 MiB", "2 MiB"]);
+        assert_eq!(labels(7.0, 7.0, &Unit::One), ["7.000"]);
+        assert_eq!(labels(1e-9, 1e9, &Unit::Second).len(), 5);
+    }
+
+    #[test]
+    fn the_ends_of_a_range_are_the_ends_of_the_picture() {
+        let axis = Axis { low: 0.0, high: 2.0 };
+        assert_eq!([0.0, 1.0, 2.0].map(|log| axis.place(log, 11, 0)), [0, 5, 10]);
+        assert_eq!([0.0, 2.0].map(|log| axis.place(log, 11, 2)), [2, 8]);
+    }
+}

@@ -1,0 +1,366 @@
+//! A scan on the screen: where one command beats another, the table, with which power of the parameter the values grow, a picture.
+//!
+//! A scan holds so many comparisons that a paragraph for each would hide what they say together; so one sentence gathers, for each
+//! command, the values at which it is faster, slower, equivalent. Nothing here decides: verdicts and exponents are the analysis's.
+
+use crate::label::{Wording, label, wording};
+use crate::layout::{Page, Tone};
+use crate::number;
+use crate::plot;
+use crate::scan_table;
+use crate::terminal::said;
+use crate::words::{self, Sentence, quoted};
+use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, Verdict};
+use assay_data::{Better, Threshold};
+
+/// Fewer subjects are told one by one, unless there is a curve to tell.
+const FROM: usize = 4;
+/// Curves that are told; the JSON holds the others.
+const MOST_CURVES: usize = 8;
+/// Values that are listed before they are told as a range.
+const LISTED: usize = 5;
+/// An exponent whose interval stays within this of 0 is hardly any dependence.
+const FLAT: f64 = 0.05;
+
+/// Whether this is told as a scan.
+pub(crate) fn shows(analysis: &Analysis) -> bool {
+    analysis.scan.is_some() && (analysis.subjects.len() >= FROM || !analysis.curves.is_empty())
+}
+
+/// Draws everything about a scan that stands above the checks.
+pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
+    let Some(layout) = &analysis.scan else { return };
+    let summaries = summaries(analysis, layout);
+    let none = summaries.is_empty();
+    for (tone, Sentence { claim, sureness }) in summaries {
+        said(page, tone, claim, &sureness);
+    }
+    // Without comparisons, how it grows is what was asked; without numbers to grow with, how far it goes.
+    if none {
+        tell_growth(page, analysis);
+    }
+    if none && analysis.curves.is_empty() {
+        for claim in (0..layout.commands).filter_map(|k| spread(analysis, layout, k)) {
+            said(page, Tone::Strong, claim, "");
+        }
+    }
+    if let Some((at, detail)) = outlook(analysis) {
+        page.paragraph(2, &[(Tone::Plain, format!("  {at}: {detail}"))]);
+    }
+    page.gap();
+    scan_table::draw(page, analysis, layout, analysis.primary);
+    notes(page, analysis, layout, &analysis.comparisons);
+    for metric in beside(analysis) {
+        page.gap();
+        let heading = format!("beside it: {}", label(&analysis.metrics[metric]));
+        page.paragraph(2, &[(Tone::Quiet, heading)]);
+        scan_table::draw(page, analysis, layout, metric);
+    }
+    if !none && !analysis.curves.is_empty() {
+        page.gap();
+        tell_growth(page, analysis);
+    }
+    plot::draw(page, analysis);
+    page.gap();
+}
+
+fn tell_growth(page: &mut Page, analysis: &Analysis) {
+    for Sentence { claim, sureness } in grown(analysis) {
+        said(page, Tone::Strong, claim, &sureness);
+    }
+}
+
+/// The sentences of a scan, for a report without a screen.
+pub(crate) fn sentences(analysis: &Analysis) -> Vec<Sentence> {
+    let layout = analysis.scan.as_ref();
+    let summaries = layout.map_or_else(Vec::new, |layout| summaries(analysis, layout));
+    summaries.into_iter().map(|(_, sentence)| sentence).chain(grown(analysis)).collect()
+}
+
+/// The parameters of a subject with their values: `n = 4, mode = fast`.
+pub(crate) fn combination(analysis: &Analysis, subject: usize) -> String {
+    let parameters = &analysis.subjects[subject].parameters;
+    let told: Vec<String> = parameters.iter().map(|(name, v)| format!("{name} = {v}")).collect();
+    told.join(", ")
+}
+
+fn beside(analysis: &Analysis) -> Vec<usize> {
+    if analysis.plan.beside.is_empty() {
+        return Vec::new();
+    }
+    let mut metrics: Vec<usize> = analysis.secondary.iter().map(|c| c.metric).collect();
+    metrics.dedup();
+    metrics
+}
+
+/// What the columns of the table mean.
+fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[Comparison]) {
+    let mut told = Vec::new();
+    let sure = number::chosen_percent(analysis.plan.confidence);
+    if !comparisons.is_empty() {
+        let to = against_whom(analysis, layout, comparisons).map_or_else(
+            || "the one that it is compared with".to_owned(),
+            |whom| match whom {
+                Against::Command(command) => quoted(&layout.labels[command]),
+                Against::Subject(subject) => combination(analysis, subject),
+            },
+        );
+        told.push(format!("ratio: to {to}, with its interval ({sure} sure of all rows together)"));
+    }
+    if comparisons.is_empty() {
+        let described = (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
+        let (known, lacking): (Vec<_>, Vec<_>) =
+            described.partition(|d| d.median_interval.is_some());
+        told.push(match (known.is_empty(), lacking.is_empty()) {
+            (true, _) => "medians; too few values for intervals".to_owned(),
+            (_, true) => format!("medians with their intervals, {sure} sure of each"),
+            _ => format!(
+                "medians with their intervals, {sure} sure of each; none where there are too few independent values for one"
+            ),
+        });
+    }
+    let threshold = match &analysis.plan.threshold {
+        Threshold::Relative(share) => number::chosen_percent(*share),
+        Threshold::Absolute { value, unit } => number::chosen(*value, unit),
+    };
+    if comparisons.iter().any(|c| c.decision.verdict == Verdict::Equivalent) {
+        told.push(format!("equivalent: any difference is below {threshold}"));
+    }
+    if comparisons.iter().any(|c| c.decision.possibly_below_threshold) {
+        told.push(format!("* possibly by less than the {threshold} that matters"));
+    }
+    if !told.is_empty() {
+        page.paragraph(2, &[(Tone::Quiet, told.join("; "))]);
+    }
+}
+
+/// With whom a command is compared all over a scan.
+#[derive(Clone, Copy, PartialEq)]
+enum Against {
+    /// With this command, at the same values.
+    Command(usize),
+    /// With this one subject.
+    Subject(usize),
+}
+
+/// The one thing that all of these are compared with, if it is one.
+fn against_whom(analysis: &Analysis, layout: &Layout, all: &[Comparison]) -> Option<Against> {
+    let of = |c: &Comparison| {
+        let same = analysis.subjects[c.of].parameters == analysis.subjects[c.against].parameters;
+        if same {
+            Against::Command(c.against % layout.commands)
+        } else {
+            Against::Subject(c.against)
+        }
+    };
+    let first = of(all.first()?);
+    all.iter().all(|c| of(c) == first).then_some(first)
+}
+
+/// One sentence for each command that is compared: at which values it is what.
+fn summaries(analysis: &Analysis, layout: &Layout) -> Vec<(Tone, Sentence)> {
+    let mut sentences = Vec::new();
+    for command in 0..layout.commands {
+        let own: Vec<Comparison> = analysis
+            .comparisons
+            .iter()
+            .filter(|c| c.of % layout.commands == command)
+            .cloned()
+            .collect();
+        let Some(whom) = against_whom(analysis, layout, &own) else { continue };
+        let against = match whom {
+            Against::Command(other) => quoted(&layout.labels[other]),
+            Against::Subject(subject) => format!("at {}", combination(analysis, subject)),
+        };
+        sentences.push(summary(analysis, &quoted(&layout.labels[command]), &against, &own));
+    }
+    sentences
+}
+
+fn summary(analysis: &Analysis, of: &str, against: &str, own: &[Comparison]) -> (Tone, Sentence) {
+    let w = wording(&analysis.metrics[analysis.primary]);
+    let at = |verdict: Verdict| -> Vec<usize> {
+        own.iter().filter(|c| c.decision.verdict == verdict).map(|c| c.of).collect()
+    };
+    let mut parts = Vec::new();
+    for verdict in [Verdict::Faster, Verdict::Slower] {
+        let subjects = at(verdict);
+        if !subjects.is_empty() {
+            let places = places(analysis, &subjects, own, "every");
+            let word = direction(analysis, &w, verdict);
+            parts.push(if !parts.is_empty() {
+                format!("{word} {places}")
+            } else if w.is_time {
+                format!("{of} is {word} than {against} {places}")
+            } else if w.noun_first {
+                format!("{of} has a {word} {} than {against} {places}", w.whole)
+            } else {
+                format!("{of} {} {word}{} than {against} {places}", w.verb, w.noun)
+            });
+        }
+    }
+    let begun = !parts.is_empty();
+    let equal = at(Verdict::Equivalent);
+    if !equal.is_empty() {
+        let places = places(analysis, &equal, own, "every");
+        let between = if begun { String::new() } else { format!("between {of} and {against} ") };
+        parts.push(format!("no difference that matters {between}{places}"));
+    }
+    let unknown = at(Verdict::Inconclusive);
+    if !unknown.is_empty() {
+        let places = places(analysis, &unknown, own, "any");
+        parts.push(if parts.is_empty() {
+            format!("not known yet whether {of} differs from {against} {places}")
+        } else {
+            format!("not known yet {places}")
+        });
+    }
+    let tone = match (at(Verdict::Faster).len(), at(Verdict::Slower).len(), unknown.len()) {
+        (0, 0, n) if n > 0 => Tone::Unsure,
+        (n, 0, 0) if n > 0 => Tone::Good,
+        (0, n, 0) if n > 0 => Tone::Bad,
+        _ => Tone::Strong,
+    };
+    let sure = number::chosen_percent(analysis.plan.confidence);
+    let blocks = analysis.blocks.map_or_else(String::new, |n| format!("; {n} blocks"));
+    let sureness = format!("{sure} sure of all together{blocks}");
+    (tone, Sentence { claim: parts.join("; "), sureness })
+}
+
+fn direction(analysis: &Analysis, w: &Wording, verdict: Verdict) -> &'static str {
+    let better = verdict == Verdict::Faster;
+    let less = better == (analysis.metrics[analysis.primary].better == Better::Lower);
+    match (w.is_time, better, less) {
+        (true, true, _) => "faster",
+        (true, false, _) => "slower",
+        (false, _, true) => w.less,
+        (false, _, false) => w.more,
+    }
+}
+
+/// Where in the scan these subjects of those compared are: `at n = 4, 8, 16`, `at n = 4 … 128`, `at every n`; `all` is the word for
+/// all of them.
+fn places(analysis: &Analysis, subjects: &[usize], of: &[Comparison], all: &str) -> String {
+    let parameters = |subject: usize| &analysis.subjects[subject].parameters;
+    if subjects.len() == of.len() && of.len() > 1 {
+        let other = of.iter().any(|c| parameters(c.of) != parameters(c.against));
+        let all = if other { format!("{all} other") } else { all.to_owned() };
+        return match parameters(subjects[0]).as_slice() {
+            [(name, _)] => format!("at {all} {name}"),
+            several => {
+                let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
+                format!("at {all} {}", names.join(" and "))
+            }
+        };
+    }
+    let [(name, _)] = parameters(subjects[0]).as_slice() else {
+        let each = subjects.iter().map(|&subject| combination(analysis, subject));
+        return format!("at {}", each.collect::<Vec<_>>().join("; at "));
+    };
+    let value = |subject: usize| parameters(subject)[0].1.clone();
+    let step = analysis.scan.as_ref().map_or(1, |layout| layout.commands);
+    let (first, last) = (subjects[0], subjects[subjects.len() - 1]);
+    if subjects.len() > LISTED && last - first == step * (subjects.len() - 1) {
+        return format!("at {name} = {} … {}", value(first), value(last));
+    }
+    let values: Vec<String> = subjects.iter().map(|&subject| value(subject)).collect();
+    format!("at {name} = {}", values.join(", "))
+}
+
+/// From the smallest to the largest median of a command, and where these are.
+fn spread(analysis: &Analysis, layout: &Layout, command: usize) -> Option<String> {
+    let own = (command..analysis.subjects.len()).step_by(layout.commands);
+    let medians: Vec<(f64, usize)> =
+        own.filter_map(|s| Some((analysis.primary_of(s)?.median, s))).collect();
+    let least = medians.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let most = medians.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let metric = &analysis.metrics[analysis.primary];
+    let told = |(median, subject): &(f64, usize)| {
+        format!("{} at {}", number::value(*median, &metric.unit), combination(analysis, *subject))
+    };
+    let of = quoted(&layout.labels[command]);
+    Some(format!("the {} of {of}: from {} to {}", wording(metric).whole, told(least), told(most)))
+}
+
+/// How long the comparison that is farthest from an answer would likely take.
+fn outlook(analysis: &Analysis) -> Option<(String, String)> {
+    let open = analysis.comparisons.iter().filter(|c| c.decision.verdict == Verdict::Inconclusive);
+    let farthest = open.max_by_key(|c| c.outlook.and_then(|outlook| outlook.to_rule_out))?;
+    let (of, against) =
+        (&analysis.subjects[farthest.of].name, &analysis.subjects[farthest.against].name);
+    let detail = words::details(analysis, farthest, of, against).into_iter().next()?;
+    Some((combination(analysis, farthest.of), detail))
+}
+
+/// A sentence for every curve.
+fn grown(analysis: &Analysis) -> Vec<Sentence> {
+    let mut sentences: Vec<Sentence> =
+        analysis.curves.iter().take(MOST_CURVES).map(|curve| growth(analysis, curve)).collect();
+    let more = analysis.curves.len().saturating_sub(MOST_CURVES);
+    if more > 0 {
+        let claim = format!("and {more} more such curves: --json holds them");
+        sentences.push(Sentence { claim, sureness: String::new() });
+    }
+    sentences
+}
+
+fn growth(analysis: &Analysis, curve: &Curve) -> Sentence {
+    let whole = wording(&analysis.metrics[analysis.primary]).whole;
+    let n = &curve.parameter;
+    let at: Vec<String> = curve.fixed.iter().map(|(name, v)| format!("{name} = {v}")).collect();
+    let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
+    let what = format!("the {whole} of {}{at}", quoted(&curve.command));
+    let plain = |claim: String| Sentence { claim, sureness: String::new() };
+    let exponent = match &curve.exponent {
+        Ok(exponent) => exponent,
+        Err(NoExponent::NotInBlocks) => {
+            return plain(format!(
+                "{what}: no power of {n} is given, since it was not measured in blocks"
+            ));
+        }
+        Err(NoExponent::TooFewBlocks(blocks)) => {
+            return plain(format!(
+                "{what}: no power of {n} is given yet; it needs {} blocks, {blocks} taken",
+                assay_analysis::scaling::FEWEST_BLOCKS
+            ));
+        }
+        Err(NoExponent::NotPositive) => {
+            return plain(format!(
+                "{what} is zero or negative somewhere, so it has no power of {n}"
+            ));
+        }
+    };
+    if exponent.curved {
+        return plain(bent(curve, exponent, &what));
+    }
+    let ends = exponent.interval.map(|i| (i.lower, i.upper));
+    let power = format!("{n}^{}", number::ratio(exponent.estimate, ends));
+    let sure = number::chosen_percent(analysis.plan.confidence);
+    let Some(interval) = exponent.interval else {
+        let sureness = format!("{} blocks; too few for an interval", exponent.blocks);
+        let grows = if exponent.estimate < 0.0 { "fall" } else { "grow" };
+        return Sentence { claim: format!("{what} seems to {grows} like {power}"), sureness };
+    };
+    let claim = if interval.lower > -FLAT && interval.upper < FLAT {
+        format!("{what} hardly depends on {n}: like {power}")
+    } else if interval.lower > 0.0 {
+        format!("{what} grows like {power}")
+    } else if interval.upper < 0.0 {
+        format!("{what} falls like {power}")
+    } else {
+        format!("not known yet whether {what} grows with {n}: like {power}")
+    };
+    let twice = number::multiple(2f64.powf(exponent.estimate));
+    Sentence { claim, sureness: format!("{sure} sure; twice the {n}: {twice} the {whole}") }
+}
+
+/// `follows no single power of n: from n^0.1 between 1 and 2 to n^0.9 between 8 and 16`.
+fn bent(curve: &Curve, exponent: &Exponent, what: &str) -> String {
+    let n = &curve.parameter;
+    let step = |index: usize| {
+        let (left, right) = (curve.points[index].value, curve.points[index + 1].value);
+        format!("{n}^{} between {left} and {right}", number::fixed(exponent.steps[index], 2))
+    };
+    let last = exponent.steps.len() - 1;
+    format!("{what} follows no single power of {n}: from {} to {}", step(0), step(last))
+}

@@ -1,0 +1,61 @@
+//! Small tables: a name at the left, numbers at the right; where a row does not fit, its numbers go below its name, and where
+//! not even those fit, each on a line of its own behind its head.
+//!
+//! For the screens beside the comparison, which has a table of its own. It knows nothing of what the cells say.
+
+use crate::layout::{Line, Page, Tone};
+use crate::names::width;
+
+/// Columns between two numbers.
+const GAP: usize = 2;
+
+/// Draws the rows under their heads, each in its tone. Rows have as many cells as there are heads.
+pub(crate) fn draw<R: AsRef<[String]>>(
+    page: &mut Page,
+    head: &[String],
+    rows: &[R],
+    tones: &[Tone],
+) {
+    let cells = |row: &[String]| -> Vec<String> { row.iter().map(|c| page.spelled(c)).collect() };
+    let head = cells(head);
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| cells(row.as_ref())).collect();
+    let widths: Vec<usize> = (0..head.len())
+        .map(|column| {
+            let of = |row: &Vec<String>| row.get(column).map_or(0, |cell| width(cell));
+            rows.iter().map(of).max().unwrap_or(0).max(width(&head[column]))
+        })
+        .collect();
+    let numbers: usize = widths[1..].iter().map(|w| w + GAP).sum();
+    let folded = 2 + widths[0] + numbers > page.width();
+    let begins = if folded { 4 } else { 2 + widths[0] };
+    if begins + numbers > page.width() {
+        return list(page, &head, &rows, tones);
+    }
+    let numbered = |row: &[String]| -> String {
+        row.iter().zip(&widths).skip(1).map(|(c, w)| " ".repeat(GAP + w - width(c)) + c).collect()
+    };
+    let lines = std::iter::once((&head, Tone::Quiet)).chain(rows.iter().zip(tones.iter().copied()));
+    for (row, tone) in lines {
+        let name = &row[0];
+        if folded {
+            page.line(&vec![(tone, format!("  {name}"))]);
+        }
+        let begin = if folded {
+            " ".repeat(begins)
+        } else {
+            format!("  {name}{}", " ".repeat(widths[0] - width(name)))
+        };
+        let line: Line = vec![(tone, begin), (tone, numbered(row))];
+        page.line(&line);
+    }
+}
+
+/// Every number on its own line.
+fn list(page: &mut Page, head: &[String], rows: &[Vec<String>], tones: &[Tone]) {
+    for (row, &tone) in rows.iter().zip(tones) {
+        page.paragraph(4, &[(tone, format!("  {}", row[0]))]);
+        for (head, cell) in head.iter().zip(row).skip(1) {
+            page.paragraph(6, &[(tone, format!("    {head}: {cell}"))]);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! A comparison in a word or two, for the cells of a table.
+
+use super::{Form, Teller};
+use crate::number;
+use assay_analysis::{Analysis, Comparison, Verdict};
+
+/// The verdict as one word for a table: `faster`, `slower` (`less`, `more` where nobody waits), `equivalent`, `not known yet`. A
+/// star where the difference is possibly below the threshold.
+pub(crate) fn verdict_word(analysis: &Analysis, comparison: &Comparison) -> String {
+    let teller = Teller::new(analysis, comparison, "", "");
+    let decision = &comparison.decision;
+    let star = if decision.possibly_below_threshold { "*" } else { "" };
+    match decision.verdict {
+        Verdict::Faster => format!("{}{star}", teller.won(true)),
+        Verdict::Slower => format!("{}{star}", teller.won(false)),
+        Verdict::Equivalent => "equivalent".to_owned(),
+        Verdict::Inconclusive => "not known yet".to_owned(),
+    }
+}
+
+/// The verdict in plain words, with its size where there is one: `2.6 % less`, `no difference that matters`.
+pub(crate) fn in_plain_words(analysis: &Analysis, comparison: &Comparison) -> String {
+    let teller = Teller::new(analysis, comparison, "", "");
+    let decision = &comparison.decision;
+    match decision.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            let size = teller.size();
+            let small = decision.possibly_below_threshold && decision.threshold.is_finite();
+            let threshold = teller.threshold();
+            if small { format!("{size}, possibly below {threshold}") } else { size }
+        }
+        Verdict::Equivalent => "no difference that matters".to_owned(),
+        Verdict::Inconclusive if decision.interval.is_none() => "too few values".to_owned(),
+        Verdict::Inconclusive => "not known yet".to_owned(),
+    }
+}
+
+impl Teller<'_> {
+    /// The size of the difference: `2.6 % less`, `4.0 × as much`.
+    pub(super) fn size(&self) -> String {
+        let estimate = self.c.decision.estimate;
+        if let Form::Multiple = self.form {
+            return format!("{} as much", number::multiple(estimate.exp()));
+        }
+        format!("{}{} {}", self.numbers(&[estimate])[0], self.suffix(), self.direction(estimate))
+    }
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Do four Ruby threads inflate faster side by side than one at a time, and what do they wait for?
+# Usage: run.sh [ASSAY]     ASSAY: the program, if it is not in the PATH
+set -eu
+
+assay=${1-assay}
+case $assay in */*) assay=$(realpath "$assay") ;; esac
+cd "$(dirname "$0")"
+
+exec "$assay" run --runs 50 --confidence 99% \
+    --metric 'inner:s=stdout' \
+    --beside cpu,user,system,voluntary_switches,involuntary_switches,cpu_per_wall \
+    -N locked -N parallel \
+    'ruby inflate.rb locked' 'ruby inflate.rb parallel'
