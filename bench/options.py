@@ -122,8 +122,8 @@ def still(bench):
                     limit,
                     subject["name"],
                     milliseconds(wall["median"]),
-                    percent((q["p75"] - q["p25"]) / wall["median"]),
-                    f"{q['p99'] / wall['median']:.2f}",
+                    percent((q["0.75"] - q["0.25"]) / wall["median"]),
+                    f"{q['0.99'] / wall['median']:.2f}",
                 )
     result.note(
         "The seeds' author held the frequency, lifted the limit on real-time programs and ran first in, first out. This "
@@ -146,7 +146,8 @@ def calibrate(bench):
             argv = [ASSAY, "calibrate", "--time", seconds, "--no-save", "--json"]
             told = json.loads(bench.run(argv, timeout=200 + seconds * 4).stdout)
         for method in told["methods"]:
-            result.row(condition, f"false alarms: {method['name']}", percent(method["rate"]))
+            name = method["name"].replace("_", " ")
+            result.row(condition, f"false alarms: {name} ({method['test']})", percent(method["rate"]))
         for sight in told["sight"]:
             found = sight["believable"]
             mark = " (extrapolated)" if sight["extrapolated"] else ""

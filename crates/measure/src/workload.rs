@@ -9,8 +9,11 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::command::Command;
+use crate::error::MeasureError;
+use crate::runner::{RunOptions, Runner};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/workload"));
 
@@ -53,12 +56,13 @@ fn write(path: &Path) -> io::Result<()> {
     file.write_all(PROGRAM)
 }
 
-/// How many steps make a run of `spin` last about so many seconds here and now, its start included;
-/// at least 1. `program` is what [`unpack`] returned.
+/// How many steps make a run of `spin` take about so many seconds of processor time here and now,
+/// its start included; at least 1. `program` is what [`unpack`] returned.
 ///
 /// It runs the program with more and more steps until a run takes 20 ms, then thrice, and takes the
-/// best; this needs about 0.15 s. Good to some percent: the processor may change its frequency, and
-/// others may be at work.
+/// best; this needs about 0.15 s, and more where others are at work: they make a run last longer,
+/// but hardly change its processor time. Good to some percent: the processor may change its
+/// frequency.
 ///
 /// # Errors
 ///
@@ -69,58 +73,52 @@ pub fn iterations_for(program: &Path, seconds: f64) -> io::Result<u64> {
         let text = format!("a run cannot be made {seconds} s long: give a time above 0");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
-    let start = best(program, 0)?;
+    let mut runner = Runner::start().map_err(io::Error::other)?;
+    let start = best(&mut runner, program, 0)?;
     let mut steps = 1 << 16;
-    let took = loop {
-        // One run may be long because others were at work; only the best of several says that the work is.
-        if best_of(1, program, steps)? >= LONG_ENOUGH {
-            let took = best(program, steps)?;
-            if took >= LONG_ENOUGH {
-                break took;
-            }
-        }
+    while spin(&mut runner, program, steps)? < LONG_ENOUGH {
         steps *= 4;
         if steps > MOST_FOR_PACE {
             let text = format!("`{}` takes no time: is it the workload?", program.display());
             return Err(io::Error::other(text));
         }
-    };
-    let step = (took - start).max(LONG_ENOUGH / 100.0) / steps as f64;
+    }
+    let took = best(&mut runner, program, steps)? - start;
+    let step = took.max(LONG_ENOUGH / 100.0) / steps as f64;
     Ok((((seconds - start) / step).clamp(1.0, MOST)) as u64)
 }
 
-fn best(program: &Path, steps: u64) -> io::Result<f64> {
-    best_of(TRIES, program, steps)
-}
-
-/// The shortest of several runs, s.
-fn best_of(tries: usize, program: &Path, steps: u64) -> io::Result<f64> {
+/// The shortest of several runs, s of processor time.
+fn best(runner: &mut Runner, program: &Path, steps: u64) -> io::Result<f64> {
     let mut best = f64::INFINITY;
-    for _ in 0..tries {
-        best = best.min(spin(program, steps)?);
+    for _ in 0..TRIES {
+        best = best.min(spin(runner, program, steps)?);
     }
     Ok(best)
 }
 
-/// How long one run took, s.
-fn spin(program: &Path, steps: u64) -> io::Result<f64> {
-    let mut command = Command::new(program);
-    command.args(["spin", &steps.to_string()]).stdin(Stdio::null()).stdout(Stdio::null());
+/// How long one run took, s of processor time.
+fn spin(runner: &mut Runner, program: &Path, steps: u64) -> io::Result<f64> {
+    let words = [program.as_os_str().to_owned(), "spin".into(), steps.to_string().into()];
+    let command = Command::new(words).map_err(io::Error::other)?;
     let mut attempts = 0;
-    let (took, status) = loop {
-        let start = Instant::now();
-        match command.status() {
+    let result = loop {
+        let ran = runner.add(&command).and_then(|id| runner.run(id, RunOptions::default()));
+        match ran {
             // A thread that starts a process just now may hold the fresh file open for writing.
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && attempts < 50 => {
+            Err(MeasureError::Start { source, .. })
+                if source.kind() == io::ErrorKind::ExecutableFileBusy && attempts < 50 =>
+            {
                 attempts += 1;
                 std::thread::sleep(Duration::from_millis(2));
             }
-            other => break (start.elapsed(), other?),
+            other => break other.map_err(io::Error::other)?,
         }
     };
-    if status.success() {
-        Ok(took.as_secs_f64())
+    if result.outcome.is_success() {
+        Ok(result.user_seconds + result.system_seconds)
     } else {
-        Err(io::Error::other(format!("`{} spin {steps}` failed: {status}", program.display())))
+        let text = format!("`{} spin {steps}` failed: {:?}", program.display(), result.outcome);
+        Err(io::Error::other(text))
     }
 }
