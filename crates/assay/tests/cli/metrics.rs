@@ -167,3 +167,20 @@ fn software_events_are_counted() {
     assert!(metrics["page-faults"]["median"].as_f64() > Some(10.0), "{metrics}");
     assert!(metrics["task-clock"]["median"].as_f64() > Some(0.0), "{metrics}");
 }
+
+#[test]
+fn counters_that_are_lost_midway_come_back_with_the_next_launcher() {
+    let room = Room::new();
+    // The fourth run kills the launcher, once: it is taken again by a new one, on which the events are counted anew.
+    room.write("kill.sh", "echo x >> count; [ $(wc -l < count) = 4 ] && kill -9 $PPID; :\n");
+    let result = room.json(&few("8", &["--counters", "page-faults", "sh kill.sh"]));
+    let told = codes(&result);
+    if told.contains(&"NOT_COUNTED") {
+        println!("skipped: this machine refuses to count software events");
+        return;
+    }
+    assert!(told.contains(&"LOST_RUN"), "{told:?}");
+    let metrics = &result["subjects"][0]["metrics"];
+    assert_eq!(metrics["wall"]["n"], 8);
+    assert_eq!(metrics["page-faults"]["n"], 7);
+}
