@@ -5,74 +5,28 @@
 
 mod crew;
 mod ending;
+mod prepared;
+mod record;
+
+pub(crate) use prepared::{Prepared, Tolerated};
+pub(crate) use record::Record;
 
 use crate::meter::{Measured, Meter, Missing, STEAL_FROM_SECONDS};
 use crate::progress::Progress;
 use assay_analysis::{Experiment, Step, Turn};
-use assay_data::assay_file::Writer;
 use assay_data::{Finding, Inner, Observation, Outcome, Plan, Samples, Severity, StopReason};
 use assay_measure::counters::{Event, Refusal};
+use assay_measure::fingerprint::Fingerprints;
 use assay_measure::hooks::HookError;
 use assay_measure::machine::{KnobError, Machine};
 use assay_measure::{
-    Command, MeasureError, RunOptions, RunResult, environment, fingerprint, hooks, interrupt,
+    MeasureError, RunOptions, RunResult, environment, hooks, interrupt,
 };
 use crew::Crew;
 use ending::{failure, failure_message, outcome};
+use prepared::{control, subject};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// A command with what belongs to it.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    /// The name that people see.
-    pub name: String,
-    /// The command as it was typed.
-    pub text: String,
-    /// What is run.
-    pub command: Command,
-    /// Shell line before every run, not measured.
-    pub prepare: Option<String>,
-    /// Shell line after every run, not measured.
-    pub conclude: Option<String>,
-    /// Parameters of a scan with their values.
-    pub parameters: Vec<(String, String)>,
-    /// Index of the command that it is compared with; its own marks a reference. `None`: the first.
-    pub against: Option<usize>,
-    /// How many runs of it go on at once.
-    pub jobs: u32,
-}
-
-impl Prepared {
-    /// A command without anything around it.
-    pub fn plain(name: &str, command: Command) -> Self {
-        let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
-        Self {
-            name: name.to_owned(),
-            text: words.join(" "),
-            command,
-            prepare: None,
-            conclude: None,
-            parameters: Vec::new(),
-            against: None,
-            jobs: 1,
-        }
-    }
-}
-
-/// Which exit statuses are no reason to stop.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tolerated {
-    /// Only success.
-    #[default]
-    Nothing,
-    /// Any status or signal.
-    Anything,
-    /// These statuses.
-    Statuses(Vec<i32>),
-}
 
 /// Why measuring could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -95,27 +49,6 @@ pub(crate) enum Obstacle {
     /// The user stopped it, and no whole observation came of that.
     #[error("interrupted {0}")]
     Interrupted(String),
-}
-
-/// Where observations are recorded as they are measured.
-pub(crate) struct Record {
-    /// The file; `None` once writing failed.
-    pub writer: Option<Writer<File>>,
-    /// Its path.
-    pub path: PathBuf,
-    /// Why writing failed.
-    pub failure: Option<String>,
-}
-
-impl Record {
-    /// Does something with the writer; after the first failure nothing more is written, and measuring goes on.
-    pub fn write(&mut self, step: impl FnOnce(&mut Writer<File>) -> std::io::Result<()>) {
-        let Some(writer) = &mut self.writer else { return };
-        if let Err(error) = step(writer) {
-            self.failure = Some(error.to_string());
-            self.writer = None;
-        }
-    }
 }
 
 /// How a session measures.
@@ -172,8 +105,9 @@ impl Session {
         let (crew, refusals) = Crew::start(&commands, &manner.events)?;
         let meter = meter(crew.events());
         let mut samples = Samples::new(meter.metrics().to_vec());
+        let mut files = Fingerprints::default();
         for command in &commands {
-            samples.add(subject(command));
+            samples.add(subject(command, &mut files));
         }
         let mut refused: Vec<Finding> = refusals.iter().map(not_counted).collect();
         if crew.counts_user_only() {
@@ -530,38 +464,6 @@ fn not_counted(refusal: &Refusal) -> Finding {
 
 fn interrupted_early() -> Obstacle {
     Obstacle::Interrupted("while warming up: nothing was measured yet".to_owned())
-}
-
-/// The subject that is recorded of a command.
-pub(crate) fn subject(command: &Prepared) -> assay_data::Subject {
-    assay_data::Subject {
-        name: command.name.clone(),
-        command: Some(command.text.clone()),
-        shell: command.command.shell,
-        cwd: command.command.cwd.as_ref().map(|path| path.display().to_string()),
-        env: command.command.env.clone(),
-        source: None,
-        parameters: command.parameters.clone(),
-        against: command.against,
-        jobs: (command.jobs > 1).then_some(command.jobs),
-        control: control(command),
-        files: fingerprint::files_of(&command.command),
-    }
-}
-
-/// What is set for a command's processes, by the names of the options.
-fn control(command: &Prepared) -> Vec<(String, String)> {
-    let control = &command.command.control;
-    let cpus: Vec<String> = control.cpus.iter().map(u32::to_string).collect();
-    let mut set = Vec::new();
-    let mut add = |name: &str, value: Option<String>| {
-        set.extend(value.map(|value| (name.to_owned(), value)));
-    };
-    add("pin", (!cpus.is_empty()).then(|| cpus.join(",")));
-    add("fifo", control.fifo.map(|priority| priority.to_string()));
-    add("nice", control.nice.map(|nice| nice.to_string()));
-    add("aslr", control.no_aslr.then(|| "off".to_owned()));
-    set
 }
 
 /// Times in files carry nanoseconds, not the noise of a subtraction.

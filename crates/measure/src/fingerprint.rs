@@ -4,6 +4,7 @@
 //! The program counts, and every argument that names a regular file: a script is as much the program as its interpreter. What
 //! they load in turn is not looked for. Nothing is judged here.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -15,27 +16,43 @@ use crate::command::Command;
 /// Larger files are known by size and time of change: to read them would take longer than many measurements.
 const LARGEST: u64 = 256 << 20;
 
-/// The files of a command, in the order of its words, each once: absolute path and `sha256:…`, or `size:…,changed:…` for a file
-/// above 256 MiB. A file that cannot be read is left out: whether it can be run is found out elsewhere. O(bytes).
-pub fn files_of(command: &Command) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    let program = command.resolve().ok();
-    let arguments = command.argv.iter().skip(1).map(PathBuf::from);
-    // A shell line is one argument; its words may name files as well.
-    let line = command.argv.last().filter(|_| command.shell).map(|line| line.to_string_lossy());
-    let words: Vec<PathBuf> =
-        line.iter().flat_map(|line| line.split_whitespace()).map(PathBuf::from).collect();
-    for path in program.into_iter().chain(arguments).chain(words) {
-        let Some(path) = located(&path, command.cwd.as_deref()) else { continue };
-        let name = path.display().to_string();
-        if found.iter().any(|(known, _)| *known == name) {
-            continue;
+/// Digests of files; each file is read once, however many commands it belongs to.
+#[derive(Debug, Default)]
+pub struct Fingerprints {
+    known: HashMap<PathBuf, Option<String>>,
+}
+
+impl Fingerprints {
+    /// The files of a command, in the order of its words, each once: absolute path and `sha256:…`, or
+    /// `size:…,changed:…` for a file above 256 MiB. A file that cannot be read is left out: whether it
+    /// can be run is found out elsewhere. O(bytes).
+    pub fn files_of(&mut self, command: &Command) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        for path in paths_of(command) {
+            let Some(path) = located(&path, command.cwd.as_deref()) else { continue };
+            let name = path.display().to_string();
+            if found.iter().any(|(known, _)| *known == name) {
+                continue;
+            }
+            let digest = self.known.entry(path);
+            let digest = digest.or_insert_with_key(|path| digest_of(path).ok().flatten());
+            if let Some(digest) = digest {
+                found.push((name, digest.clone()));
+            }
         }
-        if let Ok(Some(digest)) = digest(&path) {
-            found.push((name, digest));
-        }
+        found
     }
-    found
+}
+
+/// The program and whatever else among a command's words may be a file.
+fn paths_of(command: &Command) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = command.resolve().into_iter().collect();
+    paths.extend(command.argv.iter().skip(1).map(PathBuf::from));
+    // A shell line is one argument; its words may name files as well.
+    if let Some(line) = command.argv.last().filter(|_| command.shell) {
+        paths.extend(line.to_string_lossy().split_whitespace().map(PathBuf::from));
+    }
+    paths
 }
 
 /// The absolute path, as the command would see it from its own directory.
@@ -48,7 +65,7 @@ fn located(path: &Path, directory: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// The digest of a regular file; `None` for anything else.
-fn digest(path: &Path) -> io::Result<Option<String>> {
+fn digest_of(path: &Path) -> io::Result<Option<String>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {
         return Ok(None);
@@ -87,13 +104,13 @@ mod tests {
         std::fs::write(&script, "").unwrap();
         let mut command = Command::parse("sh work.sh nothing /dev/null", false).unwrap();
         command.cwd = Some(room.path().to_owned());
-        let before = files_of(&command);
+        let before = Fingerprints::default().files_of(&command);
         assert_eq!(before.len(), 2);
         assert!(before[0].0.ends_with("/sh"));
         // The digest of nothing is well known.
         assert!(before[1].1.starts_with("sha256:e3b0c44298fc1c149afbf4c8996fb924"));
         std::fs::write(&script, "exit").unwrap();
-        let after = files_of(&command);
+        let after = Fingerprints::default().files_of(&command);
         assert_eq!(after[0], before[0]);
         assert_ne!(after[1].1, before[1].1);
     }

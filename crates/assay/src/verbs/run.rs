@@ -4,6 +4,7 @@ mod commands;
 mod control;
 mod metrics;
 mod planning;
+mod recording;
 mod resume;
 mod scan;
 
@@ -16,12 +17,15 @@ use anyhow::bail;
 use assay_analysis::{Experiment, analyse};
 use assay_data::assay_file::{self, Header, Writer};
 use assay_data::{Environment, Finding, Metric, Plan, Samples, Severity, StopReason};
+use assay_measure::fingerprint::Fingerprints;
 use assay_measure::{environment, interrupt, machine};
 use clap::Parser;
 use commands::{HowArgs, prepared};
-use control::ControlArgs;
+use control::{ControlArgs, lock_programs};
 use metrics::{Asked, MetricArgs};
 use planning::{CEILING, WhenArgs, fit_to_budget, plan};
+use recording::{close, open_record};
+use resume::{begun, go_on};
 use scan::Scan;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -143,24 +147,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         return measure(&first, Some(recorded));
     }
     measure(args, Some(recorded))
-}
-
-/// The arguments with which a recorded run was begun.
-fn begun(recorded: &Samples, path: &Path) -> anyhow::Result<Args> {
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        args: Args,
-    }
-    let place = path.display();
-    let words = recorded.argv.iter().skip(1);
-    if words.clone().next().map(String::as_str) != Some("run") {
-        bail!("{place} was not begun by `assay run`, so it can't be gone on with");
-    }
-    let line = Line::try_parse_from(words).map_err(|_| {
-        anyhow::anyhow!("{place}: its command line can't be read any more; give the commands again behind --resume")
-    })?;
-    Ok(line.args)
 }
 
 /// Everything that was settled before anything is run.
@@ -360,83 +346,6 @@ fn experiment(args: &Args, plan: &Plan, samples: &Samples, primary: usize) -> Ex
     if args.when.time.is_none() { experiment.stretching_to(CEILING) } else { experiment }
 }
 
-/// Takes up a recorded run: checks that it is the same experiment, and brings this one to where that one stopped.
-fn go_on(
-    args: &Args,
-    before: Samples,
-    session: &mut Session,
-    experiment: &mut Experiment,
-    primary: usize,
-    began: jiff::Timestamp,
-) -> Result<(Record, Option<StopReason>), Obstacle> {
-    let path = args.keep.resume.clone().unwrap_or_default();
-    let refused = |why: String| Obstacle::Reading(format!("--resume {}: {why}", path.display()));
-    let now = &session.samples;
-    let differences = resume::differences(&before, &now.subjects, &now.metrics, &now.environment);
-    if !differences.is_empty() && !args.keep.force {
-        return Err(refused(format!(
-            "that would not be the same experiment:\n  {}\nhint: measure anew, or go on all the same with --force",
-            differences.join("\n  ")
-        )));
-    }
-    let (mut samples, writer) = assay_file::resume(&path).map_err(|e| refused(e.to_string()))?;
-    let mut record = Record { writer: Some(writer), path: path.clone(), failure: None };
-    let done = experiment.replay(&samples, primary).map_err(|error| refused(error.to_string()))?;
-    let started = samples.started.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
-    let since_start =
-        started.map_or(0.0, |started| began.duration_since(started).as_secs_f64().max(0.0));
-    samples.findings.retain(|finding| finding.code != "INTERRUPTED");
-    let mut finding = Finding::new(
-        "RESUMED",
-        Severity::Note,
-        format!("gone on at {began} after {} observations", samples.len()),
-    );
-    if !differences.is_empty() {
-        finding = Finding::new(
-            "RESUMED_DIFFERENT",
-            Severity::Serious,
-            format!("what was gone on with was not the same: {}", differences.join("; ")),
-        )
-        .next("measure anew: the blocks before and after are not one experiment");
-    }
-    // A later version of what was found before replaces it; what is new is recorded when the run ends.
-    samples.findings.extend(std::mem::take(&mut session.samples.findings));
-    samples.findings.push(finding.clone());
-    record.write(|writer| writer.finding(&finding));
-    samples.plan.clone_from(&session.samples.plan);
-    session.go_on_with(samples, since_start);
-    Ok((record, done))
-}
-
-/// Keeps the files of the programs in memory, as long as what comes back lives.
-fn lock_programs(commands: &[Prepared]) -> (Vec<machine::Locked>, Vec<Finding>) {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for prepared in commands {
-        for (path, _) in assay_measure::fingerprint::files_of(&prepared.command) {
-            let path = PathBuf::from(path);
-            if !paths.contains(&path) {
-                paths.push(path);
-            }
-        }
-    }
-    let mut locked = Vec::new();
-    let mut findings = Vec::new();
-    for (path, result) in machine::lock_files(&paths) {
-        match result {
-            Ok(lock) => locked.push(lock),
-            Err(error) => findings.push(
-                Finding::new(
-                    "NOT_CONTROLLED",
-                    Severity::Warning,
-                    format!("--mlock: {} could not be locked in memory: {error}", path.display()),
-                )
-                .next("raise the limit (ulimit -l), or run as root"),
-            ),
-        }
-    }
-    (locked, findings)
-}
-
 /// Decides and shows what there is; nothing when no block is whole.
 fn decide(args: &Args, session: &Session, record: Option<&Record>) -> anyhow::Result<Ending> {
     if session.samples.is_empty() {
@@ -446,81 +355,6 @@ fn decide(args: &Args, session: &Session, record: Option<&Record>) -> anyhow::Re
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     present::present(&analysis, &session.samples, &args.show, file)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
-}
-
-/// Writes the end of the record, and what was found while measuring.
-fn close(
-    session: &mut Session,
-    record: &mut Option<Record>,
-    reason: StopReason,
-    steal_before: Option<f64>,
-) {
-    session.samples.stop = Some(reason);
-    let mut findings = session.findings();
-    let late_facts = Environment::from_facts(steal_share(session, steal_before));
-    session.samples.environment.facts.extend(late_facts.facts.clone());
-    let blocks = session.samples.complete_blocks(0).len() as u32;
-    if let Some(record) = record {
-        for finding in session.samples.findings.iter().chain(&findings) {
-            record.write(|writer| writer.finding(finding));
-        }
-        record.write(|writer| writer.environment(&late_facts));
-        record.write(|writer| writer.stop(reason, blocks));
-        if let Some(failure) = &record.failure {
-            findings.push(
-                Finding::new(
-                    "NOT_SAVED",
-                    Severity::Warning,
-                    format!(
-                        "the samples could not be saved to {}: {failure}",
-                        record.path.display()
-                    ),
-                )
-                .next("make room, or choose another place with --save FILE"),
-            );
-        }
-    }
-    session.samples.findings.extend(findings);
-}
-
-/// The share of the CPUs' time that the hypervisor gave to others while measuring.
-fn steal_share(session: &Session, before: Option<f64>) -> Option<(String, serde_json::Value)> {
-    let stolen = (environment::steal_seconds()? - before?).max(0.0);
-    let cpus = session.samples.environment.number("cpus_online")?;
-    let seconds = session.samples.observation(session.samples.len().checked_sub(1)?)?.time?;
-    let share = stolen / (seconds * cpus);
-    share.is_finite().then(|| ("steal_share_of_run".to_owned(), share.into()))
-}
-
-/// Opens the record. The state directory may be out of reach: that is told, and measuring goes on.
-fn open_record(args: &Args, began: &jiff::Timestamp, session: &mut Session) -> Option<Record> {
-    if args.keep.no_save {
-        return None;
-    }
-    let opened = match &args.keep.save {
-        Some(path) => store::open_named(path).map(|file| (path.clone(), file)),
-        None => store::open_kept(began),
-    };
-    let (path, failure, writer) = match opened {
-        Ok((path, file)) => {
-            let samples = &session.samples;
-            let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
-            match Writer::start(
-                file,
-                &header,
-                &samples.environment,
-                &samples.subjects,
-                &samples.metrics,
-            ) {
-                Ok(writer) => (path, None, Some(writer)),
-                Err(error) => (path, Some(error.to_string()), None),
-            }
-        }
-        Err(error) => {
-            (args.keep.save.clone().unwrap_or_default(), Some(format!("{error:#}")), None)
-        }
-    };
-    Some(Record { writer, path, failure })
 }
 
 fn argv(anonymous: bool) -> Vec<String> {

@@ -4,9 +4,13 @@
 //! compared with each other. Settings of the machine hold for the whole run; who applies and undoes them is `crate::knobs`.
 
 use super::commands::Apply;
+use crate::session::Prepared;
 use anyhow::Context;
-use assay_measure::machine::Knob;
+use assay_data::{Finding, Severity};
+use assay_measure::fingerprint::Fingerprints;
+use assay_measure::machine::{self, Knob};
 use clap::ValueEnum;
+use std::path::PathBuf;
 
 /// The most CPUs that can be named.
 const MOST_CPUS: u32 = 1024;
@@ -127,6 +131,36 @@ impl ControlArgs {
         knobs.extend(self.autogroup.map(|switch| Knob::Autogroup(is_on(switch))));
         knobs
     }
+}
+
+/// Keeps the files of the programs in memory, as long as what comes back lives.
+pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::Locked>, Vec<Finding>) {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    let mut files = Fingerprints::default();
+    for prepared in commands {
+        for (path, _) in files.files_of(&prepared.command) {
+            let path = PathBuf::from(path);
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    let mut locked = Vec::new();
+    let mut findings = Vec::new();
+    for (path, result) in machine::lock_files(&paths) {
+        match result {
+            Ok(lock) => locked.push(lock),
+            Err(error) => findings.push(
+                Finding::new(
+                    "NOT_CONTROLLED",
+                    Severity::Warning,
+                    format!("--mlock: {} could not be locked in memory: {error}", path.display()),
+                )
+                .next("raise the limit (ulimit -l), or run as root"),
+            ),
+        }
+    }
+    (locked, findings)
 }
 
 /// Reads a list of CPUs: numbers and ranges.

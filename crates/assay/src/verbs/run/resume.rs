@@ -3,7 +3,79 @@
 //! A resumed experiment must be one experiment: the same commands, the same programs to the byte, the same machine. Otherwise
 //! what the file holds and what comes would be put into one block design that never took place.
 
-use assay_data::{Environment, Metric, Samples, Subject};
+use super::Args;
+use crate::session::{Obstacle, Record, Session};
+use assay_analysis::Experiment;
+use assay_data::{Environment, Finding, Metric, Samples, Severity, StopReason, Subject, assay_file};
+use anyhow::bail;
+use clap::Parser;
+use std::path::Path;
+
+/// The arguments with which a recorded run was begun.
+pub(super) fn begun(recorded: &Samples, path: &Path) -> anyhow::Result<Args> {
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+    let place = path.display();
+    let words = recorded.argv.iter().skip(1);
+    if words.clone().next().map(String::as_str) != Some("run") {
+        bail!("{place} was not begun by `assay run`, so it can't be gone on with");
+    }
+    let line = Line::try_parse_from(words).map_err(|_| {
+        anyhow::anyhow!("{place}: its command line can't be read any more; give the commands again behind --resume")
+    })?;
+    Ok(line.args)
+}
+
+/// Takes up a recorded run: checks that it is the same experiment, and brings this one to where that one stopped.
+pub(super) fn go_on(
+    args: &Args,
+    before: Samples,
+    session: &mut Session,
+    experiment: &mut Experiment,
+    primary: usize,
+    began: jiff::Timestamp,
+) -> Result<(Record, Option<StopReason>), Obstacle> {
+    let path = args.keep.resume.clone().unwrap_or_default();
+    let refused = |why: String| Obstacle::Reading(format!("--resume {}: {why}", path.display()));
+    let now = &session.samples;
+    let differences = differences(&before, &now.subjects, &now.metrics, &now.environment);
+    if !differences.is_empty() && !args.keep.force {
+        return Err(refused(format!(
+            "that would not be the same experiment:\n  {}\nhint: measure anew, or go on all the same with --force",
+            differences.join("\n  ")
+        )));
+    }
+    let (mut samples, writer) = assay_file::resume(&path).map_err(|e| refused(e.to_string()))?;
+    let mut record = Record { writer: Some(writer), path: path.clone(), failure: None };
+    let done = experiment.replay(&samples, primary).map_err(|error| refused(error.to_string()))?;
+    let started = samples.started.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let since_start =
+        started.map_or(0.0, |started| began.duration_since(started).as_secs_f64().max(0.0));
+    samples.findings.retain(|finding| finding.code != "INTERRUPTED");
+    let mut finding = Finding::new(
+        "RESUMED",
+        Severity::Note,
+        format!("gone on at {began} after {} observations", samples.len()),
+    );
+    if !differences.is_empty() {
+        finding = Finding::new(
+            "RESUMED_DIFFERENT",
+            Severity::Serious,
+            format!("what was gone on with was not the same: {}", differences.join("; ")),
+        )
+        .next("measure anew: the blocks before and after are not one experiment");
+    }
+    // A later version of what was found before replaces it; what is new is recorded when the run ends.
+    samples.findings.extend(std::mem::take(&mut session.samples.findings));
+    samples.findings.push(finding.clone());
+    record.write(|writer| writer.finding(&finding));
+    samples.plan.clone_from(&session.samples.plan);
+    session.go_on_with(samples, since_start);
+    Ok((record, done))
+}
 
 /// Facts by which a machine is known. What changes from day to day, such as the load, is not among them.
 const MACHINE: [(&str, &str); 6] = [
@@ -16,7 +88,7 @@ const MACHINE: [(&str, &str); 6] = [
 ];
 
 /// What differs between what the file began and what would be measured now, one sentence each; nothing if it is the same.
-pub(super) fn differences(
+fn differences(
     recorded: &Samples,
     subjects: &[Subject],
     metrics: &[Metric],
