@@ -19,9 +19,7 @@ use assay_measure::counters::{Event, Refusal};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::hooks::HookError;
 use assay_measure::machine::{KnobError, Machine};
-use assay_measure::{
-    MeasureError, RunOptions, RunResult, environment, hooks, interrupt,
-};
+use assay_measure::{MeasureError, RunOptions, RunResult, environment, hooks, interrupt};
 use crew::Crew;
 use ending::{failure, failure_message, outcome};
 use prepared::{control, subject};

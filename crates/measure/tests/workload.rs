@@ -10,8 +10,26 @@ use std::process::Command as Process;
 
 use assay_measure::{Command, Outcome, workload};
 
+/// Starts a program that was written a moment ago: another test that forks just now may hold it open for writing.
+fn started(command: &mut Process) -> std::process::Child {
+    for _ in 0..100 {
+        match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            other => return other.unwrap(),
+        }
+    }
+    panic!("the program stays busy");
+}
+
 fn status(program: &std::path::Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = Process::new(program).args(arguments).output().unwrap();
+    let mut command = Process::new(program);
+    command
+        .args(arguments)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let output = started(&mut command).wait_with_output().unwrap();
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
@@ -24,7 +42,7 @@ fn it_is_unpacked_for_its_owner_alone_and_replaces_what_was_there() {
     assert_eq!(fs::metadata(&program).unwrap().permissions().mode() & 0o777, 0o700);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     // Again, while it is being executed.
-    let mut busy = Process::new(&program).args(["spin", "100000000000000"]).spawn().unwrap();
+    let mut busy = started(Process::new(&program).args(["spin", "100000000000000"]));
     workload::unpack(directory.path(), "work").unwrap();
     busy.kill().unwrap();
     busy.wait().unwrap();

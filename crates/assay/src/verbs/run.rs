@@ -15,11 +15,9 @@ use crate::session::{Manner, Obstacle, Prepared, Record, Session};
 use crate::{Ending, knobs, output, present, store};
 use anyhow::bail;
 use assay_analysis::{Experiment, analyse};
-use assay_data::assay_file::{self, Header, Writer};
-use assay_data::{Environment, Finding, Metric, Plan, Samples, Severity, StopReason};
-use assay_measure::fingerprint::Fingerprints;
-use assay_measure::{environment, interrupt, machine};
-use clap::Parser;
+use assay_data::assay_file;
+use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
+use assay_measure::{environment, interrupt};
 use commands::{HowArgs, prepared};
 use control::{ControlArgs, lock_programs};
 use metrics::{Asked, MetricArgs};
@@ -28,7 +26,7 @@ use recording::{close, open_record};
 use resume::{begun, go_on};
 use scan::Scan;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// With more runs in a block the user is asked whether that is meant.

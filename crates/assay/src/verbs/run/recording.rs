@@ -52,7 +52,11 @@ fn steal_share(session: &Session, before: Option<f64>) -> Option<(String, serde_
 }
 
 /// Opens the record. The state directory may be out of reach: that is told, and measuring goes on.
-pub(super) fn open_record(args: &Args, began: &jiff::Timestamp, session: &mut Session) -> Option<Record> {
+pub(super) fn open_record(
+    args: &Args,
+    began: &jiff::Timestamp,
+    session: &mut Session,
+) -> Option<Record> {
     if args.keep.no_save {
         return None;
     }

@@ -5,9 +5,11 @@
 
 use super::Args;
 use crate::session::{Obstacle, Record, Session};
-use assay_analysis::Experiment;
-use assay_data::{Environment, Finding, Metric, Samples, Severity, StopReason, Subject, assay_file};
 use anyhow::bail;
+use assay_analysis::Experiment;
+use assay_data::{
+    Environment, Finding, Metric, Samples, Severity, StopReason, Subject, assay_file,
+};
 use clap::Parser;
 use std::path::Path;
 
