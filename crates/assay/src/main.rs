@@ -17,7 +17,8 @@ mod session;
 mod store;
 mod verbs;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Is it really faster, by how much, and how sure can I be?
@@ -82,12 +83,19 @@ impl From<Ending> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let mut command = Cli::command();
+    let parsed = command
+        .try_get_matches_from_mut(std::env::args_os())
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, given(&command, &matches))));
+    let (cli, given) = match parsed {
+        Ok(parsed) => parsed,
         Err(told) => return output::clap_ending(&told),
     };
     let ended = match cli.verb {
-        Verb::Run(args) => verbs::run::run(&args),
+        Verb::Run(mut args) => {
+            args.given = given;
+            verbs::run::run(&args)
+        }
         Verb::Compare(args) => verbs::compare::run(&args),
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Calibrate(args) => verbs::calibrate::run(&args),
@@ -101,6 +109,20 @@ fn main() -> ExitCode {
             Ending::InputError.into()
         }
     }
+}
+
+/// Ids of the verb's arguments that stood on the command line.
+fn given(command: &clap::Command, matches: &clap::ArgMatches) -> Vec<String> {
+    let Some((name, verb)) = matches.subcommand() else { return Vec::new() };
+    let arguments =
+        command.find_subcommand(name).into_iter().flat_map(clap::Command::get_arguments);
+    let ids = arguments.map(|argument| argument.get_id().as_str());
+    // Every command has `help` and `version`, of which a match says nothing.
+    let known = ids.filter(|id| verb.try_contains_id(id).is_ok());
+    known
+        .filter(|id| verb.value_source(id) == Some(ValueSource::CommandLine))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 //! numbers that the program prints (`--metric`) or hands over by the sample protocol (`--samples`). Several runs at once
 //! (`--jobs`) come to one set of values. Nothing is run here, and nothing decided.
 
+use assay_data::assay_file::MAX_METRICS;
 use assay_data::protocol::{self, Report};
-use assay_data::reading::{MetricSpec, Reading, ReadingError, Source, Take, take};
+use assay_data::reading::{MetricSpec, Reading, Source, Take, take};
 use assay_data::{Better, Finding, Metric, Severity, Unit};
 use assay_measure::counters::Count;
 use assay_measure::{Kept, RunResult};
@@ -155,6 +156,32 @@ impl Meter {
         Self { wishes, metrics, welcome: Vec::new(), bad_lines: BTreeMap::new(), multiplexed: None }
     }
 
+    /// Takes over the metrics of a run that is gone on with, so that every value keeps its place.
+    ///
+    /// # Errors
+    /// In words, when they are not those that this meter measures.
+    pub fn adopt(&mut self, recorded: &[Metric]) -> Result<(), String> {
+        let told = |metrics: &[Metric]| {
+            let told = metrics.iter().map(|m| format!("{} ({})", m.name, m.unit.symbol()));
+            told.collect::<Vec<_>>().join(", ")
+        };
+        let may_come = |name: &str| {
+            self.wishes.samples
+                || self.wishes.specs.iter().any(|s| is_given(s) && s.metric.name == name)
+        };
+        let late = recorded.get(self.metrics.len()..).unwrap_or(&[]);
+        if !recorded.starts_with(&self.metrics) || !late.iter().all(|m| may_come(&m.name)) {
+            return Err(format!(
+                "the file has other metrics: {}; now there would be {}",
+                told(recorded),
+                told(&self.metrics)
+            ));
+        }
+        self.welcome.extend(late.iter().map(|m| m.name.clone()));
+        self.metrics.extend_from_slice(late);
+        Ok(())
+    }
+
     /// All metrics known so far.
     pub fn metrics(&self) -> &[Metric] {
         &self.metrics
@@ -249,11 +276,10 @@ impl Meter {
         }
         for name in self.expected(&reports) {
             let wanted = self.wishes.specs.iter().find(|s| is_given(s) && s.metric.name == name);
-            let readings: Result<Vec<(Metric, Reading)>, ReadingError> =
+            let readings: Result<Vec<(Metric, Reading)>, String> =
                 reports.iter().map(|report| reading_of(&name, wanted, report)).collect();
             let must = wanted.is_some();
-            let kept =
-                readings.map_err(|e| e.to_string()).and_then(|r| self.admit(measured, &name, r));
+            let kept = readings.and_then(|r| self.admit(measured, &name, r));
             if let Err(why) = kept {
                 measured.missing.push(Missing { metric: name, why, must });
             }
@@ -282,9 +308,16 @@ impl Meter {
         name: &str,
         readings: Vec<(Metric, Reading)>,
     ) -> Result<(), String> {
-        if Self::is_own(name) {
+        let taken = self.metrics.iter().any(|m| m.name == name);
+        let by_programs = self.welcome.iter().any(|welcome| welcome == name);
+        if Self::is_own(name) || (taken && !by_programs) {
             return Err(format!(
                 "every run has a metric `{name}` already; the program has to choose another name"
+            ));
+        }
+        if !taken && self.metrics.len() >= MAX_METRICS {
+            return Err(format!(
+                "a file holds {MAX_METRICS} metrics at most, and there are as many"
             ));
         }
         let Some((metric, _)) = readings.first() else { return Ok(()) };
@@ -355,16 +388,16 @@ fn reading_of(
     name: &str,
     wanted: Option<&MetricSpec>,
     report: &Report,
-) -> Result<(Metric, Reading), ReadingError> {
-    if let Some(spec) = wanted {
-        return spec.given(report);
-    }
+) -> Result<(Metric, Reading), String> {
     let given = report.given.iter().find(|given| given.metric.name == name);
-    let given = given.ok_or_else(|| ReadingError::Nothing {
-        sought: format!("a value of `{name}` by the sample protocol"),
-        seen: "the program gave none".to_owned(),
+    let given = given.ok_or_else(|| {
+        "the program gave no value of it by the sample protocol (docs/reference/sample-protocol.md)".to_owned()
     })?;
-    Ok((given.metric.clone(), given.reading()?))
+    let read = match wanted {
+        Some(spec) => spec.given(report),
+        None => given.reading().map(|reading| (given.metric.clone(), reading)),
+    };
+    read.map_err(|error| error.to_string())
 }
 
 fn unit_name(unit: &Unit) -> String {

@@ -83,6 +83,10 @@ pub(crate) struct Session {
     /// The metrics that each command has given.
     proved: Vec<Vec<String>>,
     refused: Vec<Finding>,
+    /// Whether the commands have run before anything is recorded.
+    warmed_up: bool,
+    /// The share of the CPUs' time that the hypervisor gave to others while measuring.
+    pub steal_share: Option<f64>,
 }
 
 /// One turn's outcome.
@@ -130,6 +134,8 @@ impl Session {
             missing: BTreeMap::new(),
             proved: vec![Vec::new(); commands.len()],
             refused,
+            warmed_up: false,
+            steal_share: None,
             commands,
         })
     }
@@ -138,6 +144,14 @@ impl Session {
     pub fn go_on_with(&mut self, samples: Samples, since_start: f64) {
         self.samples = samples;
         self.since_start = since_start;
+    }
+
+    /// Measures the metrics of a run that is gone on with.
+    ///
+    /// # Errors
+    /// In words, when they are not those of this session.
+    pub fn adopt_metrics(&mut self, recorded: &[assay_data::Metric]) -> Result<(), String> {
+        self.meter.adopt(recorded)
     }
 
     /// All metrics known so far; more may come with the first runs of a program that gives some.
@@ -196,6 +210,7 @@ impl Session {
             quickest = Some(quickest.map_or(took, |q| q.min(took)));
             began = Instant::now();
         }
+        self.warmed_up = blocks > 0;
         Ok(quickest)
     }
 
@@ -207,12 +222,29 @@ impl Session {
         record: &mut Option<Record>,
         progress: &mut Progress,
     ) -> Result<StopReason, Obstacle> {
-        let began = Instant::now();
+        let (began, steal_before) = (Instant::now(), environment::steal_seconds());
+        let reason = self.measure_until_stop(experiment, primary, record, progress, began);
+        let stolen = steal_before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
+        let cpus = self.samples.environment.number("cpus_online");
+        let share = stolen.zip(cpus).map(|(s, cpus)| s / (began.elapsed().as_secs_f64() * cpus));
+        self.steal_share = share.filter(|share| share.is_finite());
+        reason
+    }
+
+    fn measure_until_stop(
+        &mut self,
+        experiment: &mut Experiment,
+        primary: usize,
+        record: &mut Option<Record>,
+        progress: &mut Progress,
+        began: Instant,
+    ) -> Result<StopReason, Obstacle> {
         let mut first_started = None;
         loop {
             progress.show(experiment, began.elapsed());
             let turn = experiment.next_turn();
-            let first_of_subject = turn.block == 0;
+            // What a program says on its first run is worth a pipe; those that are compared have none.
+            let first_of_subject = turn.block == 0 && !self.warmed_up;
             let taken = match self.measure(turn, first_of_subject) {
                 Err(Obstacle::Interrupted(_)) => return Ok(StopReason::Interrupted),
                 other => other?,
@@ -360,6 +392,7 @@ impl Session {
         let (results, mut steal);
         loop {
             self.prepare(turn)?;
+            self.crew.forget_counts();
             // Stolen time is counted in steps: short runs are spared the reading.
             let counts_steal =
                 self.manner.steal && self.last_wall[turn.subject] >= STEAL_FROM_SECONDS;
@@ -388,7 +421,7 @@ impl Session {
         self.judge(turn, &results)?;
         let counts = self.crew.take_counts(self.commands[turn.subject].jobs);
         let mut measured = self.meter.read(turn.subject, &results, steal, &counts);
-        self.note_missing(turn.subject, &mut measured)?;
+        self.note_missing(turn.subject, &mut measured, !self.samples.is_empty() || self.warmed_up)?;
         let wall_seconds = measured.values[0];
         self.last_wall[turn.subject] = wall_seconds;
         let started_seconds = results[0].started_ns as f64 / 1e9;
@@ -408,14 +441,22 @@ impl Session {
     }
 
     /// A metric that a command has never given is a mistake; one that it gives only sometimes is told in the end.
-    fn note_missing(&mut self, subject: usize, measured: &mut Measured) -> Result<(), Obstacle> {
+    fn note_missing(
+        &mut self,
+        subject: usize,
+        measured: &mut Measured,
+        counts: bool,
+    ) -> Result<(), Obstacle> {
         let proved = &mut self.proved[subject];
         for Missing { metric, why, must } in measured.missing.drain(..) {
             if must && !proved.contains(&metric) {
                 let name = &self.commands[subject].text;
                 return Err(Obstacle::Reading(format!("--metric {metric}: `{name}`: {why}")));
             }
-            self.missing.entry((subject, metric)).or_insert((0, why)).0 += 1;
+            // What one command gives of its own accord is not missing from the others.
+            if counts && (must || proved.contains(&metric)) {
+                self.missing.entry((subject, metric)).or_insert((0, why)).0 += 1;
+            }
         }
         let metrics = self.meter.metrics().iter().zip(&measured.values);
         for (metric, _) in metrics.filter(|(_, value)| value.is_finite()) {

@@ -17,7 +17,7 @@ pub(crate) mod tests;
 
 pub(crate) use number::push_number;
 pub(crate) use read::read_input;
-pub use read::{TRUNCATED_FILE, read, read_from};
+pub use read::{MAX_METRICS, TRUNCATED_FILE, read, read_from};
 pub use resume::resume;
 pub use write::{Header, Writer, write};
 

@@ -111,10 +111,13 @@ impl Crew {
                     })
                 })
                 .collect();
+            let signals_before = interrupt::count();
             let mut results = vec![first.run(own, options)];
             while running.iter().any(|job| !job.is_finished()) {
                 // Signals wake this thread alone: it has to end the others' runs.
-                if interrupt::count() >= 2 {
+                let signals = interrupt::count();
+                if signals >= 2 && signals > signals_before {
+                    results.push(Err(MeasureError::Interrupted));
                     abort.iter().for_each(|handle| {
                         handle.abort_in_flight();
                     });
@@ -123,8 +126,20 @@ impl Crew {
             }
             let gone = |_| Err(MeasureError::LauncherGone);
             results.extend(running.into_iter().map(|job| job.join().unwrap_or_else(gone)));
+            // That the user ended the runs goes before how they ended.
+            let interrupted = |r: &Result<_, _>| matches!(r, Err(MeasureError::Interrupted));
+            if results.iter().any(interrupted) {
+                return Err(MeasureError::Interrupted);
+            }
             results.into_iter().collect()
         })
+    }
+
+    /// Leaves out of the counts what ran since they were last taken: hooks run by the same launchers.
+    pub fn forget_counts(&mut self) {
+        for (_, counters) in &mut self.counters {
+            counters.take();
+        }
     }
 
     /// What was counted since it was last asked, over the runners of so many runs at once; nothing where an event is lost.

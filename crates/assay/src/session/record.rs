@@ -12,6 +12,8 @@ pub(crate) struct Record {
     pub path: PathBuf,
     /// Why writing failed.
     pub failure: Option<String>,
+    /// How many of the samples' findings stand in the file already.
+    pub findings_written: usize,
 }
 
 impl Record {

@@ -215,7 +215,7 @@ fn record(path: &Path, samples: &Samples) -> anyhow::Result<Record> {
     let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
     let writer =
         Writer::start(file, &header, &samples.environment, &samples.subjects, &samples.metrics)?;
-    Ok(Record { writer: Some(writer), path: path.to_owned(), failure: None })
+    Ok(Record { writer: Some(writer), path: path.to_owned(), failure: None, findings_written: 0 })
 }
 
 fn label(samples: &Samples) -> anyhow::Result<Calibration> {

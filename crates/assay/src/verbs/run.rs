@@ -17,7 +17,7 @@ use anyhow::bail;
 use assay_analysis::{Experiment, analyse};
 use assay_data::assay_file;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
-use assay_measure::{environment, interrupt};
+use assay_measure::{Control, environment, interrupt};
 use commands::{HowArgs, prepared};
 use control::{ControlArgs, lock_programs};
 use metrics::{Asked, MetricArgs};
@@ -83,7 +83,22 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     show: ShowArgs,
+
+    /// Ids of the arguments that stood on the command line.
+    #[arg(skip)]
+    pub(crate) given: Vec<String>,
 }
+
+impl Args {
+    /// Everything that says how commands run and what is read of them, to be compared with that of another run.
+    fn manner(&self) -> String {
+        format!("{:?} {:?} {:?} {:?}", self.metrics, self.scan.parameter, self.how, self.control)
+    }
+}
+
+/// Arguments that may be given anew to a run that goes on; everything else is the file's business.
+const ANEW: [&str; 9] =
+    ["resume", "time", "fail_if", "json", "export", "quiet", "color", "force", "yes"];
 
 /// What to scan.
 #[derive(clap::Args, Debug, Default)]
@@ -136,12 +151,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let Some(path) = &args.keep.resume else { return measure(args, None) };
     let recorded = assay_file::read(path)?;
     if args.commands.is_empty() {
+        if let Some(given) = args.given.iter().find(|id| !ANEW.contains(&id.as_str())) {
+            bail!(
+                "--resume {}: --{} was decided when the run was begun, and can't be changed before its end; leave it out, or \
+                 begin a new run",
+                path.display(),
+                given.replace('_', "-")
+            );
+        }
         let mut first = begun(&recorded, path)?;
         // What it measures is the file's business; how long, and what to show, is that of the user here and now.
         first.when.time = args.when.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
         first.show = args.show.clone();
         first.keep = args.keep.clone();
+        // That a large scan is meant was said when it was begun.
+        first.scan.yes = true;
         return measure(&first, Some(recorded));
     }
     measure(args, Some(recorded))
@@ -163,7 +188,8 @@ fn ready(args: &Args, recorded: Option<&Samples>, set: Vec<Finding>) -> anyhow::
     let asked = args.metrics.read()?;
     let mut commands = prepared(&args.commands, &args.how, &args.control, &scan)?;
     asked.prepare(&mut commands)?;
-    let mut plan = plan(&args.when, &args.judge, &asked, commands.len())?;
+    let controlled = commands.iter().any(|c| c.command.control != Control::default());
+    let mut plan = plan(&args.when, &args.judge, &asked, controlled, commands.len())?;
     if let Some(recorded) = recorded {
         plan = planning::gone_on_with(plan, recorded, &args.when, &args.judge)?;
     }
@@ -256,7 +282,11 @@ fn measure_held(
     if args.keep.anonymous {
         session.samples.subjects.iter_mut().for_each(|subject| subject.files.clear());
     }
-    let steal_before = environment::steal_seconds();
+    session.samples.environment = environment.clone();
+    let mut resumption = match &recorded {
+        Some(recorded) => Some(resume::check(args, recorded, &mut session)?),
+        None => None,
+    };
 
     let mut record = None;
     let measured = session.hook("--setup", args.how.setup.as_ref()).and_then(|()| {
@@ -271,10 +301,9 @@ fn measure_held(
         }
         progress.follow(&plan, &session.samples.metrics[primary]);
         session.samples.plan = Some(plan.clone());
-        session.samples.environment = environment.clone();
         let mut experiment = experiment(args, &plan, &session.samples, primary);
-        if let Some(recorded) = recorded {
-            let (file, done) = go_on(args, recorded, &mut session, &mut experiment, primary, began)?;
+        if let Some(resumption) = resumption.take() {
+            let (file, done) = go_on(resumption, &mut session, &mut experiment, primary, began)?;
             record = Some(file);
             if let Some(reason) = done {
                 progress.say("note: there is nothing to go on with: the run had its answer, or all its blocks");
@@ -293,15 +322,15 @@ fn measure_held(
         Err(Obstacle::Interrupted(_)) => StopReason::Interrupted,
         Err(_) => StopReason::Failed,
     };
-    close(&mut session, &mut record, reason, steal_before);
+    close(&mut session, &mut record, reason);
     let verdict = decide(args, &session, record.as_ref())?;
-    if let Some(failure) = record.as_ref().and_then(|r| r.failure.as_ref())
-        && (args.keep.save.is_some() || args.keep.resume.is_some())
-    {
+    let unsaved = record.as_ref().and_then(|r| r.failure.as_ref());
+    let unsaved = unsaved.filter(|_| args.keep.save.is_some() || args.keep.resume.is_some());
+    if let Some(failure) = unsaved {
         output::error(&anyhow::anyhow!("the samples could not be saved: {failure}"));
-        return Ok(Ending::InputError);
     }
     match measured.and_then(|reason| cleaned.map(|()| reason)) {
+        Ok(_) if unsaved.is_some() => Ok(Ending::InputError),
         Ok(StopReason::Interrupted) => Ok(Ending::Interrupted),
         Ok(_) => Ok(verdict),
         Err(obstacle) => {

@@ -184,3 +184,53 @@ fn counters_that_are_lost_midway_come_back_with_the_next_launcher() {
     assert_eq!(metrics["wall"]["n"], 8);
     assert_eq!(metrics["page-faults"]["n"], 7);
 }
+
+#[test]
+fn hooks_are_not_counted() {
+    let room = Room::new();
+    let count = |more: &[&'static str]| {
+        let all = few("5", &[&["--counters", "page-faults"][..], more, &["true"]].concat());
+        let result = room.json(&all);
+        result["subjects"][0]["metrics"]["page-faults"]["median"].as_f64()
+    };
+    let (Some(alone), Some(hooked)) =
+        (count(&[]), count(&["--prepare", "ls -lR /usr/share | sort > /dev/null"]))
+    else {
+        println!("skipped: this machine refuses to count software events");
+        return;
+    };
+    assert!((alone - hooked).abs() < 20.0, "{alone} {hooked}");
+}
+
+#[test]
+fn a_metric_of_one_command_is_not_missing_from_the_other() {
+    let room = Room::new();
+    let give = |name: &str| {
+        format!("sh -c 'echo \"{{\\\"metric\\\":\\\"{name}\\\",\\\"value\\\":1}}\" >&7'")
+    };
+    let (a, b) = (give("a"), give("b"));
+    let result = room.json(&few("3", &["--samples", "-N", "a", "-N", "b", &a, &b]));
+    assert!(!codes(&result).contains(&"METRIC_MISSING"), "{:?}", codes(&result));
+    let taken = few("3", &["--counters", "page-faults", "--metric", "page-faults:ms=x", "true"]);
+    room.run(&taken).ends(2).complains("--counters counts something of that name");
+    let own = "sh -c 'echo \"{\\\"metric\\\":\\\"page-faults\\\",\\\"value\\\":7}\" >&7'";
+    let result = room.json(&few("3", &["--samples", "--counters", "page-faults", own]));
+    assert!(result["subjects"][0]["metrics"]["page-faults"]["max"].as_f64() != Some(7.0));
+}
+
+#[test]
+fn an_interrupted_load_is_no_failure_and_no_observation() {
+    let room = Room::new();
+    // One run of the first block ends at once, the others never.
+    room.write("load.sh", "mkdir first 2>/dev/null && exit; exec sleep 1000.5");
+    let load =
+        ["run", "--save", "x.assay", "-n", "3", "--warmup", "0", "--jobs", "3", "-i", "sh load.sh"];
+    let running = crate::room::start(room.assay(&load));
+    crate::room::until("it runs", || crate::room::processes_of("sleep 1000.5").len() == 2);
+    running.signal("INT");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    running.signal("INT");
+    running.finish().ends(130);
+    assert!(room.records("x.assay", "obs").is_empty());
+    crate::room::until("nobody is left", || crate::room::processes_of("sleep 1000.5").is_empty());
+}

@@ -85,3 +85,67 @@ fn what_is_no_recorded_run_is_refused() {
     room.run(&["run", "--resume", "numbers.assay", "--save", "y.assay", "true"]).ends(2);
     room.run(&["run"]).ends(2).complains("COMMAND");
 }
+
+#[test]
+fn a_run_that_is_resumed_twice_loses_nothing_and_says_things_once() {
+    let room = Room::new();
+    scripts(&room);
+    broken_off(&room, 7);
+    let again = ["run", "--resume", "x.assay", "--time", "0.000001s", "--quiet"];
+    // Each time one block is taken, for at least one is.
+    room.run(&again).ends(0);
+    let taken = room.records("x.assay", "obs").len();
+    assert!(taken > 7 && taken < 18, "{taken}");
+    let text = room.read("x.assay");
+    room.write("x.assay", &format!("{text}{{\"kind\":\"obs\",\"su"));
+    let result = room.json(&["run", "--resume", "x.assay"]);
+    assert_eq!(room.records("x.assay", "obs").len(), 18);
+    assert_eq!(codes(&result).iter().filter(|code| **code == "RESUMED").count(), 2);
+    let recorded = room.records("x.assay", "finding");
+    let resumed = recorded.iter().filter(|finding| finding["code"] == "RESUMED").count();
+    assert_eq!(resumed, 2, "{recorded:?}");
+    assert!(recorded.iter().all(|finding| finding["code"] != "TRUNCATED_FILE"), "{recorded:?}");
+}
+
+#[test]
+fn what_was_decided_before_the_first_block_can_not_be_decided_anew() {
+    let room = Room::new();
+    scripts(&room);
+    broken_off(&room, 7);
+    for (option, value) in
+        [("-n", "20"), ("--confidence", "99%"), ("--pin", "0"), ("--primary", "cpu")]
+    {
+        let refused = room.run(&["run", "--resume", "x.assay", option, value]).ends(2);
+        refused.complains("can't be changed");
+    }
+    let same = ["sh a.sh", "sh b.sh"];
+    let with = |more: &[&'static str]| {
+        [&["run", "--resume", "x.assay", "--warmup=0"][..], more, &same].concat()
+    };
+    room.run(&with(&["--reference", "2"])).ends(2).complains("the reference");
+    room.run(&with(&["--prepare", "touch prepared"])).ends(2).complains("the options");
+    // Nothing was run before it was refused.
+    assert!(!room.path("prepared").exists());
+}
+
+#[test]
+fn metrics_keep_their_places_when_a_run_goes_on() {
+    let room = Room::new();
+    room.write("give.sh", "cat lines >&7");
+    room.write("lines", "{\"metric\":\"b\",\"value\":1}\n");
+    let run = ["run", "--save", "x.assay", "-n", "4", "--samples", "sh give.sh"];
+    room.run(&run).ends(0);
+    let text = room.read("x.assay");
+    let kept: Vec<&str> =
+        text.lines().filter(|line| !line.starts_with("{\"kind\":\"stop\"")).collect();
+    room.write("x.assay", &format!("{}\n", kept[..kept.len() - 2].join("\n")));
+    // Now it gives another metric first.
+    room.write("lines", "{\"metric\":\"a\",\"value\":9}\n{\"metric\":\"b\",\"value\":1}\n");
+    let result = room.json(&["run", "--resume", "x.assay", "--force"]);
+    let metrics = &result["subjects"][0]["metrics"];
+    assert_eq!((&metrics["b"]["n"], &metrics["b"]["max"]), (&4.into(), &1.0.into()), "{metrics}");
+    assert_eq!(metrics["a"]["min"], 9.0);
+    let other =
+        ["run", "--resume", "x.assay", "--force", "--counters", "page-faults", "sh give.sh"];
+    room.run(&other).ends(2).complains("other metrics");
+}

@@ -19,8 +19,8 @@ use std::path::Path;
 /// uncompressed text up to the last complete record) and `lost_bytes`.
 pub const TRUNCATED_FILE: &str = "TRUNCATED_FILE";
 
-/// Metrics in one file; every one costs a column as long as the file, so an absurd number is refused.
-const MAX_METRICS: usize = 1000;
+/// The most metrics in one file; every one costs a column as long as the file, so an absurd number is refused.
+pub const MAX_METRICS: usize = 1000;
 
 /// Reads a sample file; one that is compressed with gzip is recognised by its content. O(bytes); memory for the samples and
 /// one line.

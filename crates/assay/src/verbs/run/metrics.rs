@@ -78,6 +78,10 @@ impl MetricArgs {
                 .map_err(|error| anyhow::anyhow!("--counters {list}: {error}"))?,
             None => Vec::new(),
         };
+        if let Some(spec) = specs.iter().find(|s| events.iter().any(|e| e.name == s.metric.name)) {
+            let name = &spec.metric.name;
+            bail!("--metric {name}: --counters counts something of that name; choose another one");
+        }
         Ok(Asked { specs, channel, all_samples: self.samples.is_some(), events })
     }
 }

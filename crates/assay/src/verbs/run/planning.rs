@@ -32,7 +32,7 @@ pub(super) struct WhenArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub time: Option<f64>,
 
-    /// Blocks to run first, not recorded
+    /// Blocks to run first, not recorded; at least one where settings or numbers of the program's own have to be tried
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub warmup: u32,
 
@@ -46,6 +46,7 @@ pub(super) fn plan(
     when: &WhenArgs,
     judge: &JudgeArgs,
     asked: &Asked,
+    controlled: bool,
     commands: usize,
 ) -> anyhow::Result<Plan> {
     let confidence = judge.confidence.unwrap_or(0.95);
@@ -79,7 +80,8 @@ pub(super) fn plan(
             );
         }
     }
-    let warmup = if may_come { when.warmup.max(1) } else { when.warmup };
+    // What programs give, and settings that may be refused, have to be tried before anything is recorded.
+    let warmup = if may_come || controlled { when.warmup.max(1) } else { when.warmup };
     let plan = Plan {
         confidence,
         threshold: judge.threshold.clone().unwrap_or_default(),
@@ -130,6 +132,9 @@ pub(super) fn gone_on_with(
     }
     if judge.primary.is_some() && wished.primary != begun.primary {
         changed.push("--primary");
+    }
+    if !judge.beside.is_empty() && wished.beside != begun.beside {
+        changed.push("--beside");
     }
     if when.runs.is_some() && wished.stop != begun.stop {
         changed.push("--runs");

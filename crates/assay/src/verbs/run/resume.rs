@@ -7,11 +7,9 @@ use super::Args;
 use crate::session::{Obstacle, Record, Session};
 use anyhow::bail;
 use assay_analysis::Experiment;
-use assay_data::{
-    Environment, Finding, Metric, Samples, Severity, StopReason, Subject, assay_file,
-};
+use assay_data::{Environment, Finding, Samples, Severity, StopReason, Subject, assay_file};
 use clap::Parser;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The arguments with which a recorded run was begun.
 pub(super) fn begun(recorded: &Samples, path: &Path) -> anyhow::Result<Args> {
@@ -31,52 +29,82 @@ pub(super) fn begun(recorded: &Samples, path: &Path) -> anyhow::Result<Args> {
     Ok(line.args)
 }
 
-/// Takes up a recorded run: checks that it is the same experiment, and brings this one to where that one stopped.
-pub(super) fn go_on(
+/// A recorded run that may be gone on with.
+pub(super) struct Resumption {
+    path: PathBuf,
+    /// What is not the same, and goes on all the same because the user said so.
+    differences: Vec<String>,
+}
+
+/// Checks that what would be measured is the experiment that the file began, before anything is run.
+pub(super) fn check(
     args: &Args,
-    before: Samples,
+    recorded: &Samples,
+    session: &mut Session,
+) -> anyhow::Result<Resumption> {
+    let path = args.keep.resume.clone().unwrap_or_default();
+    let place = path.display();
+    session
+        .adopt_metrics(&recorded.metrics)
+        .map_err(|why| anyhow::anyhow!("--resume {place}: {why}"))?;
+    let mut differences =
+        differences(recorded, &session.samples.subjects, &session.samples.environment);
+    if let Ok(first) = begun(recorded, &path)
+        && first.manner() != args.manner()
+    {
+        differences.push(format!("the options: it was begun with `{}`", recorded.argv.join(" ")));
+    }
+    if !differences.is_empty() && !args.keep.force {
+        bail!(
+            "--resume {place}: that would not be the same experiment:\n  {}\nhint: measure anew, or go on all the same with --force",
+            differences.join("\n  ")
+        );
+    }
+    Ok(Resumption { path, differences })
+}
+
+/// Takes up a recorded run: opens its file, and brings the experiment to where it stopped. A stop reason comes back when there
+/// is nothing to go on with.
+pub(super) fn go_on(
+    resumption: Resumption,
     session: &mut Session,
     experiment: &mut Experiment,
     primary: usize,
     began: jiff::Timestamp,
 ) -> Result<(Record, Option<StopReason>), Obstacle> {
-    let path = args.keep.resume.clone().unwrap_or_default();
+    let Resumption { path, differences } = resumption;
     let refused = |why: String| Obstacle::Reading(format!("--resume {}: {why}", path.display()));
-    let now = &session.samples;
-    let differences = differences(&before, &now.subjects, &now.metrics, &now.environment);
-    if !differences.is_empty() && !args.keep.force {
-        return Err(refused(format!(
-            "that would not be the same experiment:\n  {}\nhint: measure anew, or go on all the same with --force",
-            differences.join("\n  ")
-        )));
-    }
     let (mut samples, writer) = assay_file::resume(&path).map_err(|e| refused(e.to_string()))?;
-    let mut record = Record { writer: Some(writer), path: path.clone(), failure: None };
     let done = experiment.replay(&samples, primary).map_err(|error| refused(error.to_string()))?;
     let started = samples.started.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
     let since_start =
         started.map_or(0.0, |started| began.duration_since(started).as_secs_f64().max(0.0));
-    samples.findings.retain(|finding| finding.code != "INTERRUPTED");
-    let mut finding = Finding::new(
-        "RESUMED",
-        Severity::Note,
-        format!("gone on at {began} after {} observations", samples.len()),
-    );
-    if !differences.is_empty() {
-        finding = Finding::new(
-            "RESUMED_DIFFERENT",
-            Severity::Serious,
-            format!("what was gone on with was not the same: {}", differences.join("; ")),
-        )
-        .next("measure anew: the blocks before and after are not one experiment");
+    let record = Record {
+        writer: Some(writer),
+        path: path.clone(),
+        failure: None,
+        findings_written: samples.findings.len(),
+    };
+    if done.is_none() {
+        samples.findings.append(&mut session.samples.findings);
+        samples.findings.push(resumed(&samples, &differences, began));
     }
-    // A later version of what was found before replaces it; what is new is recorded when the run ends.
-    samples.findings.extend(std::mem::take(&mut session.samples.findings));
-    samples.findings.push(finding.clone());
-    record.write(|writer| writer.finding(&finding));
     samples.plan.clone_from(&session.samples.plan);
     session.go_on_with(samples, since_start);
     Ok((record, done))
+}
+
+fn resumed(samples: &Samples, differences: &[String], began: jiff::Timestamp) -> Finding {
+    if differences.is_empty() {
+        let message = format!("gone on at {began} after {} observations", samples.len());
+        return Finding::new("RESUMED", Severity::Note, message);
+    }
+    Finding::new(
+        "RESUMED_DIFFERENT",
+        Severity::Serious,
+        format!("what was gone on with was not the same: {}", differences.join("; ")),
+    )
+    .next("measure anew: the blocks before and after are not one experiment")
 }
 
 /// Facts by which a machine is known. What changes from day to day, such as the load, is not among them.
@@ -90,12 +118,7 @@ const MACHINE: [(&str, &str); 6] = [
 ];
 
 /// What differs between what the file began and what would be measured now, one sentence each; nothing if it is the same.
-fn differences(
-    recorded: &Samples,
-    subjects: &[Subject],
-    metrics: &[Metric],
-    environment: &Environment,
-) -> Vec<String> {
+fn differences(recorded: &Samples, subjects: &[Subject], environment: &Environment) -> Vec<String> {
     let mut found = Vec::new();
     if recorded.subjects.len() != subjects.len() {
         found.push(format!(
@@ -106,17 +129,6 @@ fn differences(
     }
     for (before, now) in recorded.subjects.iter().zip(subjects) {
         found.extend(of_subject(before, now));
-    }
-    let names =
-        |metrics: &[Metric]| -> Vec<String> { metrics.iter().map(|m| m.name.clone()).collect() };
-    let (before, now) = (names(&recorded.metrics), names(metrics));
-    // A program's own metrics may turn up later than the others.
-    if !before.starts_with(&now) {
-        found.push(format!(
-            "the file has the metrics {}, now there are {}",
-            before.join(", "),
-            now.join(", ")
-        ));
     }
     for (fact, name) in MACHINE {
         let (before, now) = (recorded.environment.facts.get(fact), environment.facts.get(fact));
@@ -146,8 +158,11 @@ fn of_subject(before: &Subject, now: &Subject) -> Vec<String> {
     differs("the settings", listed(&before.control), listed(&now.control));
     let jobs = |jobs: Option<u32>| jobs.unwrap_or(1).to_string();
     differs("the runs at once", jobs(before.jobs), jobs(now.jobs));
+    differs("the parameters", listed(&before.parameters), listed(&now.parameters));
+    let against = |against: Option<usize>| against.map_or("-".to_owned(), |i| (i + 1).to_string());
+    differs("the reference", against(before.against), against(now.against));
     for (path, digest) in &before.files {
-        match now.files.iter().find(|(p, _)| p == path) {
+        match now.files.iter().find(|(p, _)| same_file(p, path)) {
             Some((_, now)) if now != digest => {
                 found.push(format!("the file {path} of '{name}' has changed"));
             }
@@ -158,6 +173,12 @@ fn of_subject(before: &Subject, now: &Subject) -> Vec<String> {
     found
 }
 
+/// An anonymous run knows files by their names alone.
+fn same_file(one: &str, other: &str) -> bool {
+    let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+    one == other || ((!one.contains('/') || !other.contains('/')) && name(one) == name(other))
+}
+
 fn listed(pairs: &[(String, String)]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
     pairs.join(" ")
@@ -166,6 +187,7 @@ fn listed(pairs: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_data::Metric;
 
     fn subject() -> Subject {
         Subject {
@@ -184,7 +206,7 @@ mod tests {
         let (mut now, mut environment) = (subject(), recorded.environment.clone());
         environment.set("load_1m", 3.5);
         change(&mut now, &mut environment);
-        differences(&recorded, &[now], &[Metric::wall()], &environment)
+        differences(&recorded, &[now], &environment)
     }
 
     #[test]
