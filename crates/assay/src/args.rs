@@ -71,7 +71,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Also write the result to a file; its ending says how: .json, .md, .csv (summary), .samples.csv (every observation), .hyperfine.json
+    /// Also write the result to a file; its ending says how: .json, .md, .csv (summary), .samples.csv (every observation), .hyperfine.json and .hyperfine2.json (for scripts that read hyperfine's)
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
 

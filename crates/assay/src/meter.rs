@@ -268,6 +268,16 @@ impl Meter {
     fn given(&mut self, measured: &mut Measured, subject: usize, results: &[RunResult]) {
         let reports: Vec<Report> =
             results.iter().map(|result| protocol::parse(bytes(&result.samples))).collect();
+        for kept in results.iter().filter_map(|result| result.samples.as_ref()) {
+            if kept.written > kept.bytes.len() as u64 {
+                let told = format!(
+                    "of {} bytes that a run wrote, only the first {} are read",
+                    kept.written,
+                    kept.bytes.len()
+                );
+                self.bad_lines.entry(subject).or_insert((0, told)).0 += 1;
+            }
+        }
         for report in &reports {
             if let Some(first) = report.problems.first() {
                 let lines = report.problems.len() + report.more_problems;
@@ -281,6 +291,11 @@ impl Meter {
             let must = wanted.is_some();
             let kept = readings.and_then(|r| self.admit(measured, &name, r));
             if let Err(why) = kept {
+                if self.metrics.iter().any(|m| m.name == name) && !self.welcome.contains(&name) {
+                    // The name is taken: that is about the program, not about the metric of that name.
+                    self.bad_lines.entry(subject).or_insert((0, why)).0 += 1;
+                    continue;
+                }
                 measured.missing.push(Missing { metric: name, why, must });
             }
         }
@@ -345,13 +360,19 @@ impl Meter {
         Ok(())
     }
 
+    /// Forgets what could not be read so far: of runs that are not recorded.
+    pub fn forget_problems(&mut self) {
+        self.bad_lines.clear();
+        self.multiplexed = None;
+    }
+
     /// Findings about what could not be read.
     pub fn findings(&self, names: &[String]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (&subject, (count, first)) in &self.bad_lines {
             let name = names.get(subject).map_or("", String::as_str);
             let message = format!(
-                "{count} lines that '{name}' wrote to the sample channel could not be used; the first, {first}"
+                "{count} lines that '{name}' wrote to the sample channel could not be used; the first: {first}"
             );
             findings.push(
                 Finding::new("SAMPLES_PROBLEM", Severity::Warning, message)

@@ -80,9 +80,13 @@ pub(crate) struct Session {
     last_wall: Vec<f64>,
     /// How often each metric of each command could not be read, and why at first; after it could be read before.
     missing: BTreeMap<(usize, String), (u32, String)>,
+    /// Metrics that a command did not give while warming up, and why at first.
+    unproved: BTreeMap<(usize, String), String>,
     /// The metrics that each command has given.
     proved: Vec<Vec<String>>,
     refused: Vec<Finding>,
+    refusals: Vec<Refusal>,
+    warming_up: bool,
     /// Whether the commands have run before anything is recorded.
     warmed_up: bool,
     /// The share of the CPUs' time that the hypervisor gave to others while measuring.
@@ -111,7 +115,7 @@ impl Session {
         for command in &commands {
             samples.add(subject(command, &mut files));
         }
-        let mut refused: Vec<Finding> = refusals.iter().map(not_counted).collect();
+        let mut refused = not_counted(&refusals);
         if crew.counts_user_only() {
             refused.push(
                 Finding::new(
@@ -132,8 +136,11 @@ impl Session {
             lost: 0,
             last_wall: vec![0.0; commands.len()],
             missing: BTreeMap::new(),
+            unproved: BTreeMap::new(),
             proved: vec![Vec::new(); commands.len()],
             refused,
+            refusals,
+            warming_up: false,
             warmed_up: false,
             steal_share: None,
             commands,
@@ -144,6 +151,11 @@ impl Session {
     pub fn go_on_with(&mut self, samples: Samples, since_start: f64) {
         self.samples = samples;
         self.since_start = since_start;
+    }
+
+    /// Why an event is not counted, if it was asked for.
+    pub fn why_not_counted(&self, event: &str) -> Option<&str> {
+        self.refusals.iter().find(|r| r.event == event).map(|r| r.why.as_str())
     }
 
     /// Measures the metrics of a run that is gone on with.
@@ -187,6 +199,7 @@ impl Session {
             ..Plan::sequential(0.95, assay_data::Threshold::default(), seed ^ 1)
         };
         let mut experiment = Experiment::new(plan, self.commands.len());
+        self.warming_up = true;
         let mut quickest: Option<f64> = None;
         let mut began = Instant::now();
         for _ in 0..blocks {
@@ -211,7 +224,14 @@ impl Session {
             began = Instant::now();
         }
         self.warmed_up = blocks > 0;
-        Ok(quickest)
+        self.warming_up = false;
+        self.meter.forget_problems();
+        let proved = &self.proved;
+        self.unproved.retain(|(subject, metric), _| !proved[*subject].contains(metric));
+        match self.unproved.pop_first() {
+            Some(((subject, metric), why)) => Err(self.never_given(subject, &metric, &why)),
+            None => Ok(quickest),
+        }
     }
 
     /// Measures until there is a reason to stop. What was measured is in `samples`, whatever comes back.
@@ -421,7 +441,7 @@ impl Session {
         self.judge(turn, &results)?;
         let counts = self.crew.take_counts(self.commands[turn.subject].jobs);
         let mut measured = self.meter.read(turn.subject, &results, steal, &counts);
-        self.note_missing(turn.subject, &mut measured, !self.samples.is_empty() || self.warmed_up)?;
+        self.note_missing(turn.subject, &mut measured)?;
         let wall_seconds = measured.values[0];
         self.last_wall[turn.subject] = wall_seconds;
         let started_seconds = results[0].started_ns as f64 / 1e9;
@@ -440,31 +460,36 @@ impl Session {
         Ok(())
     }
 
-    /// A metric that a command has never given is a mistake; one that it gives only sometimes is told in the end.
-    fn note_missing(
-        &mut self,
-        subject: usize,
-        measured: &mut Measured,
-        counts: bool,
-    ) -> Result<(), Obstacle> {
+    /// A metric that was asked for and that a command has never given is a mistake; one that it gives only sometimes is told in
+    /// the end. Warming up decides which it is, if there is any.
+    fn note_missing(&mut self, subject: usize, measured: &mut Measured) -> Result<(), Obstacle> {
         let proved = &mut self.proved[subject];
-        for Missing { metric, why, must } in measured.missing.drain(..) {
-            if must && !proved.contains(&metric) {
-                let name = &self.commands[subject].text;
-                return Err(Obstacle::Reading(format!("--metric {metric}: `{name}`: {why}")));
-            }
-            // What one command gives of its own accord is not missing from the others.
-            if counts && (must || proved.contains(&metric)) {
-                self.missing.entry((subject, metric)).or_insert((0, why)).0 += 1;
-            }
-        }
         let metrics = self.meter.metrics().iter().zip(&measured.values);
         for (metric, _) in metrics.filter(|(_, value)| value.is_finite()) {
             if !proved.contains(&metric.name) {
                 proved.push(metric.name.clone());
             }
         }
+        for Missing { metric, why, must } in measured.missing.drain(..) {
+            let is_proved = proved.contains(&metric);
+            if !is_proved && !must {
+                // What one command gives of its own accord is not missing from the others.
+                continue;
+            }
+            if self.warming_up {
+                self.unproved.entry((subject, metric)).or_insert(why);
+            } else if is_proved {
+                self.missing.entry((subject, metric)).or_insert((0, why)).0 += 1;
+            } else {
+                return Err(self.never_given(subject, &metric, &why));
+            }
+        }
         Ok(())
+    }
+
+    fn never_given(&self, subject: usize, metric: &str, why: &str) -> Obstacle {
+        let command = &self.commands[subject].text;
+        Obstacle::Reading(format!("--metric {metric}: `{command}`: {why}"))
     }
 
     /// Goes on without a setting that the system refuses.
@@ -493,12 +518,17 @@ impl Session {
     }
 }
 
-fn not_counted(refusal: &Refusal) -> Finding {
-    Finding::new(
-        "NOT_COUNTED",
-        Severity::Warning,
-        format!("{} can't be counted: {}", refusal.event, refusal.why),
-    )
+/// What can't be counted, one finding for every reason.
+fn not_counted(refusals: &[Refusal]) -> Vec<Finding> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for refusal in refusals {
+        by_reason.entry(&refusal.why).or_default().push(&refusal.event);
+    }
+    let told = by_reason.iter().map(|(why, events)| {
+        let message = format!("{} can't be counted: {why}", events.join(", "));
+        Finding::new("NOT_COUNTED", Severity::Warning, message)
+    });
+    told.collect()
 }
 
 fn interrupted_early() -> Obstacle {

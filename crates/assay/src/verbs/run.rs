@@ -19,7 +19,7 @@ use assay_data::assay_file;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_measure::{Control, environment, interrupt};
 use commands::{HowArgs, prepared};
-use control::{ControlArgs, lock_programs};
+use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
 use planning::{CEILING, WhenArgs, fit_to_budget, plan};
 use recording::{close, open_record};
@@ -253,6 +253,7 @@ fn measure_held(
     let Ready { commands, asked, mut plan, environment, findings } =
         ready(args, recorded.as_ref(), set)?;
     let began = jiff::Timestamp::now();
+    let (drop_caches, cold) = may_drop_caches(args.control.drop_caches)?;
     let locked = args.control.mlock.then(|| lock_programs(&commands));
     let names = commands.iter().map(|c| c.name.clone()).collect();
     let mut progress = Progress::new(args.show.quiet, &environment, names, plan.clone());
@@ -261,7 +262,7 @@ fn measure_held(
         tolerated: args.how.ignore_failure.clone().unwrap_or_default(),
         events: asked.events.clone(),
         steal: environment::steal_seconds().is_some(),
-        drop_caches: args.control.drop_caches,
+        drop_caches,
     };
     let wishes = Wishes {
         specs: asked.specs,
@@ -276,6 +277,7 @@ fn measure_held(
         Meter::new(Wishes { counters, ..wishes })
     })?;
     session.samples.findings.extend(findings);
+    session.samples.findings.extend(cold);
     session.samples.findings.extend(locked.iter().flat_map(|(_, findings)| findings.clone()));
     session.samples.started = Some(began.to_string());
     session.samples.argv = argv(args.keep.anonymous);
@@ -292,7 +294,7 @@ fn measure_held(
     let measured = session.hook("--setup", args.how.setup.as_ref()).and_then(|()| {
         let block_seconds = session.warm_up(plan.warmup, plan.seed, &progress)?;
         session.learn_metrics();
-        let primary = primary(&session.samples, &plan)?;
+        let primary = primary(&session, &plan)?;
         if recorded.is_none()
             && let Some(finding) = fit_to_budget(&mut plan, block_seconds, &args.when, &session.samples)
         {
@@ -348,8 +350,12 @@ fn measure_held(
 }
 
 /// The metric that decides, and that those beside it exist.
-fn primary(samples: &Samples, plan: &Plan) -> Result<usize, Obstacle> {
+fn primary(session: &Session, plan: &Plan) -> Result<usize, Obstacle> {
+    let samples = &session.samples;
     let unknown = |option: &str, name: &str| {
+        if let Some(why) = session.why_not_counted(name) {
+            return Obstacle::Reading(format!("{option} {name}: it can't be counted here: {why}"));
+        }
         let known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
         Obstacle::Reading(format!(
             "{option} {name}: there is no such metric; known are {}",

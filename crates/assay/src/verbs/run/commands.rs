@@ -124,6 +124,7 @@ fn of_one_combination(
     parameters: &[Vec<(String, String)>],
 ) -> anyhow::Result<Vec<Prepared>> {
     let mut commands = Vec::new();
+    let templates = texts;
     let texts: Vec<String> = texts.iter().zip(parameters).map(|(t, p)| fill(t, p)).collect();
     for text in &texts {
         let mut command = match &how.shell {
@@ -191,7 +192,15 @@ fn of_one_combination(
     let mut prepared = Vec::with_capacity(count);
     for (index, ((command, name), text)) in commands.into_iter().zip(names).zip(texts).enumerate() {
         prepared.push(Prepared {
-            name: with_parameters(&name, how.name.get(index), &parameters[index]),
+            name: match how.name.get(index) {
+                Some(given) => with_parameters(given, given, &parameters[index]),
+                None => {
+                    // A name that is the whole command holds what the command holds.
+                    let whole = name == in_one_line(&text);
+                    let template = if whole { templates[index].as_str() } else { "" };
+                    at_once(with_parameters(&name, template, &parameters[index]), jobs[index])
+                }
+            },
             text,
             command,
             prepare: line_of(&how.prepare, "--prepare", index)?,
@@ -251,16 +260,25 @@ fn refer(all: &mut [Prepared], count: usize, how: &HowArgs, scan: &Scan) -> anyh
     Ok(())
 }
 
-/// The name of a command in a scan: the user's own with the values put in, and behind it the values that it does not hold.
-fn with_parameters(name: &str, given: Option<&String>, parameters: &[(String, String)]) -> String {
-    let mut filled = fill(given.map_or(name, String::as_str), parameters);
+/// The name of a command in a scan: with the values put in, and behind it those whose parameters its template does not hold.
+fn with_parameters(name: &str, template: &str, parameters: &[(String, String)]) -> String {
+    let mut filled = fill(name, parameters);
     for (parameter, value) in parameters {
-        let place = format!("{{{parameter}}}");
-        if !given.is_some_and(|given| given.contains(&place)) {
+        if !template.contains(&format!("{{{parameter}}}")) {
             filled = format!("{filled} {parameter}={value}");
         }
     }
     filled
+}
+
+/// A name that says how many of it go on at once.
+fn at_once(name: String, jobs: u32) -> String {
+    if jobs > 1 { format!("{name} × {jobs}") } else { name }
+}
+
+/// A command's text as it is shown: on one line, with single spaces.
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A path that the user typed is meant from here, also when the command runs elsewhere.
@@ -327,7 +345,7 @@ fn names(texts: &[String], commands: &[Command], given: &[String]) -> Vec<String
         .enumerate()
         .all(|(i, name)| name.is_some() && !programs[..i].contains(name));
     let alone = texts.len() == 1;
-    let whole = |index: usize| texts[index].split_whitespace().collect::<Vec<_>>().join(" ");
+    let whole = |index: usize| in_one_line(&texts[index]);
     (0..texts.len())
         .map(|index| match (given.get(index), &programs[index]) {
             (Some(name), _) => name.clone(),

@@ -8,7 +8,7 @@ use crate::session::Prepared;
 use anyhow::Context;
 use assay_data::{Finding, Severity};
 use assay_measure::fingerprint::Fingerprints;
-use assay_measure::machine::{self, Knob};
+use assay_measure::machine::{self, Knob, KnobError, Machine};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub(super) struct ControlArgs {
     pub turbo: Option<Switch>,
 
     /// Microseconds of every second that real-time programs may have; unlimited lets --fifo run without pauses
-    #[arg(long, value_name = "MICROSECONDS", value_parser = rt_runtime)]
+    #[arg(long, value_name = "MICROSECONDS", allow_hyphen_values = true, value_parser = rt_runtime)]
     pub rt_runtime: Option<RtRuntime>,
 
     /// Whether the CPU is shared by terminal sessions before it is shared by processes
@@ -130,6 +130,21 @@ impl ControlArgs {
         knobs.extend(self.rt_runtime.map(|RtRuntime(us)| Knob::RtRuntime(us)));
         knobs.extend(self.autogroup.map(|switch| Knob::Autogroup(is_on(switch))));
         knobs
+    }
+}
+
+/// Tries once whether the caches may be emptied, if that is wanted at all. Where not, that is told, and the runs stay warm.
+pub(super) fn may_drop_caches(wanted: bool) -> anyhow::Result<(bool, Option<Finding>)> {
+    if !wanted {
+        return Ok((false, None));
+    }
+    match Machine::here().drop_caches() {
+        Ok(()) => Ok((true, None)),
+        Err(error @ (KnobError::NotPermitted { .. } | KnobError::NotOffered { .. })) => {
+            let message = format!("--drop-caches: {error}: measured without");
+            Ok((false, Some(Finding::new("NOT_CONTROLLED", Severity::Warning, message))))
+        }
+        Err(error) => Err(error.into()),
     }
 }
 
