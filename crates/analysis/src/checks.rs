@@ -203,7 +203,7 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
             Finding::new(
                 "COARSE_CLOCK",
                 Severity::Warning,
-                format!("{} comes in steps that are large against the threshold; the interval was widened by half a step", metric.name),
+                format!("{} comes in steps that are large against the threshold; the interval was held against it with half a step more on either side", metric.name),
             )
             .about(name)
             .with("step", step)

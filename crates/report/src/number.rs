@@ -93,7 +93,13 @@ impl Column {
 
     /// The value without its unit.
     pub fn number(&self, value: f64) -> String {
-        fixed(value / self.factor, self.decimals)
+        let number = fixed(value / self.factor, self.decimals);
+        // A prefix that only multiplies belongs to the number: 0.06 and 13.92k in one range would be read as they stand.
+        if self.only_multiplies() { number + &self.symbol } else { number }
+    }
+
+    fn only_multiplies(&self) -> bool {
+        matches!(self.symbol.as_str(), "k" | "M" | "G")
     }
 
     /// The value with its unit: `812.4 ms`.
@@ -101,12 +107,11 @@ impl Column {
         self.number(value) + &self.suffix()
     }
 
-    /// The unit as it follows a number, its space included; empty for plain numbers. A prefix that only multiplies stands
-    /// close: `12.3k`.
+    /// The unit as it follows a number, its space included; empty for plain numbers, whose prefix is part of the number.
     pub fn suffix(&self) -> String {
         match self.symbol.as_str() {
             "" => String::new(),
-            "k" | "M" | "G" => self.symbol.clone(),
+            _ if self.only_multiplies() => String::new(),
             symbol if symbol.starts_with('/') || symbol.ends_with("/s") => symbol.to_owned(),
             symbol => format!(" {symbol}"),
         }

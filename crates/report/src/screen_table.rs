@@ -12,6 +12,21 @@ use assay_analysis::{Analysis, Description};
 
 /// Names of the metrics that belong into a table, in this order, where they were measured.
 const MAIN: [&str; 3] = ["wall", "cpu", "max_rss"];
+/// Names of the metrics that every run has, and of the one that only explains others.
+const OF_EVERY_RUN: [&str; 12] = [
+    "wall",
+    "cpu",
+    "user",
+    "system",
+    "max_rss",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "block_in",
+    "block_out",
+    "steal",
+];
 /// How many other metrics are shown where none of the main ones was measured.
 const OTHERS: usize = 2;
 /// Narrower pages have no pictures.
@@ -22,8 +37,16 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     let others = || (0..analysis.metrics.len()).filter(|&m| m != analysis.primary);
     let index_of = |name: &&str| others().find(|&m| analysis.metrics[m].name == **name);
-    let main: Vec<usize> = MAIN.iter().filter_map(index_of).collect();
-    if main.is_empty() { others().take(OTHERS).collect() } else { main }
+    let mut main: Vec<usize> = MAIN.iter().filter_map(index_of).collect();
+    if main.is_empty() {
+        return others().take(OTHERS).collect();
+    }
+    // What was measured beyond the kernel's accounts was asked for; what stands beside has a table of its own.
+    if !analysis.plan.beside.is_empty() {
+        return main;
+    }
+    main.extend(others().filter(|&m| !OF_EVERY_RUN.contains(&analysis.metrics[m].name.as_str())));
+    main
 }
 
 /// The scale in which a metric of all subjects is shown.

@@ -322,6 +322,11 @@ fn dependence(analysis: &Analysis) -> Option<String> {
 
 fn taken(blocks: usize, analysis: &Analysis) -> String {
     let blocks = counted(blocks, "block");
+    if let (Some(until), Some(StopReason::Blocks | StopReason::Budget)) =
+        (&analysis.plan.until, analysis.stop)
+    {
+        return format!("{blocks}; {until} never came true");
+    }
     match analysis.stop {
         Some(StopReason::Clear) => format!("{blocks}, then clear"),
         Some(StopReason::Precise) => format!("{blocks}, then precise enough"),

@@ -7,6 +7,9 @@ use crate::number;
 use assay_analysis::{Interval, Outlook, Verdict};
 use assay_data::{StopRule, plan};
 
+/// More blocks than these nobody measures: to name their number would be no advice.
+const MOST_BLOCKS: u64 = 1_000_000;
+
 impl Teller<'_> {
     pub(super) fn details(&self) -> Vec<String> {
         let c = self.c;
@@ -50,7 +53,9 @@ impl Teller<'_> {
         let blocks = c.blocks? as u64;
         let limit = u64::from(plan::MAX_BLOCKS);
         let sequential = self.analysis.plan.is_sequential();
-        let in_reach = |more: &u64| !sequential || more + blocks <= limit;
+        let in_reach = |more: &u64| {
+            if sequential { more + blocks <= limit } else { *more <= MOST_BLOCKS }
+        };
         let mut said = Vec::new();
         if let Some(more) = outlook.to_rule_out.filter(in_reach) {
             said.push(format!(
@@ -105,6 +110,9 @@ impl Teller<'_> {
 
     /// What to type for so many blocks in all.
     fn advice(&self, blocks: u64) -> Option<String> {
+        if self.analysis.plan.until.is_some() {
+            return Some("Ask more of --until, or leave it out".to_owned());
+        }
         match (&self.analysis.plan.stop, self.analysis.seconds_per_block) {
             (StopRule::Fixed { .. }, _) => {
                 Some(format!("Fix the number higher next time: --runs {}", two_digits(blocks)))
