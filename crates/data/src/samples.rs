@@ -65,6 +65,9 @@ pub struct Subject {
     /// The file that the values came from, for imported samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// In a scan: what the command is called without its values, as in `sort {n}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Parameters of a scan with their values, in the order of the scan, as in `("n", "4")`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,

@@ -20,6 +20,12 @@ pub fn install() -> io::Result<()> {
     signals::install()
 }
 
+/// Whether the first signal is answered on standard error: that the run at hand is waited for, and that a second one ends it.
+/// For a terminal; off until this is called.
+pub fn answer_on_stderr(yes: bool) {
+    signals::TELLS.store(yes, Ordering::SeqCst);
+}
+
 /// How many signals came since [`install`].
 pub fn count() -> u32 {
     signals::COUNT.load(Ordering::SeqCst)

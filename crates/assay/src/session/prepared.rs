@@ -8,6 +8,8 @@ use assay_measure::fingerprint::Fingerprints;
 pub(crate) struct Prepared {
     /// The name that people see.
     pub name: String,
+    /// In a scan, its name without the values.
+    pub label: Option<String>,
     /// The command as it was typed.
     pub text: String,
     /// What is run.
@@ -30,6 +32,7 @@ impl Prepared {
         let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
         Self {
             name: name.to_owned(),
+            label: None,
             text: words.join(" "),
             command,
             prepare: None,
@@ -62,6 +65,7 @@ pub(super) fn subject(command: &Prepared, files: &mut Fingerprints) -> assay_dat
         cwd: command.command.cwd.as_ref().map(|path| path.display().to_string()),
         env: command.command.env.clone(),
         source: None,
+        label: command.label.clone(),
         parameters: command.parameters.clone(),
         against: command.against,
         jobs: (command.jobs > 1).then_some(command.jobs),

@@ -233,6 +233,7 @@ fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
 
 fn measure(args: &Args, recorded: Option<Samples>) -> anyhow::Result<Ending> {
     interrupt::install()?;
+    interrupt::answer_on_stderr(!args.show.quiet && io::stderr().is_terminal());
     knobs::mend();
     let (held, set) = knobs::hold(&args.control.knobs())?;
     let ending = measure_held(args, recorded, set);

@@ -191,16 +191,18 @@ fn of_one_combination(
     let names = names(&texts, &commands, &how.name);
     let mut prepared = Vec::with_capacity(count);
     for (index, ((command, name), text)) in commands.into_iter().zip(names).zip(texts).enumerate() {
+        // A name that is the whole command holds what the command holds.
+        let whole = name == in_one_line(&text);
+        let label = match how.name.get(index) {
+            Some(given) => given.clone(),
+            None if whole => in_one_line(&templates[index]),
+            None => name.clone(),
+        };
+        let full = with_parameters(&label, &parameters[index]);
+        let given = index < how.name.len();
         prepared.push(Prepared {
-            name: match how.name.get(index) {
-                Some(given) => with_parameters(given, given, &parameters[index]),
-                None => {
-                    // A name that is the whole command holds what the command holds.
-                    let whole = name == in_one_line(&text);
-                    let template = if whole { templates[index].as_str() } else { "" };
-                    at_once(with_parameters(&name, template, &parameters[index]), jobs[index])
-                }
-            },
+            name: if given { full } else { at_once(full, jobs[index]) },
+            label: (!parameters[index].is_empty()).then_some(label),
             text,
             command,
             prepare: line_of(&how.prepare, "--prepare", index)?,
@@ -260,11 +262,11 @@ fn refer(all: &mut [Prepared], count: usize, how: &HowArgs, scan: &Scan) -> anyh
     Ok(())
 }
 
-/// The name of a command in a scan: with the values put in, and behind it those whose parameters its template does not hold.
-fn with_parameters(name: &str, template: &str, parameters: &[(String, String)]) -> String {
-    let mut filled = fill(name, parameters);
+/// The name of a command in a scan: its label with the values put in, and behind it those that the label does not hold.
+fn with_parameters(label: &str, parameters: &[(String, String)]) -> String {
+    let mut filled = fill(label, parameters);
     for (parameter, value) in parameters {
-        if !template.contains(&format!("{{{parameter}}}")) {
+        if !label.contains(&format!("{{{parameter}}}")) {
             filled = format!("{filled} {parameter}={value}");
         }
     }

@@ -4,13 +4,27 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// How many of the watched signals came so far.
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 
+/// Whether somebody sits before standard error who should know that the run at hand is waited for.
+pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
+const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends it now\n";
+
 extern "C" fn count_it(_signal: libc::c_int) {
-    COUNT.fetch_add(1, Ordering::SeqCst);
+    let before = COUNT.fetch_add(1, Ordering::SeqCst);
+    if before == 0 && TELLS.load(Ordering::SeqCst) {
+        // SAFETY: `write` may be called in a handler, and the bytes are static. That nobody can read them any more is no harm;
+        // the error number that it may leave is put back, for the code that was interrupted may be about to read its own.
+        unsafe {
+            let error = libc::__errno_location();
+            let kept = *error;
+            let _written = libc::write(libc::STDERR_FILENO, WAITING.as_ptr().cast(), WAITING.len());
+            *error = kept;
+        }
+    }
 }
 
 /// Counts SIGINT, SIGTERM and SIGHUP from now on. Whoever sleeps in a system call is woken. One that was being ignored
