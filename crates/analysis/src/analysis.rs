@@ -17,6 +17,7 @@ use assay_data::{
     StopRule, Threshold,
 };
 use assay_stats::signed_rank::SignedRankLaw;
+use std::collections::BTreeMap;
 
 /// Bins of the small pictures.
 const BINS: usize = 7;
@@ -94,7 +95,7 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
     /// Why measuring stopped.
     pub stop: Option<StopReason>,
-    /// Seconds that a block took on average, hooks and all.
+    /// Seconds that a block typically took, hooks and all.
     pub seconds_per_block: Option<f64>,
     /// The machine.
     pub environment: Environment,
@@ -175,7 +176,7 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
         histogram,
         findings: samples.findings.clone(),
         stop: samples.stop,
-        seconds_per_block: blocks.and_then(|blocks| seconds_per_block(samples, blocks)),
+        seconds_per_block: blocks.and_then(|_| seconds_per_block(samples)),
         environment: samples.environment.clone(),
         started: samples.started.clone(),
         plan,
@@ -404,11 +405,31 @@ impl Comparer<'_> {
     }
 }
 
-fn seconds_per_block(samples: &Samples, blocks: usize) -> Option<f64> {
-    let last = samples.observation(samples.len() - 1)?;
-    let wall = samples.metric_index("wall").map_or(0.0, |m| last.values[m]);
-    let total = last.time? + if wall.is_finite() { wall } else { 0.0 };
-    (blocks > 0).then(|| total / blocks as f64)
+/// The middle one (of an even number the lower one) of the times from the start of a block to the start of the next. A pause before a
+/// run was taken up again is within one of them, and the middle one does not see it. The last block counts from its start to the end
+/// of its last run, if it is complete.
+fn seconds_per_block(samples: &Samples) -> Option<f64> {
+    let wall = samples.metric_index("wall");
+    // Block by block its start, the end of its last run, and how many runs it has.
+    let mut blocks: BTreeMap<u32, (f64, f64, usize)> = BTreeMap::new();
+    for observation in samples.observations() {
+        let (Some(block), Some(start)) = (observation.block, observation.time) else { continue };
+        let end = start + wall.map_or(f64::NAN, |metric| observation.values[metric]);
+        let known = blocks.entry(block).or_insert((start, end, 0));
+        *known = (known.0.min(start), known.1.max(end), known.2 + 1);
+    }
+    let starts: Vec<(u32, f64)> =
+        blocks.iter().map(|(&block, &(start, ..))| (block, start)).collect();
+    let successive = starts.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0);
+    let mut lengths: Vec<f64> = successive.map(|pair| pair[1].1 - pair[0].1).collect();
+    if let Some((_, &(start, end, runs))) = blocks.last_key_value()
+        && runs == samples.subjects.len()
+    {
+        lengths.push(end - start);
+    }
+    lengths.retain(|length| length.is_finite() && *length >= 0.0);
+    lengths.sort_by(f64::total_cmp);
+    lengths.get(lengths.len().saturating_sub(1) / 2).copied()
 }
 
 fn findings(
@@ -454,3 +475,6 @@ fn findings(
     findings.extend(machine::findings(&analysis.environment));
     findings
 }
+
+#[cfg(test)]
+mod tests;

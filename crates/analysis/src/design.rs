@@ -237,20 +237,20 @@ impl Experiment {
         if after_next > limit { Step::Stop(StopReason::Budget) } else { Step::Continue }
     }
 
-    /// Whether what was asked for is known: the user's condition, or else a clear answer.
+    /// Whether what was asked for is known: the user's condition, or else a clear answer. The condition is held against every block,
+    /// since it may ask for blocks and seconds too; where the samples are not looked at, nothing is known of them.
     fn answer(&mut self, elapsed_seconds: f64) -> Option<StopReason> {
-        let asks_samples = self.until.as_ref().is_none_or(Condition::asks_samples);
-        let looks = !asks_samples || self.looks_now();
-        let Some(until) = self.until.clone().filter(|_| looks) else {
-            let found = looks && self.until.is_none() && self.is_answered();
-            let alone = self.pairs.is_empty();
-            return found.then_some(if alone { StopReason::Precise } else { StopReason::Clear });
+        let Some(until) = self.until.clone() else {
+            let reason =
+                if self.pairs.is_empty() { StopReason::Precise } else { StopReason::Clear };
+            return (self.looks_now() && self.is_answered()).then_some(reason);
         };
+        let looks = until.asks_samples() && self.looks_now();
         let state = State {
             blocks: self.blocks,
             seconds: elapsed_seconds,
-            width: if asks_samples { self.width() } else { f64::INFINITY },
-            clear: asks_samples && self.is_answered(),
+            width: if looks { self.width() } else { f64::INFINITY },
+            clear: looks && self.is_answered(),
         };
         until.holds(&state).then_some(StopReason::Until)
     }

@@ -78,36 +78,101 @@ pub enum NoExponent {
 
 /// The commands of a scan.
 ///
-/// A scan's subjects are laid out value by value: for each combination of parameter values every command, in their order.
+/// A scan's subjects are laid out value by value: for each combination of parameter values every command, in their order. Where
+/// commands have values of their own, those of one combination belong together by their place alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Number of commands: of each combination's subjects.
     pub commands: usize,
     /// What the commands are called without their values.
     pub labels: Vec<String>,
+    /// True when the commands of a combination do not have the same parameters with the same values.
+    pub own_values: bool,
 }
 
 impl Layout {
-    /// The layout of these subjects; `None` where they are no scan.
+    /// The layout of these subjects; `None` where they are no scan, or where one can't tell whose values are whose.
     pub fn of(subjects: &[Subject]) -> Option<Self> {
-        let first = &subjects.first()?.parameters;
-        let commands = subjects.iter().take_while(|s| s.parameters == *first).count();
-        let whole = !first.is_empty() && subjects.len().is_multiple_of(commands);
-        let same = |block: &[Subject]| {
-            let parameters = &block[0].parameters;
-            block.iter().all(|s| s.parameters == *parameters)
-                && parameters.iter().map(|(name, _)| name).eq(first.iter().map(|(name, _)| name))
-        };
-        if !whole || !subjects.chunks(commands).all(same) {
+        if let Some(commands) = alike(subjects) {
+            let label = |k: usize| {
+                label(subjects, commands, k).unwrap_or_else(|| format!("command {}", k + 1))
+            };
+            let labels = (0..commands).map(label).collect();
+            return Some(Self { commands, labels: told_apart(labels), own_values: false });
+        }
+        if subjects.iter().all(|s| s.parameters.is_empty()) {
             return None;
         }
-        let label = |command: usize| {
-            let own: Vec<&Subject> = subjects.iter().skip(command).step_by(commands).collect();
-            let label = template(&own).unwrap_or_else(|| format!("command {}", command + 1));
-            without_values(label, first)
-        };
-        Some(Self { commands, labels: (0..commands).map(label).collect() })
+        let divides = |n: &usize| subjects.len().is_multiple_of(*n);
+        (1..=subjects.len() / 2)
+            .filter(divides)
+            .find_map(|commands| Self::by_names(subjects, commands))
     }
+
+    /// The layout with so many commands, if references and names agree with it: one command's names differ by its values alone.
+    fn by_names(subjects: &[Subject], commands: usize) -> Option<Self> {
+        let refers = subjects.iter().all(|s| s.against.is_some());
+        let plausible = (commands == 1 || refers) && references_allow(subjects, commands);
+        let (first, rest) = subjects.split_at(commands);
+        let named_alike =
+            |(index, s): (usize, &Subject)| names(s).eq(names(&first[index % commands]));
+        if !plausible || !rest.iter().enumerate().all(named_alike) {
+            return None;
+        }
+        let labels: Option<_> = (0..commands).map(|k| label(subjects, commands, k)).collect();
+        Some(Self { commands, labels: told_apart(labels?), own_values: commands > 1 })
+    }
+
+    /// Whether two subjects belong to the same combination.
+    pub fn together(&self, a: usize, b: usize) -> bool {
+        a / self.commands == b / self.commands
+    }
+}
+
+/// The number of commands, several, that have the same parameters with the same values in every combination.
+fn alike(subjects: &[Subject]) -> Option<usize> {
+    let first = subjects.first()?;
+    let commands = subjects.iter().take_while(|s| s.parameters == first.parameters).count();
+    let same = |block: &[Subject]| {
+        block.iter().all(|s| s.parameters == block[0].parameters)
+            && names(&block[0]).eq(names(first))
+    };
+    let whole =
+        commands > 1 && !first.parameters.is_empty() && subjects.len().is_multiple_of(commands);
+    (whole && subjects.chunks(commands).all(same) && references_allow(subjects, commands))
+        .then_some(commands)
+}
+
+fn names(subject: &Subject) -> impl Iterator<Item = &str> {
+    subject.parameters.iter().map(|(name, _)| name.as_str())
+}
+
+/// Whether there may be so many commands by whom their subjects are compared with: all with the same one, or each with one of its
+/// own combination (of one command: with itself). Nothing is known where some name nobody.
+fn references_allow(subjects: &[Subject], commands: usize) -> bool {
+    let Some(references) = subjects.iter().map(|s| s.against).collect::<Option<Vec<usize>>>()
+    else {
+        return true;
+    };
+    references.iter().all(|r| r == &references[0])
+        || references.iter().enumerate().all(|(of, against)| of / commands == against / commands)
+}
+
+/// What a command is called without its values; `None` where its names have nothing in common.
+fn label(subjects: &[Subject], commands: usize, command: usize) -> Option<String> {
+    let own: Vec<&Subject> = subjects.iter().skip(command).step_by(commands).collect();
+    Some(without_values(template(&own)?, &own.first()?.parameters))
+}
+
+/// Labels of which those that are taken have a number behind them, as names of subjects do.
+fn told_apart(labels: Vec<String>) -> Vec<String> {
+    let mut apart: Vec<String> = Vec::new();
+    for label in labels {
+        let numbered = (2..=apart.len() + 1).map(|number| format!("{label} #{number}"));
+        let free = std::iter::once(label.clone()).chain(numbered).find(|l| !apart.contains(l));
+        apart.push(free.unwrap_or(label));
+    }
+    apart
 }
 
 /// A label without the ` n={n}` behind it, as names get it that did not hold their values: a table says that anyway.
@@ -123,30 +188,39 @@ fn without_values(mut label: String, parameters: &[(String, String)]) -> String 
 }
 
 /// The names of one command with `{parameter}` in the place of its values: `sort {n}` for `sort 1` and `sort 2`. The name of one
-/// combination gives it, if its values stand out in that name well enough to give all the others back. Names in which the values
-/// do not stand at all may differ by the number behind them, as samples add it to names that are taken.
+/// combination gives it, if its values stand out in that name well enough to give all the others back. Names may also differ by
+/// the number behind them, as samples add it to names that are taken.
 fn template(subjects: &[&Subject]) -> Option<String> {
     let filled = |text: &str, parameters: &[(String, String)]| {
         parameters.iter().fold(text.to_owned(), |text, (name, value)| {
             text.replace(&format!("{{{name}}}"), value)
         })
     };
-    let fits = |text: &String| subjects.iter().all(|s| filled(text, &s.parameters) == s.name);
+    let fits = |text: &String| {
+        subjects.iter().all(|s| {
+            let name = filled(text, &s.parameters);
+            name == s.name || name == unnumbered(s)
+        })
+    };
     let emptied = |subject: &Subject, apart: Apart| {
-        subject.parameters.iter().fold(subject.name.clone(), |text, (parameter, value)| {
+        subject.parameters.iter().fold(unnumbered(subject), |text, (parameter, value)| {
             replace(&text, value, &format!("{{{parameter}}}"), apart)
         })
     };
     let ways = [Apart::Words, Apart::Digits];
     let templates =
         ways.into_iter().flat_map(|apart| subjects.iter().map(move |s| emptied(s, apart)));
-    let unnumbered = |s: &&Subject| match s.name.rsplit_once(" #") {
-        Some((name, number)) if number.chars().all(|c| c.is_ascii_digit()) => name.to_owned(),
-        _ => s.name.clone(),
-    };
-    let base = subjects.first().map(unnumbered)?;
+    let base = unnumbered(subjects.first()?);
     let same = || subjects.iter().all(|s| unnumbered(s) == base);
     templates.into_iter().find(fits).or_else(|| same().then(|| base.clone()))
+}
+
+/// The name of a subject without the number that it got because the name was taken.
+fn unnumbered(subject: &Subject) -> String {
+    match subject.name.rsplit_once(" #") {
+        Some((name, number)) if number.chars().all(|c| c.is_ascii_digit()) => name.to_owned(),
+        _ => subject.name.clone(),
+    }
 }
 
 /// What may not touch a value for it to stand by itself: `4` in `-j 4`, or also in `-j4`.
@@ -180,7 +254,7 @@ fn replace(text: &str, value: &str, by: &str, apart: Apart) -> String {
 }
 
 /// The curves of a scan: for every command, every numeric parameter with at least three distinct positive values, and every
-/// combination of the others. `rows`: the complete blocks of the metric, `None` for samples that were not taken in blocks.
+/// combination of the others; its own values, where commands have some of their own. `rows`: the complete blocks of the metric, `None` for samples that were not taken in blocks.
 /// O(subjects · blocks · log blocks).
 pub fn curves(
     samples: &Samples,
@@ -190,10 +264,9 @@ pub fn curves(
     rows: Option<&Vec<BlockRow>>,
     law: &mut SignedRankLaw,
 ) -> Vec<Curve> {
-    let names = samples.subjects.first().map_or(&[][..], |s| s.parameters.as_slice());
     let mut curves = Vec::new();
     for command in 0..layout.commands {
-        for (parameter, (name, _)) in names.iter().enumerate() {
+        for (parameter, (name, _)) in samples.subjects[command].parameters.iter().enumerate() {
             for (fixed, values) in groups(&samples.subjects, layout, command, parameter) {
                 let points: Vec<Point> = values
                     .into_iter()

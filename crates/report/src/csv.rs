@@ -3,6 +3,7 @@
 //! Base units, full precision; cells of what is not known are empty. The single observations are another table, which the data
 //! crate exports.
 
+use crate::scan;
 use assay_analysis::{Analysis, Comparison, Description};
 
 /// The columns, in order; those of a scan's parameters stand after the first, as in `parameter_n`.
@@ -26,12 +27,10 @@ pub const COLUMNS: [&str; 16] = [
 ];
 
 /// The table with its header; lines end with a line feed. `lower` and `upper` bound the median; the ratio, its interval and the
-/// verdict are those against the subject named in `against`, and empty for a reference. Parameters are the first subject's.
+/// verdict are those against the subject named in `against`, and empty for a reference. A parameter that a subject
+/// does not have is empty.
 pub fn render(analysis: &Analysis) -> String {
-    let parameters: Vec<&String> = analysis
-        .subjects
-        .first()
-        .map_or_else(Vec::new, |s| s.parameters.iter().map(|(p, _)| p).collect());
+    let parameters = scan::parameters(analysis);
     let names: Vec<String> =
         parameters.iter().map(|name| text_cell(&format!("parameter_{name}"))).collect();
     let mut columns = COLUMNS.map(str::to_owned).to_vec();

@@ -46,8 +46,8 @@ fn table(analysis: &Analysis) -> String {
     let several = !analysis.comparisons.is_empty();
     let mut head = "| |".to_owned();
     let mut rule = "|:--|".to_owned();
-    let parameters = analysis.subjects.first().map_or(&[][..], |s| s.parameters.as_slice());
-    for (name, _) in parameters {
+    let parameters = scan::parameters(analysis);
+    for name in &parameters {
         head += &format!(" {} |", escaped(name));
         rule += "--:|";
     }
@@ -62,7 +62,7 @@ fn table(analysis: &Analysis) -> String {
     let mut text = format!("{head}\n{rule}\n");
     for (index, subject) in analysis.subjects.iter().enumerate() {
         let mut row = format!("| {} |", escaped(&subject.name));
-        for (name, _) in parameters {
+        for name in &parameters {
             let own = subject.parameters.iter().find(|(p, _)| p == name);
             row += &format!(" {} |", own.map_or_else(String::new, |(_, value)| escaped(value)));
         }

@@ -89,7 +89,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
         line.extend(cells.iter().map(|&(tone, c)| (tone, c.to_string())));
         page.line(&line);
     }
-    base(page, first, &x, side, columns, &signs);
+    base(page, &curves, &x, side, columns, &signs);
     legend(page, analysis, &curves, &canvas, &signs);
 }
 
@@ -164,14 +164,17 @@ fn mark(signs: &Signs, index: usize) -> char {
 }
 
 /// The horizontal axis with the values of the parameter below it, as many as have room.
-fn base(page: &mut Page, curve: &Curve, x: &Axis, side: usize, columns: usize, signs: &Signs) {
+fn base(page: &mut Page, curves: &[&Curve], x: &Axis, side: usize, columns: usize, signs: &Signs) {
+    let mut values: Vec<f64> = curves.iter().flat_map(|c| &c.points).map(|p| p.value).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
     let mut axis = vec![signs.base; columns];
     let mut below = String::new();
     let mut free = 0;
-    for point in &curve.points {
-        let at = x.place(point.value.ln(), columns, MARGIN);
+    for value in values {
+        let at = x.place(value.ln(), columns, MARGIN);
         axis[at] = signs.base_tick;
-        let text = page.spelled(&plain(point.value));
+        let text = page.spelled(&plain(value));
         let from = at.saturating_sub(width(&text) / 2);
         if from >= free && from + width(&text) <= columns {
             below += &" ".repeat(from - width(&below));

@@ -84,6 +84,38 @@ pub(crate) fn combination(analysis: &Analysis, subject: usize) -> String {
     told.join(", ")
 }
 
+/// The names of all parameters, in the order in which subjects have them.
+pub(crate) fn parameters(analysis: &Analysis) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in analysis.subjects.iter().flat_map(|s| &s.parameters) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The values of a row: those that its commands share, or what each of them has, as in `n = 4 | n = 40`.
+pub(crate) fn together(analysis: &Analysis, layout: &Layout, subject: usize) -> String {
+    if !layout.own_values {
+        return combination(analysis, subject);
+    }
+    let first = subject - subject % layout.commands;
+    let each = (first..first + layout.commands).map(|s| combination(analysis, s));
+    each.filter(|values| !values.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+/// The values of a comparison: of its subject, and of its reference where these are others within the same row.
+fn values_of(analysis: &Analysis, c: &Comparison) -> String {
+    let (own, other) = (combination(analysis, c.of), combination(analysis, c.against));
+    let together = analysis.scan.as_ref().is_some_and(|l| l.together(c.of, c.against));
+    match (own.is_empty(), together && own != other && !other.is_empty()) {
+        (true, true) => other,
+        (false, true) => format!("{own} (against {other})"),
+        (_, false) => own,
+    }
+}
+
 fn beside(analysis: &Analysis) -> Vec<usize> {
     if analysis.plan.beside.is_empty() {
         return Vec::new();
@@ -98,7 +130,7 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
     let mut told = Vec::new();
     let sure = number::chosen_percent(analysis.plan.confidence);
     if !comparisons.is_empty() {
-        let to = against_whom(analysis, layout, comparisons).map_or_else(
+        let to = against_whom(layout, comparisons).map_or_else(
             || "the one that it is compared with".to_owned(),
             |whom| match whom {
                 Against::Command(command) => quoted(&layout.labels[command]),
@@ -144,10 +176,9 @@ enum Against {
 }
 
 /// The one thing that all of these are compared with, if it is one.
-fn against_whom(analysis: &Analysis, layout: &Layout, all: &[Comparison]) -> Option<Against> {
+fn against_whom(layout: &Layout, all: &[Comparison]) -> Option<Against> {
     let of = |c: &Comparison| {
-        let same = analysis.subjects[c.of].parameters == analysis.subjects[c.against].parameters;
-        if same {
+        if layout.together(c.of, c.against) {
             Against::Command(c.against % layout.commands)
         } else {
             Against::Subject(c.against)
@@ -167,7 +198,7 @@ fn summaries(analysis: &Analysis, layout: &Layout) -> Vec<(Tone, Sentence)> {
             .filter(|c| c.of % layout.commands == command)
             .cloned()
             .collect();
-        let Some(whom) = against_whom(analysis, layout, &own) else { continue };
+        let Some(whom) = against_whom(layout, &own) else { continue };
         let against = match whom {
             Against::Command(other) => quoted(&layout.labels[other]),
             Against::Subject(subject) => format!("at {}", combination(analysis, subject)),
@@ -241,8 +272,12 @@ fn direction(analysis: &Analysis, w: &Wording, verdict: Verdict) -> &'static str
 /// Where in the scan these subjects of those compared are: `at n = 4, 8, 16`, `at n = 4 … 128`, `at every n`; `all` is the word for
 /// all of them.
 fn places(analysis: &Analysis, subjects: &[usize], of: &[Comparison], all: &str) -> String {
+    let Some(layout) = &analysis.scan else { return String::new() };
     let parameters = |subject: usize| &analysis.subjects[subject].parameters;
     if subjects.len() == of.len() && of.len() > 1 {
+        if layout.own_values {
+            return format!("at {all} pair of values");
+        }
         let other = of.iter().any(|c| parameters(c.of) != parameters(c.against));
         let all = if other { format!("{all} other") } else { all.to_owned() };
         return match parameters(subjects[0]).as_slice() {
@@ -254,17 +289,28 @@ fn places(analysis: &Analysis, subjects: &[usize], of: &[Comparison], all: &str)
         };
     }
     let [(name, _)] = parameters(subjects[0]).as_slice() else {
-        let each = subjects.iter().map(|&subject| combination(analysis, subject));
-        return format!("at {}", each.collect::<Vec<_>>().join("; at "));
+        return one_by_one(analysis, subjects, of);
     };
+    if layout.own_values {
+        return one_by_one(analysis, subjects, of);
+    }
     let value = |subject: usize| parameters(subject)[0].1.clone();
-    let step = analysis.scan.as_ref().map_or(1, |layout| layout.commands);
+    let step = layout.commands;
     let (first, last) = (subjects[0], subjects[subjects.len() - 1]);
     if subjects.len() > LISTED && last - first == step * (subjects.len() - 1) {
         return format!("at {name} = {} … {}", value(first), value(last));
     }
     let values: Vec<String> = subjects.iter().map(|&subject| value(subject)).collect();
     format!("at {name} = {}", values.join(", "))
+}
+
+fn one_by_one(analysis: &Analysis, subjects: &[usize], of: &[Comparison]) -> String {
+    let own: Vec<&Comparison> = of.iter().filter(|c| subjects.contains(&c.of)).collect();
+    let told: Vec<String> = own.iter().map(|c| values_of(analysis, c)).collect();
+    let single = |subject: usize| analysis.subjects[subject].parameters.len() < 2;
+    let between =
+        if own.iter().all(|c| single(c.of) && single(c.against)) { ", " } else { "; at " };
+    format!("at {}", told.join(between))
 }
 
 /// From the smallest to the largest median of a command, and where these are.
@@ -289,7 +335,7 @@ fn outlook(analysis: &Analysis) -> Option<(String, String)> {
     let (of, against) =
         (&analysis.subjects[farthest.of].name, &analysis.subjects[farthest.against].name);
     let detail = words::details(analysis, farthest, of, against).into_iter().next()?;
-    Some((combination(analysis, farthest.of), detail))
+    Some((values_of(analysis, farthest), detail))
 }
 
 /// A sentence for every curve.

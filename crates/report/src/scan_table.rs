@@ -1,4 +1,5 @@
-//! The table of a scan: one row per combination of its parameters' values, the commands beside each other.
+//! The table of a scan: one row per combination of its parameters' values, the commands beside each other. Commands with values of
+//! their own have them before their medians.
 //!
 //! Where it is too wide, every further command gets a table of its own, then the intervals go, and at last every cell gets its line.
 //! It decides nothing: ratios and verdicts are those of the analysis.
@@ -8,6 +9,7 @@ use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::names::fitted;
 use crate::number::{self, Column};
+use crate::scan;
 use crate::screen_table::other_metrics;
 use crate::terminal::tone_of;
 use crate::words;
@@ -48,9 +50,9 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, layout: &Layout, metric
 
 /// The commands for headings: without the ` {n}` at their ends, which every one of them has, where what is left tells them apart.
 fn without_parameters(analysis: &Analysis, layout: &Layout) -> Vec<String> {
-    let parameters = &analysis.subjects[0].parameters;
     let shorter = |label: &str| {
-        let mut ends = parameters.iter().map(|(name, _)| format!(" {{{name}}}"));
+        let parameters = analysis.subjects.iter().take(layout.commands).flat_map(|s| &s.parameters);
+        let mut ends = parameters.map(|(name, _)| format!(" {{{name}}}"));
         ends.find_map(|end| label.strip_suffix(&end).map(|rest| rest.trim_end().to_owned()))
     };
     let shortest = |label: &String| {
@@ -86,21 +88,26 @@ impl Table<'_> {
     }
 
     fn columns(&self, page: &Page, commands: &[usize], intervals: bool) -> Vec<Cells> {
-        let mut columns = self.parameters(page);
-        for &command in commands {
+        let own = self.layout.own_values;
+        let mut columns = if own { Vec::new() } else { self.parameters(page, 0, 0) };
+        for (index, &command) in commands.iter().enumerate() {
+            if own {
+                columns.extend(self.parameters(page, command, if index == 0 { 0 } else { GAP }));
+            }
             columns.extend(self.medians(page, command, intervals));
             columns.extend(self.compared(page, command, intervals));
         }
         columns
     }
 
-    fn parameters(&self, page: &Page) -> Vec<Cells> {
+    /// The values of a command's parameters; `gap` stands before the first.
+    fn parameters(&self, page: &Page, command: usize, gap: usize) -> Vec<Cells> {
         let subjects = &self.analysis.subjects;
         let one = |index: usize| {
-            let heading = page.spelled(&subjects[0].parameters[index].0);
+            let heading = page.spelled(&subjects[command].parameters[index].0);
             let heading = fitted(&[heading], WIDEST_VALUE, page.ellipsis()).remove(0);
             let values: Vec<String> = (0..self.rows())
-                .map(|row| subjects[self.subject(row, 0)].parameters[index].1.clone())
+                .map(|row| subjects[self.subject(row, command)].parameters[index].1.clone())
                 .collect();
             let numeric = values.iter().all(|value| value.parse::<f64>().is_ok());
             let values = values
@@ -109,7 +116,7 @@ impl Table<'_> {
                     crate::names::shorten(&page.spelled(&value), WIDEST_VALUE, page.ellipsis())
                 })
                 .collect();
-            let gap = if index == 0 { 0 } else { 2 };
+            let gap = if index == 0 { gap } else { 2 };
             if numeric {
                 Cells::right(&heading, values, Tone::Plain).with_gap(gap)
             } else {
@@ -119,7 +126,7 @@ impl Table<'_> {
                 Cells::left(&heading, values, Tone::Plain, gap)
             }
         };
-        (0..subjects[0].parameters.len()).map(one).collect()
+        (0..subjects[command].parameters.len()).map(one).collect()
     }
 
     /// The scale and the decimals of a row.
@@ -214,7 +221,7 @@ impl Table<'_> {
     /// A line for every cell, for pages that are too narrow for any table.
     fn draw_lines(&self, page: &mut Page) {
         for row in 0..self.rows() {
-            let at = super::scan::combination(self.analysis, self.subject(row, 0));
+            let at = scan::together(self.analysis, self.layout, self.subject(row, 0));
             page.paragraph(2, &[(Tone::Strong, at)]);
             let column = self.column(row, false);
             for (command, name) in self.labels.iter().enumerate() {

@@ -25,6 +25,8 @@ fn the_screen_fits_whatever_the_width() {
         assert_snapshot!(format!("alone_{width}"), at(&common::alone(), width));
         assert_snapshot!(format!("scan_of_two_{width}"), at(&common::scan_of_two(), width));
         assert_snapshot!(format!("scan_of_three_{width}"), at(&common::scan_of_three(), width));
+        let own_values = common::scan_of_own_values();
+        assert_snapshot!(format!("scan_of_own_values_{width}"), at(&own_values, width));
         assert_snapshot!(format!("beside_of_three_{width}"), at(&common::beside_of_three(), width));
     }
 }
@@ -50,6 +52,10 @@ fn colour_is_added_to_the_same_text() {
         assert_eq!(without_escapes(&coloured), at(&analysis, 100), "{name}");
     }
     assert_snapshot!("scan_of_two_colour", colour(&common::scan_of_two()).replace('\u{1b}', "␛"));
+    assert_snapshot!(
+        "scan_of_rates_colour",
+        colour(&common::scan_of_rates()).replace('\u{1b}', "␛")
+    );
     assert_snapshot!("faster_colour", colour(&common::faster()).replace('\u{1b}', "␛"));
     assert_snapshot!("inconclusive_colour", colour(&common::inconclusive()).replace('\u{1b}', "␛"));
 }

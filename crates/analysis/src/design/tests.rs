@@ -174,14 +174,44 @@ fn a_condition_of_the_user_stops_the_run_instead_of_a_clear_answer() {
     assert_eq!(stops_at("clear", 0.001), (StopReason::Until, 10));
     // Not about the samples: it may stop before anything can be decided.
     assert_eq!(stops_at("blocks >= 4", 0.001), (StopReason::Until, 4));
-    // A condition on the samples waits for the fewest that can decide.
-    assert_eq!(stops_at("width < 50% or blocks >= 4", 0.001), (StopReason::Until, 10));
+    // What it asks of the samples waits for the fewest that can decide; what else it asks does not.
+    assert_eq!(stops_at("width < 50%", 0.001), (StopReason::Until, 10));
+    assert_eq!(stops_at("width < 50% or blocks >= 4", 0.001), (StopReason::Until, 4));
     assert_eq!(stops_at("seconds > 40", 0.001), (StopReason::Until, 42));
     // One that never comes true leaves the budget; so does one that can't be read.
     assert_eq!(stops_at("width < 0.0001%", 0.3), (StopReason::Budget, 501));
     assert_eq!(stops_at("whenever", 0.3), (StopReason::Budget, 501));
     let (reason, blocks) = stops_at("width < 5%", 0.3);
     assert!(reason == StopReason::Until && (11..500).contains(&blocks), "{reason:?} {blocks}");
+}
+
+/// Runs with a condition and blocks of so many seconds, whose values never settle.
+fn stops_after(until: &str, subjects: usize, block_seconds: f64) -> (StopReason, usize) {
+    let plan =
+        Plan { until: Some(until.to_owned()), ..Plan::sequential(0.95, Threshold::default(), 3) };
+    let mut experiment = Experiment::new(plan, subjects).stretching_to(3600.0);
+    loop {
+        let turn = experiment.next_turn();
+        let value = 1.0 + f64::from((turn.block * 7 + turn.subject as u32 * 5) % 11);
+        let elapsed = f64::from(turn.block + 1) * block_seconds;
+        if let Step::Stop(reason) = experiment.observe(turn, value, elapsed) {
+            return (reason, experiment.blocks());
+        }
+    }
+}
+
+#[test]
+fn a_condition_is_held_against_every_block_whether_or_not_the_samples_are_looked_at() {
+    for subjects in [1, 2] {
+        let at = |until: &str, seconds: f64| stops_after(until, subjects, seconds);
+        // Before the fewest blocks for a verdict.
+        assert_eq!(at("blocks >= 100 and clear or seconds > 2", 0.5), (StopReason::Until, 5));
+        // A subject alone is looked at in every fifth block by then, and not in this one.
+        assert_eq!(at("clear or seconds > 51.25", 0.5), (StopReason::Until, 103));
+        // However far the budget may stretch.
+        assert_eq!(at("seconds > 2", 30.0), (StopReason::Until, 1));
+        assert_eq!(at("clear or seconds > 2", 30.0), (StopReason::Until, 1));
+    }
 }
 
 #[test]

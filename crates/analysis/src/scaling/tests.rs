@@ -179,7 +179,135 @@ fn a_command_is_called_by_what_its_names_have_in_common() {
     assert_eq!(label("serve"), "serve");
     let mut samples = scan(&SIZES, &["x {n}"], 6, |c, _, _| 1.0 + c as f64);
     samples.subjects[3].name = "something else".to_owned();
-    assert_eq!(Layout::of(&samples.subjects).unwrap().labels, ["command 1"]);
+    // Whose values these are can't be known then; a curve through them might be one of two commands.
+    assert_eq!(Layout::of(&samples.subjects), None);
     samples.subjects[3].parameters.clear();
     assert_eq!(Layout::of(&samples.subjects), None);
+}
+
+/// A subject's name, parameters and reference.
+type Told<'a> = (&'a str, &'a [(&'a str, &'a str)], Option<usize>);
+
+fn subjects(of: &[Told]) -> Vec<Subject> {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    for &(name, parameters, against) in of {
+        let parameters = parameters.iter().map(|(p, v)| ((*p).to_owned(), (*v).to_owned()));
+        samples.add(Subject {
+            name: name.to_owned(),
+            parameters: parameters.collect(),
+            against,
+            ..Subject::default()
+        });
+    }
+    samples.subjects
+}
+
+fn found(subjects: &[Subject]) -> Option<(usize, Vec<String>, bool)> {
+    Layout::of(subjects).map(|l| (l.commands, l.labels, l.own_values))
+}
+
+fn expected(labels: &[&str], own_values: bool) -> Option<(usize, Vec<String>, bool)> {
+    Some((labels.len(), labels.iter().map(|&l| l.to_owned()).collect(), own_values))
+}
+
+#[test]
+fn commands_with_values_of_their_own_are_not_taken_for_one() {
+    let two = |references: [Option<usize>; 6]| {
+        let [a, b, c, d, e, f] = references;
+        subjects(&[
+            ("a 1", &[("n", "1")], a),
+            ("b 10", &[("n", "10")], b),
+            ("a 2", &[("n", "2")], c),
+            ("b 20", &[("n", "20")], d),
+            ("a 3", &[("n", "3")], e),
+            ("b 30", &[("n", "30")], f),
+        ])
+    };
+    let within = [0, 0, 2, 2, 4, 4].map(Some);
+    assert_eq!(found(&two(within)), expected(&["a {n}", "b {n}"], true));
+    // Each a reference: only the names tell.
+    assert_eq!(found(&two([0, 1, 2, 3, 4, 5].map(Some))), expected(&["a {n}", "b {n}"], true));
+    // Without references nothing says what belongs together.
+    assert_eq!(found(&two([None; 6])), None);
+    // Even where both are called the same.
+    let mut alike = two(within);
+    for (index, subject) in alike.iter_mut().enumerate() {
+        subject.name = format!("x {}", subject.parameters[0].1);
+        assert_eq!(subject.against, within[index]);
+    }
+    assert_eq!(found(&alike), expected(&["x {n}", "x {n} #2"], true));
+    // Four commands, of which the last two have a reference of their own.
+    let four = subjects(&[
+        ("a 1", &[("n", "1")], Some(0)),
+        ("b 5", &[("n", "5")], Some(0)),
+        ("c 1", &[("n", "1")], Some(2)),
+        ("d 5", &[("n", "5")], Some(2)),
+        ("a 2", &[("n", "2")], Some(4)),
+        ("b 6", &[("n", "6")], Some(4)),
+        ("c 2", &[("n", "2")], Some(6)),
+        ("d 6", &[("n", "6")], Some(6)),
+    ]);
+    assert_eq!(found(&four), expected(&["a {n}", "b {n}", "c {n}", "d {n}"], true));
+}
+
+#[test]
+fn commands_may_have_other_parameters_or_none() {
+    let other = subjects(&[
+        ("a 1", &[("n", "1")], Some(0)),
+        ("b 7", &[("m", "7")], Some(0)),
+        ("a 1", &[("n", "1")], Some(2)),
+        ("b 8", &[("m", "8")], Some(2)),
+        ("a 2", &[("n", "2")], Some(4)),
+        ("b 7", &[("m", "7")], Some(4)),
+    ]);
+    assert_eq!(other[2].name, "a 1 #2", "the samples number it");
+    assert_eq!(found(&other), expected(&["a {n}", "b {m}"], true));
+    let none = subjects(&[
+        ("a", &[], Some(0)),
+        ("b 7", &[("m", "7")], Some(0)),
+        ("a", &[], Some(2)),
+        ("b 8", &[("m", "8")], Some(2)),
+    ]);
+    assert_eq!(found(&none), expected(&["a", "b {m}"], true));
+}
+
+#[test]
+fn every_command_grows_over_its_own_values() {
+    let values: [[(&str, &str); 2]; 4] =
+        [("1", "10"), ("2", "20"), ("4", "40"), ("8", "80")].map(|(a, b)| [("n", a), ("n", b)]);
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    samples.plan = Some(plan(9));
+    for (combination, of_commands) in values.iter().enumerate() {
+        for (command, (name, value)) in of_commands.iter().enumerate() {
+            samples.add(Subject {
+                name: format!("{} {value}", ["a", "b"][command]),
+                parameters: vec![((*name).to_owned(), (*value).to_owned())],
+                against: Some(combination * 2),
+                ..Subject::default()
+            });
+        }
+    }
+    for block in 0..9 {
+        for subject in 0..8 {
+            let power = if subject % 2 == 0 { 1 } else { 2 };
+            let value = size(subject / 2).powi(power) * ripple(subject, block);
+            samples.push(Observation {
+                subject,
+                block: Some(block),
+                position: Some(subject as u32),
+                values: vec![value],
+                ..Observation::default()
+            });
+        }
+    }
+    let found = analyse(&samples, &Options::default()).unwrap();
+    let at = |curve: &Curve| curve.points.iter().map(|p| p.value).collect::<Vec<_>>();
+    assert_eq!(
+        found.curves.iter().map(at).collect::<Vec<_>>(),
+        [[1.0, 2.0, 4.0, 8.0], [10.0, 20.0, 40.0, 80.0]]
+    );
+    for (curve, power) in found.curves.iter().zip([1.0, 2.0]) {
+        let exponent = curve.exponent.as_ref().unwrap();
+        assert!((exponent.estimate - power).abs() < 0.02, "{exponent:?}");
+    }
 }

@@ -502,6 +502,40 @@ pub fn scan_of_three() -> Analysis {
     analysed(&samples)
 }
 
+/// Two commands that have values of their own.
+pub fn scan_of_own_values() -> Analysis {
+    let mut samples = scan(
+        &SIZES[..4],
+        &["./tree", "./list"],
+        16,
+        |c, k| if k == 0 { 0.006 * size(c) } else { 0.003 * size(c).powf(1.5) },
+        |c, _| c * 2,
+    );
+    for (index, subject) in samples.subjects.iter_mut().enumerate() {
+        let value = if index % 2 == 0 { 1000 << (index / 2) } else { 10 << (index / 2) };
+        subject.name = format!("{} {value}", ["./tree", "./list"][index % 2]);
+        subject.command = Some(subject.name.clone());
+        subject.parameters = vec![("n".to_owned(), value.to_string())];
+    }
+    analysed(&samples)
+}
+
+/// A scan of two whose primary metric is a rate: more is better. The second has more of it from four on.
+pub fn scan_of_rates() -> Analysis {
+    let whole = scan_of_two_samples();
+    let rate = Metric { better: Better::Higher, ..Metric::lower("rate", Unit::PerSecond) };
+    let mut samples = Samples::new(vec![rate]);
+    samples.subjects = whole.subjects.clone();
+    samples.plan = whole.plan.clone();
+    samples.plan.as_mut().unwrap().primary = "rate".to_owned();
+    samples.stop = whole.stop;
+    for mut o in whole.observations() {
+        o.values = vec![1000.0 / o.values[0]];
+        samples.push(o);
+    }
+    analysed(&samples)
+}
+
 /// A scan of two with its memory decided beside it, cut short.
 pub fn scan_beside() -> Analysis {
     let whole = scan_of_two_samples();
@@ -579,6 +613,8 @@ pub fn all() -> Vec<(&'static str, Analysis)> {
         ("scan_of_three", scan_of_three()),
         ("scan_against_the_first", scan_against_the_first()),
         ("scan_beside", scan_beside()),
+        ("scan_of_own_values", scan_of_own_values()),
+        ("scan_of_rates", scan_of_rates()),
         ("scan_of_words", scan_of_words()),
         ("scan_too_short", scan_too_short()),
         ("beside", beside()),

@@ -1,0 +1,58 @@
+//! Rules of the analysis as a whole.
+
+use super::*;
+use assay_data::Observation;
+
+/// Samples of two subjects whose blocks begin at these times; each run takes 40 ms, each hook 10 ms.
+fn begun_at(starts: &[f64]) -> Samples {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    samples.add_subject("a");
+    samples.add_subject("b");
+    for (block, start) in starts.iter().enumerate() {
+        for subject in 0..2 {
+            samples.push(Observation {
+                subject,
+                block: Some(block as u32),
+                position: Some(subject as u32),
+                time: Some(start + 0.05 * subject as f64),
+                values: vec![0.04],
+                ..Observation::default()
+            });
+        }
+    }
+    samples
+}
+
+fn rounded(samples: &Samples) -> Option<f64> {
+    seconds_per_block(samples).map(|seconds| (seconds * 1000.0).round() / 1000.0)
+}
+
+#[test]
+fn a_pause_of_a_day_does_not_make_the_blocks_longer() {
+    let day = 86_400.0;
+    assert_eq!(rounded(&begun_at(&[5.0, 5.1, 5.2, day, day + 0.1, day + 0.2])), Some(0.1));
+    assert_eq!(rounded(&begun_at(&[5.0, 5.1, day])), Some(0.1));
+    // Of two blocks the last one tells.
+    assert_eq!(rounded(&begun_at(&[5.0, day])), Some(0.09));
+}
+
+#[test]
+fn one_block_took_what_its_runs_took_and_none_is_not_known() {
+    assert_eq!(rounded(&begun_at(&[7.0])), Some(0.09));
+    assert_eq!(rounded(&begun_at(&[])), None);
+    // A block that was broken off says nothing of how long one takes.
+    let mut broken = begun_at(&[7.0, 7.1]);
+    broken.push(Observation {
+        subject: 1,
+        block: Some(2),
+        position: Some(0),
+        time: Some(7.2),
+        values: vec![0.04],
+        ..Observation::default()
+    });
+    assert_eq!(rounded(&broken), Some(0.1));
+    let mut no_time = Samples::new(vec![Metric::wall()]);
+    no_time.add_subject("a");
+    no_time.push_value(0, 1.0);
+    assert_eq!(rounded(&no_time), None);
+}
