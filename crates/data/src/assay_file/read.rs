@@ -17,6 +17,8 @@ use std::path::Path;
 
 /// Code of the finding that the last line of a file broke off. Its evidence is `complete_bytes` (the length of the
 /// uncompressed text up to the last complete record) and `lost_bytes`.
+///
+/// It is about one reading of a file, not about the run: one that stands in a file is passed over, and none is written.
 pub const TRUNCATED_FILE: &str = "TRUNCATED_FILE";
 
 /// The most metrics in one file; every one costs a column as long as the file, so an absurd number is refused.
@@ -31,6 +33,18 @@ pub fn read(path: &Path) -> Result<Samples, ReadError> {
     read_input(Input::open(path)?)
 }
 
+/// What a file holds, and where it stops being whole.
+pub(super) struct Whole {
+    pub(super) samples: Samples,
+    /// Bytes of the uncompressed text before a last record that breaks off; `None` if none does.
+    pub(super) broken_at: Option<u64>,
+}
+
+/// Reads a sample file as [`read`] does.
+pub(super) fn read_whole(path: &Path) -> Result<Whole, ReadError> {
+    whole(Input::open(path)?)
+}
+
 /// Reads a sample file from a stream, plain or compressed with gzip, that messages call `name`.
 ///
 /// # Errors
@@ -40,9 +54,14 @@ pub fn read_from(stream: impl Read + 'static, name: &str) -> Result<Samples, Rea
 }
 
 pub(crate) fn read_input(input: Input) -> Result<Samples, ReadError> {
+    Ok(whole(input)?.samples)
+}
+
+fn whole(input: Input) -> Result<Whole, ReadError> {
     let file = input.file.clone();
     let mut lines = Lines::new(input.into_reader(), &file);
     let mut reader = Reader::default();
+    let mut broken_at = None;
     while let Some(line) = lines.next()? {
         if line.text.trim().is_empty() {
             continue;
@@ -53,6 +72,7 @@ pub(crate) fn read_input(input: Input) -> Result<Samples, ReadError> {
             Err(Problem::Json(error))
                 if !line.ended && reader.has_header && breaks_off(&error, line.text) =>
             {
+                broken_at = Some(line.start);
                 reader.samples.findings.push(truncated(&place(None), line));
             }
             Err(Problem::NoHeader) => {
@@ -77,7 +97,7 @@ pub(crate) fn read_input(input: Input) -> Result<Samples, ReadError> {
         let expected = "a sample file, as `assay run --save` writes it";
         return Err(ReadError::Empty { file, expected });
     }
-    Ok(reader.samples)
+    Ok(Whole { samples: reader.samples, broken_at })
 }
 
 /// What is wrong with one line, before its place is known.
@@ -128,7 +148,10 @@ impl Reader {
             "metric" => self.metric(text),
             "values" => self.inner(text),
             "finding" => {
-                self.samples.findings.push(serde_json::from_str(text)?);
+                let finding: Finding = serde_json::from_str(text)?;
+                if finding.code != TRUNCATED_FILE {
+                    self.samples.findings.push(finding);
+                }
                 Ok(())
             }
             "stop" => {

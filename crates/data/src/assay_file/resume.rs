@@ -1,7 +1,7 @@
 //! Opens a sample file to go on with it, as `--resume` does: what broke off at its end is cut away, so that the next record
 //! begins on a line of its own.
 
-use super::read::{TRUNCATED_FILE, read};
+use super::read::{Whole, read_whole};
 use super::write::Writer;
 use crate::Samples;
 use crate::read_error::ReadError;
@@ -9,25 +9,21 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Reads a sample file and opens it for further records. The samples are those of [`read`]: a finding says so when a broken
+/// Reads a sample file and opens it for further records. The samples are those of [`read`](super::read()): a finding says so when a broken
 /// record was cut away. Two writers at once are not prevented.
 ///
 /// # Errors
-/// As for [`read`]; when the file cannot be written; when it is compressed.
+/// As for [`read`](super::read()); when the file cannot be written; when it is compressed.
 pub fn resume(path: &Path) -> Result<(Samples, Writer<File>), ReadError> {
-    let samples = read(path)?;
-    let broken = samples.findings.iter().rfind(|finding| finding.code == TRUNCATED_FILE);
-    let complete = broken.and_then(|finding| {
-        let bytes = finding.evidence.iter().find(|(name, _)| name == "complete_bytes");
-        bytes.map(|&(_, bytes)| bytes as u64)
-    });
+    // The place is the reader's own: what a file says of itself must not decide where it is cut.
+    let Whole { samples, broken_at } = read_whole(path)?;
     let failed = |source| ReadError::Io { file: path.display().to_string(), source };
-    let file = open_at_end(path, complete).map_err(failed)?;
+    let file = open_at_end(path, broken_at).map_err(failed)?;
     let writer = Writer::resume(file, &samples);
     Ok((samples, writer))
 }
 
-fn open_at_end(path: &Path, complete: Option<u64>) -> io::Result<File> {
+fn open_at_end(path: &Path, broken_at: Option<u64>) -> io::Result<File> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut first = [0];
     file.read_exact(&mut first)?;
@@ -35,8 +31,8 @@ fn open_at_end(path: &Path, complete: Option<u64>) -> io::Result<File> {
         let problem = "a compressed file cannot be continued; unpack it first";
         return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
     }
-    if let Some(complete) = complete {
-        file.set_len(complete)?;
+    if let Some(whole) = broken_at {
+        file.set_len(whole)?;
     }
     file.seek(SeekFrom::End(-1))?;
     let mut last = [0];

@@ -187,6 +187,59 @@ fn a_resumed_run_goes_on_where_it_was_cut() {
     assert!(resume(&path).unwrap().0.is_empty());
 }
 
+/// An observation of the first subject in a block.
+fn in_block(block: u32) -> Observation {
+    Observation { block: Some(block), values: vec![1.0], ..Observation::default() }
+}
+
+#[test]
+fn a_run_that_crashes_and_is_resumed_again_and_again_loses_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.assay");
+    std::fs::write(&path, HEAD).unwrap();
+    for time in 0..4 {
+        let (samples, mut writer) = resume(&path).unwrap();
+        assert_eq!(samples.len(), 2 * time as usize, "resumed {time} times before");
+        writer.observe(&in_block(2 * time)).unwrap();
+        // Whoever goes on records what reading has found, this finding among it.
+        for finding in &samples.findings {
+            writer.finding(finding).unwrap();
+        }
+        writer.finding(&Finding::new("RESUMED", Severity::Note, "gone on")).unwrap();
+        writer.observe(&in_block(2 * time + 1)).unwrap();
+        let mut file = writer.into_inner();
+        std::io::Write::write_all(&mut file, br#"{"kind":"obs","subj"#).unwrap();
+    }
+    let samples = read(&path).unwrap();
+    assert_eq!(samples.len(), 8);
+    let codes: Vec<&str> = samples.findings.iter().map(|f| f.code.as_str()).collect();
+    // Of the breaks only the one that is there now is told.
+    assert_eq!(codes.iter().filter(|&&code| code == TRUNCATED_FILE).count(), 1, "{codes:?}");
+}
+
+#[test]
+fn a_break_that_stands_recorded_in_a_file_cuts_nothing_and_is_not_told() {
+    let recorded = format!(
+        r#"{{"kind":"finding","code":"TRUNCATED_FILE","severity":"warning","message":"x","evidence":[["complete_bytes",{}.0],["lost_bytes",9.0]]}}"#,
+        HEAD.len()
+    );
+    let first = r#"{"kind":"obs","subject":0,"block":0,"values":{"wall":1}}"#;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.assay");
+    for end in ["", "\n", "\n{\"kind\":\"obs\",\"sub"] {
+        let text = format!("{HEAD}{first}\n{recorded}{end}");
+        std::fs::write(&path, &text).unwrap();
+        let told = read(&path).unwrap().findings.len();
+        assert_eq!(told, usize::from(end.len() > 1));
+        let (samples, mut writer) = resume(&path).unwrap();
+        assert_eq!(samples.len(), 1);
+        writer.observe(&in_block(1)).unwrap();
+        let now = std::fs::read_to_string(&path).unwrap();
+        assert!(now.starts_with(&format!("{HEAD}{first}\n{recorded}\n")), "{now}");
+        assert_eq!(read(&path).unwrap().len(), 2);
+    }
+}
+
 #[test]
 fn a_compressed_run_cannot_be_resumed() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

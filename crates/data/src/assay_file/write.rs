@@ -6,6 +6,7 @@
 
 use super::VERSION;
 use super::number::{push_json, push_number};
+use super::read::TRUNCATED_FILE;
 use crate::{
     Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Samples, StopReason, Subject,
 };
@@ -178,11 +179,15 @@ impl<W: Write> Writer<W> {
         self.record("values", inner)
     }
 
-    /// Appends what measuring found on the way. Evidence that is not finite is left out.
+    /// Appends what measuring found on the way. Evidence that is not finite is left out. A [`TRUNCATED_FILE`] is not written:
+    /// it is about the file as it was read, and no longer true of the one that is written.
     ///
     /// # Errors
     /// When the sink refuses.
     pub fn finding(&mut self, finding: &Finding) -> io::Result<()> {
+        if finding.code == TRUNCATED_FILE {
+            return Ok(());
+        }
         let mut finding = finding.clone();
         finding.evidence.retain(|(_, value)| value.is_finite());
         self.record("finding", &finding)
