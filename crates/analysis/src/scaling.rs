@@ -158,9 +158,14 @@ fn references_allow(subjects: &[Subject], commands: usize) -> bool {
         || references.iter().enumerate().all(|(of, against)| of / commands == against / commands)
 }
 
-/// What a command is called without its values; `None` where its names have nothing in common.
+/// What a command is called without its values: as it was recorded, else as its names tell; `None` where its names have nothing in common.
 fn label(subjects: &[Subject], commands: usize, command: usize) -> Option<String> {
     let own: Vec<&Subject> = subjects.iter().skip(command).step_by(commands).collect();
+    if let Some(label) = &own.first()?.label
+        && own.iter().all(|s| s.label.as_ref() == Some(label))
+    {
+        return Some(label.clone());
+    }
     Some(without_values(template(&own)?, &own.first()?.parameters))
 }
 
