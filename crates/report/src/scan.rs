@@ -208,6 +208,20 @@ fn summaries(analysis: &Analysis, layout: &Layout) -> Vec<(Tone, Sentence)> {
     sentences
 }
 
+/// True for `at n = 1`: one command, compared with itself at another value.
+fn is_place(against: &str) -> bool {
+    against.starts_with("at ")
+}
+
+/// `new is faster than old at n = 4`, but `sort is slower at every other n than at n = 1`.
+fn than(claim: &str, against: &str, places: &str) -> String {
+    if is_place(against) {
+        format!("{claim} {places} than {against}")
+    } else {
+        format!("{claim} than {against} {places}")
+    }
+}
+
 fn summary(analysis: &Analysis, of: &str, against: &str, own: &[Comparison]) -> (Tone, Sentence) {
     let w = wording(&analysis.metrics[analysis.primary]);
     let at = |verdict: Verdict| -> Vec<usize> {
@@ -222,11 +236,11 @@ fn summary(analysis: &Analysis, of: &str, against: &str, own: &[Comparison]) -> 
             parts.push(if !parts.is_empty() {
                 format!("{word} {places}")
             } else if w.is_time {
-                format!("{of} is {word} than {against} {places}")
+                than(&format!("{of} is {word}"), against, &places)
             } else if w.noun_first {
-                format!("{of} has a {word} {} than {against} {places}", w.whole)
+                than(&format!("{of} has a {word} {}", w.whole), against, &places)
             } else {
-                format!("{of} {} {word}{} than {against} {places}", w.verb, w.noun)
+                than(&format!("{of} {} {word}{}", w.verb, w.noun), against, &places)
             });
         }
     }
@@ -234,13 +248,22 @@ fn summary(analysis: &Analysis, of: &str, against: &str, own: &[Comparison]) -> 
     let equal = at(Verdict::Equivalent);
     if !equal.is_empty() {
         let places = places(analysis, &equal, own, "every");
-        let between = if begun { String::new() } else { format!("between {of} and {against} ") };
-        parts.push(format!("no difference that matters {between}{places}"));
+        parts.push(match (begun, is_place(against)) {
+            (true, _) => format!("no difference that matters {places}"),
+            (false, true) => {
+                format!("no difference that matters of {of} {places} against how it is {against}")
+            }
+            (false, false) => {
+                format!("no difference that matters between {of} and {against} {places}")
+            }
+        });
     }
     let unknown = at(Verdict::Inconclusive);
     if !unknown.is_empty() {
         let places = places(analysis, &unknown, own, "any");
-        parts.push(if parts.is_empty() {
+        parts.push(if parts.is_empty() && is_place(against) {
+            format!("not known yet whether {of} differs {places} from how it is {against}")
+        } else if parts.is_empty() {
             format!("not known yet whether {of} differs from {against} {places}")
         } else {
             format!("not known yet {places}")
