@@ -1,21 +1,28 @@
 //! Settings of the machine that hold while something is measured, and are undone whatever happens.
 //!
 //! Three layers see to that. This process puts everything back when it ends; a small process that outlives it does so when it is
-//! killed; and should both be killed, a journal in the state directory lets the next run do it. What a setting is, and how it is
-//! written, belongs to `assay_measure::machine`.
+//! killed; and should both be killed, a journal in the state directory lets the next run do it. What another run of assay holds at
+//! the moment is not touched: two that set the same would undo each other. What a setting is, and how it is written, belongs to
+//! `assay_measure::machine`.
 
 use crate::{output, store};
 use anyhow::Context;
 use assay_data::{Finding, Severity};
 use assay_measure::Guard;
-use assay_measure::machine::{Change, Journal, Knob, KnobError, Machine};
+use assay_measure::machine::{
+    Change, Holder, Journal, Knob, KnobError, LeftBehind, Machine, Undone, privileges,
+};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Settings that are in force.
 pub(crate) struct Held {
     machine: Machine,
+    /// What was to be changed, whether or not it could be.
     changes: Vec<Change>,
     journal: Journal,
-    /// Puts everything back should this process be killed; ended after we have done so.
+    /// Puts everything back should this process be killed; forgets it once we have done so.
     guard: Option<Guard>,
 }
 
@@ -30,9 +37,14 @@ impl Held {
 
     fn put_back(&mut self) -> anyhow::Result<()> {
         let changes = std::mem::take(&mut self.changes);
-        let restored = self.machine.restore(&changes);
-        self.guard = None;
+        let guard = self.guard.take();
+        let restored: Result<Vec<Undone>, KnobError> =
+            self.machine.restore(&changes).into_iter().collect();
         restored.context("a setting of the machine could not be put back")?;
+        // It writes without looking, and somebody else may set something from now on.
+        if let Some(guard) = guard {
+            guard.forget();
+        }
         self.journal.clear().context("the journal of changed settings could not be cleared")
     }
 }
@@ -47,77 +59,222 @@ impl Drop for Held {
     }
 }
 
-/// Puts settings into force. What the machine does not offer or the user may not set is told in a finding, and the rest goes
-/// on; what was set is told too. `None` when nothing had to be changed.
+/// Puts settings into force. What the machine does not offer, the user may not set or another run of assay holds is told in a
+/// finding, and the rest goes on; what was set is told too. `None` when nothing had to be changed.
 ///
 /// # Errors
 /// When a value is none that can be set, or changes can't be made safe against a crash.
 pub(crate) fn hold(knobs: &[Knob]) -> anyhow::Result<(Option<Held>, Vec<Finding>)> {
-    let machine = Machine::here();
-    let mut findings = Vec::new();
-    let mut wanted = Vec::new();
-    for knob in knobs {
-        match machine.plan(knob) {
-            Ok(changes) => wanted.extend(changes),
-            Err(error @ KnobError::UnknownValue { .. }) => return Err(error.into()),
-            Err(error) => findings.push(refused(&error)),
-        }
-    }
+    hold_on(Machine::here(), store::state_directory(), knobs)
+}
+
+fn hold_on(
+    machine: Machine,
+    directory: Option<PathBuf>,
+    knobs: &[Knob],
+) -> anyhow::Result<(Option<Held>, Vec<Finding>)> {
+    let (wanted, findings) = plan(&machine, directory.as_deref(), knobs)?;
     if wanted.is_empty() {
         return Ok((None, findings));
     }
-    let directory = store::state_directory().context(
+    let directory = directory.context(
         "settings of the machine are journalled in the state directory, so that a crash can't leave them behind; neither \
          XDG_STATE_HOME nor HOME names one",
     )?;
-    std::fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
-    let mut journal = Journal::open(&directory).with_context(|| directory.display().to_string())?;
-    journal.record(&wanted).with_context(|| directory.display().to_string())?;
+    let failed = || directory.display().to_string();
+    std::fs::create_dir_all(&directory).with_context(failed)?;
+    let _turn = Journal::turn(&directory).with_context(failed)?;
+    // Another run may have been at it until our turn came.
+    let (wanted, mut findings) = plan(&machine, Some(&directory), knobs)?;
+    if wanted.is_empty() {
+        return Ok((None, findings));
+    }
+    let mut journal = Journal::open(&directory).with_context(failed)?;
+    journal.record(&wanted).with_context(failed)?;
     let mut guard = Guard::start()?;
     for change in &wanted {
         guard.remember(&change.path, &change.before)?;
     }
-    let mut held = Held { machine, changes: Vec::new(), journal, guard: Some(guard) };
-    for change in wanted {
-        match held.machine.apply(std::slice::from_ref(&change)) {
-            Ok(()) => held.changes.push(change),
+    let mut held = Held { machine, changes: wanted, journal, guard: Some(guard) };
+    let mut made = Vec::new();
+    for change in &held.changes {
+        match held.machine.apply(std::slice::from_ref(change)) {
+            Ok(()) => made.push(change.clone()),
             Err(error) => findings.push(refused(&error)),
         }
     }
-    if held.changes.is_empty() {
+    if made.is_empty() {
         held.put_back()?;
         return Ok((None, findings));
     }
-    findings.push(set(&held.changes));
+    findings.push(set(&made));
     Ok((Some(held), findings))
+}
+
+/// What has to be written for the settings, and findings about those that can't be had.
+fn plan(
+    machine: &Machine,
+    directory: Option<&Path>,
+    knobs: &[Knob],
+) -> anyhow::Result<(Vec<Change>, Vec<Finding>)> {
+    let (mut wanted, mut findings) = (Vec::new(), Vec::new());
+    let held = match directory {
+        Some(directory) if !knobs.is_empty() => {
+            Journal::held_by_others(directory).with_context(|| directory.display().to_string())?
+        }
+        _ => Vec::new(),
+    };
+    for knob in knobs {
+        match machine.plan(knob) {
+            Ok(changes) => match holder(machine, knob, &held)? {
+                // `assay doctor --fix` that started us has set it, and waits for our end.
+                Some(other) if other.encloses_us && changes.is_empty() => {}
+                // Also where it has the wished value already: the other run will put back another.
+                Some(other) => findings.push(held_by(knob, other.process)),
+                None => wanted.extend(changes),
+            },
+            Err(error @ KnobError::UnknownValue { .. }) => return Err(error.into()),
+            Err(error) => findings.push(refused(&error)),
+        }
+    }
+    Ok((wanted, findings))
+}
+
+/// Who among others has changed a file of a knob.
+fn holder<'a>(
+    machine: &Machine,
+    knob: &Knob,
+    held: &'a [Holder],
+) -> Result<Option<&'a Holder>, KnobError> {
+    if held.is_empty() {
+        return Ok(None);
+    }
+    let files = machine.read(knob)?;
+    let is_of_knob = |change: &Change| files.iter().any(|(path, _)| *path == change.path);
+    Ok(held.iter().find(|other| other.changes.iter().any(is_of_knob)))
+}
+
+/// Those settings that can be had here: offered, with a value that they can have, and not refused to this user.
+pub(crate) fn mendable(knobs: Vec<Knob>) -> Vec<Knob> {
+    mendable_on(&Machine::here(), knobs)
+}
+
+fn mendable_on(machine: &Machine, knobs: Vec<Knob>) -> Vec<Knob> {
+    knobs.into_iter().filter(|knob| machine.plan(knob).is_ok()).collect()
 }
 
 /// Puts back what a run that was killed has left behind, and says so.
 pub(crate) fn mend() {
-    let Some(directory) = store::state_directory() else { return };
-    let machine = Machine::here();
-    let left = match Journal::left_behind(&directory) {
-        Ok(left) if left.is_empty() => return,
-        Ok(left) => left,
-        Err(error) => {
-            output::say(&format!(
-                "warning: the journal of changed settings in {} can't be read: {error}",
-                directory.display()
-            ));
-            return;
-        }
-    };
-    for change in &left {
-        match machine.restore(std::slice::from_ref(change)) {
-            Ok(()) => output::say(&format!(
-                "note: a run that was killed had left {} at {}; it is {} again",
-                change.knob, change.after, change.before
-            )),
-            Err(error) => output::say(&format!("warning: {error}")),
+    if let Some(directory) = store::state_directory() {
+        for line in mend_on(&Machine::here(), &directory) {
+            output::say(&line);
         }
     }
-    if let Err(error) = Journal::forget(&directory) {
-        output::say(&format!("warning: {}: {error}", directory.display()));
+}
+
+/// Puts back what can be, and returns what is to be said. A journal goes when everything in it is dealt with.
+fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
+    let mut said = Said::default();
+    if let Err(error) = put_back_left(machine, directory, &mut said) {
+        said.line(format!(
+            "warning: the journals of changed settings in {}: {error}",
+            directory.display()
+        ));
+    }
+    said.into_lines(directory)
+}
+
+fn put_back_left(machine: &Machine, directory: &Path, said: &mut Said) -> io::Result<()> {
+    let _turn = match Journal::turn(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        turn => turn?,
+    };
+    let living = Journal::held_by_others(directory)?;
+    // Files that must not be written to on the ground of an earlier journal: what a living run does with them, or one that was
+    // killed later and can't be undone yet, lies above it.
+    let mut above: BTreeSet<PathBuf> =
+        living.into_iter().flat_map(|other| other.changes).map(|change| change.path).collect();
+    for left in Journal::left_behind(directory)?.iter().rev() {
+        let paths = || left.changes.iter().map(|change| change.path.clone());
+        if paths().any(|path| above.contains(&path)) || !is_undone(machine, left, said) {
+            above.extend(paths());
+        } else {
+            unless_denied(left.forget())?;
+        }
+    }
+    unless_denied(Journal::sweep(directory))
+}
+
+/// Another user's journal that is dealt with harms nobody, and goes when that user runs assay.
+fn unless_denied(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        other => other,
+    }
+}
+
+/// Undoes what a journal holds. False if something of it is still to be undone.
+fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut Said) -> bool {
+    let mut undone = true;
+    // The last first, as they were undone.
+    for (change, result) in left.changes.iter().zip(machine.restore(&left.changes)).rev() {
+        match result {
+            Ok(Undone::Restored) => said.restored(change),
+            Ok(Undone::LeftAlone { .. }) => {}
+            // It never was a change of ours, and never will be.
+            Err(error @ KnobError::NotOurs { .. }) => said.line(format!("warning: {error}")),
+            Err(KnobError::NotPermitted { .. }) if !privileges().root => {
+                said.denied.push(change.clone());
+                undone = false;
+            }
+            Err(error) => {
+                said.line(format!("warning: a run that was killed has changed a setting: {error}"));
+                undone = false;
+            }
+        }
+    }
+    undone
+}
+
+/// What is to be said of what was left behind, nothing of it twice.
+#[derive(Default)]
+struct Said {
+    restored: Vec<Change>,
+    denied: Vec<Change>,
+    lines: Vec<String>,
+}
+
+impl Said {
+    fn line(&mut self, line: String) {
+        if !self.lines.contains(&line) {
+            self.lines.push(line);
+        }
+    }
+
+    /// A change was undone; those that were made after it were told before.
+    fn restored(&mut self, change: &Change) {
+        match self.restored.iter_mut().find(|later| later.path == change.path) {
+            Some(later) => later.before.clone_from(&change.before),
+            None => self.restored.push(change.clone()),
+        }
+    }
+
+    fn into_lines(mut self, directory: &Path) -> Vec<String> {
+        for change in std::mem::take(&mut self.restored) {
+            self.line(format!(
+                "note: a run that was killed had left {} at {}; it is {} again",
+                change.knob, change.after, change.before
+            ));
+        }
+        if !self.denied.is_empty() {
+            let home = directory.parent().unwrap_or(directory).display();
+            self.line(format!(
+                "warning: a run that was killed has left {}; to put that back, run assay once as root with this state \
+                 directory: sudo XDG_STATE_HOME='{home}' assay doctor --quick",
+                listed(&self.denied)
+            ));
+        }
+        self.lines
     }
 }
 
@@ -125,7 +282,28 @@ fn refused(error: &KnobError) -> Finding {
     Finding::new("NOT_CONTROLLED", Severity::Warning, format!("{error}: measured without"))
 }
 
+fn held_by(knob: &Knob, process: u32) -> Finding {
+    Finding::new(
+        "NOT_CONTROLLED",
+        Severity::Warning,
+        format!(
+            "`{}` is set by another run of assay (process {process}) at this moment: measured without setting it",
+            knob.name()
+        ),
+    )
+    .next("measure again when the other run has ended; two at once disturb each other anyway")
+}
+
 fn set(changes: &[Change]) -> Finding {
+    Finding::new(
+        "MACHINE_SET",
+        Severity::Note,
+        format!("set while measuring, and put back: {}", listed(changes)),
+    )
+}
+
+/// Settings with their values; many files of one setting are told once.
+fn listed(changes: &[Change]) -> String {
     let mut told: Vec<String> = Vec::new();
     for change in changes {
         let line = format!("{} {} instead of {}", change.knob, change.after, change.before);
@@ -133,9 +311,8 @@ fn set(changes: &[Change]) -> Finding {
             told.push(line);
         }
     }
-    Finding::new(
-        "MACHINE_SET",
-        Severity::Note,
-        format!("set while measuring, and put back: {}", told.join(", ")),
-    )
+    told.join(", ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,22 +47,22 @@ pub fn run(argv: &[OsString]) -> Result<Outcome, EscortError> {
     command.arg0(&argv[0]).args(&argv[1..]);
     child::end_with_us(&mut command);
     let failed = |source: io::Error| EscortError::Start { program: program.clone(), source };
+    let mut handed_on = interrupt::count();
     let started = command.spawn().map_err(failed)?;
     let process = Pid::from_child(&started);
-    let mut signals = interrupt::count();
     loop {
+        // Before the wait, too: one that came while the program was being started wakes nobody any more.
+        let count = interrupt::count();
+        if count > handed_on && !io::stdin().is_terminal() {
+            // It may have ended at this very moment; then there is nobody to tell.
+            let _gone = kill_process(process, Signal::TERM);
+        }
+        handed_on = count;
         match waitpid(Some(process), WaitOptions::empty()) {
             Ok(Some((_, status))) => {
                 return Ok(Outcome::of_status(status.as_raw()));
             }
-            Ok(None) => {}
-            Err(Errno::INTR) => {
-                if interrupt::count() > signals && !io::stdin().is_terminal() {
-                    // It may have ended at this very moment; then there is nobody to tell.
-                    let _gone = kill_process(process, Signal::TERM);
-                }
-                signals = interrupt::count();
-            }
+            Ok(None) | Err(Errno::INTR) => {}
             Err(error) => return Err(failed(error.into())),
         }
     }

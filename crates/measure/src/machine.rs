@@ -5,14 +5,15 @@
 //! a machine changed for good: [`Machine::plan`] says what has to be written; [`Journal::record`]
 //! writes that down safely; only then [`Machine::apply`] does it. Afterwards comes
 //! [`Machine::restore`], and [`Journal::clear`]. Who starts next asks [`Journal::left_behind`] for
-//! what somebody before had no time to put back.
+//! what somebody before had no time to put back, and [`Journal::held_by_others`] for what somebody
+//! else holds at this moment; one at a time, for which there is [`Journal::turn`].
 //!
 //! Nothing here decides what a setting should be: what disturbs a measurement is the analysis's to
 //! say, from the facts of [`crate::environment`].
 
 mod journal;
 
-pub use crate::sys::knobs::{Change, Knob, KnobError, Machine};
+pub use crate::sys::knobs::{Change, Knob, KnobError, Machine, Undone};
 pub use crate::sys::locked::{Locked, lock_files};
 pub use crate::sys::processes::{Busy, Privileges, busiest, privileges};
-pub use journal::Journal;
+pub use journal::{Holder, Journal, LeftBehind, Turn};

@@ -81,6 +81,20 @@ fn without_a_guard_nothing_is_promised() {
 }
 
 #[test]
+fn one_that_is_told_to_forget_writes_nothing_and_is_gone() {
+    let d = tempfile::tempdir().unwrap();
+    let file = d.path().join("file");
+    fs::write(&file, "old").unwrap();
+    let mut guard = Guard::start().unwrap();
+    change(&mut guard, &file, "new");
+    let id = guard.process_id();
+    fs::write(&file, "of somebody else").unwrap();
+    guard.forget();
+    assert!(!Path::new(&format!("/proc/{id}")).exists());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "of somebody else");
+}
+
+#[test]
 fn it_remembers_thousands_of_values_and_says_when_it_has_enough() {
     let d = tempfile::tempdir().unwrap();
     let file = d.path().join("file");

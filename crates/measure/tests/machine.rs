@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use assay_measure::machine::{
-    Change, Journal, Knob, KnobError, Machine, busiest, lock_files, privileges,
+    Change, Journal, Knob, KnobError, Machine, Undone, busiest, lock_files, privileges,
 };
 use assay_measure::workload;
 
@@ -71,6 +71,11 @@ fn performance() -> Knob {
     Knob::Governor("performance".to_owned())
 }
 
+/// Undoes changes of which none fails.
+fn restored(machine: &Machine, changes: &[Change]) -> Vec<Undone> {
+    machine.restore(changes).into_iter().map(Result::unwrap).collect()
+}
+
 #[test]
 fn a_governor_is_planned_only_where_it_differs_made_and_put_back() {
     let made = laptop();
@@ -83,8 +88,9 @@ fn a_governor_is_planned_only_where_it_differs_made_and_put_back() {
     made.machine.apply(&changes).unwrap();
     assert_eq!([POLICY_0, POLICY_2, POLICY_10].map(|p| made.says(p)), ["performance"; 3]);
     assert_eq!(made.machine.plan(&performance()).unwrap(), []);
-    made.machine.restore(&changes).unwrap();
-    made.machine.restore(&changes).unwrap();
+    assert_eq!(restored(&made.machine, &changes), [Undone::Restored, Undone::Restored]);
+    let left = Undone::LeftAlone { now: "powersave".to_owned() };
+    assert_eq!(restored(&made.machine, &changes), [left.clone(), left]);
     let now = [POLICY_0, POLICY_2, POLICY_10].map(|p| made.says(p));
     assert_eq!(now, ["powersave", "performance", "powersave"]);
 }
@@ -136,7 +142,7 @@ fn real_time_may_take_a_part_of_its_period_or_all() {
     let error = made.machine.plan(&Knob::RtRuntime(Some(2_000_000))).unwrap_err();
     assert!(error.to_string().contains("0 to 1000000 us, no limit"), "{error}");
     made.machine.apply(&all).unwrap();
-    made.machine.restore(&all).unwrap();
+    assert_eq!(restored(&made.machine, &all), [Undone::Restored]);
     assert_eq!(made.says(RT), "950000");
 }
 
@@ -165,7 +171,8 @@ fn what_somebody_else_has_set_since_is_left_as_it_is() {
     let changes = made.machine.plan(&performance()).unwrap();
     made.machine.apply(&changes).unwrap();
     made.set(POLICY_0, "schedutil");
-    made.machine.restore(&changes).unwrap();
+    let left = Undone::LeftAlone { now: "schedutil".to_owned() };
+    assert_eq!(restored(&made.machine, &changes), [left, Undone::Restored]);
     assert_eq!([POLICY_0, POLICY_10].map(|p| made.says(p)), ["schedutil", "powersave"]);
 }
 
@@ -175,7 +182,9 @@ fn one_that_cannot_be_put_back_does_not_keep_the_others_from_it() {
     let changes = made.machine.plan(&performance()).unwrap();
     made.machine.apply(&changes).unwrap();
     fs::remove_file(made.path(POLICY_10)).unwrap();
-    let error = made.machine.restore(&changes).unwrap_err();
+    let results = made.machine.restore(&changes);
+    assert_eq!(results[0].as_ref().unwrap(), &Undone::Restored);
+    let error = results[1].as_ref().unwrap_err();
     assert!(error.to_string().contains("policy10"), "{error}");
     assert_eq!(made.says(POLICY_0), "powersave");
 }
@@ -188,7 +197,7 @@ fn changes_made_on_top_of_each_other_are_undone_in_reverse() {
     let second = made.machine.plan(&Knob::RtRuntime(None)).unwrap();
     made.machine.apply(&second).unwrap();
     all.extend(second);
-    made.machine.restore(&all).unwrap();
+    assert_eq!(restored(&made.machine, &all), [Undone::Restored, Undone::Restored]);
     assert_eq!(made.says(RT), "950000");
 }
 
@@ -216,8 +225,8 @@ fn a_change_that_no_plan_could_hold_is_not_made() {
         change("made-up", RT, "1", "950000"),
     ];
     for change in forged {
-        let refused = made.machine.restore(std::slice::from_ref(&change)).unwrap_err();
-        assert!(matches!(refused, KnobError::NotOurs { .. }), "{change:?} {refused}");
+        let refused = made.machine.restore(std::slice::from_ref(&change)).remove(0);
+        assert!(matches!(refused, Err(KnobError::NotOurs { .. })), "{change:?} {refused:?}");
         let Change { before, after, .. } = change.clone();
         let turned = Change { before: after, after: before, ..change };
         // A sound change beside it is not made either.
@@ -260,7 +269,7 @@ fn autogroup_is_set_and_put_back_for_real_where_that_is_permitted() {
     journal.record(&changes).unwrap();
     let applied = machine.apply(&changes);
     let during = read(&machine);
-    machine.restore(&changes).unwrap();
+    restored(&machine, &changes);
     assert_eq!(read(&machine).unwrap(), before);
     applied.unwrap();
     assert_ne!(during.unwrap(), before);
@@ -281,10 +290,10 @@ fn what_a_killed_process_left_behind_is_restored_by_the_next() {
     let file = fs::read_dir(state.path()).unwrap().next().unwrap().unwrap().path();
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("\"started\":", "\"started\":1", 1)).unwrap();
-    let left = Journal::left_behind(state.path()).unwrap();
-    assert_eq!(left, changes);
-    made.machine.restore(&left).unwrap();
-    Journal::forget(state.path()).unwrap();
+    let left = Journal::left_behind(state.path()).unwrap().remove(0);
+    assert_eq!(left.changes, changes);
+    assert_eq!(restored(&made.machine, &left.changes), [Undone::Restored, Undone::Restored]);
+    left.forget().unwrap();
     assert_eq!([POLICY_0, POLICY_10].map(|p| made.says(p)), ["powersave"; 2]);
     assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
 }

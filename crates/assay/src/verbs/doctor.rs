@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 }
 
 fn fix(args: &Args) -> anyhow::Result<Ending> {
-    let (held, findings) = knobs::hold(&remedies())?;
+    let (held, findings) = knobs::hold(&knobs::mendable(remedies()))?;
     if !args.look.quiet {
         for finding in &findings {
             // What a machine does not offer needs no mending.

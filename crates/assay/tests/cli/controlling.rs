@@ -98,6 +98,127 @@ fn the_doctor_fixes_runs_and_puts_back() {
     assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
 }
 
+/// Puts the setting back should a test fail in between.
+struct Autogroup {
+    before: String,
+    _alone: std::sync::MutexGuard<'static, ()>,
+}
+
+impl Autogroup {
+    /// `None` where it can't be set.
+    fn take() -> Option<Self> {
+        let alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = fs::read_to_string(AUTOGROUP).unwrap_or_default().trim().to_owned();
+        may_write(AUTOGROUP).then_some(Self { before, _alone: alone })
+    }
+
+    fn other(&self) -> &'static str {
+        if self.before == "1" { "0" } else { "1" }
+    }
+
+    fn set(&self, value: &str) {
+        fs::write(AUTOGROUP, format!("{value}\n")).unwrap();
+    }
+
+    fn now(&self) -> String {
+        fs::read_to_string(AUTOGROUP).unwrap().trim().to_owned()
+    }
+}
+
+impl Drop for Autogroup {
+    fn drop(&mut self) {
+        self.set(&self.before);
+    }
+}
+
+fn switch(value: &str) -> &'static str {
+    if value == "1" { "on" } else { "off" }
+}
+
+#[test]
+fn two_runs_that_set_the_same_do_not_undo_each_other() {
+    let Some(autogroup) = Autogroup::take() else { return };
+    let (before, other) = (autogroup.before.clone(), autogroup.other());
+    let room = Room::new();
+    let sleep = crate::room::endless();
+    let first = start(room.assay(&few(&["--autogroup", switch(other), &sleep])));
+    until("the first runs", || !processes_of(&sleep).is_empty());
+    // Whether the second wants what is set or what was before: it is the first one's.
+    for value in [other, before.as_str()] {
+        let result = room.json(&few(&["--autogroup", switch(value), "true"]));
+        assert_eq!(codes(&result).iter().filter(|&&c| c == "NOT_CONTROLLED").count(), 1);
+        let told = format!("set by another run of assay (process {})", first.pid());
+        assert!(result["findings"].to_string().contains(&told), "{}", result["findings"]);
+        assert!(!codes(&result).contains(&"MACHINE_SET"));
+        assert_eq!(autogroup.now(), other);
+    }
+    first.signal("INT");
+    first.signal("INT");
+    let _ended = first.finish();
+    assert_eq!(autogroup.now(), before);
+    let result = room.json(&few(&["--autogroup", switch(other), "true"]));
+    assert!(codes(&result).contains(&"MACHINE_SET"), "{:?}", codes(&result));
+    assert_eq!(autogroup.now(), before);
+}
+
+#[test]
+fn what_the_doctor_holds_for_a_run_is_as_the_run_wants_it() {
+    let Some(autogroup) = Autogroup::take() else { return };
+    autogroup.set("1");
+    let room = Room::new();
+    let line = "\"$ASSAY\" run --no-save -n 3 --json --autogroup off true > out";
+    let command =
+        room.shell(&format!("exec \"$ASSAY\" doctor --fix -- sh -c '{}'", line.replace('\'', "")));
+    crate::room::finish(command).ends(0);
+    let result: serde_json::Value = serde_json::from_str(&room.read("out")).unwrap();
+    assert!(!codes(&result).contains(&"NOT_CONTROLLED"), "{:?}", codes(&result));
+    assert_eq!(autogroup.now(), "1");
+}
+
+#[test]
+fn what_root_left_behind_is_told_to_others_in_one_line_and_put_back_by_root() {
+    let Some(autogroup) = Autogroup::take() else { return };
+    let room = Room::new();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let owner = serde_json::json!({"process": u32::MAX, "started": 1, "boot": boot.trim()});
+    let change = serde_json::json!(
+        {"knob": "autogroup", "path": AUTOGROUP, "before": autogroup.before, "after": autogroup.other()}
+    );
+    fs::create_dir_all(room.path("state/assay")).unwrap();
+    let journal = "state/assay/changed-by-4294967295-1.jsonl";
+    room.write(journal, &format!("{owner}\n{change}\n"));
+    autogroup.set(autogroup.other());
+    if let Some(command) = as_nobody(&room, "", "./assay run --no-save -n 3 true") {
+        let ended = crate::room::finish(command).ends(0).complains("run assay once as root");
+        assert_eq!(ended.stderr.matches("a run that was killed").count(), 1, "{}", ended.stderr);
+        assert!(room.path(journal).exists());
+        assert_eq!(autogroup.now(), autogroup.other());
+    }
+    let again = format!("it is {} again", autogroup.before);
+    room.run(&few(&["true"])).ends(0).complains(&again);
+    assert_eq!(autogroup.now(), autogroup.before);
+    assert!(!room.path(journal).exists());
+}
+
+/// The signals that a process of `doctor --fix` ignores, a bit for each.
+fn ignored_under_the_doctor(room: &Room, before: &str) -> u64 {
+    let line = format!("{before} exec \"$ASSAY\" doctor --fix --quiet -- cat /proc/self/status");
+    let status = crate::room::finish(room.shell(&line)).ends(0).stdout;
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(line.trim(), 16).unwrap()
+}
+
+#[test]
+fn a_command_of_the_doctor_takes_signals_as_one_without_it() {
+    let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let room = Room::new();
+    let [hangup, interrupt, too_large] = [0, 1, 24].map(|bit| 1 << bit);
+    assert_eq!(ignored_under_the_doctor(&room, "") & (hangup | interrupt | too_large), 0);
+    // What `nohup` has asked for holds for the command, too.
+    let found = ignored_under_the_doctor(&room, "trap '' HUP;");
+    assert_eq!(found & (hangup | interrupt | too_large), hangup);
+}
+
 /// A shell line run as nobody, behind what is to be done as root before; `None` where that can't be.
 fn as_nobody(room: &Room, before: &str, line: &str) -> Option<std::process::Command> {
     let become_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";

@@ -10,9 +10,11 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
 use serde_json::{Value, json};
 
 use crate::sys::knobs::{Change, NAMES};
@@ -127,43 +129,113 @@ impl Journal {
         removed(&self.path)
     }
 
-    /// Changes of processes that are gone, made in this boot: in the order in which they were made,
-    /// so that [`Machine::restore`](super::Machine::restore) can undo them as they are. Empty where
-    /// there are none, or no such directory. What is not of a journal's form is left out.
+    /// What processes that are gone changed in this boot and did not put back, the earliest first.
+    /// Empty where there is nothing, or no such directory. What is not of a journal's form is left
+    /// out.
     ///
     /// # Errors
     ///
     /// What the system says of a directory or a file that is there and cannot be read.
-    pub fn left_behind(directory: &Path) -> io::Result<Vec<Change>> {
+    pub fn left_behind(directory: &Path) -> io::Result<Vec<LeftBehind>> {
         let boot = processes::boot_id();
-        let mut found: Vec<(u64, Vec<Change>)> = Vec::new();
+        let mut found: Vec<(u64, LeftBehind)> = Vec::new();
         for path in files(directory)? {
-            let text = text(&path)?;
-            let mut lines = text.lines();
-            let Some(owner) = lines.next().and_then(Owner::from_line) else { continue };
+            let Some((owner, changes)) = read(&path)? else { continue };
             if Some(&owner.boot) == boot.as_ref() && !owner.is_alive() {
-                found.push((owner.started, lines.filter_map(from_line).collect()));
+                found.push((owner.started, LeftBehind { changes, path }));
             }
         }
         found.sort_by_key(|&(started, _)| started);
-        Ok(found.into_iter().flat_map(|(_, changes)| changes).collect())
+        Ok(found.into_iter().map(|(_, left)| left).collect())
     }
 
-    /// Removes the journals of processes that are gone, of earlier boots, and what is no journal
-    /// but has the name of one. To be called when what they left behind is put back.
+    /// What other processes that are alive have changed, or are about to. Empty where there is nothing, or no such directory.
+    ///
+    /// # Errors
+    ///
+    /// What the system says of a directory or a file that is there and cannot be read.
+    pub fn held_by_others(directory: &Path) -> io::Result<Vec<Holder>> {
+        let boot = processes::boot_id();
+        let mut found = Vec::new();
+        for path in files(directory)? {
+            let Some((owner, changes)) = read(&path)? else { continue };
+            let other = owner.process != std::process::id();
+            if other && Some(&owner.boot) == boot.as_ref() && owner.is_alive() {
+                let process = owner.process;
+                let encloses_us = processes::is_ancestor(process);
+                found.push(Holder { process, encloses_us, changes });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Removes what tells nothing any more: journals of earlier boots, and what is no journal but
+    /// has the name of one. To be called in one's [`turn`](Self::turn), for a journal that somebody
+    /// is about to begin is none yet.
     ///
     /// # Errors
     ///
     /// What the system says of the first that cannot be read or removed.
-    pub fn forget(directory: &Path) -> io::Result<()> {
+    pub fn sweep(directory: &Path) -> io::Result<()> {
         let boot = processes::boot_id();
         for path in files(directory)? {
-            let owner = text(&path)?.lines().next().and_then(Owner::from_line);
-            if !owner.is_some_and(|o| Some(&o.boot) == boot.as_ref() && o.is_alive()) {
+            if read(&path)?.is_none_or(|(owner, _)| Some(&owner.boot) != boot.as_ref()) {
                 removed(&path)?;
             }
         }
         Ok(())
+    }
+
+    /// Waits until nobody else has the turn, and takes it: from looking at what others hold to
+    /// having recorded what oneself will change, no other may do the same. It ends when it is
+    /// dropped, and with the process. On a file system without locks everybody has it at once.
+    ///
+    /// # Errors
+    ///
+    /// What the system says of a directory that cannot be opened.
+    pub fn turn(directory: &Path) -> io::Result<Turn> {
+        let opened = File::open(directory)?;
+        while let Err(Errno::INTR) = flock(&opened, FlockOperation::LockExclusive) {}
+        Ok(Turn { _opened: opened })
+    }
+}
+
+/// The turn of this process to look at the journals of a directory and to add its own.
+#[derive(Debug)]
+pub struct Turn {
+    /// The lock goes with it.
+    _opened: File,
+}
+
+/// A living process that has changed something, or is about to.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its id.
+    pub process: u32,
+    /// Whether this process is its child, or a child's child: what it holds is then held until we
+    /// end, if it waits for us.
+    pub encloses_us: bool,
+    /// In the order in which they were made.
+    pub changes: Vec<Change>,
+}
+
+/// What a process that is gone did not put back.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LeftBehind {
+    /// In the order in which they were made, as [`Machine::restore`](super::Machine::restore) takes
+    /// them.
+    pub changes: Vec<Change>,
+    path: PathBuf,
+}
+
+impl LeftBehind {
+    /// Removes the journal: everything in it is dealt with.
+    ///
+    /// # Errors
+    ///
+    /// What the system says; that the file is gone is none.
+    pub fn forget(&self) -> io::Result<()> {
+        removed(&self.path)
     }
 }
 
@@ -172,7 +244,10 @@ fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o644);
     // The name may be another's link to a file of ours.
-    options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()).open(path)
+    let file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)?;
+    // Our umask may have taken it from the others.
+    file.set_permissions(fs::Permissions::from_mode(0o644))?;
+    Ok(file)
 }
 
 /// Adds all of a text, or nothing of it: half a line would spoil the next one.
@@ -226,6 +301,14 @@ fn text(path: &Path) -> io::Result<String> {
     }
 }
 
+/// Whose journal a file is, and its changes; `None` if it is none.
+fn read(path: &Path) -> io::Result<Option<(Owner, Vec<Change>)>> {
+    let text = text(path)?;
+    let mut lines = text.lines();
+    let owner = lines.next().and_then(Owner::from_line);
+    Ok(owner.map(|owner| (owner, lines.filter_map(from_line).collect())))
+}
+
 fn to_line(change: &Change) -> io::Result<String> {
     let path = change.path.to_str().ok_or_else(|| {
         let text = format!("`{}` cannot be written down as text", change.path.display());
@@ -248,119 +331,4 @@ fn from_line(line: &str) -> Option<Change> {
 }
 
 #[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail")]
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn change(path: &str, before: &str, after: &str) -> Change {
-        let (before, after) = (before.to_owned(), after.to_owned());
-        Change { knob: "governor", path: PathBuf::from(path), before, after }
-    }
-
-    /// A process that was alive and is no more.
-    fn gone(started: u64) -> Owner {
-        let mut child = std::process::Command::new("/bin/true").spawn().unwrap();
-        child.wait().unwrap();
-        Owner { process: child.id(), started, ..Owner::this().unwrap() }
-    }
-
-    fn count(directory: &Path) -> usize {
-        fs::read_dir(directory).unwrap().count()
-    }
-
-    #[test]
-    fn what_a_living_process_changed_is_not_left_behind() {
-        let directory = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(directory.path()).unwrap();
-        assert_eq!(count(directory.path()), 0);
-        journal.record(&[]).unwrap();
-        assert_eq!(count(directory.path()), 0);
-        journal.record(&[change("/a", "x", "y")]).unwrap();
-        journal.record(&[change("/b", "x", "y")]).unwrap();
-        assert_eq!(Journal::left_behind(directory.path()).unwrap(), []);
-        Journal::forget(directory.path()).unwrap();
-        assert_eq!(count(directory.path()), 1);
-        journal.clear().unwrap();
-        journal.clear().unwrap();
-        assert_eq!(count(directory.path()), 0);
-    }
-
-    #[test]
-    fn what_dead_processes_changed_comes_back_in_the_order_in_which_it_was_made() {
-        let directory = tempfile::tempdir().unwrap();
-        let later = [change("/a", "y", "z"), change("/b", "\"1\"\n", "\u{1F980}")];
-        let earlier = [change("/a", "x", "y")];
-        let mut journal = Journal::of(directory.path(), gone(900));
-        journal.record(&later[..1]).unwrap();
-        journal.record(&later[1..]).unwrap();
-        Journal::of(directory.path(), gone(100)).record(&earlier).unwrap();
-        let left = Journal::left_behind(directory.path()).unwrap();
-        assert_eq!(left, [&earlier[..], &later[..]].concat());
-        Journal::forget(directory.path()).unwrap();
-        assert_eq!(count(directory.path()), 0);
-    }
-
-    #[test]
-    fn another_process_under_the_same_number_does_not_count_as_alive() {
-        let directory = tempfile::tempdir().unwrap();
-        let this = Owner::this().unwrap();
-        let before = Owner { started: this.started.saturating_sub(1), ..this };
-        Journal::of(directory.path(), before).record(&[change("/a", "x", "y")]).unwrap();
-        assert_eq!(Journal::left_behind(directory.path()).unwrap().len(), 1);
-    }
-
-    #[test]
-    fn changes_of_an_earlier_boot_are_forgotten_and_not_put_back() {
-        let directory = tempfile::tempdir().unwrap();
-        let old = Owner { boot: "another".to_owned(), ..Owner::this().unwrap() };
-        Journal::of(directory.path(), old).record(&[change("/a", "x", "y")]).unwrap();
-        assert_eq!(Journal::left_behind(directory.path()).unwrap(), []);
-        Journal::forget(directory.path()).unwrap();
-        assert_eq!(count(directory.path()), 0);
-    }
-
-    #[test]
-    fn a_line_that_is_cut_off_stands_for_nothing() {
-        let directory = tempfile::tempdir().unwrap();
-        let mut journal = Journal::of(directory.path(), gone(5));
-        journal.record(&[change("/a", "x", "y"), change("/b", "x", "y")]).unwrap();
-        let whole = fs::read_to_string(&journal.path).unwrap();
-        for length in 0..whole.len() {
-            fs::write(&journal.path, &whole[..length]).unwrap();
-            let left = Journal::left_behind(directory.path()).unwrap();
-            assert!(left.len() <= 2, "{length}");
-        }
-        fs::write(&journal.path, &whole[..whole.len() - 3]).unwrap();
-        assert_eq!(Journal::left_behind(directory.path()).unwrap(), [change("/a", "x", "y")]);
-    }
-
-    #[test]
-    fn a_directory_that_is_missing_or_holds_other_things_leaves_nothing_behind() {
-        let directory = tempfile::tempdir().unwrap();
-        let missing = directory.path().join("missing");
-        assert_eq!(Journal::left_behind(&missing).unwrap(), []);
-        Journal::forget(&missing).unwrap();
-        let mut journal = Journal::open(&missing).unwrap();
-        assert!(journal.record(&[change("/a", "x", "y")]).is_err());
-        fs::write(directory.path().join("runs.assay"), "{}").unwrap();
-        fs::write(directory.path().join("changed-by-1-1.jsonl"), [0xff, 0, b'\n']).unwrap();
-        assert_eq!(Journal::left_behind(directory.path()).unwrap(), []);
-        Journal::forget(directory.path()).unwrap();
-        assert_eq!(count(directory.path()), 1);
-    }
-
-    proptest! {
-        #[test]
-        fn no_line_makes_a_reader_panic(line in "\\PC*|\\{\"(knob|path|process)\":(\"governor\"|1)?\\}") {
-            let _ = (Owner::from_line(&line), from_line(&line));
-        }
-
-        #[test]
-        fn what_is_written_is_read(path in "/\\PC{0,20}", before in "\\PC*", after in "\\PC*") {
-            let change = change(&path, &before, &after);
-            prop_assert_eq!(from_line(&to_line(&change).unwrap()), Some(change));
-        }
-    }
-}
+mod tests;

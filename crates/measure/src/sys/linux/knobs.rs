@@ -59,6 +59,19 @@ pub struct Change {
     pub after: String,
 }
 
+/// What became of a change that was to be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// The value before was written back, and the file says it.
+    Restored,
+    /// Nothing was written: the file does not say what the change made it say. The change was not
+    /// made, was undone already, or somebody else has set it since.
+    LeftAlone {
+        /// What the file says.
+        now: String,
+    },
+}
+
 /// Why a setting could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KnobError {
@@ -215,32 +228,33 @@ impl Machine {
     }
 
     /// Undoes changes, the last first. What does not say what the change made it say is left as it
-    /// is: it was not made, was undone already, or somebody else has set it since. All are tried,
-    /// whatever becomes of one.
+    /// is. All are tried, whatever becomes of one.
     ///
-    /// # Errors
-    ///
-    /// The first failure, as for [`apply`](Self::apply).
-    pub fn restore(&self, changes: &[Change]) -> Result<(), KnobError> {
-        let undo = |change: &Change| {
-            self.check(change, &change.before)?;
-            if read_back(change)? != change.after {
-                return Ok(());
-            }
-            write(change.knob, &change.path, &change.before)?;
-            let found = read_back(change)?;
-            if found == change.before {
-                return Ok(());
-            }
-            Err(KnobError::NotKept {
-                knob: change.knob,
-                path: change.path.clone(),
-                wanted: change.before.clone(),
-                found,
-            })
-        };
-        let results: Vec<_> = changes.iter().rev().map(undo).collect();
-        results.into_iter().collect()
+    /// The answer has what became of each change, in the order of the changes. Its errors are those
+    /// of [`apply`](Self::apply).
+    pub fn restore(&self, changes: &[Change]) -> Vec<Result<Undone, KnobError>> {
+        let mut results: Vec<_> = changes.iter().rev().map(|change| self.undo(change)).collect();
+        results.reverse();
+        results
+    }
+
+    fn undo(&self, change: &Change) -> Result<Undone, KnobError> {
+        self.check(change, &change.before)?;
+        let now = read_back(change)?;
+        if now != change.after {
+            return Ok(Undone::LeftAlone { now });
+        }
+        write(change.knob, &change.path, &change.before)?;
+        let found = read_back(change)?;
+        if found == change.before {
+            return Ok(Undone::Restored);
+        }
+        Err(KnobError::NotKept {
+            knob: change.knob,
+            path: change.path.clone(),
+            wanted: change.before.clone(),
+            found,
+        })
     }
 
     /// Writes what is not yet on the disk, and then makes the kernel forget the files, directories

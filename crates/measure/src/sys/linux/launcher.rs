@@ -135,6 +135,13 @@ impl Link {
         self.process.wait()
     }
 
+    /// Ends the process at once, before it can do anything more, and waits for that.
+    pub(crate) fn kill(&mut self) {
+        // That it is gone already is the one error there is, and it is no harm.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
     pub(crate) fn process_id(&self) -> u32 {
         self.process.id()
     }

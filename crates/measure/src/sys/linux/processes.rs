@@ -110,6 +110,17 @@ pub(crate) fn started(process: u32) -> Option<u64> {
     (!process.ended).then_some(process.started)
 }
 
+/// Whether a process started this one, or one of those that did.
+pub(crate) fn is_ancestor(process: u32) -> bool {
+    let parent = |id: u32| {
+        let stat = fs::read(format!("/proc/{id}/stat")).ok()?;
+        Some(Process::read(&String::from_utf8_lossy(&stat))?.parent)
+    };
+    // The chain ends at 0; a number that is given anew while we look must not make it endless.
+    let mut chain = std::iter::successors(parent(std::process::id()), |&id| parent(id)).take(1000);
+    chain.any(|id| id == process)
+}
+
 /// The id that the kernel gave to this boot.
 pub(crate) fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
@@ -121,6 +132,8 @@ pub(crate) fn boot_id() -> Option<String> {
 struct Process {
     id: u32,
     name: String,
+    /// The process that started it, or took it over.
+    parent: u32,
     /// Whether it only waits to be reaped.
     ended: bool,
     /// Processor time that it had, its threads' together.
@@ -139,6 +152,7 @@ impl Process {
         Some(Self {
             id: id.parse().ok()?,
             name: name.to_owned(),
+            parent: number(4)?.try_into().ok()?,
             ended: matches!(*fields.first()?, "Z" | "X"),
             ticks: number(14)?.saturating_add(number(15)?),
             started: number(22)?,
@@ -168,15 +182,16 @@ mod tests {
     use super::*;
 
     fn process(id: u32, started: u64, ticks: u64) -> Process {
-        Process { id, name: format!("p{id}"), ended: false, ticks, started }
+        Process { id, name: format!("p{id}"), parent: 1, ended: false, ticks, started }
     }
 
     #[test]
     fn a_name_with_blanks_and_parentheses_does_not_shift_the_fields() {
-        let stat = "12 (a) S (b c) R 1 1 1 0 -1 0 0 0 0 0 40 2 9 9 20 0 1 0 777 0 0";
+        let stat = "12 (a) S (b c) R 7 1 1 0 -1 0 0 0 0 0 40 2 9 9 20 0 1 0 777 0 0";
         let read = Process::read(stat).unwrap();
         assert_eq!(read.name, "a) S (b c");
         assert_eq!((read.id, read.ticks, read.started, read.ended), (12, 42, 777, false));
+        assert_eq!(read.parent, 7);
         assert!(Process::read("12 (a) R 1 1").is_none());
         assert!(Process::read("").is_none());
     }
@@ -206,6 +221,12 @@ mod tests {
     fn this_process_has_a_start_and_none_has_the_largest_number() {
         assert!(started(std::process::id()).unwrap() > 0);
         assert_eq!(started(u32::MAX), None);
+    }
+
+    #[test]
+    fn who_started_this_process_is_its_ancestor_and_it_itself_is_not() {
+        assert!(is_ancestor(std::os::unix::process::parent_id()));
+        assert!(!is_ancestor(std::process::id()) && !is_ancestor(u32::MAX));
     }
 
     #[test]

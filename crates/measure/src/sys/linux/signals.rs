@@ -27,11 +27,14 @@ extern "C" fn count_it(_signal: libc::c_int) {
     }
 }
 
+/// The signals that are counted.
+const COUNTED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
 /// Counts SIGINT, SIGTERM and SIGHUP from now on. Whoever sleeps in a system call is woken. One that was being ignored
 /// (`nohup`, a background job of a script) stays so. SIGXFSZ is ignored, so that a file that may not grow is an error of
 /// writing, and not the end of everything.
 pub(crate) fn install() -> io::Result<()> {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    for signal in COUNTED {
         if set(signal, count_it as *const () as usize)? == libc::SIG_IGN {
             set(signal, libc::SIG_IGN)?;
         }
@@ -39,9 +42,20 @@ pub(crate) fn install() -> io::Result<()> {
     set(libc::SIGXFSZ, libc::SIG_IGN).map(drop)
 }
 
+/// Has the signals do again what they do by default. One of the counted that is ignored stays so: `nohup` asks for that, and
+/// for every program that comes of it. To be called between fork and exec, too: system calls are all it makes.
+pub(crate) fn uninstall() -> io::Result<()> {
+    for signal in COUNTED {
+        if set(signal, libc::SIG_DFL)? == libc::SIG_IGN {
+            set(signal, libc::SIG_IGN)?;
+        }
+    }
+    set(libc::SIGXFSZ, libc::SIG_DFL).map(drop)
+}
+
 /// Sets what happens on a signal, and returns what happened before.
 fn set(signal: libc::c_int, handler: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
-    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the handler is SIG_IGN or
+    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the handler is SIG_DFL, SIG_IGN or
     // touches one atomic integer only, as a handler may at any moment.
     unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
