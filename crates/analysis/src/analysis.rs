@@ -153,7 +153,8 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
 
     let mut law = SignedRankLaw::default();
     let rows = if in_blocks { samples.complete_blocks(primary) } else { Vec::new() };
-    let mut comparer = Comparer { samples, plan: &plan, law: &mut law, in_blocks };
+    let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
+    let mut comparer = Comparer { samples, plan: &plan, law: &mut law, in_blocks, mixed };
     let comparisons = comparer.primary(primary, &compared, &rows);
     let secondary = comparer.secondary(&beside, &compared);
     let scan = Layout::of(&samples.subjects);
@@ -313,6 +314,8 @@ struct Comparer<'a> {
     plan: &'a Plan,
     law: &'a mut SignedRankLaw,
     in_blocks: bool,
+    /// Whether the samples are not those of one experiment, so that nothing is decided.
+    mixed: bool,
 }
 
 impl Comparer<'_> {
@@ -393,7 +396,7 @@ impl Comparer<'_> {
     ) -> Comparison {
         let better = self.samples.metrics[metric].better;
         let question = Question { plan, metric, better, against, of, share };
-        if self.in_blocks {
+        let found = if self.in_blocks {
             let mut paired = Paired::default();
             rows.iter().for_each(|row| paired.push(row.values[against], row.values[of]));
             Comparison::in_blocks(question, &paired, self.law)
@@ -401,7 +404,8 @@ impl Comparer<'_> {
             let (reference, other) =
                 (self.samples.series(against, metric), self.samples.series(of, metric));
             Comparison::of_recordings(question, &reference.values, &other.values)
-        }
+        };
+        if self.mixed { found.withheld() } else { found }
     }
 }
 

@@ -69,6 +69,9 @@ pub const CODES: [&str; 43] = [
     "TURBO",
 ];
 
+/// The code of a run that was gone on with as another one: its verdicts are withheld.
+pub(crate) const RESUMED_DIFFERENT: &str = "RESUMED_DIFFERENT";
+
 /// Findings about failures, timeouts and blocks that are not whole.
 pub fn outcomes(samples: &Samples, complete_blocks: Option<usize>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -135,7 +138,7 @@ pub fn outcomes(samples: &Samples, complete_blocks: Option<usize>) -> Vec<Findin
 pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     let name = &names[c.of];
-    if c.decision.interval.is_none() && !c.too_dependent {
+    if c.decision.interval.is_none() && !c.too_dependent && !c.mixed {
         findings.push(too_few(c, name, plan));
     }
     if c.too_dependent {

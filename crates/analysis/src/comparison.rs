@@ -8,7 +8,7 @@ use crate::design::level_for;
 use crate::outlook::{self, Outlook};
 use crate::paired::{self, Level, Paired};
 use crate::unpaired;
-use crate::verdict::{Decision, Scale};
+use crate::verdict::{Decision, Scale, Verdict};
 use assay_data::{Better, Design, Plan};
 use assay_stats::{Interval, autocorrelation, descriptive, signed_rank::SignedRankLaw};
 
@@ -69,6 +69,8 @@ pub struct Comparison {
     pub wandering: Option<f64>,
     /// True when a recording's values hang together so much that no interval is given.
     pub too_dependent: bool,
+    /// True when the run was gone on with as another one, so that its blocks are not one experiment: there is no interval then.
+    pub mixed: bool,
     /// How many of all values are distinct: few, if they come in steps.
     pub distinct: usize,
     /// The smallest true difference that would have been found in 80 % of such experiments; on the decision's scale.
@@ -174,6 +176,19 @@ impl Comparison {
         }
     }
 
+    /// The same without a verdict and without whatever rests on an interval: what was measured is not one experiment. The
+    /// estimates stay, as what was seen.
+    pub(crate) fn withheld(mut self) -> Self {
+        self.mixed = true;
+        self.decision.interval = None;
+        self.decision.verdict = Verdict::Inconclusive;
+        self.decision.possibly_below_threshold = false;
+        self.shift.interval = None;
+        self.ratio = self.ratio.map(|ratio| Effect { interval: None, ..ratio });
+        (self.wandering, self.could_see, self.outlook) = (None, None, None);
+        self
+    }
+
     fn of_values(
         question: Question<'_>,
         decision: Decision,
@@ -203,6 +218,7 @@ impl Comparison {
             effective: 0.0,
             wandering: None,
             too_dependent: false,
+            mixed: false,
             distinct: distinct(&[reference, other].concat()),
             could_see: outlook::could_see(&decision, level),
             outlook: None,

@@ -106,6 +106,7 @@ fn comparison(analysis: &Analysis, c: &Comparison) -> Value {
         "effective": number(c.effective),
         "wandering": optional(c.wandering),
         "too_dependent": c.too_dependent,
+        "mixed": c.mixed,
         "clock_step": size(c.decision.clock_step),
         "could_see": c.could_see.map_or(Value::Null, size),
         "outlook": c.outlook.map(|outlook| forecast(outlook, &size)),

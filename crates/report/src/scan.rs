@@ -137,7 +137,11 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
                 Against::Subject(subject) => combination(analysis, subject),
             },
         );
-        told.push(format!("ratio: to {to}, with its interval ({sure} sure of all rows together)"));
+        told.push(if comparisons.iter().any(|c| c.decision.interval.is_some()) {
+            format!("ratio: to {to}, with its interval ({sure} sure of all rows together)")
+        } else {
+            format!("ratio: to {to}, as seen; no interval can be given")
+        });
     }
     if comparisons.is_empty() {
         let described = (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
@@ -227,6 +231,10 @@ fn summary(analysis: &Analysis, of: &str, against: &str, own: &[Comparison]) -> 
     let at = |verdict: Verdict| -> Vec<usize> {
         own.iter().filter(|c| c.decision.verdict == verdict).map(|c| c.of).collect()
     };
+    if own.iter().any(|c| c.mixed) {
+        let claim = format!("no verdict on {of} against {against}: {}", words::MIXED);
+        return (Tone::Unsure, Sentence { claim, sureness: String::new() });
+    }
     let mut parts = Vec::new();
     for verdict in [Verdict::Faster, Verdict::Slower] {
         let subjects = at(verdict);

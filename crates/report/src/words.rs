@@ -66,6 +66,10 @@ pub(crate) fn has_said(code: &str) -> bool {
 /// The finding that [`unpaired_note`] says whole, advice and all.
 pub(crate) const NOT_INTERLEAVED: &str = "NOT_INTERLEAVED";
 
+/// Why a run that was gone on with as another one has no verdict.
+pub(crate) const MIXED: &str =
+    "the run was gone on with although not all was the same, so its blocks are not one experiment";
+
 /// The line that goes once with every comparison of recordings.
 pub fn unpaired_note(several: bool) -> String {
     let what = if several { "These are recordings" } else { "These are two recordings" };
@@ -268,6 +272,9 @@ impl<'a> Teller<'a> {
 
     fn without_interval(&self) -> String {
         let c = self.c;
+        if c.mixed {
+            return format!("no verdict on {} against {}: {MIXED}", self.of, self.against);
+        }
         if c.too_dependent {
             return format!(
                 "no verdict on {} against {}: successive values hang together so much that they are worth only {:.0} independent ones, and 10 are the fewest",

@@ -1,6 +1,7 @@
 //! Rules of the analysis as a whole.
 
 use super::*;
+use crate::Verdict;
 use assay_data::Observation;
 
 /// Samples of two subjects whose blocks begin at these times; each run takes 40 ms, each hook 10 ms.
@@ -55,4 +56,38 @@ fn one_block_took_what_its_runs_took_and_none_is_not_known() {
     no_time.add_subject("a");
     no_time.push_value(0, 1.0);
     assert_eq!(rounded(&no_time), None);
+}
+
+#[test]
+fn a_run_that_was_gone_on_with_as_another_one_has_no_verdict() {
+    let mut samples =
+        Samples::new(vec![Metric::wall(), Metric::lower("cpu", assay_data::Unit::Second)]);
+    samples.add_subject("a");
+    samples.add_subject("b");
+    for block in 0..20 {
+        for subject in 0..2 {
+            let value = (1.0 + subject as f64) * (1.0 + f64::from((block * 7) % 11) / 1000.0);
+            samples.push(Observation {
+                subject,
+                block: Some(block),
+                position: Some(subject as u32),
+                time: Some(f64::from(block)),
+                values: vec![value, value],
+                ..Observation::default()
+            });
+        }
+    }
+    let verdicts = |samples: &Samples| {
+        let found = analyse(samples, &Options::default()).expect("there are values");
+        let all = found.comparisons.iter().chain(&found.secondary);
+        let of = |c: &Comparison| (c.decision.verdict, c.decision.interval.is_some(), c.mixed);
+        (all.map(of).collect::<Vec<_>>(), found.findings)
+    };
+    assert_eq!(verdicts(&samples).0, [(Verdict::Slower, true, false); 2]);
+    samples.findings.push(Finding::new("RESUMED_DIFFERENT", Severity::Serious, "a changed"));
+    let (withheld, findings) = verdicts(&samples);
+    assert_eq!(withheld, [(Verdict::Inconclusive, false, true); 2]);
+    // The reason is told once, and not as if there were too few blocks.
+    let codes: Vec<&str> = findings.iter().map(|f| f.code.as_str()).collect();
+    assert!(codes.contains(&"RESUMED_DIFFERENT") && !codes.contains(&"TOO_FEW"), "{codes:?}");
 }

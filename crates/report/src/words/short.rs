@@ -14,6 +14,7 @@ pub(crate) fn verdict_word(analysis: &Analysis, comparison: &Comparison) -> Stri
         Verdict::Faster => format!("{}{star}", teller.won(true)),
         Verdict::Slower => format!("{}{star}", teller.won(false)),
         Verdict::Equivalent => "equivalent".to_owned(),
+        Verdict::Inconclusive if comparison.mixed => "no verdict".to_owned(),
         Verdict::Inconclusive => "not known yet".to_owned(),
     }
 }
@@ -30,6 +31,7 @@ pub(crate) fn in_plain_words(analysis: &Analysis, comparison: &Comparison) -> St
             if small { format!("{size}, possibly below {threshold}") } else { size }
         }
         Verdict::Equivalent => "no difference that matters".to_owned(),
+        Verdict::Inconclusive if comparison.mixed => "no verdict".to_owned(),
         Verdict::Inconclusive if decision.interval.is_none() => "too few values".to_owned(),
         Verdict::Inconclusive => "not known yet".to_owned(),
     }

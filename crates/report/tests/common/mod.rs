@@ -4,8 +4,8 @@
 
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{
-    Better, Environment, Metric, Observation, Outcome, Plan, Samples, StopReason, StopRule,
-    Subject, Threshold, Unit,
+    Better, Environment, Finding, Metric, Observation, Outcome, Plan, Samples, Severity,
+    StopReason, StopRule, Subject, Threshold, Unit,
 };
 
 /// Noise between about −1 and 1, bell-shaped, the same for the same arguments.
@@ -520,6 +520,25 @@ pub fn scan_of_own_values() -> Analysis {
     analysed(&samples)
 }
 
+/// A run, and a scan, that were gone on with although a program was no longer the same.
+pub fn mixed() -> Analysis {
+    let mut samples = Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.974], 0.02, 42).samples();
+    samples.findings.push(gone_on_with_another());
+    analysed(&samples)
+}
+
+pub fn scan_mixed() -> Analysis {
+    let mut samples = scan_of_two_samples();
+    samples.findings.push(gone_on_with_another());
+    analysed(&samples)
+}
+
+fn gone_on_with_another() -> Finding {
+    let message = "what was gone on with was not the same: sort-new: its file has changed";
+    Finding::new("RESUMED_DIFFERENT", Severity::Serious, message)
+        .next("measure anew: the blocks before and after are not one experiment")
+}
+
 /// A scan of two whose primary metric is a rate: more is better. The second has more of it from four on.
 pub fn scan_of_rates() -> Analysis {
     let whole = scan_of_two_samples();
@@ -615,6 +634,8 @@ pub fn all() -> Vec<(&'static str, Analysis)> {
         ("scan_beside", scan_beside()),
         ("scan_of_own_values", scan_of_own_values()),
         ("scan_of_rates", scan_of_rates()),
+        ("mixed", mixed()),
+        ("scan_mixed", scan_mixed()),
         ("scan_of_words", scan_of_words()),
         ("scan_too_short", scan_too_short()),
         ("beside", beside()),
