@@ -131,7 +131,7 @@ struct KeepArgs {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show)?;
     if let Some(path) = &args.keep.save {
-        store::check_named(path)?;
+        store::check_named("--save", path)?;
     }
     let Some(path) = &args.keep.resume else { return measure(args, None) };
     let recorded = assay_file::read(path)?;
