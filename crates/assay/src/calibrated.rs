@@ -23,14 +23,20 @@ pub(crate) fn facts(environment: &Environment) -> Environment {
     let kept = file().and_then(|path| std::fs::read(path).ok());
     let kept: Option<Value> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let Some(kept) = kept else { return Environment::default() };
-    let same = MACHINE
-        .iter()
-        .all(|fact| environment.facts.get(*fact).unwrap_or(&Value::Null) == &kept[*fact]);
-    if !same {
+    if !is_of(environment, |fact| &kept[fact]) {
         return Environment::default();
     }
     let facts = KEPT.iter().filter(|fact| !kept[**fact].is_null());
     Environment::from_facts(facts.map(|fact| ((*fact).to_owned(), kept[*fact].clone())))
+}
+
+/// True when two environments are of one machine, as far as they tell.
+pub(crate) fn same_machine(one: &Environment, other: &Environment) -> bool {
+    is_of(one, |fact| other.facts.get(fact).unwrap_or(&Value::Null))
+}
+
+fn is_of<'a>(environment: &Environment, told: impl Fn(&str) -> &'a Value) -> bool {
+    MACHINE.iter().all(|fact| environment.facts.get(*fact).unwrap_or(&Value::Null) == told(fact))
 }
 
 /// Keeps what was found: the smallest believable differences in a minute, as fractions.
@@ -59,4 +65,26 @@ pub(crate) fn keep(
     std::fs::write(&new, format!("{kept:#}\n")).with_context(|| new.display().to_string())?;
     std::fs::rename(&new, &path).with_context(|| path.display().to_string())?;
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_differ_by_name_model_or_number_of_cpus_and_by_nothing_else() {
+        let machine = |host: &str, cpus: u32, load: f64| {
+            Environment::from_facts([
+                ("hostname".to_owned(), host.into()),
+                ("cpu_model".to_owned(), "made-up".into()),
+                ("cpus_online".to_owned(), cpus.into()),
+                ("load_1m".to_owned(), load.into()),
+            ])
+        };
+        let here = machine("here", 4, 0.1);
+        assert!(same_machine(&here, &machine("here", 4, 3.0)));
+        assert!(!same_machine(&here, &machine("there", 4, 0.1)));
+        assert!(!same_machine(&here, &machine("here", 8, 0.1)));
+        assert!(!same_machine(&here, &Environment::default()));
+    }
 }

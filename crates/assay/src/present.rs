@@ -13,6 +13,11 @@ use std::path::Path;
 /// Name and version, as files and reports carry it.
 pub(crate) const TOOL: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
 
+/// The arguments as recordings and reports carry them; what is not UTF-8 is replaced there.
+pub(crate) fn argv() -> Vec<String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
 /// Checks before anything is measured that the files named by `--export` can be written in the form that they ask for.
 pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
     for path in &show.export {

@@ -5,7 +5,7 @@
 use crate::output;
 use assay_analysis::Experiment;
 use assay_data::{Environment, Metric, Plan, StopRule, Unit};
-use assay_report::progress::{Standing, Status, machine, status};
+use assay_report::progress::{Standing, Status, machine, span, status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -26,6 +26,8 @@ pub(crate) struct Progress {
     plan: Plan,
     names: Vec<String>,
     unit: Unit,
+    /// What is done for a span of time, whatever comes out; `None`: an experiment that ends with an answer.
+    what: Option<&'static str>,
     began: Instant,
     drawn: Instant,
 }
@@ -44,7 +46,28 @@ impl Progress {
             bar
         });
         let now = Instant::now();
-        Self { bar, quiet, plan, names, unit: Unit::Second, began: now, drawn: now }
+        Self { bar, quiet, plan, names, unit: Unit::Second, what: None, began: now, drawn: now }
+    }
+
+    /// A line for runs that are taken for the time that `plan` gives, whatever comes out. `what` stands before their number.
+    pub fn of_span(quiet: bool, environment: &Environment, what: &'static str, plan: Plan) -> Self {
+        Self { what: Some(what), ..Self::new(quiet, environment, Vec::new(), plan) }
+    }
+
+    /// Another such line, after the first is taken away.
+    pub fn next_span(&mut self, what: &'static str, plan: Plan) {
+        if let Some(bar) = &self.bar {
+            bar.reset();
+        }
+        (self.what, self.plan) = (Some(what), plan);
+    }
+
+    /// Shows that something is done which takes a moment and can't tell how far it is.
+    pub fn busy(&self, what: &'static str) {
+        if let Some(bar) = &self.bar {
+            bar.reset();
+            bar.set_message(what);
+        }
     }
 
     /// After warming up it is known what decides, and the plan may have changed.
@@ -95,6 +118,10 @@ impl Progress {
         elapsed_seconds: f64,
         planned: Option<u64>,
     ) -> String {
+        if let (Some(what), Some(budget)) = (self.what, self.plan.budget_seconds) {
+            let blocks = experiment.blocks() as u64;
+            return span(what, blocks, elapsed_seconds, budget, output::width_of_progress());
+        }
         let alone = self.names.len() == 1;
         let standing = |(subject, name): (usize, &String)| Standing {
             name: name.clone(),

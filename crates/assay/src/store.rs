@@ -44,41 +44,41 @@ pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, Fil
     Ok((path, file))
 }
 
-/// Finds out before anything is measured whether the file that the user named can become the record.
+/// Finds out before anything is measured whether the file that the user named by this option can become the record.
 ///
 /// # Errors
 /// When it is something else that must not be overwritten, or its place is none for a file.
-pub(crate) fn check_named(path: &Path) -> anyhow::Result<()> {
+pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
     if path.is_dir() {
-        anyhow::bail!("--save {}: that is a directory; name a file in it", path.display());
+        anyhow::bail!("{option} {}: that is a directory; name a file in it", path.display());
     }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
         anyhow::bail!(
-            "--save {}: the directory {} does not exist",
+            "{option} {}: the directory {} does not exist",
             path.display(),
             directory.display()
         );
     }
     // Opening a pipe waits for its reader, and may wait for ever.
     if path.metadata().is_ok_and(|found| found.file_type().is_fifo()) {
-        anyhow::bail!("--save {}: that is a pipe; name a file", path.display());
+        anyhow::bail!("{option} {}: that is a pipe; name a file", path.display());
     }
     if path.is_file() && !looks_like_samples(path) {
         anyhow::bail!(
-            "{} exists and is not an .assay file, so it is not overwritten; remove it, or give another name to --save",
+            "{} exists and is not an .assay file, so it is not overwritten; remove it, or give another name to {option}",
             path.display()
         );
     }
     Ok(())
 }
 
-/// Opens the file that the user named, if [`check_named`] still has nothing against it.
+/// Opens the file that the user named by this option, if [`check_named`] still has nothing against it.
 ///
 /// # Errors
 /// As there, or when it can't be written.
-pub(crate) fn open_named(path: &Path) -> anyhow::Result<File> {
-    check_named(path)?;
+pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<File> {
+    check_named(option, path)?;
     File::create(path).with_context(|| format!("cannot write {}", path.display()))
 }
 
@@ -127,7 +127,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let precious = directory.path().join("thesis.tex");
         fs::write(&precious, "years of work").expect("written");
-        assert!(open_named(&precious).is_err());
+        assert!(open_named("--save", &precious).is_err());
         assert_eq!(fs::read_to_string(&precious).expect("readable"), "years of work");
     }
 }

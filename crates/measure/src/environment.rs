@@ -68,6 +68,12 @@ pub fn capture() -> Vec<(String, Value)> {
     found.0
 }
 
+/// The numbers of the processors that this process may use, the smallest first; none where the
+/// system does not tell. A cpuset or `taskset` leaves fewer than there are.
+pub fn allowed_cpus() -> Vec<u32> {
+    facts::allowed_cpus().unwrap_or_default()
+}
+
 /// Processor time that a hypervisor gave to others, over all processors since boot, s; `None`
 /// where the system does not count it. Take it before and after a run of measurements.
 pub fn steal_seconds() -> Option<f64> {

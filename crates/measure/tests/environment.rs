@@ -38,6 +38,9 @@ fn the_facts_make_sense_together() {
     let number = |name: &str| facts[name].as_f64().unwrap();
     assert_eq!(facts["os"], "linux");
     assert!(number("cpus_allowed") >= 1.0 && number("cpus_allowed") <= number("cpus_online"));
+    let allowed = environment::allowed_cpus();
+    assert_eq!(allowed.len() as f64, number("cpus_allowed"));
+    assert!(allowed.is_sorted(), "{allowed:?}");
     assert!(number("memory_total") > 1e6);
     assert!(number("clock_cost_seconds") > 0.0 && number("clock_cost_seconds") < 1e-4);
     assert!(number("clock_resolution_seconds") > 0.0);

@@ -111,6 +111,20 @@ pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String 
     shortest
 }
 
+/// The state of runs that are taken for a span of time, whatever comes out: `2 of 2: the copy, block 42   0:38 of 1:00`. Where
+/// `width_limit` is too small for it, only the time.
+pub fn span(
+    what: &str,
+    blocks: u64,
+    elapsed_seconds: f64,
+    budget_seconds: f64,
+    width_limit: usize,
+) -> String {
+    let time = format!("{} of {}", number::clock(elapsed_seconds), number::clock(budget_seconds));
+    let whole = format!("{what} {blocks}{GAP}{time}");
+    if width(&whole) <= width_limit { whole } else { time }
+}
+
 fn medians(status: &Status<'_>) -> String {
     let names: Vec<String> = status.subjects.iter().map(|s| s.name.clone()).collect();
     let names = fitted(&names, 20, "…");

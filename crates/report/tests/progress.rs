@@ -4,7 +4,7 @@ mod common;
 
 use assay_analysis::{Interval, Scale, verdict::Decision};
 use assay_data::{Better, Environment, Unit};
-use assay_report::progress::{Standing, Status, machine, status};
+use assay_report::progress::{Standing, Status, machine, span, status};
 
 fn standing(name: &str, median: f64, log_ratio: Option<f64>) -> Standing {
     let difference = log_ratio.map(|estimate| {
@@ -31,6 +31,12 @@ fn the_machine_is_one_line() {
     let line = machine(&common::quiet_machine());
     assert_eq!(line, "machine: 2 cpus, virtual, load 0.1, timer 24 ns");
     assert_eq!(machine(&Environment::default()), "machine: nothing is known of it");
+}
+
+#[test]
+fn a_span_of_time_is_shown_without_an_end_in_blocks() {
+    assert_eq!(span("the copy, block", 42, 38.2, 60.0, 60), "the copy, block 42   0:38 of 1:00");
+    assert_eq!(span("the copy, block", 42, 38.2, 60.0, 20), "0:38 of 1:00");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::session::{Manner, Obstacle, Prepared, Record, Session};
 use crate::{Ending, calibrated, knobs, meter, output, present, store};
 use anyhow::{Context, bail};
-use assay_analysis::calibration::{Calibration, Layout, Series, calibrate};
+use assay_analysis::calibration::{Calibration, FEWEST_RUNS, Layout, Series, calibrate};
 use assay_analysis::{Experiment, analyse};
 use assay_data::assay_file::{self, Header, Writer};
 use assay_data::{Environment, Plan, Samples, StopReason, StopRule, Threshold};
@@ -66,10 +66,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(path) = &args.from {
         let samples = assay_file::read(path)?;
         let calibration = label(&samples).with_context(|| path.display().to_string())?;
-        return tell(args, calibration, None, &samples.environment, samples.started.as_deref());
+        tell(args, &calibration, None, &samples.environment)?;
+        let here = Environment::from_facts(environment::capture());
+        if calibrated::same_machine(&samples.environment, &here) {
+            keep(args, &calibration, &here, samples.started.as_deref());
+        } else if !args.no_save {
+            output::say(
+                "note: not kept for later runs: the series is of another machine, or does not say of which",
+            );
+        }
+        return Ok(Ending::Fine);
     }
     if let Some(path) = &args.record {
-        store::check_named(path)?;
+        store::check_named("--record", path)?;
     }
     interrupt::install()?;
     knobs::mend();
@@ -77,36 +86,115 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let room = tempfile::tempdir().context("a directory for the programs")?;
     let original = original(args, room.path())?;
     let began = jiff::Timestamp::now().to_string();
-    let series = measure(
-        args,
-        vec![original.clone_plain("calibration")],
-        &environment,
-        args.time * share(args),
-        args.record.as_deref(),
-    );
-    let (samples, ending) = match series {
+    let plan = plan(args.time * share(args));
+    let what = "runs of one program:";
+    let mut progress = Progress::of_span(args.look.quiet, &environment, what, plan.clone());
+    let series = vec![original.clone_plain("calibration")];
+    let record = args.record.as_deref();
+    let (samples, ending) = match measure(series, &environment, plan, record, &mut progress) {
         Ok(found) => found,
         Err(obstacle) => return failed(obstacle),
     };
     if let Some(path) = &args.record {
         output::say(&format!("recorded {} runs in {}", samples.len(), path.display()));
+        if let Some(few) = too_few(args, &samples, ending) {
+            output::say(&format!("warning: {few}"));
+        }
         return Ok(ending);
     }
+    if let Some(few) = too_few(args, &samples, ending) {
+        if ending == Ending::Interrupted {
+            output::say(&few);
+            return Ok(ending);
+        }
+        bail!(few);
+    }
+    progress.busy("seeing what each way of measuring would have said");
+    let calibration = label(&samples);
+    progress.end();
+    let calibration = calibration?;
     if ending == Ending::Interrupted {
-        output::say("interrupted; nothing is kept");
+        tell(args, &calibration, None, &environment)?;
+        output::say("note: interrupted, so that this is not kept for later runs");
         return Ok(ending);
     }
-    let calibration = label(&samples)?;
-    let copies = copies(&original, room.path())?;
-    let layout = match measure(args, copies, &environment, args.time * (1.0 - SERIES_SHARE), None) {
-        Ok((samples, Ending::Fine)) => analyse(&samples, &assay_analysis::Options::default())?
-            .comparisons
-            .first()
-            .and_then(Layout::of),
-        Ok((_, ending)) => return Ok(ending),
-        Err(obstacle) => return failed(obstacle),
+    let (layout, ending) = match layout(args, &original, room.path(), &environment, &mut progress) {
+        Ok(layout) => (layout, Ending::Fine),
+        Err(why) => {
+            output::say(&format!(
+                "note: without the comparison with a byte-identical copy at another path: {}",
+                in_one_line(&format!("{why:#}"))
+            ));
+            let interrupted = interrupt::count() > 0;
+            (None, if interrupted { Ending::Interrupted } else { Ending::Fine })
+        }
     };
-    tell(args, calibration, layout, &environment, Some(&began))
+    tell(args, &calibration, layout, &environment)?;
+    keep(args, &calibration, &environment, Some(&began));
+    Ok(ending)
+}
+
+/// Says that there are too few runs to label, and how long it would take to have enough.
+fn too_few(args: &Args, samples: &Samples, ending: Ending) -> Option<String> {
+    let runs = samples.len();
+    if runs >= FEWEST_RUNS {
+        return None;
+    }
+    let seconds = seconds_per_run(samples) * FEWEST_RUNS as f64 / share(args);
+    let what =
+        if ending == Ending::Interrupted { "interrupted after" } else { "there was time for" };
+    Some(format!(
+        "{what} {runs} run{} of the program; a calibration needs at least {FEWEST_RUNS}: --time {}",
+        if runs == 1 { "" } else { "s" },
+        enough(seconds)
+    ))
+}
+
+/// A span that can be given to `--time`, a tenth longer than needed since no run takes as long as the other.
+fn enough(seconds: f64) -> String {
+    let seconds = seconds * 1.1;
+    if seconds <= 99.0 {
+        format!("{}s", seconds.ceil())
+    } else {
+        format!("{}min", (seconds / 60.0).ceil())
+    }
+}
+
+/// From the start of one run to the start of the next, s.
+fn seconds_per_run(samples: &Samples) -> f64 {
+    let last = samples.len().checked_sub(1).and_then(|index| samples.observation(index));
+    let wall = samples.metric_index("wall");
+    let took = last.as_ref().zip(wall).and_then(|(o, wall)| o.values.get(wall).copied());
+    let began = last.and_then(|o| o.time).unwrap_or(0.0);
+    (began + took.unwrap_or(0.0)) / samples.len().max(1) as f64
+}
+
+/// Measures the program beside its copy. A copy that can't run elsewhere is an error, and so is an interruption.
+fn layout(
+    args: &Args,
+    original: &Original,
+    room: &Path,
+    environment: &Environment,
+    progress: &mut Progress,
+) -> anyhow::Result<Option<Layout>> {
+    let plan = plan(args.time * (1.0 - SERIES_SHARE));
+    progress.next_span("the program and its copy, block", plan.clone());
+    let copies = copies(original, room)?;
+    let (samples, ending) = measure(copies, environment, plan, None, progress)?;
+    if ending == Ending::Interrupted {
+        bail!("interrupted");
+    }
+    let analysis = analyse(&samples, &assay_analysis::Options::default())?;
+    Ok(analysis.comparisons.first().and_then(Layout::of))
+}
+
+/// The lines but for hints, which speak of options that `run` has and we have not.
+fn without_hints(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| !line.starts_with("hint: ")).collect()
+}
+
+fn in_one_line(text: &str) -> String {
+    without_hints(text).into_iter().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 /// A recording is all series.
@@ -120,7 +208,10 @@ fn failed(obstacle: Obstacle) -> anyhow::Result<Ending> {
         Obstacle::Interrupted(_) => Ending::Interrupted,
         _ => Ending::InputError,
     };
-    output::error(&obstacle.into());
+    output::error(&match obstacle {
+        Obstacle::Failed(told) => anyhow::anyhow!(without_hints(&told).join("\n")),
+        other => other.into(),
+    });
     Ok(ending)
 }
 
@@ -164,28 +255,30 @@ fn copies(original: &Original, room: &Path) -> anyhow::Result<Vec<Prepared>> {
     Ok(vec![original.clone_plain("original"), Prepared::plain("copy", elsewhere)])
 }
 
-/// Measures for so many seconds, whatever comes out.
-fn measure(
-    args: &Args,
-    commands: Vec<Prepared>,
-    environment: &Environment,
-    seconds: f64,
-    file: Option<&Path>,
-) -> Result<(Samples, Ending), Obstacle> {
-    let plan = Plan {
+/// For so many seconds, whatever comes out.
+fn plan(seconds: f64) -> Plan {
+    Plan {
         stop: StopRule::Fixed { blocks: u32::MAX },
         budget_seconds: Some(seconds),
         ..Plan::sequential(0.95, Threshold::default(), SEED)
-    };
-    let names: Vec<String> = commands.iter().map(|c| c.name.clone()).collect();
-    let count = names.len();
-    let mut progress = Progress::new(args.look.quiet, environment, names, plan.clone());
+    }
+}
+
+/// Measures as long as planned, whatever comes out.
+fn measure(
+    commands: Vec<Prepared>,
+    environment: &Environment,
+    plan: Plan,
+    file: Option<&Path>,
+    progress: &mut Progress,
+) -> Result<(Samples, Ending), Obstacle> {
+    let count = commands.len();
     let mut session = Session::start(commands, Manner::default(), |_| {
         meter::Meter::new(meter::Wishes::default())
     })?;
     session.samples.started = Some(jiff::Timestamp::now().to_string());
-    session.samples.argv = std::env::args().collect();
-    session.warm_up(plan.warmup, plan.seed, &progress)?;
+    session.samples.argv = present::argv();
+    session.warm_up(plan.warmup, plan.seed, progress)?;
     session.learn_metrics();
     session.samples.plan = Some(plan.clone());
     session.samples.environment = environment.clone();
@@ -196,7 +289,7 @@ fn measure(
         None => None,
     };
     let mut experiment = Experiment::new(plan, count);
-    let measured = session.measure_all(&mut experiment, 0, &mut record, &mut progress);
+    let measured = session.measure_all(&mut experiment, 0, &mut record, progress);
     progress.end();
     let reason = measured?;
     if let Some(record) = &mut record {
@@ -211,7 +304,7 @@ fn measure(
 }
 
 fn record(path: &Path, samples: &Samples) -> anyhow::Result<Record> {
-    let file = store::open_named(path)?;
+    let file = store::open_named("--record", path)?;
     let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
     let writer =
         Writer::start(file, &header, &samples.environment, &samples.subjects, &samples.metrics)?;
@@ -231,38 +324,52 @@ fn label(samples: &Samples) -> anyhow::Result<Calibration> {
         Ok::<_, anyhow::Error>(samples.series(0, metric).values)
     };
     let (wall, cpu) = (values("wall")?, values("cpu")?);
-    let last = samples.len().checked_sub(1).and_then(|index| samples.observation(index)?.time);
-    let seconds = last.unwrap_or(0.0) + wall.last().copied().unwrap_or(0.0);
-    let seconds_per_run = seconds / wall.len().max(1) as f64;
+    let seconds_per_run = seconds_per_run(samples);
     Ok(calibrate(&Series { wall: &wall, cpu: &cpu, seconds_per_run }, SEED)?)
 }
 
 fn tell(
     args: &Args,
-    calibration: Calibration,
+    calibration: &Calibration,
     layout: Option<Layout>,
     environment: &Environment,
-    at: Option<&str>,
-) -> anyhow::Result<Ending> {
-    let facts = calibration.facts();
-    let found = report::CalibrationReport { calibration: &calibration, layout, environment };
+) -> anyhow::Result<()> {
+    let found = report::CalibrationReport { calibration, layout, environment };
     if args.look.json {
-        output::print(&format!("{:#}\n", report::json(&found)))?;
+        output::print(&format!("{:#}\n", report::json(&found)))
     } else {
-        output::print(&report::render(&found, &present::screen(args.look.color)))?;
+        output::print(&report::render(&found, &present::screen(args.look.color)))
     }
-    if !args.no_save {
-        let fact = |name: &str| facts.iter().find(|(n, _)| *n == name).map(|&(_, value)| value);
-        // The day says enough to people.
-        let day = at.map(|at| at.chars().take(10).collect::<String>()).unwrap_or_default();
-        let (wall, cpu) = (fact("calibrated_wall_60s"), fact("calibrated_cpu_60s"));
-        match calibrated::keep(environment, &day, wall, cpu) {
-            Ok(path) if !args.look.quiet => {
-                output::say(&format!("kept for later runs in {}", path.display()));
-            }
-            Ok(_) => {}
-            Err(error) => output::say(&format!("warning: not kept for later runs: {error:#}")),
+}
+
+/// Keeps what was found for later runs, unless that is not wanted. Where it can't be written, what was told stays true.
+fn keep(args: &Args, calibration: &Calibration, environment: &Environment, at: Option<&str>) {
+    if args.no_save {
+        return;
+    }
+    let facts = calibration.facts();
+    let fact = |name: &str| facts.iter().find(|(n, _)| *n == name).map(|&(_, value)| value);
+    // The day says enough to people.
+    let day = at.map(|at| at.chars().take(10).collect::<String>()).unwrap_or_default();
+    let (wall, cpu) = (fact("calibrated_wall_60s"), fact("calibrated_cpu_60s"));
+    match calibrated::keep(environment, &day, wall, cpu) {
+        Ok(path) if !args.look.quiet => {
+            output::say(&format!("kept for later runs in {}", path.display()));
+        }
+        Ok(_) => {}
+        Err(error) => output::say(&format!("warning: not kept for later runs: {error:#}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_span_that_would_be_enough_can_be_given_as_it_is_told() {
+        for (seconds, told) in [(20.5, "23s"), (80.5, "89s"), (100.0, "2min"), (7100.0, "131min")] {
+            assert_eq!(enough(seconds), told);
+            assert!(crate::args::seconds(told).is_ok_and(|span| span >= seconds), "{told}");
         }
     }
-    Ok(Ending::Fine)
 }

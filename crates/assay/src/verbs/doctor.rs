@@ -158,7 +158,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
 
 /// What the facts say, and what could be set otherwise.
 fn ailments(environment: &Environment) -> Vec<Ailment> {
-    let pin = format!("--pin {}", last_cpu(environment));
+    let pin = cpu_to_pin_to().map(|cpu| format!("--pin {cpu}"));
     let of_finding = |finding: &Finding| Ailment {
         can_fix: matches!(finding.code.as_str(), "GOVERNOR" | "TURBO"),
         ..Ailment::from(finding)
@@ -200,7 +200,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
         add(
             "NO_ISOLATED_CPU",
             "no CPU is kept free of other work".to_owned(),
-            Some(&pin),
+            pin.as_deref(),
             "boot with isolcpus=N, and measure with --pin N",
             false,
         );
@@ -260,7 +260,7 @@ fn try_settings(
     let program = workload::unpack(room.path(), "spin").map_err(|e| told(&e))?;
     let steps = workload::iterations_for(&program, RUN_SECONDS).map_err(|e| told(&e))?;
     let mut commands = Vec::new();
-    for (name, control) in settings(environment, allowed) {
+    for (name, control) in settings(cpu_to_pin_to(), allowed) {
         let words = [program.clone().into_os_string(), "spin".into(), steps.to_string().into()];
         let mut command = Command::new(words).map_err(|e| told(&e))?;
         command.output = Output::Null;
@@ -273,60 +273,110 @@ fn try_settings(
         budget_seconds: Some(args.time),
         ..Plan::sequential(0.95, Threshold::default(), SEED)
     };
-    let mut progress = Progress::new(args.look.quiet, environment, names.clone(), plan.clone());
+    let what = "every setting in turn, block";
+    let mut progress = Progress::of_span(args.look.quiet, environment, what, plan.clone());
     let mut session = Session::start(commands, Manner::default(), |_| {
         meter::Meter::new(meter::Wishes::default())
     })?;
+    // What is refused while warming up is taken away from all.
+    let asked = session.samples.subjects.iter().map(|s| s.control.clone()).collect::<Vec<_>>();
     session.warm_up(plan.warmup, plan.seed, &progress)?;
     session.learn_metrics();
     let mut experiment = Experiment::new(plan, names.len());
-    let reason = session.measure_all(&mut experiment, 0, &mut None, &mut progress)?;
+    let measured = session.measure_all(&mut experiment, 0, &mut None, &mut progress);
     progress.end();
+    let reason = measured?;
     if reason == StopReason::Interrupted {
         return Err(Obstacle::Interrupted("while trying the settings".to_owned()));
     }
     let refused = session.findings().into_iter().filter(|f| f.code == "NOT_CONTROLLED");
-    let trials = trials(&session.samples);
+    let trials = trials(&session.samples, &asked);
     Ok((trials, refused.map(|f| f.message).collect()))
 }
 
-/// The CPU to pin to: the last, since the system's own work gathers on the first.
-fn last_cpu(environment: &Environment) -> u32 {
-    environment.number("cpus_online").map_or(0, |cpus| (cpus as u32).saturating_sub(1))
+/// The CPU to pin to: the last that we may use, since the system's own work gathers on the first. Who has only one is there
+/// already.
+fn cpu_to_pin_to() -> Option<u32> {
+    let allowed = environment::allowed_cpus();
+    allowed.last().copied().filter(|_| allowed.len() > 1)
 }
 
 /// The settings that are worth trying here; the first is none.
-fn settings(environment: &Environment, allowed: &Privileges) -> Vec<(String, Control)> {
+fn settings(pin: Option<u32>, allowed: &Privileges) -> Vec<(String, Control)> {
     let plain = Control::default();
-    let last = last_cpu(environment);
-    let pinned = Control { cpus: vec![last], ..plain.clone() };
-    let mut settings = vec![
-        ("as it is".to_owned(), plain.clone()),
-        (format!("--pin {last}"), pinned.clone()),
-        ("--no-aslr".to_owned(), Control { no_aslr: true, ..plain.clone() }),
-    ];
+    let pinned = |cpu: u32| Control { cpus: vec![cpu], ..Control::default() };
+    let mut settings = vec![("as it is".to_owned(), plain.clone())];
+    settings.extend(pin.map(|cpu| (format!("--pin {cpu}"), pinned(cpu))));
+    settings.push(("--no-aslr".to_owned(), Control { no_aslr: true, ..plain.clone() }));
     if allowed.sys_nice {
         settings.push(("--nice -20".to_owned(), Control { nice: Some(-20), ..plain.clone() }));
     }
     if allowed.sys_nice || allowed.rtprio_limit >= 10 {
         settings.push(("--fifo".to_owned(), Control { fifo: Some(10), ..plain }));
-        settings.push((format!("--pin {last} --fifo"), Control { fifo: Some(10), ..pinned }));
+        settings.extend(
+            pin.map(|cpu| {
+                (format!("--pin {cpu} --fifo"), Control { fifo: Some(10), ..pinned(cpu) })
+            }),
+        );
     }
     settings
 }
 
-/// How the spread under every setting compares with that of the program as it is. A setting that was refused is none, and too
-/// few blocks say nothing.
-fn trials(samples: &Samples) -> Vec<report::Trial> {
-    let plain = samples.subjects.first().map(|s| s.control.clone()).unwrap_or_default();
+/// How the spread under every setting compares with that of the program as it is. A trial of which something
+/// was refused is none, for it would show what other settings bring, and too few blocks say nothing.
+fn trials(samples: &Samples, asked: &[Vec<(String, String)>]) -> Vec<report::Trial> {
     let rows = samples.complete_blocks(0);
     let of = |subject: usize| -> Vec<f64> { rows.iter().map(|row| row.values[subject]).collect() };
-    let tried: Vec<usize> =
-        (1..samples.subjects.len()).filter(|&s| samples.subjects[s].control != plain).collect();
+    let in_force = |&s: &usize| asked.get(s) == Some(&samples.subjects[s].control);
+    let tried: Vec<usize> = (1..samples.subjects.len()).filter(in_force).collect();
     let confidence = 1.0 - 0.05 / tried.len().max(1) as f64;
     let trial = |&subject: &usize| {
         let found = spread::compare(&of(0), &of(subject), confidence, SEED).ok()?;
         Some(report::Trial { name: samples.subjects[subject].name.clone(), found })
     };
     tried.iter().filter_map(trial).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::{Metric, Observation, Outcome, Subject, Unit};
+
+    fn set(names: &[&str]) -> Vec<(String, String)> {
+        names.iter().map(|name| ((*name).to_owned(), "1".to_owned())).collect()
+    }
+
+    #[test]
+    fn a_trial_counts_only_with_everything_in_force_that_was_asked_for() {
+        // Real-time scheduling was refused: two trials lost it, and one of them is still pinned.
+        let asked = [set(&[]), set(&["pin"]), set(&["fifo"]), set(&["pin", "fifo"])];
+        let recorded = [set(&[]), set(&["pin"]), set(&[]), set(&["pin"])];
+        let mut samples = Samples::new(vec![Metric::lower("wall", Unit::Second)]);
+        for (name, control) in ["as it is", "pin", "fifo", "both"].iter().zip(recorded) {
+            samples.add(Subject { name: (*name).to_owned(), control, ..Subject::default() });
+        }
+        for block in 0..60_u32 {
+            for subject in 0..4 {
+                let value = 1.0 + f64::from((block * 7 + subject as u32 * 3) % 11) * 0.01;
+                samples.push(Observation {
+                    subject,
+                    block: Some(block),
+                    position: Some(subject as u32),
+                    level: Vec::new(),
+                    time: None,
+                    outcome: Outcome::Ok,
+                    values: vec![value],
+                });
+            }
+        }
+        let names: Vec<String> = trials(&samples, &asked).into_iter().map(|t| t.name).collect();
+        assert_eq!(names, ["pin"]);
+    }
+
+    #[test]
+    fn who_has_one_cpu_is_not_pinned() {
+        let allowed = privileges();
+        let pinned = |pin| settings(pin, &allowed).iter().any(|(_, c)| !c.cpus.is_empty());
+        assert!(pinned(Some(3)) && !pinned(None));
+    }
 }

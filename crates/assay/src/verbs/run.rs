@@ -146,7 +146,7 @@ struct KeepArgs {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show)?;
     if let Some(path) = &args.keep.save {
-        store::check_named(path)?;
+        store::check_named("--save", path)?;
     }
     let Some(path) = &args.keep.resume else { return measure(args, None) };
     let recorded = assay_file::read(path)?;
@@ -392,8 +392,7 @@ fn decide(args: &Args, session: &Session, record: Option<&Record>) -> anyhow::Re
 }
 
 fn argv(anonymous: bool) -> Vec<String> {
-    let mut argv: Vec<String> =
-        std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
+    let mut argv = present::argv();
     if anonymous && let Some(program) = argv.first_mut() {
         "assay".clone_into(program);
     }

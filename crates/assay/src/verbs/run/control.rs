@@ -187,13 +187,20 @@ fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
     let mut cpus = Vec::new();
     for part in text.split(',') {
         match part.split_once('-') {
-            Some((first, last)) => cpus.extend(number(first)?..=number(last)?),
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last)?);
+                anyhow::ensure!(
+                    first <= last,
+                    "`{}` is upside down; write it as {last}-{first}",
+                    part.trim()
+                );
+                cpus.extend(first..=last);
+            }
             None => cpus.push(number(part)?),
         }
     }
     cpus.sort_unstable();
     cpus.dedup();
-    anyhow::ensure!(!cpus.is_empty(), "`{text}` names no CPU");
     Ok(cpus)
 }
 
@@ -204,12 +211,15 @@ mod tests {
     #[test]
     fn cpus_are_numbers_and_ranges() {
         assert_eq!(cpus("0,2-3,2").expect("a list"), [0, 2, 3]);
-        assert!(
-            cpus("").is_err()
-                && cpus("1-x").is_err()
-                && cpus("3-1").is_err()
-                && cpus("5000").is_err()
-        );
+        assert!(cpus("").is_err() && cpus("1-x").is_err() && cpus("5000").is_err());
+    }
+
+    #[test]
+    fn a_range_that_is_upside_down_is_an_error_also_among_others() {
+        for text in ["3-1", "0,3-1", "3-1,0"] {
+            let told = cpus(text).expect_err("upside down").to_string();
+            assert!(told.contains("`3-1`") && told.contains("1-3"), "{told}");
+        }
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub(super) fn open_record(
         return None;
     }
     let opened = match &args.keep.save {
-        Some(path) => store::open_named(path).map(|file| (path.clone(), file)),
+        Some(path) => store::open_named("--save", path).map(|file| (path.clone(), file)),
         None => store::open_kept(began),
     };
     let (path, failure, writer) = match opened {

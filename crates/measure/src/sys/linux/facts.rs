@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustix::thread::sched_getaffinity;
+use rustix::thread::{CpuSet, sched_getaffinity};
 
 use super::parse;
 
@@ -51,6 +51,13 @@ pub(crate) fn cpus_online() -> Option<u64> {
 /// Processors that this process may use.
 pub(crate) fn cpus_allowed() -> Option<u64> {
     sched_getaffinity(None).ok().map(|set| u64::from(set.count()))
+}
+
+/// The numbers of the processors that this process may use, the smallest first.
+pub(crate) fn allowed_cpus() -> Option<Vec<u32>> {
+    let set = sched_getaffinity(None).ok()?;
+    let allowed = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
+    Some(allowed.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
 /// Whether two processors share a core.
