@@ -18,6 +18,14 @@ pub(crate) fn argv() -> Vec<String> {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
+/// Says that a program of our own could not be run from a directory for temporary files, as where that is mounted `noexec`.
+pub(crate) fn own_program_failed(directory: &Path) -> String {
+    format!(
+        "assay's own program can't be run from {}; let TMPDIR name a directory where programs may be run",
+        directory.display()
+    )
+}
+
 /// Checks before anything is measured that the files named by `--export` can be written in the form that they ask for.
 pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
     for path in &show.export {

@@ -230,8 +230,9 @@ fn original(args: &Args, room: &Path) -> anyhow::Result<Original> {
     let mut command = match &args.command {
         Some(text) => Command::parse(text, false)?,
         None => {
-            let program = workload::unpack(room, "spin")?;
-            let steps = workload::iterations_for(&program, RUN_SECONDS)?;
+            let failed = || present::own_program_failed(room);
+            let program = workload::unpack(room, "spin").with_context(failed)?;
+            let steps = workload::iterations_for(&program, RUN_SECONDS).with_context(failed)?;
             Command::new([program.into_os_string(), "spin".into(), steps.to_string().into()])?
         }
     };

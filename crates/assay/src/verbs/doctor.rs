@@ -7,7 +7,8 @@ use crate::args::{LookArgs, seconds};
 use crate::progress::Progress;
 use crate::session::{Manner, Obstacle, Prepared, Session};
 use crate::{Ending, knobs, meter, output, present};
-use assay_analysis::{Experiment, machine, spread};
+use assay_analysis::machine::findings;
+use assay_analysis::{Experiment, spread};
 use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason, StopRule, Threshold};
 use assay_measure::machine::{Knob, KnobError, Machine, Privileges, busiest, privileges};
 use assay_measure::{Command, Control, Outcome, Output, environment, escort, interrupt, workload};
@@ -132,6 +133,8 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
                 trials = found;
                 missing.extend(refused);
             }
+            // What disturbs can be told all the same.
+            Err(Obstacle::Reading(why)) => missing.push(why),
             Err(obstacle) => {
                 let interrupted = matches!(obstacle, Obstacle::Interrupted(_));
                 output::error(&obstacle.into());
@@ -159,11 +162,17 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
 /// What the facts say, and what could be set otherwise.
 fn ailments(environment: &Environment) -> Vec<Ailment> {
     let pin = cpu_to_pin_to().map(|cpu| format!("--pin {cpu}"));
+    let machine = Machine::here();
+    let can = |knob: Knob| machine.plan(&knob).is_ok();
     let of_finding = |finding: &Finding| Ailment {
-        can_fix: matches!(finding.code.as_str(), "GOVERNOR" | "TURBO"),
+        can_fix: match finding.code.as_str() {
+            "GOVERNOR" => can(Knob::Governor("performance".to_owned())),
+            "TURBO" => can(Knob::Turbo(false)),
+            _ => false,
+        },
         ..Ailment::from(finding)
     };
-    let mut found: Vec<Ailment> = machine::findings(environment).iter().map(of_finding).collect();
+    let mut found: Vec<Ailment> = findings(environment).iter().map(of_finding).collect();
     let mut add = |code: &str, title: String, cost: Option<&str>, remedy: &str, can_fix: bool| {
         found.push(Ailment {
             code: code.to_owned(),
@@ -180,7 +189,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
             format!("real-time programs are stopped after {:.0} ms of every second", us / 1000.0),
             Some("--fifo"),
             "--rt-runtime unlimited, together with --fifo",
-            true,
+            can(Knob::RtRuntime(None)),
         );
     }
     if environment.flag("sched_autogroup") == Some(true)
@@ -191,7 +200,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
             "the CPU is shared by terminal sessions first (autogroup)".to_owned(),
             None,
             "--autogroup off",
-            true,
+            can(Knob::Autogroup(false)),
         );
     }
     if environment.number("isolated_cpus").is_none()
@@ -253,10 +262,11 @@ fn try_settings(
     environment: &Environment,
     allowed: &Privileges,
 ) -> Result<(Vec<report::Trial>, Vec<String>), Obstacle> {
+    let room = tempfile::tempdir()
+        .map_err(|e| Obstacle::Reading(format!("a directory for the program to be tried: {e}")))?;
     let told = |error: &dyn std::fmt::Display| {
-        Obstacle::Reading(format!("the program of known work: {error}"))
+        Obstacle::Reading(format!("{}: {error}", present::own_program_failed(room.path())))
     };
-    let room = tempfile::tempdir().map_err(|e| told(&e))?;
     let program = workload::unpack(room.path(), "spin").map_err(|e| told(&e))?;
     let steps = workload::iterations_for(&program, RUN_SECONDS).map_err(|e| told(&e))?;
     let mut commands = Vec::new();

@@ -149,3 +149,14 @@ fn the_doctor_says_what_disturbs_and_what_it_costs() {
     assert!(result["machine"].is_string());
     room.run(&["doctor", "--quick"]).ends(0);
 }
+
+#[test]
+fn the_doctor_tells_what_disturbs_also_where_nothing_can_be_tried() {
+    let room = Room::new();
+    let mut doctor = room.assay(&["doctor", "--json"]);
+    doctor.env("TMPDIR", room.path("not-there"));
+    let result = finish(doctor).ends(0).json();
+    assert!(result["disturbs"].is_array(), "{result:#}");
+    let missing = result["missing"].as_array().unwrap();
+    assert!(missing.iter().any(|m| m.as_str().unwrap().contains("not-there")), "{missing:?}");
+}
