@@ -7,8 +7,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Names of the facts that tell who or where somebody is; `--anonymous` leaves them out.
-const PERSONAL: [&str; 5] = ["hostname", "user", "cwd", "git_remote", "paths"];
+/// Names of the facts that tell who or where somebody is; `--anonymous` leaves them out, and all that begin with [`REPOSITORY`].
+const PERSONAL: [&str; 4] = ["hostname", "user", "cwd", "paths"];
+/// How the names of facts about a repository begin: a commit says whose it is as surely as its address.
+const REPOSITORY: &str = "git_";
 
 /// Facts about the machine and its settings when a run began, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,8 +51,12 @@ impl Environment {
         self.facts.insert(name.to_owned(), value.into());
     }
 
-    /// Leaves out every fact that tells who or where somebody is.
+    /// Leaves out every fact that tells who or where somebody is: `hostname`, `user`, `cwd`, `paths`, and all about a repository
+    /// (`git_…`). Also those that merged samples carry once per recording, as in `hostname@old`.
     pub fn make_anonymous(&mut self) {
-        self.facts.retain(|name, _| !PERSONAL.contains(&name.as_str()));
+        self.facts.retain(|name, _| {
+            let fact = name.split('@').next().unwrap_or(name);
+            !PERSONAL.contains(&fact) && !fact.starts_with(REPOSITORY)
+        });
     }
 }

@@ -10,6 +10,8 @@ use crate::plan::{Plan, StopReason};
 use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
+mod anonymous;
+
 /// Which direction of a metric is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

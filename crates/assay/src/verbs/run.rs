@@ -164,7 +164,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         first.when.time = args.when.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
         first.show = args.show.clone();
-        first.keep = args.keep.clone();
+        let anonymous = first.keep.anonymous || args.keep.anonymous;
+        first.keep = KeepArgs { anonymous, ..args.keep.clone() };
         // That a large scan is meant was said when it was begun.
         first.scan.yes = true;
         return measure(&first, Some(recorded));
@@ -196,9 +197,6 @@ fn ready(args: &Args, recorded: Option<&Samples>, set: Vec<Finding>) -> anyhow::
     let mut environment = Environment::from_facts(environment::capture());
     let calibrated = crate::calibrated::facts(&environment);
     environment.facts.extend(calibrated.facts);
-    if args.keep.anonymous {
-        environment.make_anonymous();
-    }
     Ok(Ready { commands, asked, plan, environment, findings: set })
 }
 
@@ -281,11 +279,11 @@ fn measure_held(
     session.samples.findings.extend(cold);
     session.samples.findings.extend(locked.iter().flat_map(|(_, findings)| findings.clone()));
     session.samples.started = Some(began.to_string());
-    session.samples.argv = argv(args.keep.anonymous);
+    session.samples.argv = present::argv();
+    session.samples.environment = environment;
     if args.keep.anonymous {
-        session.samples.subjects.iter_mut().for_each(|subject| subject.files.clear());
+        session.samples.make_anonymous();
     }
-    session.samples.environment = environment.clone();
     let mut resumption = match &recorded {
         Some(recorded) => Some(resume::check(args, recorded, &mut session)?),
         None => None,
@@ -389,12 +387,4 @@ fn decide(args: &Args, session: &Session, record: Option<&Record>) -> anyhow::Re
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     present::present(&analysis, &session.samples, &args.show, file)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
-}
-
-fn argv(anonymous: bool) -> Vec<String> {
-    let mut argv = present::argv();
-    if anonymous && let Some(program) = argv.first_mut() {
-        "assay".clone_into(program);
-    }
-    argv
 }

@@ -1,0 +1,141 @@
+//! Leaving out of samples who measured, and where: for records that are handed on.
+//!
+//! Texts are cut by their form alone, since nothing here may look at files: whatever has a slash in it is taken for a path, and of a
+//! path only the last component stays. That removes too much at times (the expression of `sed s/a/b/`), never too little of a
+//! path. What commands, names and variables say in other words stays; nothing can know what that tells.
+
+use super::Samples;
+use std::collections::HashMap;
+
+/// What ends a path within a text: `--save=/a/b`, `cat </a/b`, `PATH=/a:/b`.
+const BETWEEN: &[char] =
+    &['=', ':', ',', ';', '(', ')', '<', '>', '|', '&', '`', '\'', '"', '{', '}', '[', ']'];
+/// Where the directories of people are.
+const HOMES: [&str; 2] = ["/home/", "/Users/"];
+/// A unit that looks like a path.
+const PER_SECOND: &str = "1/s";
+
+impl Samples {
+    /// Leaves out everything that tells who or where somebody is: facts of the environment (see
+    /// [`Environment::make_anonymous`](crate::Environment::make_anonymous)), working directories, and the directories of paths in
+    /// the command line, in commands, their variables and parameters, in the names of their files and of imported ones, and in
+    /// names of subjects that were made of the command. Digests of files stay, so that a change is still noticed.
+    ///
+    /// What was different and is now the same gets a number behind it where it must stay different: names of subjects, and values
+    /// of one parameter. Findings keep the text of their messages. To do it again changes nothing.
+    pub fn make_anonymous(&mut self) {
+        self.environment.make_anonymous();
+        self.argv.iter_mut().for_each(|word| *word = without_directories(word));
+        let mut values: HashMap<String, Distinct> = HashMap::new();
+        let mut names = Distinct::default();
+        let mut renamed: HashMap<String, String> = HashMap::new();
+        for subject in &mut self.subjects {
+            let command = subject.command.clone().unwrap_or_default();
+            let mentioned = |path: &str| pieces(&command).any(|(piece, _)| piece == path);
+            let name = cut_where(&subject.name, mentioned);
+            let name = names.of(&subject.name, name);
+            renamed.insert(std::mem::replace(&mut subject.name, name.clone()), name);
+            subject.command = subject.command.as_deref().map(without_directories);
+            subject.cwd = None;
+            subject.source = subject.source.as_deref().map(file_name);
+            subject.env.iter_mut().for_each(|(_, value)| *value = without_directories(value));
+            subject.files.iter_mut().for_each(|(path, _)| *path = file_name(path));
+            for (parameter, value) in &mut subject.parameters {
+                let known = values.entry(parameter.clone()).or_default();
+                *value = known.of(value, without_directories(value));
+            }
+        }
+        for finding in &mut self.findings {
+            let name = finding.subject.as_ref().and_then(|name| renamed.get(name));
+            finding.subject = name.cloned().or(finding.subject.take());
+        }
+    }
+}
+
+/// Texts that were different and must stay so.
+#[derive(Default)]
+struct Distinct {
+    of_original: HashMap<String, String>,
+    taken: Vec<String>,
+}
+
+impl Distinct {
+    /// What an original becomes: `cut`, with a number behind it if another one became that.
+    fn of(&mut self, original: &str, cut: String) -> String {
+        if let Some(known) = self.of_original.get(original) {
+            return known.clone();
+        }
+        let numbered = (2..=self.taken.len() + 1).map(|number| format!("{cut} #{number}"));
+        let free = std::iter::once(cut.clone()).chain(numbered).find(|t| !self.taken.contains(t));
+        let text = free.unwrap_or(cut);
+        self.taken.push(text.clone());
+        self.of_original.insert(original.to_owned(), text.clone());
+        text
+    }
+}
+
+/// The text with every path cut to its last component.
+fn without_directories(text: &str) -> String {
+    cut_where(text, |_| true)
+}
+
+/// The text with those paths cut that the condition names.
+fn cut_where(text: &str, condition: impl Fn(&str) -> bool) -> String {
+    let cut = |(piece, after): (&str, &str)| {
+        let kept = if condition(piece) { last_component(piece) } else { piece };
+        format!("{kept}{after}")
+    };
+    pieces(text).map(cut).collect()
+}
+
+/// The pieces of a text that may be paths, each with the separator behind it. One behind a backslash is none.
+fn pieces(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut escaped = false;
+        let end = rest.char_indices().find(|&(_, c)| {
+            let separates = !escaped && (c.is_whitespace() || BETWEEN.contains(&c));
+            escaped = c == '\\' && !escaped;
+            separates
+        });
+        let (piece, after, next) = match end {
+            None => (rest, "", ""),
+            Some((at, c)) => {
+                let behind = at + c.len_utf8();
+                (&rest[..at], &rest[at..behind], &rest[behind..])
+            }
+        };
+        rest = next;
+        Some((piece, after))
+    })
+}
+
+/// The last component of a path; `~` for the directory of a person. What names no directory (`./app`, `../app`) stays.
+fn last_component(path: &str) -> &str {
+    let whole = path.trim_end_matches('/');
+    // A backslash must not come to stand before what separates.
+    let end = if whole.ends_with('\\') { path.len() } else { whole.len() };
+    let person =
+        HOMES.iter().any(|home| whole.strip_prefix(home).is_some_and(|p| !p.contains('/')));
+    match whole.rsplit_once('/') {
+        _ if whole.is_empty() || path == PER_SECOND => path,
+        _ if person => "~",
+        None => &path[..end],
+        Some((directories, _)) => {
+            let tells = directories.split('/').any(|d| d != "." && d != "..");
+            if tells { &path[directories.len() + 1..end] } else { path }
+        }
+    }
+}
+
+/// The name of a file by its path. Nothing but slashes separates here: it is known to be a path.
+fn file_name(path: &str) -> String {
+    let whole = path.trim_end_matches('/');
+    whole.rsplit_once('/').map_or(whole, |(_, name)| name).to_owned()
+}
+
+#[cfg(test)]
+mod tests;
