@@ -7,10 +7,11 @@ mod common;
 
 use std::fs;
 use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};
 
 use assay_measure::{Input, MeasureError, Outcome, RunOptions, Runner, escort, interrupt};
-use rustix::process::{Pid, Signal, getpid, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
 fn interrupt_after(pause: Duration) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || {
@@ -20,38 +21,32 @@ fn interrupt_after(pause: Duration) -> std::thread::JoinHandle<()> {
 }
 
 /// A signal that comes while the program is being started reaches it all the same.
+///
+/// It comes from another process, as soon as there is a child beside that one: a thread of ours might be the one that the kernel
+/// picks for it.
 fn an_escort_hands_on_what_comes_at_the_start() {
-    let children = format!("/proc/self/task/{}/children", getpid().as_raw_nonzero());
+    let us = getpid().as_raw_nonzero();
+    let children = format!("/proc/{us}/task/{us}/children");
     if std::io::stdin().is_terminal() || fs::read(&children).is_err() {
         // From a terminal the signal would reach the program without us.
         return eprintln!("an_escort_hands_on: skipped: with a terminal, or without {children}");
     }
-    for _ in 0..50 {
-        let path = children.clone();
-        let sender = std::thread::spawn(move || {
-            let child = loop {
-                let text = fs::read_to_string(&path).unwrap();
-                if let Ok(child) = text.trim().parse() {
-                    break child;
-                }
-            };
-            kill_process(getpid(), Signal::TERM).unwrap();
-            child
-        });
-        let rescue = std::thread::spawn(move || {
-            let child = Pid::from_raw(sender.join().unwrap()).unwrap();
-            for _ in 0..500 {
-                std::thread::sleep(Duration::from_millis(20));
-                if test_kill_process(child).is_err() {
-                    return;
-                }
-            }
-            // It waits for a signal that was lost: the test fails, but ends.
-            kill_process(child, Signal::KILL).unwrap();
-        });
-        let outcome = escort::run(&["sleep".into(), "1000".into()]).unwrap();
-        assert_eq!(outcome, Outcome::Signalled(Signal::TERM.as_raw()));
-        rescue.join().unwrap();
+    // Should the signal be lost, the program is killed, so that the test fails and ends.
+    let line = format!(
+        "while read -r all < {children} || :; do set -- $all; [ $# -lt 2 ] || break; done
+         kill -TERM {us}; sleep 20; kill -KILL $2"
+    );
+    for _ in 0..10 {
+        let mut sender = std::process::Command::new("/bin/sh")
+            .args(["-c", &line])
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let outcome = escort::run(&["sleep".into(), "1000".into()]);
+        // Its sleep is in its group.
+        kill_process_group(Pid::from_child(&sender), Signal::KILL).unwrap();
+        sender.wait().unwrap();
+        assert_eq!(outcome.unwrap(), Outcome::Signalled(Signal::TERM.as_raw()));
     }
 }
 
