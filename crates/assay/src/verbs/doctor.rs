@@ -70,13 +70,10 @@ fn fix(args: &Args) -> anyhow::Result<Ending> {
     let (held, findings) = knobs::hold(&knobs::mendable(remedies()))?;
     if !args.look.quiet {
         for finding in &findings {
-            // What a machine does not offer needs no mending.
-            if finding.severity == Severity::Note {
-                output::say(&format!("note: {}", finding.message));
-            }
-        }
-        for (what, error) in refused() {
-            output::say(&format!("warning: {what}: {error}"));
+            let how = if finding.severity == Severity::Note { "note" } else { "warning" };
+            // The command is not measured by us.
+            let message = finding.message.trim_end_matches(": measured without");
+            output::say(&format!("{how}: {message}"));
         }
     }
     let ended = escort::run(&args.command);

@@ -106,11 +106,7 @@ pub(super) fn prepared(
     for combination in 0..combinations {
         let parameters: Vec<_> =
             (0..texts.len()).map(|command| scan.parameters(combination, command)).collect();
-        let mut commands = of_one_combination(texts, how, control, &parameters)?;
-        for (command, prepared) in commands.iter_mut().enumerate() {
-            prepared.parameters = scan.known_by(combination, command);
-        }
-        all.extend(commands);
+        all.extend(of_one_combination(texts, how, control, &parameters)?);
     }
     refer(&mut all, texts.len(), how, scan)?;
     Ok(all)

@@ -121,16 +121,6 @@ impl Scan {
         found
     }
 
-    /// The values by which a combination is known: the general ones where there are some, since those of a single command only
-    /// stand in for them.
-    pub fn known_by(&self, combination: usize, command: usize) -> Vec<(String, String)> {
-        let mut own = self.clone();
-        for dimension in own.dimensions.iter_mut().filter(|d| d.general.is_some()) {
-            dimension.own.clear();
-        }
-        own.parameters(combination, command)
-    }
-
     /// Checks that every parameter is used by somebody: in one of these texts, which belong to the commands of these numbers
     /// (from 0; `None`: to all).
     pub fn check_use(
@@ -379,7 +369,6 @@ mod tests {
         let scan = scan(&["n=1,2", "2:n=10,20", "1:flag=-x,-y"], true, 2).expect("right");
         assert_eq!(all(&scan, 0), ["n1 flag-x", "n2 flag-y"]);
         assert_eq!(all(&scan, 1), ["n10", "n20"]);
-        assert_eq!(scan.known_by(1, 1), [("n".to_owned(), "2".to_owned())]);
         let texts = [(Some(0), "a {n} {flag}"), (Some(1), "b {n}")];
         assert!(scan.check_use(&texts, 2).is_ok());
         let error = scan.check_use(&[(None, "{n} {flag}")], 2).expect_err("2 has no flag");
