@@ -17,7 +17,6 @@ use assay_data::{
     StopRule, Threshold,
 };
 use assay_stats::signed_rank::SignedRankLaw;
-use std::collections::BTreeMap;
 
 /// Bins of the small pictures.
 const BINS: usize = 7;
@@ -333,6 +332,10 @@ impl Comparer<'_> {
     }
 
     fn secondary(&mut self, metrics: &[usize], compared: &[(usize, usize)]) -> Vec<Comparison> {
+        // Rows of every metric cost memory, which ten thousand runs of one command would feel.
+        if compared.is_empty() {
+            return Vec::new();
+        }
         let all_rows: Vec<Vec<BlockRow>> = metrics
             .iter()
             .map(|&m| if self.in_blocks { self.samples.complete_blocks(m) } else { Vec::new() })
@@ -414,19 +417,24 @@ impl Comparer<'_> {
 /// of its last run, if it is complete.
 fn seconds_per_block(samples: &Samples) -> Option<f64> {
     let wall = samples.metric_index("wall");
-    // Block by block its start, the end of its last run, and how many runs it has.
-    let mut blocks: BTreeMap<u32, (f64, f64, usize)> = BTreeMap::new();
+    let mut lengths: Vec<f64> = Vec::new();
+    // The block at hand: its number, its start, the end of its last run, and how many runs it has. Blocks follow one another.
+    let mut at_hand: Option<(u32, f64, f64, usize)> = None;
     for observation in samples.observations() {
         let (Some(block), Some(start)) = (observation.block, observation.time) else { continue };
         let end = start + wall.map_or(f64::NAN, |metric| observation.values[metric]);
-        let known = blocks.entry(block).or_insert((start, end, 0));
-        *known = (known.0.min(start), known.1.max(end), known.2 + 1);
+        at_hand = match at_hand {
+            Some((number, first, last, runs)) if number == block => {
+                Some((number, first.min(start), last.max(end), runs + 1))
+            }
+            before => {
+                let successive = before.filter(|b| b.0.checked_add(1) == Some(block));
+                lengths.extend(successive.map(|(_, first, ..)| start - first));
+                Some((block, start, end, 1))
+            }
+        };
     }
-    let starts: Vec<(u32, f64)> =
-        blocks.iter().map(|(&block, &(start, ..))| (block, start)).collect();
-    let successive = starts.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0);
-    let mut lengths: Vec<f64> = successive.map(|pair| pair[1].1 - pair[0].1).collect();
-    if let Some((_, &(start, end, runs))) = blocks.last_key_value()
+    if let Some((_, start, end, runs)) = at_hand
         && runs == samples.subjects.len()
     {
         lengths.push(end - start);

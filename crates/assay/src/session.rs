@@ -319,7 +319,7 @@ impl Session {
                 record.write(|writer| writer.inner(inner));
             }
         }
-        self.samples.inner.extend(inner);
+        // They stand in the record: nothing that decides or shows reads them, and there may be millions.
         let value = observation.values.get(primary).copied().unwrap_or(f64::NAN);
         self.samples.push(observation);
         value

@@ -194,6 +194,23 @@ struct Columns {
     values: Vec<Vec<f64>>,
 }
 
+impl Columns {
+    /// Columns grow by a quarter instead of to the double: a long run has many of them, and half of each would stand empty.
+    fn make_room(&mut self) {
+        let held = self.subject.len();
+        if held < self.subject.capacity() {
+            return;
+        }
+        let more = (held / 4).max(64);
+        self.subject.reserve_exact(more);
+        self.block.reserve_exact(more);
+        self.position.reserve_exact(more);
+        self.time.reserve_exact(more);
+        self.outcome.reserve_exact(more);
+        self.values.iter_mut().for_each(|column| column.reserve_exact(more));
+    }
+}
+
 /// Stands for "not in a block" in the columns.
 const NOWHERE: u32 = u32::MAX;
 
@@ -247,6 +264,7 @@ impl Samples {
 
     /// Appends an observation. Values beyond the known metrics are dropped, those that are lacking are missing.
     pub fn push(&mut self, observation: Observation) {
+        self.observations.make_room();
         let o = &mut self.observations;
         o.subject.push(observation.subject as u32);
         o.block.push(observation.block.unwrap_or(NOWHERE));
