@@ -37,26 +37,15 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "kernel.h"
+
 #ifndef __NR_close_range
 #define __NR_close_range 436
 #endif
 
-/* ---- The kernel's door: one system call, one start of a child on its own stack. ---- */
+/* ---- What differs by processor: the start of this program, and of a child on its own stack. ---- */
 
 #if defined(__x86_64__)
-
-static inline long call6(long number, long a, long b, long c, long d, long e, long f)
-{
-    long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
 
 /* spawn(flags, stack_top, parent_tid, entry): the child calls entry() and never comes back. */
 __asm__(".text\n"
@@ -87,22 +76,6 @@ __asm__(".text\n"
 void signal_return(void);
 
 #elif defined(__aarch64__)
-
-static inline long call6(long number, long a, long b, long c, long d, long e, long f)
-{
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = a;
-    register long x1 __asm__("x1") = b;
-    register long x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d;
-    register long x4 __asm__("x4") = e;
-    register long x5 __asm__("x5") = f;
-    __asm__ volatile("svc 0"
-                     : "+r"(x0)
-                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-                     : "memory");
-    return x0;
-}
 
 __asm__(".text\n"
         ".globl spawn\n"

@@ -18,20 +18,9 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#if defined(__x86_64__)
+#include "kernel.h"
 
-static inline long call6(long number, long a, long b, long c, long d, long e, long f)
-{
-    long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
+#if defined(__x86_64__)
 
 /* The kernel leaves the number of arguments and their addresses where the stack begins. */
 __asm__(".text\n"
@@ -44,22 +33,6 @@ __asm__(".text\n"
         "  hlt\n");
 
 #elif defined(__aarch64__)
-
-static inline long call6(long number, long a, long b, long c, long d, long e, long f)
-{
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = a;
-    register long x1 __asm__("x1") = b;
-    register long x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d;
-    register long x4 __asm__("x4") = e;
-    register long x5 __asm__("x5") = f;
-    __asm__ volatile("svc 0"
-                     : "+r"(x0)
-                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-                     : "memory");
-    return x0;
-}
 
 __asm__(".text\n"
         ".globl _start\n"

@@ -11,6 +11,7 @@ const PROGRAMS: [&str; 2] = ["launcher", "workload"];
 fn main() -> Result<(), String> {
     for program in PROGRAMS {
         println!("cargo::rerun-if-changed=../../c/{program}.c");
+        println!("cargo::rerun-if-changed=../../c/kernel.h");
     }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
         return Ok(());

@@ -11,7 +11,7 @@ use crate::machine;
 use crate::noise::{self, NoiseOf};
 use crate::paired::Paired;
 use crate::scaling::{self, Curve, Layout};
-use assay_data::samples::BlockRow;
+use assay_data::samples::{BlockRow, STEAL};
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Samples, Series, Severity, StopReason,
     StopRule, Threshold,
@@ -243,7 +243,7 @@ fn beside_metrics(
 ) -> Result<Vec<usize>, AnalysisError> {
     if plan.beside.is_empty() {
         // Stolen time says something of the machine, not of a subject.
-        let of_subjects = |&m: &usize| m != primary && samples.metrics[m].name != noise::STEAL;
+        let of_subjects = |&m: &usize| m != primary && samples.metrics[m].name != STEAL;
         return Ok((0..samples.metrics.len()).filter(of_subjects).collect());
     }
     let mut found = Vec::new();

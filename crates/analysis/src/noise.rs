@@ -18,6 +18,7 @@ mod weighing;
 
 use crate::comparison::Comparison;
 use crate::verdict::Scale;
+use assay_data::samples::STEAL;
 use assay_data::{Design, Finding, Samples, Severity, Unit};
 use assay_stats::descriptive;
 use std::collections::BTreeMap;
@@ -26,8 +27,6 @@ use std::collections::BTreeMap;
 const CAUSES: [&str; 4] = ["involuntary_switches", "minor_faults", "major_faults", STEAL];
 /// The counts of which more than usual means a disturbed run. Minor faults belong to the program.
 const DISTURBING: [&str; 2] = ["involuntary_switches", "major_faults"];
-/// Seconds that the hypervisor gave to others during the run.
-pub(crate) const STEAL: &str = "steal";
 /// Stolen share of a run's wall time from which on the run is disturbed.
 const STOLEN: f64 = 0.01;
 /// Interquartile ranges above the third quartile up to which a count is usual.

@@ -7,29 +7,14 @@
 use assay_data::assay_file::MAX_METRICS;
 use assay_data::protocol::{self, Report};
 use assay_data::reading::{MetricSpec, Reading, Source, Take, take};
+use assay_data::samples::{OF_EVERY_RUN, STEAL};
 use assay_data::{Better, Finding, Metric, Severity, Unit};
 use assay_measure::counters::Count;
 use assay_measure::{Kept, RunResult};
 use std::collections::BTreeMap;
 
-/// Names of the metrics that every run has, in the order of [`accounted`].
-const OF_EVERY_RUN: [&str; 11] = [
-    "wall",
-    "cpu",
-    "user",
-    "system",
-    "max_rss",
-    "minor_faults",
-    "major_faults",
-    "voluntary_switches",
-    "involuntary_switches",
-    "block_in",
-    "block_out",
-];
 /// Processor time in units of wall time: how many processors were at work on average.
 const CPU_PER_WALL: &str = "cpu_per_wall";
-/// Processor time that a hypervisor took from the whole machine during the run.
-pub(crate) const STEAL: &str = "steal";
 /// Runs a second, of several at once.
 const THROUGHPUT: &str = "throughput";
 /// The median time of one of several runs at once.
@@ -52,7 +37,7 @@ pub(crate) fn of_every_run() -> Vec<Metric> {
         .collect()
 }
 
-/// Values of the metrics that every run has, in their order.
+/// Values of the metrics that every run has, in the order of [`OF_EVERY_RUN`].
 fn accounted(results: &[RunResult]) -> [f64; 11] {
     let sum = |of: fn(&RunResult) -> f64| results.iter().map(of).sum::<f64>();
     // The kernel counts whole microseconds: the sum is rounded to them, so that equal times are equal numbers.

@@ -47,6 +47,25 @@ impl Metric {
     }
 }
 
+/// Names of the metrics that every run of a command has: wall time and the kernel's account of the run.
+pub const OF_EVERY_RUN: [&str; 11] = [
+    "wall",
+    "cpu",
+    "user",
+    "system",
+    "max_rss",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "block_in",
+    "block_out",
+];
+
+/// Name of the metric of the time that a hypervisor took from the whole machine during a run. It explains noise and is not
+/// compared.
+pub const STEAL: &str = "steal";
+
 /// What was measured: a command, a benchmark with its arguments, a file of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {

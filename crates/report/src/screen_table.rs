@@ -9,24 +9,10 @@ use crate::layout::{Page, Tone};
 use crate::names::{fitted, width};
 use crate::number::Column;
 use assay_analysis::{Analysis, Description};
+use assay_data::samples::{OF_EVERY_RUN, STEAL};
 
 /// Names of the metrics that belong into a table, in this order, where they were measured.
 const MAIN: [&str; 3] = ["wall", "cpu", "max_rss"];
-/// Names of the metrics that every run has, and of the one that only explains others.
-const OF_EVERY_RUN: [&str; 12] = [
-    "wall",
-    "cpu",
-    "user",
-    "system",
-    "max_rss",
-    "minor_faults",
-    "major_faults",
-    "voluntary_switches",
-    "involuntary_switches",
-    "block_in",
-    "block_out",
-    "steal",
-];
 /// How many other metrics are shown where none of the main ones was measured.
 const OTHERS: usize = 2;
 /// Narrower pages have no pictures.
@@ -45,7 +31,11 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     if !analysis.plan.beside.is_empty() {
         return main;
     }
-    main.extend(others().filter(|&m| !OF_EVERY_RUN.contains(&analysis.metrics[m].name.as_str())));
+    let asked_for = |&m: &usize| {
+        let name = analysis.metrics[m].name.as_str();
+        !OF_EVERY_RUN.contains(&name) && name != STEAL
+    };
+    main.extend(others().filter(asked_for));
     main
 }
 
