@@ -1,0 +1,91 @@
+//! Holds the crate to R: every expected value in `tests/data/oracle` (see the README there), and in
+//! the directory named by the environment variable `ASSAY_TEST_DATA` if there is one. A difference
+//! is A − B there, so B is the first sample here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may stop, and says how much it compared"
+)]
+
+mod bootstrap;
+mod k_sample;
+mod ledger;
+mod one_sample;
+mod power;
+mod shape;
+mod two_sample;
+
+use ledger::Ledger;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// One room of this test: it compares the functions that it knows.
+type Room = fn(&mut Ledger, &str, &[Vec<f64>], &Value) -> bool;
+
+const ROOMS: [Room; 6] = [
+    one_sample::check,
+    two_sample::check,
+    k_sample::check,
+    shape::check,
+    bootstrap::check,
+    power::check,
+];
+
+/// Compares everything that `expected.json` in `directory` says about the series beside it.
+fn compare(directory: &Path) -> Ledger {
+    let text = std::fs::read_to_string(directory.join("expected.json")).unwrap();
+    let expected: BTreeMap<String, BTreeMap<String, Value>> =
+        serde_json::from_str::<BTreeMap<String, Value>>(&text)
+            .unwrap()
+            .into_iter()
+            .filter(|(case, _)| !case.starts_with('_'))
+            .map(|(case, values)| (case, serde_json::from_value(values).unwrap()))
+            .collect();
+    let series = |name: &str| -> Option<Vec<f64>> {
+        let text = std::fs::read_to_string(directory.join("data").join(name).with_extension("txt"));
+        Some(text.ok()?.lines().map(|line| line.trim().parse().unwrap()).collect())
+    };
+    let mut ledger = Ledger::default();
+    let mut unknown = BTreeSet::new();
+    for (case, functions) in &expected {
+        ledger.case.clone_from(case);
+        // What is no data set has its numbers beside the expected ones.
+        let names = if case.contains(':') { "" } else { case.as_str() };
+        let names = names.split('|').filter(|name| !name.is_empty());
+        let Some(samples) = names.map(series).collect::<Option<Vec<_>>>() else {
+            ledger.skipped.push(format!("{case}: no data beside the expected values"));
+            continue;
+        };
+        for (function, values) in functions {
+            if !ROOMS.iter().any(|room| room(&mut ledger, function, &samples, values)) {
+                unknown.insert(function.clone());
+            }
+        }
+    }
+    println!("not compared: {unknown:?}");
+    println!("compared {:?}; skipped {:?}", ledger.compared, ledger.skipped);
+    ledger
+}
+
+fn agree(ledger: &Ledger, at_least: usize) {
+    assert!(ledger.wrong.is_empty(), "{} wrong:\n{}", ledger.wrong.len(), ledger.wrong.join("\n"));
+    let total: usize = ledger.compared.values().sum();
+    println!("{total} values agree with R");
+    assert!(total >= at_least, "only {total} values were compared, expected {at_least}");
+}
+
+#[test]
+fn everything_agrees_with_r_on_the_series_kept_here() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/oracle");
+    agree(&compare(&directory), 4000);
+}
+
+#[test]
+fn everything_agrees_with_r_on_the_larger_set_where_there_is_one() {
+    let Some(directory) = std::env::var_os("ASSAY_TEST_DATA") else {
+        println!("skipped: ASSAY_TEST_DATA names no directory");
+        return;
+    };
+    agree(&compare(&Path::new(&directory).join("oracles")), 5000);
+}
