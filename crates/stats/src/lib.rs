@@ -3,7 +3,7 @@
 //! This crate is the ground floor of `assay`: pure functions of `&[f64]`. It reads no file and no
 //! clock, draws no random number, starts no thread, and knows nothing of subjects, metrics or
 //! verdicts; those belong to the crates above it. Every module names the paper, book or R function
-//! that it follows, and `tests/oracle.rs` holds the results to what R answers for the same data.
+//! that it follows, and `tests/oracle` holds the results to what R answers for the same data.
 //!
 //! Values must be finite wherever a precondition says so. Values that are not give results without
 //! meaning, but never a panic and never an endless loop: checking what comes from outside is the
