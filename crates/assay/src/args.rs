@@ -1,6 +1,7 @@
 //! Arguments that several verbs share, and the readers of their values.
 
 use assay_analysis::Options;
+use assay_data::import::{ColumnRef, ImportOptions};
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Threshold, Unit};
 use clap::{ArgAction, Args, ValueEnum};
@@ -59,6 +60,44 @@ impl JudgeArgs {
             threshold: self.threshold.clone(),
             primary: self.primary.clone(),
             beside: (!self.beside.is_empty()).then(|| self.beside.clone()),
+        }
+    }
+}
+
+/// How to read files of numbers.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct ReadingArgs {
+    /// CSV in long form: the column (name, or number from 1) that says which subject a row belongs to
+    #[arg(long, value_name = "COLUMN")]
+    pub by: Option<ColumnRef>,
+
+    /// CSV in long form: the column of the values
+    #[arg(long, value_name = "COLUMN")]
+    pub value: Option<ColumnRef>,
+
+    /// Columns separated by spaces: which one to read, from 1
+    #[arg(long, value_name = "NUMBER")]
+    pub column: Option<usize>,
+
+    /// Unit of the numbers: ns, us, ms, s, B, KiB, MiB, ... [default: none]
+    #[arg(long)]
+    pub unit: Option<String>,
+
+    /// What the numbers are called [default: value, or the column's name]
+    #[arg(long, value_name = "NAME")]
+    pub metric: Option<String>,
+}
+
+impl ReadingArgs {
+    /// What was asked for, for the importers.
+    pub fn options(&self) -> ImportOptions {
+        ImportOptions {
+            by: self.by.clone(),
+            value: self.value.clone(),
+            column: self.column,
+            unit: self.unit.clone(),
+            metric: self.metric.clone(),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `assay compare`: decide between samples that were recorded, by us or by somebody else.
 
-use crate::args::{JudgeArgs, ShowArgs};
+use crate::args::{JudgeArgs, ReadingArgs, ShowArgs};
 use crate::{Ending, present};
 use anyhow::Context;
 use assay_analysis::analyse;
-use assay_data::import::{self, ColumnRef, ImportOptions};
+use assay_data::import;
 use std::path::PathBuf;
 
 /// Arguments of `assay compare`.
@@ -32,43 +32,6 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     show: ShowArgs,
-}
-
-/// How to read files of numbers.
-#[derive(clap::Args, Debug)]
-#[command(next_help_heading = "Reading")]
-struct ReadingArgs {
-    /// CSV in long form: the column (name, or number from 1) that says which subject a row belongs to
-    #[arg(long, value_name = "COLUMN")]
-    by: Option<ColumnRef>,
-
-    /// CSV in long form: the column of the values
-    #[arg(long, value_name = "COLUMN")]
-    value: Option<ColumnRef>,
-
-    /// Columns separated by spaces: which one to read, from 1
-    #[arg(long, value_name = "NUMBER")]
-    column: Option<usize>,
-
-    /// Unit of the numbers: ns, us, ms, s, B, KiB, MiB, ... [default: none]
-    #[arg(long)]
-    unit: Option<String>,
-
-    /// What the numbers are called [default: value, or the column's name]
-    #[arg(long, value_name = "NAME")]
-    metric: Option<String>,
-}
-
-impl ReadingArgs {
-    fn options(&self) -> ImportOptions {
-        ImportOptions {
-            by: self.by.clone(),
-            value: self.value.clone(),
-            column: self.column,
-            unit: self.unit.clone(),
-            metric: self.metric.clone(),
-        }
-    }
 }
 
 /// Reads, analyses, shows.
