@@ -14,6 +14,7 @@
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
 //! - [`calibration`]: how often a series of one program would have been called two.
 //! - [`spread`]: whether a setting makes runs spread less.
+//! - [`mock`]: made-up numbers to learn with. [`replication`]: whether a result was confirmed by another run.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
 pub mod analysis;
@@ -23,9 +24,11 @@ pub mod comparison;
 pub mod describe;
 pub mod design;
 pub mod machine;
+pub mod mock;
 pub mod noise;
 pub mod outlook;
 pub mod paired;
+pub mod replication;
 pub mod scaling;
 pub mod spread;
 pub mod unpaired;
