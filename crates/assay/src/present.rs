@@ -49,19 +49,34 @@ pub(crate) fn present(
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let meta = json::Meta {
+    // An export that fails must not cost the screen, nor the other way round.
+    let exported = export_all(analysis, samples, show, file);
+    print(analysis, show, &meta(samples, file))?;
+    exported
+}
+
+/// What a report carries of the run beside its analysis.
+pub(crate) fn meta(samples: &Samples, file: Option<&Path>) -> json::Meta {
+    json::Meta {
         tool: TOOL.to_owned(),
         argv: samples.argv.clone(),
         file: file.map(|path| path.display().to_string()),
-    };
-    // An export that fails must not cost the screen, nor the other way round.
+    }
+}
+
+/// Writes every export that was asked for, and tells the first that failed.
+pub(crate) fn export_all(
+    analysis: &Analysis,
+    samples: &Samples,
+    show: &ShowArgs,
+    file: Option<&Path>,
+) -> anyhow::Result<()> {
+    let meta = meta(samples, file);
     let exported = show.export.iter().map(|path| {
         export(analysis, samples, &meta, path)
             .with_context(|| format!("--export {}", path.display()))
     });
-    let exported: Vec<_> = exported.collect();
-    print(analysis, show, &meta)?;
-    exported.into_iter().collect()
+    exported.collect::<Vec<_>>().into_iter().collect()
 }
 
 fn print(analysis: &Analysis, show: &ShowArgs, meta: &json::Meta) -> anyhow::Result<()> {

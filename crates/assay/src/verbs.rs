@@ -4,4 +4,6 @@ pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod documents;
+pub(crate) mod repeat;
 pub(crate) mod run;
+pub(crate) mod simulate;

@@ -67,7 +67,7 @@ impl Numbers {
     pub fn amount(&self, text: &str) -> Result<f64, EffectError> {
         match parse_quantity(text).map_err(|error| EffectError(error.to_string()))? {
             Quantity::Bare(number) => Ok(number),
-            Quantity::Amount(amount, unit) if unit == self.unit => Ok(self.from_base(amount)),
+            Quantity::Amount(amount, unit) if unit == self.unit => Ok(self.of_base(amount)),
             Quantity::Amount(..) => Err(EffectError(format!(
                 "`{}` has a unit, but the numbers are {}; say what they are with --unit, or leave the unit out",
                 text.trim(),
@@ -85,7 +85,7 @@ impl Numbers {
         if self.factor < 1.0 { number / (1.0 / self.factor).round() } else { number * self.factor }
     }
 
-    fn from_base(&self, amount: f64) -> f64 {
+    fn of_base(&self, amount: f64) -> f64 {
         if self.factor < 1.0 { amount * (1.0 / self.factor).round() } else { amount / self.factor }
     }
 }

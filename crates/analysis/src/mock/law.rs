@@ -84,11 +84,14 @@ pub struct LawError {
     pub problem: String,
 }
 
+/// The index of a parameter, and what is wrong with it.
+type WrongParameter = (usize, &'static str);
+
 /// A law by its name: its parameters, and what makes the law of them, or says what is wrong with the parameter of which index.
 struct Named {
     name: &'static str,
     parameters: &'static [&'static str],
-    make: fn(&[f64]) -> Result<Law, (usize, &'static str)>,
+    make: fn(&[f64]) -> Result<Law, WrongParameter>,
 }
 
 const NAMED: [Named; 6] = [
@@ -145,7 +148,7 @@ const NAMED: [Named; 6] = [
 const KNOWN: &str = "uniform(LOW, HIGH), normal(MEAN, SD), lognormal(MEAN_OF_LOG, SD_OF_LOG), exponential(MEAN), student(DF), \
                      pareto(SHAPE, LEAST) and mix(SHARE: LAW, ...)";
 
-fn not_negative(parameters: &[f64], name: &str) -> Result<(), (usize, &'static str)> {
+fn not_negative(parameters: &[f64], name: &str) -> Result<(), WrongParameter> {
     match parameters[1] {
         sd if sd >= 0.0 => Ok(()),
         _ if name == "SD" => Err((1, "SD must not be negative")),
@@ -310,7 +313,7 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Result<f64, LawError> {
         self.skip_blanks();
-        let rest = self.text[self.at..].as_bytes();
+        let rest = &self.text.as_bytes()[self.at..];
         let digits = |from: usize| rest[from..].iter().take_while(|b| b.is_ascii_digit()).count();
         let mut end = digits(0);
         if rest.get(end) == Some(&b'.') {
