@@ -112,7 +112,7 @@ pub struct Replicated {
     pub change: f64,
     /// Interval of the change; `None` where one of the runs has no interval.
     pub change_interval: Option<Interval>,
-    /// The second effect as a multiple of the first; `None` where that has no meaning.
+    /// The second effect as a multiple of the first; `None` where the first run had no direction.
     pub effect_ratio: Option<f64>,
     /// What became of the result.
     pub status: Status,
@@ -177,7 +177,9 @@ fn compared(old: &Comparison, new: &Comparison) -> Replicated {
         now,
         change: if same_scale { change } else { f64::NAN },
         change_interval: change_interval.filter(|_| same_scale),
-        effect_ratio: Some(ratio).filter(|ratio| ratio.is_finite() && same_scale),
+        effect_ratio: Some(ratio).filter(|ratio| {
+            ratio.is_finite() && same_scale && old.decision.verdict.is_directional()
+        }),
         status,
         reason,
     }

@@ -98,7 +98,9 @@ fn sentence_with(report: &ReplicationReport<'_>, result: &Replicated, names: &[S
         Reason::OpenNow => {
             format!("{then} then; now it is {now}, though the sizes agree. Measure longer")
         }
-        Reason::OpenThen => format!("the first run had no verdict ({then}); now it is: {now}"),
+        Reason::OpenThen => {
+            format!("the first run had no verdict that could be confirmed; now: {now}")
+        }
         Reason::NoInterval => "one of the runs is too short for an interval".to_owned(),
         Reason::OtherScale => "one run was decided on ratios, the other on differences".to_owned(),
     };
@@ -180,7 +182,8 @@ fn size(
         return number::ratio(estimate, ends);
     }
     let half = ends.map_or(f64::NAN, |(lower, upper)| (upper - lower) / 2.0);
-    let column = Column::new(unit, &[estimate], &[half]);
+    let (lower, upper) = ends.unwrap_or((estimate, estimate));
+    let column = Column::for_amounts(unit, &[estimate, lower, upper], &[half]);
     match ends {
         Some((lower, upper)) => {
             format!(

@@ -282,7 +282,9 @@ impl Made<'_> {
         if let Some(unit) = &self.args.unit {
             writeln!(out, "# unit: {}", one_line(unit))?;
         }
-        let words: Vec<String> = present::argv().iter().map(|word| quoted(word)).collect();
+        // Where the binary lies is nobody's business.
+        let words = present::argv().into_iter().skip(1).map(|word| quoted(&word));
+        let words: Vec<String> = std::iter::once("assay".to_owned()).chain(words).collect();
         writeln!(out, "# command: {}", words.join(" "))
     }
 
