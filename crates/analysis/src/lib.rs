@@ -15,9 +15,11 @@
 //! - [`calibration`]: how often a series of one program would have been called two.
 //! - [`spread`]: whether a setting makes runs spread less.
 //! - [`mock`]: made-up numbers to learn with. [`replication`]: whether a result was confirmed by another run.
+//! - [`battery`]: every classical test beside the verdict, for those who ask.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
 pub mod analysis;
+pub mod battery;
 pub mod calibration;
 pub mod checks;
 pub mod comparison;
@@ -37,6 +39,7 @@ pub mod verdict;
 
 pub use analysis::{Analysis, Options, analyse};
 pub use assay_stats::Interval;
+pub use battery::Battery;
 pub use comparison::{Comparison, Effect};
 pub use describe::{Description, Histogram, SubjectSummary};
 pub use design::{Experiment, Step, Turn};

@@ -60,6 +60,7 @@ impl JudgeArgs {
             threshold: self.threshold.clone(),
             primary: self.primary.clone(),
             beside: (!self.beside.is_empty()).then(|| self.beside.clone()),
+            all: false,
         }
     }
 }

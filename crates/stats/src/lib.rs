@@ -16,18 +16,24 @@
 pub mod adjust;
 pub mod autocorrelation;
 pub mod binomial;
+pub mod chi_squared;
 pub mod descriptive;
+pub mod f_law;
 pub mod groups;
 mod interval;
+pub mod k_sample;
 pub mod normal;
 pub mod order;
+mod p_values;
 pub mod power;
 pub mod proportion;
 mod selection;
 pub mod signed_rank;
 pub mod special;
 pub mod student_t;
+pub mod t_test;
 pub mod trend;
 pub mod two_sample;
 
 pub use interval::Interval;
+pub use p_values::PValues;
