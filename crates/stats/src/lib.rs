@@ -16,7 +16,9 @@
 pub mod adjust;
 pub mod autocorrelation;
 pub mod binomial;
+pub mod chi_squared;
 pub mod descriptive;
+pub mod f_law;
 pub mod groups;
 mod interval;
 pub mod normal;
