@@ -17,12 +17,15 @@
 pub mod adjust;
 pub mod autocorrelation;
 pub mod binomial;
+pub mod bootstrap;
 pub mod descriptive;
 pub mod groups;
 mod interval;
+pub mod noncentral_t;
 pub mod normal;
 pub mod order;
 pub mod power;
+pub mod power_t;
 pub mod proportion;
 pub mod resampling;
 mod selection;
