@@ -16,6 +16,7 @@
 pub mod adjust;
 pub mod autocorrelation;
 pub mod binomial;
+pub mod density;
 pub mod descriptive;
 pub mod groups;
 mod interval;
