@@ -1,9 +1,10 @@
 //! Mathematics on slices of numbers: order statistics, ranks, exact laws, intervals.
 //!
 //! This crate is the ground floor of `assay`: pure functions of `&[f64]`. It reads no file and no
-//! clock, draws no random number, starts no thread, and knows nothing of subjects, metrics or
-//! verdicts; those belong to the crates above it. Every module names the paper, book or R function
-//! that it follows, and `tests/oracle` holds the results to what R answers for the same data.
+//! clock, draws random numbers only in [`resampling`] and from seeds that are passed in, and knows
+//! nothing of subjects, metrics or verdicts; those belong to the crates above it. Every module names
+//! the paper, book or R function that it follows, and `tests/oracle` holds the results to what R
+//! answers for the same data.
 //!
 //! Values must be finite wherever a precondition says so. Values that are not give results without
 //! meaning, but never a panic and never an endless loop: checking what comes from outside is the
@@ -26,6 +27,7 @@ pub mod normal;
 pub mod order;
 pub mod power;
 pub mod proportion;
+pub mod resampling;
 mod selection;
 pub mod signed_rank;
 pub mod special;
