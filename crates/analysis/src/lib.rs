@@ -9,6 +9,7 @@
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.
 //! - [`verdict`]: one interval, one verdict.
 //! - [`comparison`]: everything that is said about one subject against another.
+//! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
 //! - [`scaling`]: how a scan's values grow with its parameter.
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
@@ -16,6 +17,7 @@
 //! - [`spread`]: whether a setting makes runs spread less.
 //! - [`mock`]: made-up numbers to learn with. [`replication`]: whether a result was confirmed by another run.
 //! - [`battery`]: every classical test beside the verdict, for those who ask.
+//! - [`figures`]: what the plots of a report show, thinned.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
 pub mod analysis;
@@ -25,11 +27,13 @@ pub mod checks;
 pub mod comparison;
 pub mod describe;
 pub mod design;
+pub mod figures;
 pub mod machine;
 pub mod mock;
 pub mod noise;
 pub mod outlook;
 pub mod paired;
+pub mod protocol;
 pub mod replication;
 pub mod scaling;
 pub mod spread;

@@ -8,6 +8,7 @@
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`replication`]: a run and its repetition.
+//! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
 //! ```
@@ -38,10 +39,12 @@ mod noise;
 pub mod number;
 mod plot;
 pub mod progress;
+pub mod protocol;
 pub mod replication;
 mod scan;
 mod scan_table;
 mod screen_table;
 mod small_table;
 pub mod terminal;
+mod ticks;
 pub mod words;

@@ -1,9 +1,10 @@
 //! Mathematics on slices of numbers: order statistics, ranks, exact laws, intervals.
 //!
 //! This crate is the ground floor of `assay`: pure functions of `&[f64]`. It reads no file and no
-//! clock, draws no random number, starts no thread, and knows nothing of subjects, metrics or
-//! verdicts; those belong to the crates above it. Every module names the paper, book or R function
-//! that it follows, and `tests/oracle` holds the results to what R answers for the same data.
+//! clock, draws random numbers only in [`resampling`] and from seeds that are passed in, and knows
+//! nothing of subjects, metrics or verdicts; those belong to the crates above it. Every module names
+//! the paper, book or R function that it follows, and `tests/oracle` holds the results to what R
+//! answers for the same data.
 //!
 //! Values must be finite wherever a precondition says so. Values that are not give results without
 //! meaning, but never a panic and never an endless loop: checking what comes from outside is the
@@ -16,20 +17,34 @@
 pub mod adjust;
 pub mod autocorrelation;
 pub mod binomial;
+pub mod bootstrap;
+pub mod change_points;
 pub mod chi_squared;
+pub mod density;
+pub mod dependent;
 pub mod descriptive;
+pub mod dip;
 pub mod f_law;
 pub mod groups;
+pub mod independence;
 mod interval;
 pub mod k_sample;
+pub mod kolmogorov;
+pub mod noncentral_t;
 pub mod normal;
+pub mod normality;
 pub mod order;
 mod p_values;
 pub mod power;
+pub mod power_t;
 pub mod proportion;
+pub mod quantile_difference;
+pub mod resampling;
 mod selection;
+pub mod shapiro_wilk;
 pub mod signed_rank;
 pub mod special;
+pub mod steady_state;
 pub mod student_t;
 pub mod t_test;
 pub mod trend;

@@ -28,12 +28,21 @@ fn descriptives(ledger: &mut Ledger, xs: &[f64], expected: &Value) {
     // About 1e12 neighbouring numbers are 1e-4 apart, and an interpolated quantile is no better.
     let order = relative(if sorted[0].abs() > 1e11 { 1e-9 } else { 1e-12 });
     let moment = Tolerance { relative: 1e-9, absolute: 1e-15 };
+    let (mean, sd) = (descriptive::mean(xs), descriptive::standard_deviation(xs));
+    let skewness = descriptive::skewness_by_definition(xs);
+    let kurtosis = descriptive::excess_kurtosis_by_definition(xs);
     let values = [
         ("n", xs.len() as f64, SAME),
         ("min", sorted[0], SAME),
         ("max", sorted[sorted.len() - 1], SAME),
-        ("mean", descriptive::mean(xs), relative(1e-9)),
-        ("sd", descriptive::standard_deviation(xs), relative(1e-9)),
+        ("sum", descriptive::sum(xs), relative(1e-9)),
+        ("mean", mean, relative(1e-9)),
+        ("sd", sd, relative(1e-9)),
+        ("cv", sd / mean, relative(1e-9)),
+        ("sem", sd / (xs.len() as f64).sqrt(), relative(1e-9)),
+        ("geomean", descriptive::geometric_mean(xs), relative(1e-9)),
+        ("trimmed_mean_10", descriptive::trimmed_mean(&sorted, 0.1), relative(1e-9)),
+        ("iqr", descriptive::interquartile_range(&sorted), relative(1e-9)),
         ("var", descriptive::variance(xs), relative(1e-9)),
         ("median", descriptive::median(xs), order),
         ("p25", quantile(0.25), order),
@@ -45,9 +54,14 @@ fn descriptives(ledger: &mut Ledger, xs: &[f64], expected: &Value) {
         ("p999", quantile(0.999), order),
         ("mad_raw", mad, order),
         ("mad_normal", mad * descriptive::ROBUST_SD, order),
-        ("skewness_g1", descriptive::skewness(xs), moment),
-        ("kurtosis_excess_g2", descriptive::excess_kurtosis(xs), moment),
+        ("skewness_g1", skewness.plain, moment),
+        ("skewness_G1", skewness.adjusted, moment),
+        ("skewness_b1", skewness.by_sd, moment),
+        ("kurtosis_excess_g2", kurtosis.plain, moment),
+        ("kurtosis_excess_G2", kurtosis.adjusted, moment),
+        ("kurtosis_excess_b2", kurtosis.by_sd, moment),
     ];
+    assert_eq!(values.len(), expected.as_object().unwrap().len(), "every key is compared");
     for (name, ours, tolerance) in values {
         ledger.check(name, ours, &expected[name], tolerance);
     }
