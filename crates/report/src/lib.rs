@@ -7,6 +7,7 @@
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
+//! - [`json_all`]: every classical test, for programs.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
 //! ```
@@ -23,12 +24,14 @@
 //! # Ok::<(), assay_analysis::analysis::AnalysisError>(())
 //! ```
 
+mod all_table;
 mod beside;
 pub mod calibration;
 pub mod csv;
 pub mod doctor;
 mod grid;
 pub mod json;
+pub mod json_all;
 mod label;
 mod layout;
 pub mod markdown;
