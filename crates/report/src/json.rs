@@ -4,6 +4,7 @@
 //! Numbers are in base units; what is not known, not finite or has no meaning is `null`. Keys always stand in the same order.
 //! It must not drop a key because its value is unknown: readers should not have to tell absent from empty.
 
+use crate::json_all;
 use crate::noise;
 use crate::words;
 use assay_analysis::{
@@ -58,6 +59,9 @@ pub fn render(analysis: &Analysis, meta: &Meta) -> Value {
     put("tool", json!(meta.tool));
     put("argv", json!(meta.argv));
     put("file", json!(meta.file));
+    if let Some(battery) = &analysis.battery {
+        json_all::extend(&mut top, battery);
+    }
     Value::Object(top)
 }
 

@@ -9,6 +9,7 @@
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`replication`]: a run and its repetition.
 //! - [`protocol`]: the chain from validity to effect, step by step.
+//! - [`json_all`]: every classical test, for programs.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
 //! ```
@@ -25,12 +26,14 @@
 //! # Ok::<(), assay_analysis::analysis::AnalysisError>(())
 //! ```
 
+mod all_table;
 mod beside;
 pub mod calibration;
 pub mod csv;
 pub mod doctor;
 mod grid;
 pub mod json;
+pub mod json_all;
 mod label;
 mod layout;
 pub mod markdown;

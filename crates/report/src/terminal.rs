@@ -3,6 +3,7 @@
 //! First one sentence per comparison, then the table, the checks, and the findings with what to do about them. A newcomer can
 //! stop after the first line; an expert finds every number below it. Nothing is printed here and nothing decided.
 
+use crate::all_table;
 use crate::beside;
 use crate::label::{label, wording};
 use crate::layout::{Page, STICKY, Tone};
@@ -85,6 +86,7 @@ pub fn render(analysis: &Analysis, screen: &Screen) -> String {
     if let Some(line) = noise::line(analysis, &in_table) {
         page.paragraph(7, &[(Tone::Quiet, line)]);
     }
+    all_table::draw(&mut page, analysis, &in_table);
     findings(&mut page, analysis);
     page.finish()
 }

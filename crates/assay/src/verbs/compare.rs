@@ -3,7 +3,7 @@
 use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
 use crate::{Ending, present};
 use anyhow::Context;
-use assay_analysis::{analyse, protocol};
+use assay_analysis::{Options, analyse, protocol};
 use assay_data::{Samples, import};
 use std::path::PathBuf;
 
@@ -35,6 +35,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     judge: JudgeArgs,
 
+    /// Add every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...); meant for --json, a short table on the screen
+    ///
+    /// Each equals R's answer for the same data. They do not change the verdict: picking the test that says what one likes is
+    /// how one fools oneself. Of blocks the complete ones are taken; the paired tests pair recordings of the same length in
+    /// their order.
+    #[arg(long, help_heading = "Deciding")]
+    all: bool,
+
     #[command(flatten)]
     protocol: ProtocolArgs,
 
@@ -60,7 +68,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(name) = &args.reference {
         refer_to(&mut samples, name)?;
     }
-    let analysis = analyse(&samples, &args.judge.options()).with_context(|| {
+    let options = Options { all: args.all, ..args.judge.options() };
+    let analysis = analyse(&samples, &options).with_context(|| {
         args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
