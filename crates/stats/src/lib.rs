@@ -27,6 +27,7 @@ pub mod order;
 pub mod power;
 pub mod power_t;
 pub mod proportion;
+pub mod rank_power;
 pub mod resampling;
 mod selection;
 pub mod signed_rank;
