@@ -14,6 +14,7 @@
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
 //! - [`calibration`]: how often a series of one program would have been called two.
 //! - [`spread`]: whether a setting makes runs spread less.
+//! - [`planning`]: how many runs a question needs.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
 pub mod analysis;
@@ -26,6 +27,7 @@ pub mod machine;
 pub mod noise;
 pub mod outlook;
 pub mod paired;
+pub mod planning;
 pub mod scaling;
 pub mod spread;
 pub mod unpaired;

@@ -4,4 +4,5 @@ pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod documents;
+pub(crate) mod plan;
 pub(crate) mod run;

@@ -7,6 +7,7 @@
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
+//! - [`planning`]: how many runs.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
 //! ```
@@ -35,6 +36,7 @@ pub mod markdown;
 mod names;
 mod noise;
 pub mod number;
+pub mod planning;
 mod plot;
 pub mod progress;
 mod scan;

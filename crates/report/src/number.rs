@@ -148,6 +148,19 @@ pub fn rough(value: f64, unit: &Unit) -> String {
     column.with_decimals(decimals).with_unit(value)
 }
 
+/// A count in groups of three digits: `35,000`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A share of a whole: `97 %`; what is not all is never `100 %`.
 pub fn share(part: f64, whole: f64) -> String {
     let text = percent(part / whole);
