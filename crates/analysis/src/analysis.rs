@@ -425,7 +425,7 @@ impl Comparer<'_> {
 /// The middle one (of an even number the lower one) of the times from the start of a block to the start of the next. A pause before a
 /// run was taken up again is within one of them, and the middle one does not see it. The last block counts from its start to the end
 /// of its last run, if it is complete.
-fn seconds_per_block(samples: &Samples) -> Option<f64> {
+pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
     let wall = samples.metric_index("wall");
     let mut lengths: Vec<f64> = Vec::new();
     // The block at hand: its number, its start, the end of its last run, and how many runs it has. Blocks follow one another.

@@ -18,6 +18,7 @@
 //! - [`mock`]: made-up numbers to learn with. [`replication`]: whether a result was confirmed by another run.
 //! - [`battery`]: every classical test beside the verdict, for those who ask.
 //! - [`figures`]: what the plots of a report show, thinned.
+//! - [`planning`]: how many runs a question needs.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
 pub mod analysis;
@@ -35,6 +36,7 @@ pub mod outlook;
 pub mod paired;
 pub mod protocol;
 pub mod replication;
+pub mod planning;
 pub mod scaling;
 pub mod spread;
 pub mod unpaired;

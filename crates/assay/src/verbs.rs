@@ -5,5 +5,6 @@ pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod repeat;
+pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod simulate;

@@ -10,6 +10,7 @@
 //! - [`replication`]: a run and its repetition.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`json_all`]: every classical test, for programs.
+//! - [`planning`]: how many runs.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
 //! ```
@@ -40,6 +41,7 @@ pub mod markdown;
 mod names;
 mod noise;
 pub mod number;
+pub mod planning;
 mod plot;
 pub mod progress;
 pub mod protocol;

@@ -172,6 +172,11 @@ pub fn count(n: f64) -> String {
     format!("{sign}{}", grouped.join(","))
 }
 
+/// A count in groups of three digits: `35,000`.
+pub fn grouped(whole: u64) -> String {
+    count(whole as f64)
+}
+
 /// A share of a whole: `97 %`; what is not all is never `100 %`.
 pub fn share(part: f64, whole: f64) -> String {
     let text = percent(part / whole);

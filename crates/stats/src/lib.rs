@@ -39,6 +39,7 @@ pub mod power;
 pub mod power_t;
 pub mod proportion;
 pub mod quantile_difference;
+pub mod rank_power;
 pub mod resampling;
 mod selection;
 pub mod shapiro_wilk;
