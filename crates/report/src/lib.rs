@@ -26,6 +26,7 @@
 mod beside;
 pub mod calibration;
 pub mod csv;
+pub mod describe_json;
 pub mod doctor;
 mod grid;
 pub mod json;
