@@ -14,13 +14,14 @@ mod resampled;
 mod shape;
 mod stability;
 
+pub use assay_stats::independence::LjungBox;
+pub use assay_stats::steady_state::{Label as SteadyLabel, Part};
 pub use course::Slice;
 pub use laws::{Law, LawKind, Tails};
 pub use numbers::{Descriptives, MedianInterval, Order, Tests};
 pub use outliers::Outliers;
 pub use resampled::Resampled;
 pub use shape::{Bandwidths, Mode, Shape};
-pub use assay_stats::independence::LjungBox;
 pub use stability::Stability;
 
 use crate::analysis::AnalysisError;

@@ -62,20 +62,25 @@ fn series(p: &Portrait, confidence: f64) -> Value {
     });
     put("bandwidth", bandwidth);
     put("dip", p.tests.dip.map_or(Value::Null, |f| json!({"D": number(f.d), "p": number(f.p)})));
-    let mode = |m: &assay_analysis::portrait::Mode| {
-        json!({"at": number(m.at), "from": number(m.from), "to": number(m.to), "share": number(m.share)})
-    };
+    let mode = |m: &assay_analysis::portrait::Mode| json!({"at": number(m.at), "from": number(m.from), "to": number(m.to), "share": number(m.share)});
     put("modes", list(&p.modes, mode));
-    put("laws", list(&p.laws, |law| {
-        json!({"law": law.kind.word(), "mean": number(law.mean), "sd": number(law.sd), "D": number(law.distance)})
-    }));
-    put("tails", p.tails.map_or(Value::Null, |t| {
-        json!({
-            "skewness": number(t.skewness), "kurtosis_excess": number(t.kurtosis),
-            "lognormal_kurtosis_excess": number(t.lognormal_kurtosis),
-            "gamma_kurtosis_excess": number(t.gamma_kurtosis),
-        })
-    }));
+    put(
+        "laws",
+        list(
+            &p.laws,
+            |law| json!({"law": law.kind.word(), "mean": number(law.mean), "sd": number(law.sd), "D": number(law.distance)}),
+        ),
+    );
+    put(
+        "tails",
+        p.tails.map_or(Value::Null, |t| {
+            json!({
+                "skewness": number(t.skewness), "kurtosis_excess": number(t.kurtosis),
+                "lognormal_kurtosis_excess": number(t.lognormal_kurtosis),
+                "gamma_kurtosis_excess": number(t.gamma_kurtosis),
+            })
+        }),
+    );
     put("outliers", outliers(p));
     put("distinct", json!(p.distinct));
     put("clock_step", optional(d.clock_step));
@@ -85,10 +90,13 @@ fn series(p: &Portrait, confidence: f64) -> Value {
     put("drift", optional(d.drift));
     put("change_points", changes(p));
     put("steady_state", steady_state(p));
-    put("histogram", json!({
-        "low": number(p.shape.low), "high": number(p.shape.high), "below": p.shape.below,
-        "above": p.shape.above, "counts": p.shape.counts, "bandwidth": optional(p.shape.bandwidth),
-    }));
+    put(
+        "histogram",
+        json!({
+            "low": number(p.shape.low), "high": number(p.shape.high), "below": p.shape.below,
+            "above": p.shape.above, "counts": p.shape.counts, "bandwidth": optional(p.shape.bandwidth),
+        }),
+    );
     put("signed_rank_about_zero", signed_rank(p, confidence));
     for (key, value) in resampled(p, confidence) {
         put(key, value);
@@ -161,8 +169,7 @@ fn with(head: Value, intervals: Map<String, Value>) -> Value {
 
 fn median_intervals(found: &[MedianInterval]) -> Value {
     let one = |m: &MedianInterval| {
-        let value =
-            json!({"ci": interval(m.interval), "k": m.k, "coverage": number(m.coverage)});
+        let value = json!({"ci": interval(m.interval), "k": m.k, "coverage": number(m.coverage)});
         (key_of(m.confidence), value)
     };
     Value::Object(found.iter().map(one).collect())
@@ -170,7 +177,8 @@ fn median_intervals(found: &[MedianInterval]) -> Value {
 
 fn student(p: &Portrait, confidence: f64) -> Value {
     let t = p.student;
-    let reason = t.is_none().then(|| if p.description.n < 2 { "too few values" } else { ALL_EQUAL });
+    let reason =
+        t.is_none().then(|| if p.description.n < 2 { "too few values" } else { ALL_EQUAL });
     let head = json!({
         "mean": number(p.descriptives.mean),
         "t": optional(t.map(|t| t.t)),
@@ -240,9 +248,7 @@ fn kolmogorov(found: Option<(f64, f64)>, otherwise: &str) -> Value {
 
 fn outliers(p: &Portrait) -> Value {
     let outliers = &p.outliers;
-    let fence = |(lower, upper): (f64, f64), (below, above): (usize, usize)| {
-        json!({"lower": number(lower), "upper": number(upper), "below": below, "above": above})
-    };
+    let fence = |(lower, upper): (f64, f64), (below, above): (usize, usize)| json!({"lower": number(lower), "upper": number(upper), "below": below, "above": above});
     json!({
         "inner": fence(outliers.inner, outliers.beyond_inner),
         "outer": fence(outliers.outer, outliers.beyond_outer),
@@ -304,7 +310,8 @@ fn signed_rank(p: &Portrait, confidence: f64) -> Value {
 
 fn resampled(p: &Portrait, confidence: f64) -> [(&'static str, Value); 3] {
     let Some(found) = &p.resampled else {
-        return ["bootstrap_mean", "bootstrap_sd", "bootstrap_median"].map(|key| (key, Value::Null));
+        return ["bootstrap_mean", "bootstrap_sd", "bootstrap_median"]
+            .map(|key| (key, Value::Null));
     };
     let statistics = [
         ("bootstrap_mean", &found.mean),

@@ -6,6 +6,7 @@
 //! - [`number`]: values, percents and durations as people read them.
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
+//! - [`describe`]: one series from every side, and [`describe_json`] for programs.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
@@ -26,6 +27,7 @@
 mod beside;
 pub mod calibration;
 pub mod csv;
+pub mod describe;
 pub mod describe_json;
 pub mod doctor;
 mod grid;
