@@ -6,6 +6,7 @@
 //! - [`number`]: values, percents and durations as people read them.
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
+//! - [`describe`]: one series from every side, and [`describe_json`] for programs.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`replication`]: a run and its repetition.
 //! - [`protocol`]: the chain from validity to effect, step by step.
@@ -31,6 +32,8 @@ mod all_table;
 mod beside;
 pub mod calibration;
 pub mod csv;
+pub mod describe;
+pub mod describe_json;
 pub mod doctor;
 mod grid;
 pub mod json;
