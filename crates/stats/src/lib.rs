@@ -29,6 +29,7 @@ pub mod power;
 pub mod proportion;
 mod selection;
 pub mod signed_rank;
+pub mod sorting;
 pub mod special;
 pub mod student_t;
 pub mod t_test;
