@@ -27,8 +27,8 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         page.paragraph(2, &[(Tone::Plain, title)]);
         let rows = pair(tests, metric, confidence);
         small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
-        if tests.all_equal {
-            page.paragraph(2, &[(Tone::Quiet, "  all observations are equal".to_owned())]);
+        for reason in reasons(tests) {
+            page.paragraph(2, &[(Tone::Quiet, format!("  –: {reason}"))]);
         }
     }
     if let Some(groups) = &battery.groups
@@ -42,6 +42,23 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     }
 }
 
+/// Why some of the tests have no answer, each reason once.
+fn reasons(tests: &PairTests) -> Vec<&'static str> {
+    let missing = [
+        tests.t_welch.as_ref().err(),
+        tests.t_paired.as_ref().err(),
+        tests.brunner_munzel.as_ref().err(),
+        tests.ratio_of_means.as_ref().err(),
+    ];
+    let mut told = Vec::new();
+    for reason in missing.into_iter().flatten().map(|missing| missing.words()) {
+        if !told.contains(&reason) {
+            told.push(reason);
+        }
+    }
+    told
+}
+
 fn pair(tests: &PairTests, metric: &Metric, confidence: f64) -> Vec<Row> {
     let plain = Unit::One;
     let within = |all: &Intervals, unit: &Unit| {
@@ -50,8 +67,7 @@ fn pair(tests: &PairTests, metric: &Metric, confidence: f64) -> Vec<Row> {
     };
     let mut rows = Vec::new();
     let mut put = |name: &str, found: Found<[String; 3]>| {
-        let cells = found
-            .unwrap_or_else(|missing| ["–".to_owned(), missing.words().to_owned(), String::new()]);
+        let cells = found.unwrap_or_else(|_| ["–", "–", "–"].map(str::to_owned));
         let [statistic, p, interval] = cells;
         rows.push([name.to_owned(), statistic, p, interval]);
     };

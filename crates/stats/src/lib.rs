@@ -44,6 +44,7 @@ pub mod resampling;
 mod selection;
 pub mod shapiro_wilk;
 pub mod signed_rank;
+pub mod sorting;
 pub mod special;
 pub mod steady_state;
 pub mod student_t;

@@ -37,7 +37,8 @@ impl SignedRankTest {
         used.retain(|x| *x != 0.0);
         let distances: Vec<f64> = used.iter().map(|x| x.abs()).collect();
         let ranks = autocorrelation::ranks(&distances);
-        let v = used.iter().zip(&ranks).filter(|(x, _)| **x > 0.0).map(|(_, rank)| rank).sum();
+        let positive = used.iter().zip(&ranks).filter(|(x, _)| **x > 0.0);
+        let v = positive.fold(0.0, |sum, (_, rank)| sum + rank);
         let ties = tie_sum(&descriptive::sorted(&distances));
         SignedRankTest {
             sd: sd(used.len(), ties),
