@@ -26,7 +26,7 @@ pub use effect::EffectFound;
 pub use power::{PowerFound, Spread};
 pub use reason::Reason;
 pub use test::{TestFound, TestName};
-pub use validity::{SeriesFound, Validity};
+pub use validity::{LawFound, SeriesFound, Validity};
 
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;

@@ -15,7 +15,7 @@ use crate::unpaired::FEWEST_EFFECTIVE;
 use crate::verdict::Scale;
 use assay_data::{Better, Outcome, Samples};
 use assay_stats::steady_state::{Label, steady_state};
-use assay_stats::{autocorrelation, descriptive, normal};
+use assay_stats::{autocorrelation, descriptive, kolmogorov, normal};
 
 /// Below this share of effective values dependence is told, and widens what rests on it.
 pub const DEPENDENT_BELOW: f64 = 0.9;
@@ -27,10 +27,41 @@ pub const JUDGED_FROM: usize = 10;
 const COARSE_SHARE: f64 = 0.25;
 /// Values of which at most this share is distinct come in steps.
 const STEPPED_BELOW: f64 = 0.8;
+/// Below this p-value a law is called rejected.
+const LAW_LEVEL: f64 = 0.01;
 /// A series that does not change is called unsteady once in so many.
 const UNSTEADY_LEVEL: f64 = 0.001;
 /// The fixed number of lags that is looked at beside R's.
 const LAGS: usize = 30;
+
+/// How far a series lies from a law whose parameters are fitted to it (Kolmogorov and Smirnov).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LawFound {
+    /// `normal`, `lognormal` or `exponential`.
+    pub law: &'static str,
+    /// The largest distance of the distribution functions, in 0..=1.
+    pub d: f64,
+    /// p-value that takes the parameters for known, as R prints it: too large, so that a law it rejects is rejected indeed.
+    pub p_naive: f64,
+}
+
+impl LawFound {
+    /// True when the values can't be of this law.
+    pub fn is_rejected(&self) -> bool {
+        self.p_naive < LAW_LEVEL
+    }
+
+    fn all(values: &[f64]) -> Vec<Self> {
+        let sorted = descriptive::sorted(values);
+        let found = [
+            ("normal", kolmogorov::against_normal(&sorted)),
+            ("lognormal", kolmogorov::against_lognormal(&sorted)),
+            ("exponential", kolmogorov::against_exponential(&sorted)),
+        ];
+        let found = found.into_iter().filter_map(|(law, distance)| Some((law, distance?)));
+        found.map(|(law, found)| Self { law, d: found.d, p_naive: found.p_naive }).collect()
+    }
+}
 
 /// What was found about one series.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,9 +84,10 @@ pub struct SeriesFound {
     pub effective: f64,
     /// Change from the first to the last third, in the base unit, where it is more than chance.
     pub drift: Option<f64>,
-    /// Skewness g₁ and excess kurtosis g₂; NaN for constant values. Both are 0 for the normal law: for information, since
-    /// nothing here needs that law.
+    /// Skewness g₁ and excess kurtosis g₂; NaN for constant values. Both are 0 for the normal law.
     pub moments: (f64, f64),
+    /// How far the values lie from the usual laws: for information, since nothing here needs any of them.
+    pub laws: Vec<LawFound>,
     /// Runs that failed, and runs that hit the time limit.
     pub failures: (usize, usize),
 }
@@ -91,6 +123,7 @@ impl SeriesFound {
             effective: n as f64 / autocorrelation_time,
             drift: None,
             moments: (descriptive::skewness(values), descriptive::excess_kurtosis(values)),
+            laws: LawFound::all(values),
             failures: (0, 0),
         }
     }
