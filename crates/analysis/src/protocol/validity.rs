@@ -19,6 +19,10 @@ use assay_stats::{autocorrelation, descriptive, kolmogorov, normal};
 
 /// Below this share of effective values dependence is told, and widens what rests on it.
 pub const DEPENDENT_BELOW: f64 = 0.9;
+/// Below this share it is told whatever the neighbours say.
+const SURELY_BELOW: f64 = 0.5;
+/// Independent neighbours correlate by more than this over √n in 5 of 100 series.
+const CHANCE_Z: f64 = 1.645;
 /// Below this share nothing can be trusted that takes the values for independent.
 pub const REFUSED_BELOW: f64 = 0.01;
 /// With fewer values dependence can't be judged.
@@ -78,6 +82,8 @@ pub struct SeriesFound {
     pub acf_max_30: f64,
     /// What the autocorrelation at one lag stays below in 95 of 100 series of independent values: 1.96/√n.
     pub acf_bound: f64,
+    /// Rank autocorrelation of neighbours.
+    pub lag1: f64,
     /// How many values one independent value takes: at least 1.
     pub autocorrelation_time: f64,
     /// Independent values that the series is worth: n / autocorrelation time.
@@ -96,6 +102,13 @@ impl SeriesFound {
     /// Values that count: all, or the effective ones where dependence matters.
     pub fn counting(&self) -> f64 {
         if self.share() < DEPENDENT_BELOW { self.effective } else { self.n as f64 }
+    }
+
+    /// True when so few values count that chance alone hardly gives it: the sum over the lags of an independent series of some
+    /// hundred values often makes less than nine in ten of them, but seldom beside a correlation of neighbours.
+    fn is_beyond_chance(&self) -> bool {
+        let by_neighbours = self.lag1 > CHANCE_Z / (self.n as f64).sqrt();
+        self.share() < DEPENDENT_BELOW && (by_neighbours || self.share() < SURELY_BELOW)
     }
 
     /// Effective values as a share of all.
@@ -119,6 +132,7 @@ impl SeriesFound {
             lags_r_default,
             acf_max_30: largest(LAGS),
             acf_bound: normal::two_sided(0.95) / (n as f64).sqrt(),
+            lag1: autocorrelation::rank_autocorrelation(values, 1).first().copied().unwrap_or(0.0),
             autocorrelation_time,
             effective: n as f64 / autocorrelation_time,
             drift: None,
@@ -257,8 +271,10 @@ fn dependence(
             }
         } else if series.share() < REFUSED_BELOW || effective < FEWEST_EFFECTIVE {
             reasons.push(Reason::TooDependent { subject, effective, n });
-        } else if series.share() < DEPENDENT_BELOW {
+        } else if series.is_beyond_chance() {
             reasons.push(Reason::Dependent { subject, effective, n });
+        } else if series.share() < DEPENDENT_BELOW {
+            reasons.push(Reason::PerhapsDependent { subject, effective, n });
         }
     }
 }

@@ -99,6 +99,7 @@ fn series(found: &SeriesFound, names: &[String]) -> Value {
         "lags_r_default": found.lags_r_default,
         "acf_max_abs_30": number(found.acf_max_30),
         "acf_bound": number(found.acf_bound),
+        "rank_lag1": number(found.lag1),
         "autocorrelation_time": number(found.autocorrelation_time),
         "effective_sample_size": number(found.effective),
         "ess_per_n": number(found.share()),
