@@ -23,10 +23,10 @@ pub use assay_stats::quantile_difference::QuantileDifference;
 pub use assay_stats::steady_state::Label;
 pub use causes::{Cause, CauseKind, causes};
 pub use effect::EffectFound;
-pub use power::{PowerFound, Spread};
+pub use power::{PowerFound, RANK_RULE, Spread, TENFOLD};
 pub use reason::Reason;
 pub use test::{TestFound, TestName};
-pub use validity::{SeriesFound, Validity};
+pub use validity::{LawFound, SeriesFound, Validity};
 
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;

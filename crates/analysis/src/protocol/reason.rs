@@ -36,6 +36,15 @@ pub enum Reason {
         /// How many there are.
         n: usize,
     },
+    /// Perhaps successive values hang together, perhaps it is chance; to be safe they count as fewer, and the interval is widened.
+    PerhapsDependent {
+        /// Index of the subject.
+        subject: usize,
+        /// Independent values that they are taken for.
+        effective: f64,
+        /// How many there are.
+        n: usize,
+    },
     /// The per-block difference changed during the run.
     Wandering {
         /// Rank autocorrelation of successive differences.
@@ -171,7 +180,8 @@ impl Reason {
             | Self::NothingToRank
             | Self::NoInterval
             | Self::Straddles => Status::Warning,
-            Self::SmallDrift { .. }
+            Self::PerhapsDependent { .. }
+            | Self::SmallDrift { .. }
             | Self::Unpaired
             | Self::NoSpread
             | Self::Deflated { .. }
@@ -187,6 +197,7 @@ impl Reason {
             Self::TooFewValues { .. } => "TOO_FEW_VALUES",
             Self::TooDependent { .. } => "TOO_DEPENDENT",
             Self::Dependent { .. } => "DEPENDENT",
+            Self::PerhapsDependent { .. } => "PERHAPS_DEPENDENT",
             Self::Wandering { .. } => "WANDERING",
             Self::DependenceUnknown { .. } => "DEPENDENCE_UNKNOWN",
             Self::Drift { .. } => "DRIFT",

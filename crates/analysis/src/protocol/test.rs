@@ -9,7 +9,9 @@
 use super::reason::Reason;
 use super::validity::{SeriesFound, Validity};
 use super::{Protocol, Status, Step, Values};
-use assay_stats::normal;
+use assay_stats::signed_rank::SignedRankTest;
+use assay_stats::two_sample::RankSum;
+use assay_stats::{descriptive, normal};
 
 /// Which test was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,8 +122,10 @@ fn widening(series: &[SeriesFound]) -> f64 {
     ((m * x.autocorrelation_time + n * y.autocorrelation_time) / (n + m)).sqrt()
 }
 
+/// log₁₀ of the two-sided p-value of a normal deviate; NaN for NaN.
 fn two_sided_log10(z: f64) -> f64 {
-    (normal::log10_upper(z.abs()) + 2f64.log10()).min(0.0)
+    let log10 = normal::log10_upper(z.abs()) + std::f64::consts::LOG10_2;
+    if log10 > 0.0 { 0.0 } else { log10 }
 }
 
 /// A rank test of R's.
@@ -135,29 +139,40 @@ struct Ranked {
 }
 
 fn mann_whitney(of: &[f64], against: &[f64]) -> Ranked {
-    let ranks = assay_stats::autocorrelation::ranks(&[of, against].concat());
-    let (n, m) = (of.len() as f64, against.len() as f64);
-    let w = ranks[..of.len()].iter().sum::<f64>() - n * (n + 1.0) / 2.0;
-    let mut sorted = ranks.clone();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let ties: f64 =
-        sorted.chunk_by(|a, b| a == b).map(|g| g.len() as f64).map(|c| c * c * c - c).sum();
-    let all = n + m;
-    let sd = (n * m / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)))).sqrt();
-    let off = w - n * m / 2.0;
-    let z = (off.abs() - 0.5).max(0.0) / sd;
-    let log10_p = if sd > 0.0 { two_sided_log10(z) } else { f64::NAN };
-    Ranked { statistic: w, exact: false, p: 10f64.powf(log10_p), log10_p, z }
+    let nothing =
+        Ranked { statistic: f64::NAN, exact: false, p: f64::NAN, log10_p: f64::NAN, z: f64::NAN };
+    let sorted = (descriptive::sorted(against), descriptive::sorted(of));
+    let Some(ranks) = RankSum::of(&sorted.0, &sorted.1) else { return nothing };
+    let z = ranks.z(true);
+    match ranks.exact() {
+        Some(exact) => Ranked::exact(ranks.u, exact.two, z),
+        None => Ranked {
+            statistic: ranks.u,
+            exact: false,
+            p: ranks.asymptotic(true).two,
+            log10_p: ranks.log10_p_two(),
+            z,
+        },
+    }
 }
 
 fn signed_rank(differences: &[f64]) -> Ranked {
-    let differing: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
-    let sizes: Vec<f64> = differing.iter().map(|d| d.abs()).collect();
-    let ranks = assay_stats::autocorrelation::ranks(&sizes);
-    let v: f64 = ranks.iter().zip(&differing).filter(|(_, d)| **d > 0.0).map(|(r, _)| r).sum();
-    let n = differing.len() as f64;
-    let sd = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
-    let z = ((v - n * (n + 1.0) / 4.0).abs() - 0.5).max(0.0) / sd;
-    let log10_p = if sd > 0.0 { two_sided_log10(z) } else { f64::NAN };
-    Ranked { statistic: v, exact: false, p: 10f64.powf(log10_p), log10_p, z }
+    let test = SignedRankTest::of(differences);
+    let z = test.z(true);
+    match test.exact() {
+        Some(exact) => Ranked::exact(test.v, exact.two, z),
+        None => Ranked {
+            statistic: test.v,
+            exact: false,
+            p: test.asymptotic(true).two,
+            log10_p: two_sided_log10(z),
+            z,
+        },
+    }
+}
+
+impl Ranked {
+    fn exact(statistic: f64, p: f64, z: f64) -> Self {
+        Self { statistic, exact: true, p, log10_p: p.log10(), z }
+    }
 }

@@ -15,10 +15,14 @@ use crate::unpaired::FEWEST_EFFECTIVE;
 use crate::verdict::Scale;
 use assay_data::{Better, Outcome, Samples};
 use assay_stats::steady_state::{Label, steady_state};
-use assay_stats::{autocorrelation, descriptive, normal};
+use assay_stats::{autocorrelation, descriptive, kolmogorov, normal};
 
 /// Below this share of effective values dependence is told, and widens what rests on it.
 pub const DEPENDENT_BELOW: f64 = 0.9;
+/// Below this share it is told whatever the neighbours say.
+const SURELY_BELOW: f64 = 0.5;
+/// Independent neighbours correlate by more than this over √n in 5 of 100 series.
+const CHANCE_Z: f64 = 1.645;
 /// Below this share nothing can be trusted that takes the values for independent.
 pub const REFUSED_BELOW: f64 = 0.01;
 /// With fewer values dependence can't be judged.
@@ -27,10 +31,41 @@ pub const JUDGED_FROM: usize = 10;
 const COARSE_SHARE: f64 = 0.25;
 /// Values of which at most this share is distinct come in steps.
 const STEPPED_BELOW: f64 = 0.8;
+/// Below this p-value a law is called rejected.
+const LAW_LEVEL: f64 = 0.01;
 /// A series that does not change is called unsteady once in so many.
 const UNSTEADY_LEVEL: f64 = 0.001;
 /// The fixed number of lags that is looked at beside R's.
 const LAGS: usize = 30;
+
+/// How far a series lies from a law whose parameters are fitted to it (Kolmogorov and Smirnov).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LawFound {
+    /// `normal`, `lognormal` or `exponential`.
+    pub law: &'static str,
+    /// The largest distance of the distribution functions, in 0..=1.
+    pub d: f64,
+    /// p-value that takes the parameters for known, as R prints it: too large, so that a law it rejects is rejected indeed.
+    pub p_naive: f64,
+}
+
+impl LawFound {
+    /// True when the values can't be of this law.
+    pub fn is_rejected(&self) -> bool {
+        self.p_naive < LAW_LEVEL
+    }
+
+    fn all(values: &[f64]) -> Vec<Self> {
+        let sorted = descriptive::sorted(values);
+        let found = [
+            ("normal", kolmogorov::against_normal(&sorted)),
+            ("lognormal", kolmogorov::against_lognormal(&sorted)),
+            ("exponential", kolmogorov::against_exponential(&sorted)),
+        ];
+        let found = found.into_iter().filter_map(|(law, distance)| Some((law, distance?)));
+        found.map(|(law, found)| Self { law, d: found.d, p_naive: found.p_naive }).collect()
+    }
+}
 
 /// What was found about one series.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,15 +82,18 @@ pub struct SeriesFound {
     pub acf_max_30: f64,
     /// What the autocorrelation at one lag stays below in 95 of 100 series of independent values: 1.96/√n.
     pub acf_bound: f64,
+    /// Rank autocorrelation of neighbours.
+    pub lag1: f64,
     /// How many values one independent value takes: at least 1.
     pub autocorrelation_time: f64,
     /// Independent values that the series is worth: n / autocorrelation time.
     pub effective: f64,
     /// Change from the first to the last third, in the base unit, where it is more than chance.
     pub drift: Option<f64>,
-    /// Skewness g₁ and excess kurtosis g₂; NaN for constant values. Both are 0 for the normal law: for information, since
-    /// nothing here needs that law.
+    /// Skewness g₁ and excess kurtosis g₂; NaN for constant values. Both are 0 for the normal law.
     pub moments: (f64, f64),
+    /// How far the values lie from the usual laws: for information, since nothing here needs any of them.
+    pub laws: Vec<LawFound>,
     /// Runs that failed, and runs that hit the time limit.
     pub failures: (usize, usize),
 }
@@ -64,6 +102,13 @@ impl SeriesFound {
     /// Values that count: all, or the effective ones where dependence matters.
     pub fn counting(&self) -> f64 {
         if self.share() < DEPENDENT_BELOW { self.effective } else { self.n as f64 }
+    }
+
+    /// True when so few values count that chance alone hardly gives it: the sum over the lags of an independent series of some
+    /// hundred values often makes less than nine in ten of them, but seldom beside a correlation of neighbours.
+    fn is_beyond_chance(&self) -> bool {
+        let by_neighbours = self.lag1 > CHANCE_Z / (self.n as f64).sqrt();
+        self.share() < DEPENDENT_BELOW && (by_neighbours || self.share() < SURELY_BELOW)
     }
 
     /// Effective values as a share of all.
@@ -87,10 +132,12 @@ impl SeriesFound {
             lags_r_default,
             acf_max_30: largest(LAGS),
             acf_bound: normal::two_sided(0.95) / (n as f64).sqrt(),
+            lag1: autocorrelation::rank_autocorrelation(values, 1).first().copied().unwrap_or(0.0),
             autocorrelation_time,
             effective: n as f64 / autocorrelation_time,
             drift: None,
             moments: (descriptive::skewness(values), descriptive::excess_kurtosis(values)),
+            laws: LawFound::all(values),
             failures: (0, 0),
         }
     }
@@ -224,8 +271,10 @@ fn dependence(
             }
         } else if series.share() < REFUSED_BELOW || effective < FEWEST_EFFECTIVE {
             reasons.push(Reason::TooDependent { subject, effective, n });
-        } else if series.share() < DEPENDENT_BELOW {
+        } else if series.is_beyond_chance() {
             reasons.push(Reason::Dependent { subject, effective, n });
+        } else if series.share() < DEPENDENT_BELOW {
+            reasons.push(Reason::PerhapsDependent { subject, effective, n });
         }
     }
 }

@@ -13,6 +13,7 @@ mod deciding;
 mod interruptions;
 mod metrics;
 mod options;
+mod protocol;
 mod reading;
 mod recording;
 mod repeating;

@@ -3,8 +3,8 @@
 use super::words::Teller;
 use crate::json::number;
 use assay_analysis::protocol::{
-    EffectFound, PowerFound, Protocol, QuantileDifference, Reason, SeriesFound, Spread, Status,
-    TestFound, Validity,
+    EffectFound, LawFound, PowerFound, Protocol, QuantileDifference, Reason, SeriesFound, Spread,
+    Status, TestFound, Validity,
 };
 use assay_analysis::{Analysis, Interval};
 use serde_json::{Map, Value, json};
@@ -99,14 +99,25 @@ fn series(found: &SeriesFound, names: &[String]) -> Value {
         "lags_r_default": found.lags_r_default,
         "acf_max_abs_30": number(found.acf_max_30),
         "acf_bound": number(found.acf_bound),
+        "rank_lag1": number(found.lag1),
         "autocorrelation_time": number(found.autocorrelation_time),
         "effective_sample_size": number(found.effective),
         "ess_per_n": number(found.share()),
         "drift": found.drift.map(number),
         "skewness_g1": number(skewness),
         "kurtosis_g2": number(kurtosis),
+        "laws": found.laws.iter().map(law).collect::<Vec<_>>(),
         "failures": found.failures.0,
         "timeouts": found.failures.1,
+    })
+}
+
+fn law(found: &LawFound) -> Value {
+    json!({
+        "law": found.law,
+        "D": number(found.d),
+        "p_naive": number(found.p_naive),
+        "rejected": found.is_rejected(),
     })
 }
 

@@ -39,6 +39,15 @@ impl Teller<'_> {
                 ),
                 "look for what changes slowly, or measure in blocks: assay run A B",
             ),
+            Reason::PerhapsDependent { subject, effective, n } => (
+                format!(
+                    "{} values of {} count as {}, to be safe: chance alone may make them look so dependent",
+                    count(n),
+                    self.name(subject),
+                    number::count(effective)
+                ),
+                "",
+            ),
             Reason::Wandering { lag1 } => (
                 format!(
                     "the difference changed during the run (neighbouring blocks correlate by {}); its interval was widened for that",

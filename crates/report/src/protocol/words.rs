@@ -211,8 +211,14 @@ impl<'a> Teller<'a> {
             }
             None => "no drift".to_owned(),
         };
+        let rejected: Vec<String> =
+            s.laws.iter().filter(|law| law.is_rejected()).map(|law| law.law.to_owned()).collect();
+        let laws = match rejected.as_slice() {
+            [] => "no law rejected".to_owned(),
+            _ => format!("not {}", rejected.join(", not ")),
+        };
         format!(
-            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags, chance alone stays below {} · {drift} · skewness {}, kurtosis {}",
+            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags, chance alone stays below {} · {drift} · {laws} (skewness {}, kurtosis {}; no law is needed)",
             number::count(s.n as f64),
             number::count(s.effective),
             number::fixed(s.effective / s.n as f64, 3),
