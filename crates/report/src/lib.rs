@@ -1,12 +1,13 @@
-//! Analyses as text, JSON, CSV and Markdown.
+//! Analyses as text, JSON, CSV, Markdown, HTML and plots.
 //!
-//! Everything that shows reads an [`Analysis`](assay_analysis::Analysis) and nothing else: these are pure functions to strings.
+//! Everything that shows reads an [`Analysis`](assay_analysis::Analysis) and nothing else: these are pure functions to strings and bytes.
 //! They must not print, read files, look at a clock or compute statistics; the only arithmetic here is that of formatting.
 //!
 //! - [`number`]: values, percents and durations as people read them.
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
+//! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
 //! ```
@@ -25,6 +26,7 @@
 
 mod beside;
 pub mod calibration;
+pub mod charts;
 pub mod csv;
 pub mod doctor;
 mod grid;
