@@ -76,6 +76,51 @@ pub fn quantile(p: f64, n: u64) -> u64 {
     k
 }
 
+/// P(B ≤ k) for `n` coins that fall on heads with probability `p` in 0..1: R's `pbinom(k, n, p)`, to
+/// about 1e-13 relative in the lower tail.
+#[must_use]
+pub fn at_most_of(k: u64, n: u64, p: f64) -> f64 {
+    if k >= n {
+        return 1.0;
+    }
+    special::incomplete_beta((n - k) as f64, k as f64 + 1.0, 1.0 - p, p)
+}
+
+/// The smallest k with P(B ≤ k) ≥ `q` for `n` coins of probability `p` in 0..1: R's `qbinom(q, n,
+/// p)`; `q` in 0..=1. O(log n) evaluations of [`at_most_of`].
+#[must_use]
+pub fn quantile_of(q: f64, n: u64, p: f64) -> u64 {
+    let q = q * (1.0 - 64.0 * f64::EPSILON);
+    if q.is_nan() || q <= 0.0 {
+        return 0;
+    }
+    if q >= 1.0 {
+        return n;
+    }
+    // Between `below`, which does not reach q, and `reaches`, which does: first a few standard
+    // deviations about the mean, so that large n cost no more than small ones.
+    let mean = n as f64 * p;
+    let reach = 1.0 + 9.0 * (mean * (1.0 - p)).sqrt().max(1.0);
+    let low = (mean - reach).max(0.0) as u64;
+    let high = ((mean + reach) as u64).min(n);
+    let (mut from, mut reaches) = (0, n);
+    if low > 0 && at_most_of(low - 1, n, p) < q {
+        from = low;
+    }
+    if at_most_of(high, n, p) >= q {
+        reaches = high;
+    }
+    while from < reaches {
+        let middle = from + (reaches - from) / 2;
+        if at_most_of(middle, n, p) >= q {
+            reaches = middle;
+        } else {
+            from = middle + 1;
+        }
+    }
+    reaches
+}
+
 /// The order statistic `k` (1-based) whose partner is n + 1 − k, such that together they hold the
 /// median of the population with at least `confidence`, whatever its distribution; None when no
 /// pair does.
@@ -137,6 +182,21 @@ mod tests {
                 assert_eq!(quantile(p, n as u64), expected.unwrap() as u64, "{p} {n}");
             }
         }
+    }
+
+    #[test]
+    fn unfair_coins_with_equal_odds_are_fair_ones() {
+        for n in [1, 6, 40, 999] {
+            for q in [1e-9, 0.025, 0.3, 0.5, 0.975] {
+                assert_eq!(quantile_of(q, n, 0.5), quantile(q, n), "{n} {q}");
+            }
+            let (fair, unfair) = (at_most(n / 3, n), at_most_of(n / 3, n, 0.5));
+            assert!((fair - unfair).abs() <= 1e-12 * fair, "{fair} {unfair}");
+        }
+        // R: pbinom(2, 30, 0.1), qbinom(c(.025, .975), 400, 0.99)
+        assert!((at_most_of(2, 30, 0.1) - 0.411_351_239_559_505_1).abs() < 1e-14);
+        assert_eq!((quantile_of(0.025, 400, 0.99), quantile_of(0.975, 400, 0.99)), (392, 399));
+        assert_eq!((quantile_of(0.0, 9, 0.3), quantile_of(1.0, 9, 0.3)), (0, 9));
     }
 
     #[test]

@@ -1,0 +1,154 @@
+//! Seeded simulation: false alarms as often as asked, with and without dependence, and steps found
+//! where they are.
+
+use super::*;
+
+/// Each value keeps `phi` of the one before it; standard deviation 1.
+fn autoregressive(stream: &mut Stream, n: usize, phi: f64) -> Vec<f64> {
+    let mut state = stream.normal();
+    let keep = (1.0 - phi * phi).sqrt();
+    (0..n)
+        .map(|_| {
+            state = phi * state + keep * stream.normal();
+            state
+        })
+        .collect()
+}
+
+fn share_of_alarms(
+    method: Method,
+    series: u64,
+    mut draw: impl FnMut(&mut Stream) -> Vec<f64>,
+) -> f64 {
+    let alarms = (0..series).filter(|&number| {
+        let xs = draw(&mut Stream::new(20_260, number));
+        let settings = Settings { method, ..Settings::e_divisive(0.05, number) };
+        !change_points(&xs, &settings).points.is_empty()
+    });
+    alarms.count() as f64 / series as f64
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "what it prints is what it is for")]
+#[ignore = "prints the quantiles that the penalty is fitted to, for minutes"]
+fn how_the_penalty_was_found() {
+    for n in [30, 60, 120, 250, 500, 1000, 2000] {
+        let mut needed: Vec<f64> = (0..1000)
+            .map(|number| {
+                let mut ranks: Vec<usize> = (0..n).collect();
+                Stream::new(n as u64, number).shuffle(&mut ranks);
+                let scores = normal_scores(&ranks);
+                let (mut low, mut high) = (0.0, 60.0);
+                for _ in 0..10 {
+                    let middle = (low + high) / 2.0;
+                    if pelt::best_division(&scores, middle, SHORTEST).is_empty() {
+                        high = middle;
+                    } else {
+                        low = middle;
+                    }
+                }
+                high
+            })
+            .collect();
+        needed.sort_by(f64::total_cmp);
+        let at = |level: f64| descriptive::quantile_sorted(&needed, 1.0 - level);
+        println!(
+            "{n:5} {:6.2} {:6.2} {:6.2} {:6.2} {:6.2}",
+            at(0.2),
+            at(0.1),
+            at(0.05),
+            at(0.02),
+            at(0.01)
+        );
+    }
+}
+
+#[test]
+fn a_series_without_a_change_has_one_as_rarely_as_asked() {
+    for (method, phi, n, series, allowed) in [
+        (Method::EDivisive, 0.0, 60, 400, 0.02..=0.08),
+        (Method::EDivisive, 0.0, 300, 300, 0.01..=0.08),
+        (Method::EDivisive, 0.5, 300, 300, 0.0..=0.08),
+        (Method::Pelt, 0.0, 60, 400, 0.02..=0.08),
+        (Method::Pelt, 0.0, 300, 400, 0.02..=0.08),
+        (Method::Pelt, 0.5, 300, 400, 0.0..=0.08),
+    ] {
+        let share = share_of_alarms(method, series, |s| autoregressive(s, n, phi));
+        assert!(allowed.contains(&share), "{method:?} {phi} {n}: {share}");
+    }
+}
+
+#[test]
+fn a_long_series_is_made_into_medians_and_then_judged_alike() {
+    let share = share_of_alarms(Method::Pelt, 60, |s| autoregressive(s, 9_000, 0.5));
+    assert!(share <= 0.12, "{share}");
+    let mut stream = Stream::new(8, 0);
+    let xs: Vec<f64> =
+        (0..9_000).map(|i| stream.exponential() + if i < 4_000 { 0.0 } else { 0.3 }).collect();
+    for settings in [Settings::pelt(0.05, 1), Settings::e_divisive(0.05, 1)] {
+        let found = change_points(&xs, &settings);
+        assert_eq!((found.group, found.points.len()), (5, 1), "{found:?}");
+        assert!(found.points[0].index.abs_diff(4_000) < 100, "{found:?}");
+    }
+}
+
+#[test]
+fn steps_are_found_where_they_are_also_among_stalls_and_dependence() {
+    for phi in [0.0, 0.5] {
+        let mut right = [0, 0];
+        for number in 0..50 {
+            let mut stream = Stream::new(31, number);
+            let mut xs = autoregressive(&mut stream, 300, phi);
+            for (i, x) in xs.iter_mut().enumerate() {
+                *x += if (100..200).contains(&i) { 4.0 } else { 0.0 };
+                if stream.uniform() < 0.02 {
+                    *x += 500.0;
+                }
+            }
+            let settings = [Settings::pelt(0.05, number), Settings::e_divisive(0.05, number)];
+            for (right, settings) in right.iter_mut().zip(settings) {
+                let found = change_points(&xs, &settings);
+                let near = |at: usize| found.points.iter().any(|p| p.index.abs_diff(at) <= 5);
+                // Once there are steps, ranks within a part are no longer normal scores, and PELT may
+                // take a cluster of stalls for a part of its own.
+                let most = if settings.method == Method::Pelt { 4 } else { 2 };
+                let found_only = found.points.len() <= most;
+                *right += usize::from(found_only && near(100) && near(200));
+            }
+        }
+        assert!(right.iter().all(|&r| r >= 40), "{phi}: {right:?}");
+    }
+}
+
+#[test]
+fn a_change_of_spread_alone_is_a_change() {
+    let mut stream = Stream::new(77, 0);
+    let xs: Vec<f64> =
+        (0..400).map(|i| stream.normal() * if i < 200 { 1.0 } else { 4.0 }).collect();
+    for settings in [Settings::pelt(0.05, 3), Settings::e_divisive(0.05, 3)] {
+        let found = change_points(&xs, &settings);
+        assert!(found.points.iter().any(|p| p.index.abs_diff(200) < 25), "{found:?}");
+    }
+}
+
+#[test]
+fn values_in_steps_are_treated_like_all_others() {
+    let ticks =
+        share_of_alarms(Method::Pelt, 200, |s| (0..120).map(|_| s.next_index(2) as f64).collect());
+    assert!((0.01..=0.1).contains(&ticks), "{ticks}");
+    let xs: Vec<f64> = (0..60).map(|i| if i < 30 { 4.0 } else { 5.0 }).collect();
+    for settings in [Settings::pelt(0.05, 1), Settings::e_divisive(0.05, 1)] {
+        let found = change_points(&xs, &settings);
+        assert_eq!(found.points, [ChangePoint { index: 30, before: 4.0, after: 5.0 }]);
+        assert_eq!(found.segments(60), [0..30, 30..60]);
+    }
+}
+
+#[test]
+fn short_and_constant_series_have_no_changes() {
+    for xs in [vec![], vec![1.0], vec![3.0; 500], (0..19).map(f64::from).collect()] {
+        for settings in [Settings::pelt(0.05, 1), Settings::e_divisive(f64::NAN, 1)] {
+            assert!(change_points(&xs, &settings).points.is_empty());
+        }
+    }
+}

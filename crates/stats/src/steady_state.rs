@@ -1,0 +1,267 @@
+//! Which part of a series is the steady one, and what happened before it.
+//!
+//! After Barrett, Bolz-Tereick, Killick, Mount and Tratt ("Virtual machine warmup blows hot and
+//! cold", 2017): outliers are set aside by a rolling window, the series is divided by PELT on mean
+//! and spread, parts that do not differ enough to matter count as one, and the label follows from
+//! how the last of them compares with the earlier. Deviations: normal scores and a penalty for a
+//! stated level instead of values and 15 ln n; "equivalent" is a relative tolerance on medians;
+//! "steady" asks for the last quarter of the series, not its last 500 values. Values that are set
+//! aside are only kept from the detector: nothing is removed.
+
+use crate::change_points::{self, Settings};
+use crate::{descriptive, normal};
+
+/// Values on either side that a value is held against to be called an outlier.
+const WINDOW: usize = 100;
+/// An outlier is this many times the distance between the 10 % and the 90 % quantile of its window
+/// away from its median.
+const OUTLYING: f64 = 3.0;
+/// A series whose steady part is shorter than this share of it has no steady state.
+const STEADY_SHARE: f64 = 0.25;
+/// Fewest values to speak about.
+pub const FEWEST: usize = 40;
+
+/// How a series came to its steady state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// It was steady all the time.
+    Flat,
+    /// It was worse at first.
+    WarmUp,
+    /// It was better at some time before.
+    Slowdown,
+    /// It still changed in its last quarter.
+    NoSteadyState,
+}
+
+impl Label {
+    /// The word for it: `flat`, `warm-up`, `slowdown`, `no steady state`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Label::Flat => "flat",
+            Label::WarmUp => "warm-up",
+            Label::Slowdown => "slowdown",
+            Label::NoSteadyState => "no steady state",
+        }
+    }
+}
+
+/// A part of the series between two changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// Index of its first value.
+    pub start: usize,
+    /// Index after its last value.
+    pub end: usize,
+    /// Median of its values.
+    pub median: f64,
+}
+
+/// What was found about a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SteadyState {
+    /// How it came to its steady state.
+    pub label: Label,
+    /// Index of the first value of the steady part; None without a steady state.
+    pub begins: Option<usize>,
+    /// The parts, in the order of the series; neighbours that do not differ enough to matter are one.
+    pub parts: Vec<Part>,
+    /// How many values were set aside as outliers.
+    pub outliers: usize,
+}
+
+/// The steady part of a series.
+///
+/// `xs`: finite, in the order in which they were taken, n ≥ [`FEWEST`], else None. `tolerance` ≥ 0:
+/// medians that differ by no more than this share of the last part's median are equivalent.
+/// `lower_is_better` tells a warm-up from a slowdown. `level`: the chance that a flat series is
+/// divided at all. O(n log n) beside the cost of [`change_points::change_points`].
+#[must_use]
+pub fn steady_state(
+    xs: &[f64],
+    tolerance: f64,
+    lower_is_better: bool,
+    level: f64,
+    seed: u64,
+) -> Option<SteadyState> {
+    if xs.len() < FEWEST {
+        return None;
+    }
+    let kept: Vec<usize> = (0..xs.len()).zip(outlying(xs)).filter(|p| !p.1).map(|p| p.0).collect();
+    let values: Vec<f64> = kept.iter().map(|&index| xs[index]).collect();
+    let found = change_points::change_points(&values, &Settings::pelt(level, seed));
+    let mut starts = vec![0];
+    starts.extend(found.points.iter().map(|point| kept[point.index]));
+    let part = |start: usize, end: usize| Part {
+        start,
+        end,
+        median: descriptive::median(&xs[start..end]),
+    };
+    let ends = starts[1..].iter().copied().chain([xs.len()]);
+    let last_median = descriptive::median(&xs[starts[starts.len() - 1]..]);
+    let near = tolerance.max(0.0) * last_median.abs();
+    let mut parts: Vec<Part> = Vec::new();
+    for (&start, end) in starts.iter().zip(ends) {
+        let next = part(start, end);
+        match parts.last_mut() {
+            Some(before) if (before.median - next.median).abs() <= near => {
+                *before = part(before.start, end);
+            }
+            _ => parts.push(next),
+        }
+    }
+    let last = *parts.last()?;
+    // A visit elsewhere and back is no steady state before the visit: only what is unbroken counts.
+    let length = xs.len() - last.start;
+    let label = if (length as f64) < STEADY_SHARE * xs.len() as f64 {
+        Label::NoSteadyState
+    } else if parts.len() == 1 {
+        Label::Flat
+    } else {
+        let worse = |part: &Part| {
+            let above = part.median - last.median;
+            (if lower_is_better { above } else { -above }) >= -near
+        };
+        if parts.iter().all(worse) { Label::WarmUp } else { Label::Slowdown }
+    };
+    let begins = (label != Label::NoSteadyState).then_some(last.start);
+    Some(SteadyState { label, begins, parts, outliers: xs.len() - kept.len() })
+}
+
+/// Which values lie far outside of what is around them. Values with no spread around them are left
+/// alone: those would be all others.
+fn outlying(xs: &[f64]) -> Vec<bool> {
+    let mut window: Vec<f64> = Vec::new();
+    let insert = |window: &mut Vec<f64>, x: f64| {
+        let at = window.partition_point(|w| *w < x);
+        window.insert(at, x);
+    };
+    xs[..xs.len().min(WINDOW)].iter().for_each(|&x| insert(&mut window, x));
+    (0..xs.len())
+        .map(|index| {
+            if let Some(&entering) = xs.get(index + WINDOW) {
+                insert(&mut window, entering);
+            }
+            if index > WINDOW {
+                let leaving = xs[index - WINDOW - 1];
+                let at = window.partition_point(|w| *w < leaving);
+                window.remove(at);
+            }
+            let at = |p: f64| descriptive::quantile_sorted(&window, p);
+            let spread = at(0.9) - at(0.1);
+            spread > 0.0 && (xs[index] - at(0.5)).abs() > OUTLYING * spread
+        })
+        .collect()
+}
+
+/// The tolerance that a series of `n` values can tell at all: two standard errors of a median of a
+/// quarter of it, as a share of its median; 0 for a median of 0.
+///
+/// A caller that has no threshold of its own may take the larger of this and 0.5 %, say.
+#[must_use]
+pub fn least_tolerance(xs: &[f64]) -> f64 {
+    let centre = descriptive::median(xs).abs();
+    let spread = descriptive::ROBUST_SD * descriptive::median_absolute_deviation(xs);
+    let quarter = (xs.len() as f64 * STEADY_SHARE).max(1.0);
+    // The standard error of a median is 1/(2 φ(0)) times that of a mean.
+    let of_median = spread / (2.0 * normal::density(0.0) * quarter.sqrt());
+    if centre > 0.0 { 2.0 * of_median / centre } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resampling::Stream;
+
+    fn noisy(number: u64, n: usize, level: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut stream = Stream::new(900, number);
+        (0..n)
+            .map(|i| {
+                let stall = if stream.uniform() < 0.01 { 30.0 } else { 0.0 };
+                level(i) * (1.0 + 0.02 * stream.normal()) + stall
+            })
+            .collect()
+    }
+
+    fn labels(level: impl Fn(usize) -> f64 + Copy) -> Vec<SteadyState> {
+        (0..60)
+            .map(|number| {
+                steady_state(&noisy(number, 400, level), 0.01, true, 0.01, number).unwrap()
+            })
+            .collect()
+    }
+
+    fn share(found: &[SteadyState], label: Label) -> f64 {
+        found.iter().filter(|s| s.label == label).count() as f64 / found.len() as f64
+    }
+
+    #[test]
+    fn a_flat_series_is_flat_and_its_stalls_are_only_counted() {
+        let found = labels(|_| 10.0);
+        assert!(share(&found, Label::Flat) >= 0.95, "{}", share(&found, Label::Flat));
+        assert!(found.iter().all(|s| s.outliers < 15));
+        assert!(found.iter().map(|s| s.outliers).sum::<usize>() > 100);
+    }
+
+    #[test]
+    fn a_warm_up_ends_where_it_ends() {
+        let found = labels(|i| {
+            if i < 80 {
+                14.0
+            } else if i < 120 {
+                12.0
+            } else {
+                10.0
+            }
+        });
+        assert!(share(&found, Label::WarmUp) >= 0.95);
+        let near = found.iter().filter(|s| s.begins.is_some_and(|b| b.abs_diff(120) <= 5)).count();
+        assert!(near >= 54, "{near}");
+    }
+
+    #[test]
+    fn a_slow_decay_is_a_warm_up_too() {
+        let found = labels(|i| 10.0 + 6.0 * (-(i as f64) / 30.0).exp());
+        assert!(share(&found, Label::WarmUp) >= 0.9);
+        let begins: Vec<f64> = found.iter().filter_map(|s| s.begins).map(|b| b as f64).collect();
+        // 1 % of 10 is reached after 30 ln 60 = 123 values.
+        assert!((60.0..200.0).contains(&descriptive::median(&begins)));
+    }
+
+    #[test]
+    fn slowdowns_and_late_changes_are_told_apart() {
+        assert!(share(&labels(|i| if i < 150 { 10.0 } else { 11.0 }), Label::Slowdown) >= 0.95);
+        let late = labels(|i| if i < 340 { 10.0 } else { 11.0 });
+        assert!(share(&late, Label::NoSteadyState) >= 0.95);
+        assert!(late.iter().all(|s| (s.label == Label::NoSteadyState) == s.begins.is_none()));
+        // The same series read as rates: more is better.
+        let xs = noisy(1, 400, |i| if i < 150 { 10.0 } else { 11.0 });
+        assert_eq!(steady_state(&xs, 0.01, false, 0.01, 1).unwrap().label, Label::WarmUp);
+    }
+
+    #[test]
+    fn a_change_within_the_tolerance_does_not_matter() {
+        let xs = noisy(2, 400, |i| if i < 150 { 10.0 } else { 10.4 });
+        assert_eq!(steady_state(&xs, 0.1, true, 0.01, 1).unwrap().label, Label::Flat);
+        assert_ne!(steady_state(&xs, 0.01, true, 0.01, 1).unwrap().label, Label::Flat);
+    }
+
+    #[test]
+    fn parts_follow_one_another_without_a_gap() {
+        let xs = noisy(3, 400, |i| 10.0 + (i / 100) as f64);
+        let found = steady_state(&xs, 0.01, true, 0.05, 1).unwrap();
+        assert_eq!((found.parts[0].start, found.parts[found.parts.len() - 1].end), (0, 400));
+        assert!(found.parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert_eq!(found.parts.len(), 4);
+    }
+
+    #[test]
+    fn too_few_values_have_no_label_and_constant_ones_are_flat() {
+        assert_eq!(steady_state(&[1.0; 39], 0.01, true, 0.05, 1), None);
+        let constant = steady_state(&[1.0; 40], 0.01, true, 0.05, 1).unwrap();
+        assert_eq!((constant.label, constant.begins), (Label::Flat, Some(0)));
+        assert_eq!(least_tolerance(&[1.0; 40]), 0.0);
+        assert!(least_tolerance(&noisy(4, 400, |_| 10.0)) < 0.02);
+    }
+}
