@@ -5,6 +5,7 @@
 //! a title and a caption that says what to look for and how it was computed. No statistics here: curves come thinned and
 //! ready from the analysis.
 
+mod certainty;
 mod differences;
 mod distribution;
 mod frame;
@@ -56,6 +57,10 @@ pub fn charts(figures: &Figures) -> Vec<Chart> {
     charts.extend(over_time::correlogram(&sheet));
     charts.extend(differences::pairwise(&sheet));
     charts.extend(differences::blocks(&sheet));
+    charts.extend(differences::quantiles(&sheet));
+    charts.extend(certainty::bootstrap(&sheet));
+    charts.extend(certainty::bootstrap_normal(&sheet));
+    charts.extend(certainty::power(&sheet));
     charts
 }
 

@@ -6,11 +6,11 @@ use super::scene::{Ink, LETTERS, Place, Scene, dashes};
 use super::{BELOW, Chart, HEIGHT, LEFT, RIGHT, Sheet, WIDTH};
 use crate::number;
 use assay_analysis::Scale;
-use assay_analysis::figures::Between;
+use assay_analysis::figures::{Between, QuantileDifference};
 use assay_data::Unit;
 
-fn framed(sheet: &Sheet<'_>, subjects: &[usize], x: Axis, y: Axis) -> (Scene, Frame) {
-    // A legend of one is left out where there are only two: who is compared with whom is in the caption.
+/// A frame of the usual size below a legend of these subjects.
+pub(super) fn framed(sheet: &Sheet<'_>, subjects: &[usize], x: Axis, y: Axis) -> (Scene, Frame) {
     let mut measured = Scene::new(WIDTH, 0.0);
     let top = sheet.legend_of(&mut measured, 0.0, subjects) + LETTERS + 10.0;
     let mut scene = Scene::new(WIDTH, (top + HEIGHT + BELOW).ceil());
@@ -137,6 +137,75 @@ pub(super) fn blocks(sheet: &Sheet<'_>) -> Option<Chart> {
             "Every block holds each subject once, so whatever slows the machine for a while is in both. The dashed line is no \
              difference; the line is the estimate with the band of its interval.{} A difference that wanders is no single number.",
             told.unwrap_or_default()
+        ),
+        scene,
+    })
+}
+
+/// Whether this quantile is shown as a ratio.
+fn as_ratios(between: &[&Between]) -> bool {
+    between.iter().all(|b| b.quantiles.iter().all(|q| q.ratio_interval.is_some()))
+}
+
+/// The differences of quantiles; none where no quantile has an interval.
+pub(super) fn quantiles(sheet: &Sheet<'_>) -> Option<Chart> {
+    let drawn: Vec<&Between> =
+        sheet.figures.between.iter().filter(|b| !b.quantiles.is_empty()).collect();
+    let ratios = as_ratios(&drawn);
+    let point = |q: &QuantileDifference| {
+        let (estimate, interval) =
+            if ratios { (q.ratio?, q.ratio_interval?) } else { (q.difference, q.interval?) };
+        Some((estimate, interval))
+    };
+    let none = if ratios { 1.0 } else { 0.0 };
+    let found = || drawn.iter().flat_map(|b| &b.quantiles).filter_map(point);
+    let (low, high) =
+        found().fold((none, none), |(l, h): (f64, f64), (_, i)| (l.min(i.lower), h.max(i.upper)));
+    found().next()?;
+    let mut shares: Vec<f64> = drawn.iter().flat_map(|b| &b.quantiles).map(|q| q.share).collect();
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let label = |share: f64| {
+        let percent = share * 100.0;
+        if percent == 50.0 {
+            "median".to_owned()
+        } else {
+            format!("p{}", (percent * 10.0).round() / 10.0)
+        }
+    };
+    let ticks = shares.iter().enumerate().map(|(i, &share)| (i as f64, label(share))).collect();
+    let x = Axis::with_ticks("quantile", -0.5, shares.len() as f64 - 0.5, ticks);
+    let (unit, name) = if ratios {
+        (Unit::Other(String::new()), format!("ratio of {}", sheet.metric))
+    } else {
+        (sheet.figures.metric.unit.clone(), format!("difference in {}", sheet.metric))
+    };
+    let y = Axis::of(&name, &unit, low, high, ratios && high / low > 10.0);
+    let subjects: Vec<usize> = drawn.iter().map(|b| b.of).collect();
+    let (mut scene, frame) = framed(sheet, &subjects, x, y);
+    scene.dashed(frame.level(none), Ink::Mark, 1.2, &[4.0, 3.0]);
+    for (row, b) in drawn.iter().enumerate() {
+        let aside = (row as f64 - (drawn.len() as f64 - 1.0) / 2.0) * 0.1;
+        let at = |q: &QuantileDifference| {
+            let index = shares.iter().position(|&s| s == q.share).unwrap_or(0);
+            index as f64 + aside
+        };
+        let known = || b.quantiles.iter().filter_map(|q| Some((at(q), point(q)?)));
+        let ends =
+            known().map(|(x, (_, i))| (frame.place((x, i.lower)), frame.place((x, i.upper))));
+        scene.sticks(ends.collect(), Ink::Subject(b.of), 2.0);
+        let middles: Vec<Place> = known().map(|(x, (e, _))| frame.place((x, e))).collect();
+        scene.dashed(middles.clone(), Ink::Subject(b.of), 0.8, dashes(b.of));
+        scene.dots(middles, 3.2, Ink::Subject(b.of), 1.0);
+    }
+    let what =
+        if ratios { "divided by that of the reference" } else { "minus that of the reference" };
+    Some(Chart {
+        name: "quantiles",
+        title: "Where the difference is".to_owned(),
+        caption: format!(
+            "Every quantile {what}, with its own {} interval. Dots on one level: everything moved alike. A rise to the right: the worst              cases differ from the usual one. Quantiles that so few values can't tell are left out. Order statistics, joined as              Zou and Donner (2008) do.",
+            number::chosen_percent(sheet.figures.confidence)
         ),
         scene,
     })
