@@ -30,6 +30,7 @@ pub mod charts;
 pub mod csv;
 pub mod doctor;
 mod grid;
+pub mod html;
 pub mod json;
 mod label;
 mod layout;
