@@ -22,8 +22,7 @@ use scene::{Anchor, Ink, LETTERS, Place, Scene, text_width};
 
 /// Width of every picture.
 pub const WIDTH: f64 = 420.0;
-/// Room at the left for labels, at the right for half of one, and below for labels and a title.
-const LEFT: f64 = 54.0;
+/// Room at the right for half a label, and below for labels and a title.
 const RIGHT: f64 = 14.0;
 const BELOW: f64 = 42.0;
 /// Height of the frame of most pictures.

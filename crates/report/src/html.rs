@@ -203,7 +203,9 @@ fn findings(analysis: &Analysis) -> Vec<Noted> {
         Severity::Warning => "warning",
         Severity::Serious => "serious",
     };
-    let told = analysis.findings.iter().map(|f| Noted {
+    // What stands below the verdict is not said again.
+    let rest = analysis.findings.iter().filter(|f| !words::has_said(&f.code));
+    let told = rest.map(|f| Noted {
         severity: severity(f.severity),
         code: clean(&f.code),
         message: clean(&f.message),

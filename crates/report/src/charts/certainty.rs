@@ -131,7 +131,8 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     scene.dashed(frame.level(0.8), Ink::Mark, 0.8, &[4.0, 3.0]);
     for (of, curve) in &found {
         let places = |points: &[(f64, f64)]| points.iter().map(|&p| frame.place(p)).collect();
-        scene.dashed(places(&curve.t), Ink::Subject(*of), 1.8, dashes(*of));
+        let pattern = if found.len() > 1 { dashes(*of) } else { &[] };
+        scene.dashed(places(&curve.t), Ink::Subject(*of), 1.8, pattern);
         scene.dashed(places(&curve.rank), Ink::Subject(*of), 1.0, &[2.0, 2.0]);
     }
     let (_, first) = found[0];

@@ -3,7 +3,7 @@
 use super::frame::{Axis, Frame};
 use super::over_time::{share, trace};
 use super::scene::{Ink, LETTERS, Place, Scene, dashes};
-use super::{BELOW, Chart, HEIGHT, LEFT, RIGHT, Sheet, WIDTH};
+use super::{BELOW, Chart, HEIGHT, RIGHT, Sheet, WIDTH};
 use crate::number;
 use assay_analysis::Scale;
 use assay_analysis::figures::{Between, QuantileDifference};
@@ -15,8 +15,9 @@ pub(super) fn framed(sheet: &Sheet<'_>, subjects: &[usize], x: Axis, y: Axis) ->
     let top = sheet.legend_of(&mut measured, 0.0, subjects) + LETTERS + 10.0;
     let mut scene = Scene::new(WIDTH, (top + HEIGHT + BELOW).ceil());
     sheet.legend_of(&mut scene, 0.0, subjects);
-    let width = WIDTH - LEFT - RIGHT;
-    let frame = Frame { left: LEFT, top, width, height: HEIGHT, x, y };
+    let left = y.room();
+    let width = WIDTH - left - RIGHT;
+    let frame = Frame { left, top, width, height: HEIGHT, x, y };
     frame.draw(&mut scene, true);
     (scene, frame)
 }
@@ -58,9 +59,9 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
             // A narrow interval is still to be seen.
             let (from, to) = (frame.across(interval.lower), frame.across(interval.upper));
             let air = ((1.5 - (to - from)) / 2.0).max(0.0);
-            scene.rectangle((from - air, frame.top), (to + air, frame.bottom()), ink, 0.35);
+            scene.rectangle((from - air, frame.top), (to + air, frame.bottom()), ink, 0.22);
         }
-        scene.dashed(places, ink, 1.8, dashes(b.of));
+        scene.dashed(places, ink, 1.8, if drawn.len() > 1 { dashes(b.of) } else { &[] });
         scene.line(frame.upright(b.comparison.shift.estimate), ink, 1.2);
     }
     scene.dashed(frame.upright(0.0), Ink::Mark, 1.2, &[4.0, 3.0]);
@@ -81,7 +82,7 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "differences",
         title: format!("Differences: {}", whose(sheet, &drawn)),
         caption: format!(
-            "The dashed line is no difference. The thin line is the estimate of the shift, the band behind it its interval: how \
+            "The straight dashed line is no difference. The thin line is the estimate of the shift, the band behind it its interval: how \
              sure one is of the middle. The curve is how much single differences spread around it. {how}{beyond}"
         ),
         scene,
@@ -107,7 +108,7 @@ pub(super) fn blocks(sheet: &Sheet<'_>) -> Option<Chart> {
     };
     let wide = ratios && low > 0.0 && high / low > 30.0;
     let y = Axis::of(&name, &unit, low, high, wide);
-    let x = Axis::counting("block", 0.0, longest as f64 - 1.0);
+    let x = Axis::counting("block", 1.0, longest as f64);
     let subjects: Vec<usize> = drawn.iter().map(|b| b.of).collect();
     let (mut scene, frame) = framed(sheet, &subjects, x, y);
     for (b, series) in traces() {

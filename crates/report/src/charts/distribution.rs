@@ -3,7 +3,7 @@
 use super::frame::{Axis, Frame};
 use super::over_time::{capital, counted};
 use super::scene::{Anchor, Ink, LETTERS, Place, Scene, dashes};
-use super::{BELOW, Chart, HEIGHT, LEFT, RIGHT, Sheet, WIDTH};
+use super::{BELOW, Chart, HEIGHT, RIGHT, Sheet, WIDTH};
 
 /// Height of a box with its name, and of the violin in it.
 const ROW: f64 = 62.0;
@@ -26,8 +26,9 @@ fn framed(sheet: &Sheet<'_>, y: Axis, height: f64) -> (Scene, Frame) {
     let top = sheet.legend(&mut measured, 0.0) + LETTERS + 10.0;
     let mut scene = Scene::new(WIDTH, (top + height + BELOW).ceil());
     sheet.legend(&mut scene, 0.0);
-    let width = WIDTH - LEFT - RIGHT;
-    let frame = Frame { left: LEFT, top, width, height, x: values(sheet), y };
+    let left = y.room();
+    let width = WIDTH - left - RIGHT;
+    let frame = Frame { left, top, width, height, x: values(sheet), y };
     frame.draw(&mut scene, true);
     (scene, frame)
 }
@@ -70,7 +71,7 @@ pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
         title: format!("Distribution of {}", sheet.metric),
         caption: format!(
             "Look for more than one hill, and for long tails; the dotted lines are medians. Normal-kernel density with R's \
-             bandwidth bw.nrd0; every curve has the same area.{scale}{}{}",
+             bandwidth bw.nrd0; all curves have the same area.{scale}{}{}",
             sheet.beyond(),
             sheet.left_out()
         ),

@@ -13,6 +13,8 @@ const DOWN: usize = 4;
 const GAP: f64 = 5.0;
 /// Room between two labels side by side.
 const APART: f64 = 8.0;
+/// Room at the left of a vertical axis.
+const USUAL_ROOM: f64 = 54.0;
 
 /// The values of one axis.
 #[derive(Clone, Debug)]
@@ -44,7 +46,7 @@ impl Axis {
         Self { low, high, logarithmic, ticks: found.ticks, title }
     }
 
-    /// An axis of counts from 0 or 1 to a last one, without air.
+    /// An axis of counts from a first one to a last one.
     pub fn counting(name: &str, first: f64, last: f64) -> Self {
         let last = last.max(first + 1.0);
         let mut ticks = ticks::linear(first, last, &Unit::One, ACROSS).ticks;
@@ -53,7 +55,8 @@ impl Axis {
             ticks.retain(|(at, _)| at.fract() == 0.0);
             ticks.iter_mut().for_each(|(at, text)| *text = format!("{at}"));
         }
-        Self { low: first, high: last, logarithmic: false, ticks, title: name.to_owned() }
+        let (low, high) = aired(first, last, false);
+        Self { low, high, logarithmic: false, ticks, title: name.to_owned() }
     }
 
     /// An axis with these ticks and ends.
@@ -61,11 +64,13 @@ impl Axis {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned() }
     }
 
-    /// An axis of shares between two ends, in per cent.
+    /// An axis of shares between two ends, in per cent, with air above and below.
     pub fn of_shares(name: &str, low: f64, high: f64) -> Self {
         let found = ticks::linear(low * 100.0, high * 100.0, &Unit::Other(String::new()), DOWN);
         let ticks = found.ticks.into_iter().map(|(at, text)| (at / 100.0, format!("{text} %")));
-        Self { low, high, logarithmic: false, ticks: ticks.collect(), title: name.to_owned() }
+        let ticks = ticks.collect();
+        let (low, high) = (low - 0.02 * (high - low), high + 0.08 * (high - low));
+        Self { low, high, logarithmic: false, ticks, title: name.to_owned() }
     }
 
     /// An axis that only says what is more: from 0 to somewhat above `high`, without numbers.
@@ -78,6 +83,13 @@ impl Axis {
     #[must_use]
     pub fn untitled(self) -> Self {
         Self { title: String::new(), ..self }
+    }
+
+    /// Room that the labels of a vertical axis need at its left: the same for all usual ones, so that frames stand in line.
+    pub fn room(&self) -> f64 {
+        let widest =
+            self.ticks.iter().map(|(_, text)| text_width(text, LETTERS)).fold(0.0, f64::max);
+        (widest + GAP + 2.0).max(USUAL_ROOM)
     }
 
     /// Whether a value is on the axis.
@@ -97,8 +109,8 @@ impl Axis {
 /// Ends with air beyond them: 3 % of what lies between, or some of the value itself where nothing does.
 fn aired(low: f64, high: f64, logarithmic: bool) -> (f64, f64) {
     if logarithmic {
-        let air = ((high / low).ln() * 0.03).max(0.02).exp();
-        return (low / air, high * air);
+        let air = ((high.ln() - low.ln()) * 0.03).max(0.02).exp();
+        return ((low / air).max(f64::MIN_POSITIVE), (high * air).min(f64::MAX));
     }
     let air = match high - low {
         span if span > 0.0 => span * 0.03,

@@ -2,23 +2,23 @@
 
 use super::frame::{Axis, Frame};
 use super::scene::{Anchor, Ink, LETTERS, Scene};
-use super::{BELOW, Chart, LEFT, RIGHT, Sheet, WIDTH};
+use super::{BELOW, Chart, RIGHT, Sheet, WIDTH};
 use crate::number;
-use assay_analysis::figures::{SubjectFigures, Trace};
+use assay_analysis::figures::{Piece, SubjectFigures, Trace};
 
 /// Height of one frame of several, one for every subject.
 const PANEL: f64 = 96.0;
 /// Height of a frame that is alone.
 const ALONE: f64 = 170.0;
 /// Room for a name above its frame.
-const NAME: f64 = 20.0;
+const NAME: f64 = 22.0;
 
 /// Every subject's values in the order in which they were taken.
 pub(super) fn raw(sheet: &Sheet<'_>) -> Chart {
     let figures = sheet.figures;
     let longest = figures.subjects.iter().map(|s| s.n).max().unwrap_or(1);
     let order = if figures.in_blocks { "block" } else { "in the order in which they were taken" };
-    let x = Axis::counting(order, 0.0, longest as f64 - 1.0);
+    let x = Axis::counting(order, 1.0, longest as f64);
     let (low, high) = figures.range;
     let y = Axis::of(&sheet.metric, &figures.metric.unit, low, high, figures.view.logarithmic);
     let scene = panels(sheet, 0..figures.subjects.len(), &x, &y, |scene, frame, index| {
@@ -50,10 +50,10 @@ fn largest_piece(trace: &Trace) -> usize {
     trace.pieces.iter().map(|piece| piece.to - piece.from).max().unwrap_or(1)
 }
 
-/// Draws a series: its dots where there are few, else the band between its extremes with its medians.
+/// Draws a series over 1, 2, 3, …: its dots where there are few, else the band between its extremes with its medians.
 pub(super) fn trace(scene: &mut Scene, frame: &Frame, trace: &Trace, ink: Ink) {
     if trace.points.is_empty() {
-        let middle = |p: &assay_analysis::figures::Piece| (p.from + p.to - 1) as f64 / 2.0;
+        let middle = |p: &Piece| (p.from + p.to + 1) as f64 / 2.0;
         let upper = trace.pieces.iter().map(|p| frame.place((middle(p), p.max)));
         let lower = trace.pieces.iter().rev().map(|p| frame.place((middle(p), p.min)));
         scene.area(upper.chain(lower).collect(), ink, 0.35);
@@ -61,7 +61,7 @@ pub(super) fn trace(scene: &mut Scene, frame: &Frame, trace: &Trace, ink: Ink) {
         scene.line(medians.collect(), ink, 1.0);
         return;
     }
-    let places = trace.points.iter().enumerate().map(|(i, &v)| frame.place((i as f64, v)));
+    let places = trace.points.iter().enumerate().map(|(i, &v)| frame.place((i as f64 + 1.0, v)));
     let (radius, opacity) = match trace.points.len() {
         0..=60 => (3.0, 0.9),
         61..=400 => (2.0, 0.7),
@@ -122,18 +122,20 @@ fn panels(
     let several = sheet.names.len() > 1;
     let height = if subjects.len() > 1 { PANEL } else { ALONE };
     let name = if several { NAME } else { 4.0 };
-    let titled = LETTERS + 8.0;
+    // Beside a name there is room for the title of the axis as well.
+    let titled = if several { 4.0 } else { LETTERS + 8.0 };
     let total = titled + (height + name) * subjects.len() as f64 + BELOW;
     let mut scene = Scene::new(WIDTH, total.ceil());
     for (row, &index) in subjects.iter().enumerate() {
         let y = if row == 0 { y.clone() } else { y.clone().untitled() };
         let top = titled + (height + name) * row as f64 + name;
-        let width = WIDTH - LEFT - RIGHT;
-        let frame = Frame { left: LEFT, top, width, height, x: x.clone(), y };
+        let left = y.room();
+        let width = WIDTH - left - RIGHT;
+        let frame = Frame { left, top, width, height, x: x.clone(), y };
         frame.draw(&mut scene, row + 1 == subjects.len());
         draw(&mut scene, &frame, index);
         if several {
-            let place = (frame.right(), top - 6.0);
+            let place = (frame.right(), top - 8.0);
             scene.words(place, &sheet.names[index], Anchor::End, Ink::Subject(index));
         }
     }
