@@ -9,6 +9,7 @@
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.
 //! - [`verdict`]: one interval, one verdict.
 //! - [`comparison`]: everything that is said about one subject against another.
+//! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
 //! - [`scaling`]: how a scan's values grow with its parameter.
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
@@ -28,6 +29,7 @@ pub mod machine;
 pub mod noise;
 pub mod outlook;
 pub mod paired;
+pub mod protocol;
 pub mod scaling;
 pub mod spread;
 pub mod unpaired;

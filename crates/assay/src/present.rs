@@ -5,9 +5,10 @@ mod pages;
 use crate::args::{ColorWhen, FailIf, ShowArgs};
 use crate::{Ending, output};
 use anyhow::Context;
+use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Samples};
-use assay_report::{csv, json, markdown, terminal};
+use assay_report::{csv, json, markdown, protocol, terminal};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -52,20 +53,52 @@ pub(crate) fn present(
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let meta = json::Meta {
-        tool: TOOL.to_owned(),
-        argv: samples.argv.clone(),
-        file: file.map(|path| path.display().to_string()),
-    };
+    let meta = meta_of(samples, file);
     // An export that fails must not cost the screen, nor the other way round.
     let exported = show.export.iter().map(|path| {
         export(analysis, samples, &meta, path)
             .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(analysis, samples, show, &meta));
+    exported.push(pages::write(analysis, samples, &[], show, &meta));
     print(analysis, show, &meta)?;
     exported.into_iter().collect()
+}
+
+/// Shows the protocol, and writes the exports of the analysis; in JSON both stand together.
+pub(crate) fn protocol(
+    analysis: &Analysis,
+    samples: &Samples,
+    chains: &[Protocol],
+    show: &ShowArgs,
+    file: Option<&Path>,
+) -> anyhow::Result<()> {
+    let meta = meta_of(samples, file);
+    let mut report = json::render(analysis, &meta);
+    protocol::add_to(&mut report, analysis, chains);
+    let exported = show.export.iter().map(|path| {
+        match form_of(path)? {
+            Form::Json => std::fs::write(path, format!("{report:#}\n")).map_err(Into::into),
+            _ => export(analysis, samples, &meta, path),
+        }
+        .with_context(|| format!("--export {}", path.display()))
+    });
+    let mut exported: Vec<_> = exported.collect();
+    exported.push(pages::write(analysis, samples, chains, show, &meta));
+    if show.json {
+        output::print(&format!("{report:#}\n"))?;
+    } else {
+        output::print(&protocol::render(analysis, chains, &screen(show.color)))?;
+    }
+    exported.into_iter().collect()
+}
+
+fn meta_of(samples: &Samples, file: Option<&Path>) -> json::Meta {
+    json::Meta {
+        tool: TOOL.to_owned(),
+        argv: samples.argv.clone(),
+        file: file.map(|path| path.display().to_string()),
+    }
 }
 
 fn print(analysis: &Analysis, show: &ShowArgs, meta: &json::Meta) -> anyhow::Result<()> {

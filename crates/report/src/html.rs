@@ -15,11 +15,13 @@ use crate::json::Meta;
 use crate::label::label;
 use crate::names::{clean, fitted};
 use crate::number;
+use crate::protocol::{self, ChainOnPage};
 use crate::scan;
 use crate::terminal;
 use crate::words;
 use askama::Template;
 use assay_analysis::figures::Figures;
+use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Severity};
 use tables::Table;
@@ -37,6 +39,8 @@ pub struct Material<'a> {
     pub meta: &'a Meta,
     /// The command that makes this page again.
     pub command: &'a [String],
+    /// The protocol of every comparison; empty when none was asked for.
+    pub protocol: &'a [Protocol],
 }
 
 /// The page.
@@ -44,34 +48,7 @@ pub struct Material<'a> {
 /// # Errors
 /// When the template can't be filled, which would be a bug.
 pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
-    page(material, &[]).render()
-}
-
-/// One more part of the page, made by whoever knows more than the analysis: a heading with steps below it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Step {
-    /// What was checked.
-    pub name: String,
-    /// `passed`, `warning` or `failed`.
-    pub outcome: &'static str,
-    /// What came out, with its number.
-    pub told: String,
-}
-
-/// The page with the steps of a protocol above the plots.
-///
-/// # Errors
-/// When the template can't be filled, which would be a bug.
-pub fn render_with_steps(
-    material: Material<'_>,
-    conclusion: &str,
-    steps: &[Step],
-) -> Result<String, askama::Error> {
-    let mut page = page(material, steps);
-    if !conclusion.is_empty() {
-        page.conclusion = clean(conclusion);
-    }
-    page.render()
+    page(material).render()
 }
 
 #[derive(Template)]
@@ -82,8 +59,7 @@ struct Page {
     started: String,
     verdicts: Vec<Claim>,
     notes: Vec<String>,
-    conclusion: String,
-    steps: Vec<Step>,
+    chains: Vec<ChainOnPage>,
     plots: Vec<Plot>,
     tables: Vec<Table>,
     findings: Vec<Noted>,
@@ -122,8 +98,8 @@ struct DataPart {
     link: String,
 }
 
-fn page(material: Material<'_>, steps: &[Step]) -> Page {
-    let Material { analysis, figures, data, meta, command } = material;
+fn page(material: Material<'_>) -> Page {
+    let Material { analysis, figures, data, meta, command, protocol } = material;
     let plots = charts::charts(figures);
     let mut notes = Vec::new();
     let verdicts = claims(analysis, &mut notes);
@@ -133,8 +109,7 @@ fn page(material: Material<'_>, steps: &[Step]) -> Page {
         started: analysis.started.as_deref().map(short_time).unwrap_or_default(),
         verdicts,
         notes,
-        conclusion: String::new(),
-        steps: steps.to_vec(),
+        chains: protocol::on_page(analysis, protocol),
         plots: plots.iter().map(plot).collect(),
         tables: tables::of(analysis),
         findings: findings(analysis),

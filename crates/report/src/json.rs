@@ -302,6 +302,6 @@ fn optional(value: Option<f64>) -> Value {
 }
 
 /// A number; `null` when it is not finite.
-fn number(value: f64) -> Value {
+pub(crate) fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }

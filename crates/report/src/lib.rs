@@ -8,6 +8,7 @@
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
+//! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
 //! ```
@@ -40,6 +41,7 @@ mod noise;
 pub mod number;
 mod plot;
 pub mod progress;
+pub mod protocol;
 mod scan;
 mod scan_table;
 mod screen_table;

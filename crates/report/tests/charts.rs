@@ -4,10 +4,11 @@
 mod common;
 
 use assay_analysis::figures::{Figures, figures};
+use assay_analysis::protocol::{ProtocolOptions, run};
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Metric, Samples};
 use assay_report::charts::{Chart, charts, png, scene::Shape, svg};
-use assay_report::html::{Data, Material, Step, render, render_with_steps};
+use assay_report::html::{Data, Material, render};
 use assay_report::json::Meta;
 use common::Recipe;
 
@@ -44,6 +45,7 @@ fn page(samples: &Samples) -> String {
         data: &data,
         meta: &meta,
         command: &command,
+        protocol: &[],
     };
     render(material).unwrap()
 }
@@ -246,22 +248,14 @@ fn a_page_of_seventy_thousand_values_holds_them_all_in_two_megabytes() {
 fn a_protocol_stands_above_the_plots() {
     let samples = Recipe::of(&["old", "new"], &[1.0, 0.97], 0.02, 42).samples();
     let (analysis, figures) = analysed(&samples);
+    let chains = run(&samples, &analysis, &ProtocolOptions::default());
     let (data, meta, command) = (Data::of(&samples, None), meta(), Vec::new());
-    let material = Material {
-        analysis: &analysis,
-        figures: &figures,
-        data: &data,
-        meta: &meta,
-        command: &command,
-    };
-    let step = |outcome| Step { name: "power".into(), outcome, told: "42 < 50".into() };
+    let (analysis, figures, data, meta) = (&analysis, &figures, &data, &meta);
     let html =
-        render_with_steps(material, "One may publish this.", &[step("passed"), step("failed")])
-            .unwrap();
+        render(Material { analysis, figures, data, meta, command: &command, protocol: &chains });
+    let html = html.unwrap();
     let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));
-    assert!(at("One may publish this.") < at("class=\"failed\""));
-    assert!(at("class=\"failed\"") < at("<svg"));
-    assert!(html.contains("42 &#60; 50"));
+    assert!(at("1 validity") < at("4 effect") && at("4 effect") < at("<svg"));
 }
 
 #[test]

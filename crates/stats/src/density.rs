@@ -129,8 +129,8 @@ fn spreads(sorted: &[f64], divisor: f64) -> Option<(f64, f64)> {
     if sorted.len() < 2 {
         return None;
     }
-    let at = |p| descriptive::quantile_sorted(sorted, p);
-    Some((descriptive::standard_deviation(sorted), (at(0.75) - at(0.25)) / divisor))
+    let sd = descriptive::standard_deviation(sorted);
+    Some((sd, descriptive::interquartile_range(sorted) / divisor))
 }
 
 #[cfg(test)]

@@ -247,7 +247,7 @@ mod tests {
         // Q(a, x) is the chance of fewer than a events where x are expected.
         for a in [1_u32, 2, 5, 30] {
             for x in [0.1, 1.0, 7.0, 60.0, 500.0, 690.0] {
-                let mut term = (-x as f64).exp();
+                let mut term = f64::exp(-x);
                 let mut sum = term;
                 for k in 1..a {
                     term *= x / f64::from(k);

@@ -8,6 +8,7 @@ use crate::{output, present};
 use anyhow::Context;
 use assay_analysis::Analysis;
 use assay_analysis::figures::{Figures, figures};
+use assay_analysis::protocol::Protocol;
 use assay_data::Samples;
 use assay_report::charts::{self, png, svg};
 use assay_report::html::{self, Data, Material};
@@ -65,6 +66,7 @@ fn check_page(path: &Path) -> anyhow::Result<()> {
 pub(super) fn write(
     analysis: &Analysis,
     samples: &Samples,
+    protocol: &[Protocol],
     show: &ShowArgs,
     meta: &Meta,
 ) -> anyhow::Result<()> {
@@ -73,7 +75,13 @@ pub(super) fn write(
     }
     let figures = figures(samples, analysis);
     let written = show.report.as_deref().map(|path| {
-        write_page(analysis, samples, &figures, meta, path)
+        let data = Data::of(samples, meta.file.clone());
+        let command = present::argv();
+        let (figures, data, command) = (&figures, &data, &command);
+        let material = Material { analysis, figures, data, meta, command, protocol };
+        html::render(material)
+            .map_err(anyhow::Error::from)
+            .and_then(|page| replace(path, page.as_bytes()))
             .with_context(|| format!("--report {}", path.display()))
     });
     let drawn = show.plots.as_deref().map(|directory| {
@@ -86,19 +94,6 @@ pub(super) fn write(
         output::say(&format!("report: {}", path.display()));
     }
     written.into_iter().chain(drawn).collect()
-}
-
-fn write_page(
-    analysis: &Analysis,
-    samples: &Samples,
-    figures: &Figures,
-    meta: &Meta,
-    path: &Path,
-) -> anyhow::Result<()> {
-    let data = Data::of(samples, meta.file.clone());
-    let command = present::argv();
-    let material = Material { analysis, figures, data: &data, meta, command: &command };
-    replace(path, html::render(material)?.as_bytes())
 }
 
 fn write_plots(figures: &Figures, directory: &Path) -> anyhow::Result<()> {
