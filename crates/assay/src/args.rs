@@ -159,6 +159,14 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
 
+    /// Also write a page to publish: verdict, plots, numbers, machine, data and methods in one HTML file that opens offline
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Also write every plot into a directory, as SVG and as PNG
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
+
     /// Say nothing on standard error but errors
     #[arg(long, short)]
     pub quiet: bool,

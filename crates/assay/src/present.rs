@@ -1,5 +1,7 @@
 //! The end of every verb that decides: show the analysis, write the exports, and turn verdicts into an exit status.
 
+mod pages;
+
 use crate::args::{ColorWhen, FailIf, ShowArgs};
 use crate::{Ending, output};
 use anyhow::Context;
@@ -27,7 +29,8 @@ pub(crate) fn own_program_failed(directory: &Path) -> String {
     )
 }
 
-/// Checks before anything is measured that the files named by `--export` can be written in the form that they ask for.
+/// Checks before anything is measured that the files named by `--export`, `--report` and `--plots` can be written, and
+/// in which form.
 pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
     for path in &show.export {
         form_of(path)?;
@@ -40,7 +43,7 @@ pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
             );
         }
     }
-    Ok(())
+    pages::check(show)
 }
 
 /// Shows an analysis and writes its exports.
@@ -68,7 +71,9 @@ pub(crate) fn export_all(
         export(analysis, samples, &meta, path)
             .with_context(|| format!("--export {}", path.display()))
     });
-    exported.collect::<Vec<_>>().into_iter().collect()
+    let mut exported: Vec<_> = exported.collect();
+    exported.push(pages::write(analysis, samples, &[], show, &meta));
+    exported.into_iter().collect()
 }
 
 /// Shows the protocol, and writes the exports of the analysis; in JSON both stand together.
@@ -89,7 +94,8 @@ pub(crate) fn protocol(
         }
         .with_context(|| format!("--export {}", path.display()))
     });
-    let exported: Vec<_> = exported.collect();
+    let mut exported: Vec<_> = exported.collect();
+    exported.push(pages::write(analysis, samples, chains, show, &meta));
     if show.json {
         output::print(&format!("{report:#}\n"))?;
     } else {

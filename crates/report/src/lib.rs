@@ -1,6 +1,6 @@
-//! Analyses as text, JSON, CSV and Markdown.
+//! Analyses as text, JSON, CSV, Markdown, HTML and plots.
 //!
-//! Everything that shows reads an [`Analysis`](assay_analysis::Analysis) and nothing else: these are pure functions to strings.
+//! Everything that shows reads an [`Analysis`](assay_analysis::Analysis) and nothing else: these are pure functions to strings and bytes.
 //! They must not print, read files, look at a clock or compute statistics; the only arithmetic here is that of formatting.
 //!
 //! - [`number`]: values, percents and durations as people read them.
@@ -9,6 +9,7 @@
 //! - [`describe`]: one series from every side, and [`describe_json`] for programs.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`replication`]: a run and its repetition.
+//! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`json_all`]: every classical test, for programs.
 //! - [`planning`]: how many runs.
@@ -31,11 +32,13 @@
 mod all_table;
 mod beside;
 pub mod calibration;
+pub mod charts;
 pub mod csv;
 pub mod describe;
 pub mod describe_json;
 pub mod doctor;
 mod grid;
+pub mod html;
 pub mod json;
 pub mod json_all;
 mod label;

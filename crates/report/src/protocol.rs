@@ -4,10 +4,12 @@
 //! do where it did not pass. Nothing is decided here: statuses and reasons are read from [`assay_analysis::protocol`].
 
 mod json;
+mod page;
 mod reasons;
 mod words;
 
 pub use json::add_to;
+pub(crate) use page::{ChainOnPage, on_page};
 pub use words::sentence;
 
 use crate::layout::{Page, Tone};

@@ -101,8 +101,10 @@ impl Args {
 }
 
 /// Arguments that may be given anew to a run that goes on; everything else is the file's business.
-const ANEW: [&str; 9] =
-    ["resume", "time", "fail_if", "json", "export", "quiet", "color", "force", "yes"];
+const ANEW: [&str; 11] = [
+    "resume", "time", "fail_if", "json", "export", "report", "plots", "quiet", "color", "force",
+    "yes",
+];
 
 /// What to scan.
 #[derive(clap::Args, Debug, Default)]
