@@ -11,13 +11,14 @@ use crate::label::label;
 use crate::layout::{Page, STICKY, Tone};
 use crate::names::fitted;
 use crate::number::{self, Column};
-use crate::small_table;
 use crate::terminal::Screen;
 use assay_analysis::portrait::{LawKind, Portrait, Portraits};
 use assay_data::{Finding, Severity};
 
 /// Fewer values have no correlogram: every autocorrelation would be within its bounds.
 const CORRELOGRAM_FROM: usize = 10;
+/// Fewer values follow any law.
+const LAWS_FROM: usize = 8;
 /// Fewer values have no picture of the distribution but their box.
 const SHAPE_FROM: usize = 5;
 
@@ -72,7 +73,7 @@ fn draw(page: &mut Page, p: &Portrait, name: &str) {
             pictures::correlogram(page, p);
         }
         say(page, words::dependence(p));
-        if p.description.n >= SHAPE_FROM {
+        if p.description.n >= LAWS_FROM {
             laws(page, p, &column);
         }
         page.gap();
@@ -132,11 +133,11 @@ fn numbers(page: &mut Page, p: &Portrait, column: &Column) {
     let quantiles: Vec<String> = quantiles.iter().map(|(name, v)| shown(name, *v)).collect();
     say(page, format!("{} values{unit}: {}", d.n, quantiles.join(" · ")));
     let spread = format!(
-        "mean{STICKY}{}{STICKY}±{STICKY}{} (standard deviation) · {} · {} from the median to the typical value",
+        "mean{STICKY}{}{STICKY}±{STICKY}{} (standard deviation) · {} · {}",
         column.number(d.mean),
         column.number(d.sd),
         shown("trimmed mean", d.trimmed_mean_10),
-        column.number(d.mad_raw),
+        shown("median deviation", d.mad_raw),
     );
     say(page, spread);
     if p.distinct > 1 {
@@ -149,29 +150,25 @@ fn laws(page: &mut Page, p: &Portrait, column: &Column) {
     if p.laws.is_empty() {
         return;
     }
-    head(page, "laws fitted");
+    head(page, "laws fitted, and how many values each puts on the wrong side where it fits worst");
     let mut laws = p.laws.clone();
     laws.sort_by(|a, b| a.distance.total_cmp(&b.distance));
-    let rows: Vec<[String; 3]> = laws
-        .iter()
-        .map(|law| {
-            let with = match law.kind {
-                LawKind::Normal => {
-                    format!("mean {}, sd {}", column.number(law.mean), column.number(law.sd))
-                }
-                LawKind::Lognormal => format!(
-                    "median {}, times or over {}",
-                    column.number(law.mean.exp()),
-                    number::fixed(law.sd.exp(), 2)
-                ),
-                LawKind::Exponential => format!("mean {}", column.number(law.mean)),
-            };
-            let wrong = number::percent(law.distance);
-            [law.kind.word().to_owned(), with, wrong]
-        })
-        .collect();
-    let heads = ["", "with", "on the wrong side"].map(str::to_owned);
-    small_table::draw(page, &heads, &rows, &vec![Tone::Plain; rows.len()]);
+    for law in laws {
+        let with = match law.kind {
+            LawKind::Normal => {
+                format!("mean {}, sd {}", column.number(law.mean), column.number(law.sd))
+            }
+            LawKind::Lognormal => format!(
+                "median {}, spread × {}",
+                column.number(law.mean.exp()),
+                number::fixed(law.sd.exp(), 2)
+            ),
+            LawKind::Exponential => format!("mean {}", column.number(law.mean)),
+        };
+        let wrong = number::percent(law.distance);
+        let text = page.spelled(&format!("  {:<12}{wrong:>7}   {with}", law.kind.word()));
+        page.line(&vec![(Tone::Plain, text)]);
+    }
     say(page, words::tails(p));
 }
 

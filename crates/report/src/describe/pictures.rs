@@ -15,6 +15,8 @@ const DENSITY_LINES: usize = 6;
 const ECDF_LINES: usize = 4;
 const COURSE_LINES: usize = 8;
 const LAG_LINES: usize = 3;
+/// Columns of one value in the course of a short series, at most.
+const WIDEST_VALUE: usize = 6;
 
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII_LEVELS: [char; 3] = [' ', '.', '#'];
@@ -154,6 +156,8 @@ fn joined(slices: &[Slice]) -> Slice {
 
 /// From smallest to largest value of every stretch, with its median; below it where the series changed.
 pub(super) fn course(page: &mut Page, p: &Portrait, column: &Column) {
+    // A short series is stretched, so that its steps can be seen.
+    let stretch = (columns(page) / p.course.len()).clamp(1, WIDEST_VALUE);
     let columns = columns(page).min(p.course.len());
     let [band, dot, mark, over, under] = if page.unicode() {
         ['░', '━', '↑', '▲', '▼']
@@ -189,15 +193,17 @@ pub(super) fn course(page: &mut Page, p: &Portrait, column: &Column) {
             _ if row + 1 == COURSE_LINES => page.spelled(&column.number(high)),
             _ => String::new(),
         };
-        line(page, &label, Tone::Plain, slices.iter().map(cell).collect());
+        let text = slices.iter().flat_map(|s| std::iter::repeat_n(cell(s), stretch)).collect();
+        line(page, &label, Tone::Plain, text);
     }
-    let mut marks = vec![' '; columns];
+    let mut marks = vec![' '; columns * stretch];
     let changes = p.stability.steady.iter().flat_map(|s| s.parts.iter().skip(1));
     for part in changes {
         if let Some(at) = slices.iter().position(|s| s.end > part.start) {
-            marks[at] = mark;
+            marks[at * stretch] = mark;
         }
     }
+    let columns = columns * stretch;
     if marks.contains(&mark) {
         line(page, "", Tone::Unsure, marks.into_iter().collect());
     }

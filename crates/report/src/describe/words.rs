@@ -5,6 +5,8 @@ use assay_analysis::portrait::{Portrait, SteadyLabel};
 
 /// A distribution less skewed than this looks the same from both sides.
 const EVEN: f64 = 0.25;
+/// Of fewer values skewness and kurtosis say next to nothing.
+const TAILS_FROM: usize = 20;
 /// An excess kurtosis this near that of a law is called the same.
 const NEAR: f64 = 0.5;
 
@@ -79,7 +81,7 @@ pub(super) fn dependence(p: &Portrait) -> String {
 
 /// Where skewness and kurtosis lie among those of known laws, in words.
 pub(super) fn tails(p: &Portrait) -> String {
-    let Some(t) = p.tails else { return String::new() };
+    let Some(t) = p.tails.filter(|_| p.description.n >= TAILS_FROM) else { return String::new() };
     let side = if t.skewness > 0.0 { "right" } else { "left" };
     let told = if t.skewness.abs() < EVEN {
         match t.kurtosis {
