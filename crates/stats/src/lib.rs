@@ -15,6 +15,7 @@
 )]
 
 pub mod adjust;
+pub mod anytime;
 pub mod autocorrelation;
 pub mod binomial;
 pub mod change_points;
@@ -22,6 +23,7 @@ pub mod dependent;
 pub mod descriptive;
 pub mod groups;
 mod interval;
+pub mod levels;
 pub mod normal;
 pub mod order;
 pub mod power;
@@ -33,6 +35,7 @@ pub mod signed_rank;
 pub mod special;
 pub mod steady_state;
 pub mod student_t;
+pub mod suite;
 pub mod trend;
 pub mod two_sample;
 
