@@ -119,8 +119,10 @@ fn percentiles(mut found: Vec<f64>, confidence: f64) -> Interval {
 mod tests {
     use super::*;
 
+    type Samples = (Vec<f64>, Vec<f64>);
+
     /// Benchmarks whose true log-ratios are 0.1 on average, with this spread among them.
-    fn suite(number: u64, count: usize, among: f64) -> (Vec<(Vec<f64>, Vec<f64>)>, f64) {
+    fn suite(number: u64, count: usize, among: f64) -> (Vec<Samples>, f64) {
         let mut stream = Stream::new(70, number);
         let mut truth = 0.0;
         let pairs = (0..count)
@@ -137,7 +139,7 @@ mod tests {
         (pairs, truth)
     }
 
-    fn mean_of(pairs: &[(Vec<f64>, Vec<f64>)], seed: u64) -> GeometricMean {
+    fn mean_of(pairs: &[Samples], seed: u64) -> GeometricMean {
         let pairs: Vec<Pair<'_>> = pairs.iter().map(|(x, y)| Pair { x, y }).collect();
         geometric_mean(&pairs, 0.95, 199, seed).unwrap()
     }
