@@ -14,6 +14,7 @@
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
 //! - [`calibration`]: how often a series of one program would have been called two.
 //! - [`spread`]: whether a setting makes runs spread less.
+//! - [`figures`]: what the plots of a report show, thinned.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
 pub mod analysis;
@@ -22,6 +23,7 @@ pub mod checks;
 pub mod comparison;
 pub mod describe;
 pub mod design;
+pub mod figures;
 pub mod machine;
 pub mod noise;
 pub mod outlook;

@@ -42,4 +42,5 @@ mod scan_table;
 mod screen_table;
 mod small_table;
 pub mod terminal;
+mod ticks;
 pub mod words;

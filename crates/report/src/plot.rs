@@ -4,7 +4,7 @@
 use crate::label::label;
 use crate::layout::{Line, Page, Tone};
 use crate::names::{fitted, width};
-use crate::number;
+use crate::ticks;
 use assay_analysis::{Analysis, Curve};
 use assay_data::Unit;
 
@@ -209,59 +209,15 @@ fn legend(page: &mut Page, analysis: &Analysis, curves: &[&Curve], canvas: &Canv
     page.paragraph(2, &[(Tone::Plain, entries.join("   ")), (Tone::Quiet, format!("   ({axes})"))]);
 }
 
-/// Round values within the range with their logarithms; the ends themselves where there are fewer than two.
+/// Round values within the range with their logarithms.
 fn ticks(axis: &Axis, unit: &Unit) -> Vec<(f64, String)> {
-    let told = |value: f64| (value.ln(), number::chosen(value, unit));
-    for factors in steps(unit) {
-        let base: f64 = if *unit == Unit::Byte { 1024.0 } else { 10.0 };
-        let decades =
-            (axis.low / base.ln()).floor() as i32 - 1..=(axis.high / base.ln()).ceil() as i32;
-        let round: Vec<f64> = decades
-            .flat_map(|decade| factors.iter().map(move |factor| factor * base.powi(decade)))
-            .filter(|value| (axis.low..=axis.high).contains(&value.ln()))
-            .collect();
-        if round.len() > MOST_TICKS {
-            let every = round.len().div_ceil(MOST_TICKS);
-            return round.into_iter().step_by(every).map(told).collect();
-        }
-        if round.len() >= 2 {
-            return round.into_iter().map(told).collect();
-        }
-    }
-    let ends = if axis.high > axis.low { vec![axis.low, axis.high] } else { vec![axis.low] };
-    ends.into_iter().map(|log| (log, number::value(log.exp(), unit))).collect()
-}
-
-/// From the coarsest to the finest division of a decade (of bytes: of a factor of 1,024).
-fn steps(unit: &Unit) -> [&'static [f64]; 3] {
-    match unit {
-        Unit::Byte => [
-            &[1.0],
-            &[1.0, 16.0, 128.0],
-            &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0],
-        ],
-        _ => [&[1.0], &[1.0, 3.0], &[1.0, 2.0, 5.0]],
-    }
+    let round = ticks::logarithmic(axis.low.exp(), axis.high.exp(), unit, MOST_TICKS);
+    round.into_iter().map(|(value, text)| (value.ln(), text)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn labels(low: f64, high: f64, unit: &Unit) -> Vec<String> {
-        let axis = Axis { low: low.ln(), high: high.ln() };
-        ticks(&axis, unit).into_iter().map(|(_, text)| text).collect()
-    }
-
-    #[test]
-    fn the_axis_names_round_values_within_its_range() {
-        assert_eq!(labels(0.0008, 2.0, &Unit::Second), ["1 ms", "10 ms", "100 ms", "1 s"]);
-        assert_eq!(labels(0.002, 0.007, &Unit::Second), ["2 ms", "5 ms"]);
-        assert_eq!(labels(0.0021, 0.0024, &Unit::Second), ["2.100 ms", "2.400 ms"]);
-        assert_eq!(labels(3e5, 4e6, &Unit::Byte), ["512 KiB", "1 MiB", "2 MiB"]);
-        assert_eq!(labels(7.0, 7.0, &Unit::One), ["7.000"]);
-        assert_eq!(labels(1e-9, 1e9, &Unit::Second).len(), 5);
-    }
 
     #[test]
     fn the_ends_of_a_range_are_the_ends_of_the_picture() {

@@ -1,8 +1,10 @@
 //! p-values of several questions asked at once, adjusted so that each can be read against the level
 //! for all.
 //!
-//! Holm (1979) bounds the chance of any false answer, Benjamini and Hochberg (1995) the expected
-//! share of false ones among those found. Both return p-values in the order given, as R's
+//! Holm (1979) bounds the chance of any false answer, as Bonferroni does with less power and Hochberg
+//! (1988) with more, if the questions are not too contrary; Benjamini and Hochberg (1995) bound the
+//! expected share of false ones among those found, Benjamini and Yekutieli (2001) the same whatever
+//! the dependence. All return p-values in the order given, as R's
 //! `p.adjust`.
 
 /// Holm's step-down adjustment. `p`: in 0..=1, any order; results in 0..=1; O(k log k).
@@ -17,14 +19,41 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
+/// Bonferroni's: every p times their number, at most 1. `p`: in 0..=1; O(k).
+#[must_use]
+pub fn bonferroni(p: &[f64]) -> Vec<f64> {
+    let number = p.len() as f64;
+    p.iter().map(|p| (p * number).min(1.0)).collect()
+}
+
+/// Hochberg's step-up adjustment. `p`: in 0..=1, any order; results in 0..=1; O(k log k).
+#[must_use]
+pub fn hochberg(p: &[f64]) -> Vec<f64> {
+    step_up(p, |place| (p.len() - place) as f64)
+}
+
 /// Benjamini and Hochberg's step-up adjustment. `p`: in 0..=1, any order; results in 0..=1; O(k log
 /// k).
 #[must_use]
 pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
+    step_up(p, |place| p.len() as f64 / (place + 1) as f64)
+}
+
+/// Benjamini and Yekutieli's step-up adjustment, for questions that depend on each other in any way.
+/// `p`: in 0..=1, any order; results in 0..=1; O(k log k).
+#[must_use]
+pub fn benjamini_yekutieli(p: &[f64]) -> Vec<f64> {
+    let harmonic: f64 = (1..=p.len()).map(|i| 1.0 / i as f64).sum();
+    step_up(p, |place| harmonic * p.len() as f64 / (place + 1) as f64)
+}
+
+/// From the largest p down: each times the factor of its place in ascending order (from 0), never
+/// more than those above it.
+fn step_up(p: &[f64], factor: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut adjusted = vec![0.0; p.len()];
     let mut smallest: f64 = 1.0;
     for (place, index) in ascending(p).into_iter().enumerate().rev() {
-        smallest = smallest.min(p[index] * (p.len() as f64 / (place + 1) as f64));
+        smallest = smallest.min(p[index] * factor(place));
         adjusted[index] = smallest;
     }
     adjusted
@@ -44,6 +73,10 @@ mod tests {
     fn a_single_question_needs_no_adjustment() {
         assert_eq!(holm(&[0.03]), [0.03]);
         assert_eq!(benjamini_hochberg(&[0.03]), [0.03]);
+        for method in [bonferroni, hochberg, benjamini_yekutieli] {
+            assert_eq!(method(&[0.03]), [0.03]);
+            assert!(method(&[]).is_empty());
+        }
         assert!(holm(&[]).is_empty() && benjamini_hochberg(&[]).is_empty());
     }
 
@@ -53,5 +86,14 @@ mod tests {
         assert_eq!(holm(&p), [1.0, 0.04, 1.0, 1.0]);
         let bh = benjamini_hochberg(&p);
         assert!(bh[1] <= bh[2] && bh[2] <= bh[3] && bh[3] <= bh[0] && bh[0] <= 1.0);
+    }
+    #[test]
+    fn stricter_promises_give_larger_values() {
+        let p = [0.9, 0.01, 0.03, 0.02, 0.04];
+        let (up, down, all) = (hochberg(&p), holm(&p), bonferroni(&p));
+        let (bh, by) = (benjamini_hochberg(&p), benjamini_yekutieli(&p));
+        for i in 0..p.len() {
+            assert!(bh[i] <= up[i] && up[i] <= down[i] && down[i] <= all[i] && bh[i] <= by[i]);
+        }
     }
 }

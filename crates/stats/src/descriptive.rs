@@ -33,6 +33,42 @@ pub fn variance(xs: &[f64]) -> f64 {
     central_sum(xs, 2) / (xs.len() - 1) as f64
 }
 
+/// The sum, as if added exactly and rounded at the end (Neumaier's compensated sum). `xs`: finite,
+/// any order; O(n).
+#[must_use]
+pub fn sum(xs: &[f64]) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0);
+    for &x in xs {
+        let next = sum + x;
+        lost += if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
+        sum = next;
+    }
+    sum + lost
+}
+
+/// The geometric mean; NaN where a value is not positive, and for no values. `xs`: finite, any
+/// order; O(n).
+#[must_use]
+pub fn geometric_mean(xs: &[f64]) -> f64 {
+    if xs.iter().any(|x| *x <= 0.0) {
+        return f64::NAN;
+    }
+    mean(&xs.iter().map(|x| x.ln()).collect::<Vec<_>>()).exp()
+}
+
+/// The mean of what is left when this share of the values is taken away at either end: R's
+/// `mean(trim = share)`.
+///
+/// `sorted`: ascending, finite; `share` in 0..0.5 (the median from 0.5 on). NaN for no values. O(n).
+#[must_use]
+pub fn trimmed_mean(sorted: &[f64], share: f64) -> f64 {
+    let cut = (sorted.len() as f64 * share.max(0.0)).floor() as usize;
+    if share >= 0.5 || 2 * cut >= sorted.len() {
+        return quantile_sorted(sorted, 0.5);
+    }
+    mean(&sorted[cut..sorted.len() - cut])
+}
+
 /// The square root of [`variance`].
 #[must_use]
 pub fn standard_deviation(xs: &[f64]) -> f64 {
@@ -53,6 +89,41 @@ pub fn skewness(xs: &[f64]) -> f64 {
 pub fn excess_kurtosis(xs: &[f64]) -> f64 {
     let n = xs.len() as f64;
     (central_sum(xs, 4) / n) / (central_sum(xs, 2) / n).powi(2) - 3.0
+}
+
+/// A skewness or an excess kurtosis by each of the three definitions that statistics packages print.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ByDefinition {
+    /// With plain moments: g₁, g₂.
+    pub plain: f64,
+    /// Adjusted for bias, as SAS and Excel have it: G₁ (from 3 values on), G₂ (from 4); otherwise NaN.
+    pub adjusted: f64,
+    /// With the variance of divisor n − 1 below: b₁, b₂; the default of R's `e1071`.
+    pub by_sd: f64,
+}
+
+/// [`skewness`] by each definition. NaN for constant or no values. O(n).
+#[must_use]
+pub fn skewness_by_definition(xs: &[f64]) -> ByDefinition {
+    let (n, plain) = (xs.len() as f64, skewness(xs));
+    let adjusted = plain * (n * (n - 1.0)).sqrt() / (n - 2.0);
+    ByDefinition {
+        plain,
+        adjusted: if xs.len() >= 3 { adjusted } else { f64::NAN },
+        by_sd: plain * ((n - 1.0) / n).powf(1.5),
+    }
+}
+
+/// [`excess_kurtosis`] by each definition. NaN for constant or no values. O(n).
+#[must_use]
+pub fn excess_kurtosis_by_definition(xs: &[f64]) -> ByDefinition {
+    let (n, plain) = (xs.len() as f64, excess_kurtosis(xs));
+    let adjusted = (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * plain + 6.0);
+    ByDefinition {
+        plain,
+        adjusted: if xs.len() >= 4 { adjusted } else { f64::NAN },
+        by_sd: (plain + 3.0) * (1.0 - 1.0 / n).powi(2) - 3.0,
+    }
 }
 
 /// The values in ascending order. O(n log n).
@@ -80,6 +151,21 @@ pub fn quantile_sorted(sorted: &[f64], p: f64) -> f64 {
         return low;
     }
     low + fraction * (sorted[(below + 1).min(last)] - low)
+}
+
+/// The distance between the quartiles of type 7, taken from offsets to the smallest value so that
+/// values about 1e12 keep their digits: R's `IQR`. `sorted`: ascending; NaN for no values. O(1).
+#[must_use]
+pub fn interquartile_range(sorted: &[f64]) -> f64 {
+    let Some(&first) = sorted.first() else { return f64::NAN };
+    let last = sorted.len() - 1;
+    let offset = |p: f64| {
+        let position = last as f64 * p;
+        let below = position.floor() as usize;
+        let [low, high] = [below, (below + 1).min(last)].map(|at| sorted[at] - first);
+        low + (position - below as f64) * (high - low)
+    };
+    offset(0.75) - offset(0.25)
 }
 
 /// The median; NaN for no values. `xs`: any order, left as it is; O(n) and a copy.

@@ -49,15 +49,32 @@ fn centre(x: f64) -> f64 {
     density(x) * sum
 }
 
-/// P(Z > x) for x ≥ 2: φ(x) / (x + 1/(x + 2/(x + 3/(x + ...)))).
+/// P(Z > x) for x ≥ 2.
 fn tail(x: f64) -> f64 {
+    density(x) / mills_denominator(x)
+}
+
+/// φ(x) / P(Z > x) for x ≥ 2: x + 1/(x + 2/(x + 3/(x + ...))).
+fn mills_denominator(x: f64) -> f64 {
     /// At x = 2, the worst case, this many levels reach the last bit.
     const LEVELS: u32 = 120;
     let mut fraction = x;
     for level in (1..=LEVELS).rev() {
         fraction = x + f64::from(level) / fraction;
     }
-    density(x) / fraction
+    fraction
+}
+
+/// log₁₀ P(Z > z), also where the probability itself is smaller than any number.
+///
+/// To about 1e-13 relative for z > 0; −∞ for ∞, NaN for NaN.
+#[must_use]
+pub fn log10_upper(z: f64) -> f64 {
+    if z < 2.0 || z == f64::INFINITY {
+        return cdf(-z).log10();
+    }
+    let ln_density = -0.5 * z * z - 0.5 * TAU.ln();
+    (ln_density - mills_denominator(z).ln()) / std::f64::consts::LN_10
 }
 
 /// The value that a standard normal variable does not exceed with probability `p`; about 1e-14
@@ -117,6 +134,19 @@ mod tests {
         assert_eq!(cdf(f64::INFINITY), 1.0);
         assert_eq!(cdf(f64::NEG_INFINITY), 0.0);
         assert!(cdf(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn logarithms_of_tails_go_beyond_the_smallest_number() {
+        // R: pnorm(c(1, 5, 30, 100, 1000), lower.tail = FALSE, log.p = TRUE) / log(10)
+        close(log10_upper(1.0), 0.158_655_253_931_457_05_f64.log10(), 1e-13);
+        close(log10_upper(5.0), 2.866_515_718_791_94e-7_f64.log10(), 1e-13);
+        close(log10_upper(30.0), 4.906_713_927_148_187e-198_f64.log10(), 1e-13);
+        close(log10_upper(-3.0), cdf(3.0).log10(), 1e-10);
+        assert!(log10_upper(1000.0) < -217_000.0 && log10_upper(1000.0) > -217_200.0);
+        assert_eq!(log10_upper(f64::INFINITY), f64::NEG_INFINITY);
+        assert_eq!(log10_upper(f64::NEG_INFINITY), 0.0);
+        assert!(log10_upper(f64::NAN).is_nan());
     }
 
     #[test]

@@ -74,10 +74,21 @@ impl Stream {
         let d = shape.max(1.0) - 1.0 / 3.0;
         let c = 1.0 / (9.0 * d).sqrt();
         loop {
-            let z = self.normal();
+            let z = self.polar_normal();
             let v = (1.0 + c * z).powi(3);
             if v > 0.0 && self.uniform().ln() < 0.5 * z * z + d * (1.0 - v + v.ln()) {
                 return d * v;
+            }
+        }
+    }
+
+    /// A standard normal number by Marsaglia's polar method: quicker, and not in step with others.
+    fn polar_normal(&mut self) -> f64 {
+        loop {
+            let (x, y) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
+            let square = x * x + y * y;
+            if square < 1.0 && square > 0.0 {
+                return x * (-2.0 * square.ln() / square).sqrt();
             }
         }
     }

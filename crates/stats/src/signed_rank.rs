@@ -8,6 +8,10 @@
 //! and zeros can only widen the interval. Which confidence to ask, and what follows, is not decided
 //! here.
 
+mod test;
+
+pub use test::SignedRankTest;
+
 use crate::selection::{SortedMatrix, is_ascending};
 use crate::{Interval, normal};
 use std::collections::BTreeMap;

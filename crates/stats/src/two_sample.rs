@@ -1,20 +1,35 @@
-//! Two samples taken apart: the shift between them, and intervals for it that assume no
-//! distribution.
+//! Two samples taken apart: the shift between them, intervals for it that assume no distribution,
+//! and the classical tests.
 //!
 //! The estimate is that of Hodges and Lehmann (1963), the median of all differences; every interval
 //! here goes from one of these differences to another, and differs only in how it counts: by the
 //! exact law of the Mann-Whitney statistic, by its normal approximation as R does (`wilcox.test`),
 //! or by placements, which do not assume that both samples spread alike and can be widened for
-//! dependence. All shifts are second minus first: `y` − `x`.
+//! dependence. Everything is second against first: shifts are `y` − `x`, ratios `y` / `x`, "less" is a
+//! smaller `y`; R's `f(y, x)` is `f(x, y)` here, the reference first.
 
+mod brunner_munzel;
+mod effect_size;
+mod equivalence;
+mod kolmogorov_smirnov;
 mod mann_whitney;
 mod placement;
+mod rank_sum;
+mod ratio_of_means;
+mod variance_ratio;
 
+pub use brunner_munzel::{BrunnerMunzel, brunner_munzel};
+pub use effect_size::{EffectSize, effect_size};
+pub use equivalence::{Equivalence, equivalence};
+pub use kolmogorov_smirnov::{KolmogorovSmirnov, kolmogorov_smirnov};
 pub use mann_whitney::{
-    mann_whitney_asymptotic_interval, mann_whitney_critical, mann_whitney_exact_interval,
-    mann_whitney_interval,
+    mann_whitney_asymptotic_interval, mann_whitney_asymptotic_ranks, mann_whitney_critical,
+    mann_whitney_exact_interval, mann_whitney_interval,
 };
 pub use placement::{Placement, placement_interval};
+pub use rank_sum::{RankSum, exact_shift_interval};
+pub use ratio_of_means::{delta_log, fieller};
+pub use variance_ratio::{VarianceRatio, variance_ratio};
 
 use crate::Interval;
 use crate::selection::{SortedMatrix, is_ascending};

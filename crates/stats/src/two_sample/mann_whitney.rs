@@ -15,7 +15,7 @@ use crate::{Interval, normal, signed_rank::LEVEL_SLACK};
 const EXACT_COST: u128 = 1 << 26;
 
 /// Below this size, on both sides, R's default interval is the exact one.
-const EXACT_BELOW: usize = 50;
+pub(super) const EXACT_BELOW: usize = 50;
 
 /// The largest k with P(U ≤ k) ≤ `level`/2 for samples of `n` and `m` values without ties, when
 /// both come from one population.
@@ -50,7 +50,7 @@ pub fn mann_whitney_critical(n: usize, m: usize, level: f64) -> Option<u64> {
 /// The generating function is the product over i = 1..=small of (1 − q^(large+i)) / (1 − q^i), each
 /// factor divided by its value at q = 1, so that probabilities remain probabilities. Going up from
 /// u = 0 the coefficients grow, and the subtraction costs no digits.
-fn lower_half(small: usize, large: usize) -> Vec<f64> {
+pub(super) fn lower_half(small: usize, large: usize) -> Vec<f64> {
     let middle = small * large / 2;
     let mut row = vec![0.0; middle + 1];
     row[0] = 1.0;
@@ -72,7 +72,7 @@ fn lower_half(small: usize, large: usize) -> Vec<f64> {
 
 /// Half of the pairs, and the standard deviation of U, `ties` being the sum of c³ − c over groups
 /// of c equal values.
-fn half_and_sd(n: usize, m: usize, ties: f64) -> (f64, f64) {
+pub(super) fn half_and_sd(n: usize, m: usize, ties: f64) -> (f64, f64) {
     let (pairs, all) = (n as f64 * m as f64, (n + m) as f64);
     let variance = pairs / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
     (pairs / 2.0, variance.max(0.0).sqrt())
@@ -102,22 +102,35 @@ pub fn mann_whitney_exact_interval(
 /// The interval for the shift from `x` to `y` by the normal law with continuity correction and with
 /// the ties inside each sample, as R has it.
 ///
-/// The ends are the differences number ⌈nm/2 − ½ − zσ⌉ and ⌈nm/2 + ½ + zσ⌉, but at least the first
-/// and at most the last: tiny samples thus get the widest interval there is, without the confidence
-/// asked for. None for an empty sample or a confidence outside of 0..1.
+/// Its ends are the differences that [`mann_whitney_asymptotic_ranks`] numbers. None for an empty
+/// sample or a confidence outside of 0..1.
 #[must_use]
 pub fn mann_whitney_asymptotic_interval(
     x_sorted: &[f64],
     y_sorted: &[f64],
     confidence: f64,
 ) -> Option<Interval> {
-    let (lower, upper) = asymptotic_ranks(x_sorted, y_sorted, confidence)?;
-    let pairs = x_sorted.len() as u64 * y_sorted.len() as u64;
-    let upper = (upper as u64).min(pairs);
-    difference_interval(x_sorted, y_sorted, lower.max(1.0) as u64, upper)
+    let (lower, upper) = mann_whitney_asymptotic_ranks(x_sorted, y_sorted, confidence)?;
+    difference_interval(x_sorted, y_sorted, lower, upper)
 }
 
-/// The numbers of the two differences, before they are brought into range.
+/// The numbers, in ascending order from 1, of the two differences between which the large-sample
+/// interval lies: ⌈nm/2 − ½ − zσ⌉ and ⌈nm/2 + ½ + zσ⌉, but at least the first and at most the last.
+///
+/// Tiny samples thus get the widest interval there is, without the confidence asked for. Both
+/// ascending; None for an empty sample or a confidence outside of 0..1. O(n + m).
+#[must_use]
+pub fn mann_whitney_asymptotic_ranks(
+    x_sorted: &[f64],
+    y_sorted: &[f64],
+    confidence: f64,
+) -> Option<(u64, u64)> {
+    let (lower, upper) = asymptotic_ranks(x_sorted, y_sorted, confidence)?;
+    let pairs = x_sorted.len() as u64 * y_sorted.len() as u64;
+    Some((lower.max(1.0) as u64, (upper as u64).min(pairs)))
+}
+
+/// The same before they are brought into range.
 fn asymptotic_ranks(x_sorted: &[f64], y_sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
     if x_sorted.is_empty() || y_sorted.is_empty() || !(0.0..1.0).contains(&confidence) {
         return None;

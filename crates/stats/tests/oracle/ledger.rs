@@ -1,6 +1,6 @@
 //! Counts what was compared, and holds every value to the tolerance that is stated for it.
 
-use assay_stats::Interval;
+use assay_stats::{Interval, PValues};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -16,6 +16,9 @@ pub struct Tolerance {
 
 /// The same number, but for the last bit, which the JSON reader may get wrong.
 pub const SAME: Tolerance = Tolerance { relative: 4e-16, absolute: 0.0 };
+
+/// A p-value: as good as 1e-9 down to 1e-300, below which digits are lost.
+pub const P: Tolerance = Tolerance { relative: 1e-9, absolute: 1e-300 };
 
 pub fn relative(relative: f64) -> Tolerance {
     Tolerance { relative, absolute: 0.0 }
@@ -39,6 +42,34 @@ impl Ledger {
         if !(ours == expected || both_nan || (ours - expected).abs() <= allowed) {
             self.wrong.push(format!("{}: {what}: {ours:e}, expected {expected:e}", self.case));
         }
+    }
+
+    pub fn check_truth(&mut self, what: &'static str, ours: bool, expected: &Value) {
+        self.check_none(what, Some(ours) == expected.as_bool());
+    }
+
+    /// What is right or wrong as a whole, such as giving no answer where R gives none.
+    pub fn check_none(&mut self, what: &'static str, right: bool) {
+        *self.compared.entry(what).or_default() += 1;
+        if !right {
+            self.wrong.push(format!("{}: {what}: not as R has it", self.case));
+        }
+    }
+
+    /// No interval where R's has ends that are no numbers.
+    pub fn check_no_interval(&mut self, what: &'static str, expected: &Value) {
+        self.check_none(what, number(&expected[0]).is_nan() && number(&expected[1]).is_nan());
+    }
+
+    /// The three p-values, under R's names.
+    pub fn check_p(&mut self, what: &'static str, ours: Option<PValues>, expected: &Value) {
+        let Some(ours) = ours else {
+            self.check_none(what, false);
+            return;
+        };
+        self.check(what, ours.two, &expected["p_two"], P);
+        self.check(what, ours.less, &expected["p_less"], P);
+        self.check(what, ours.greater, &expected["p_greater"], P);
     }
 
     pub fn check_ends(

@@ -1,0 +1,116 @@
+//! What the plots of a report show: every curve, thinned to what a page can hold and an eye can see.
+//!
+//! Pure, like all of the analysis; nothing is drawn here. However many observations there are, the result is of bounded size:
+//! a series keeps its extremes and medians in at most 800 pieces, an empirical distribution at most 1,000 points, a density
+//! 400. What was thinned, cut off or left out is counted beside it, so that the caption can say so.
+//!
+//! Densities are normal-kernel estimates with R's `bw.nrd0` (Silverman 1986). Resampled standard deviations follow Efron
+//! (1979); differences of all pairs are those of at most 600 quantiles of either side.
+
+mod differences;
+mod series;
+mod shape;
+mod view;
+
+pub use differences::{Between, BlockDifferences};
+pub use series::{Correlogram, Piece, Trace};
+pub use shape::{FiveNumbers, Shape};
+pub use view::View;
+
+use crate::Analysis;
+use assay_data::{Design, Metric, Samples};
+
+/// More subjects are not drawn beside each other: no eye can tell them apart. The first ones are.
+pub const MOST_SUBJECTS: usize = 8;
+
+/// A point of a curve.
+pub type Point = (f64, f64);
+
+/// The data of every plot of the primary metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// The metric.
+    pub metric: Metric,
+    /// The part of the values' axis that plots of their distribution show.
+    pub view: View,
+    /// The smallest and the largest of all values.
+    pub range: (f64, f64),
+    /// Confidence of the intervals.
+    pub confidence: f64,
+    /// The first [`MOST_SUBJECTS`] subjects that have values.
+    pub subjects: Vec<SubjectFigures>,
+    /// How many subjects with values are not among them.
+    pub left_out: usize,
+    /// One for every comparison between two of them.
+    pub between: Vec<Between>,
+    /// True when every subject was measured once in every block.
+    pub in_blocks: bool,
+}
+
+/// The plots of one subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubjectFigures {
+    /// Index among the subjects of the analysis.
+    pub subject: usize,
+    /// Its name.
+    pub name: String,
+    /// Number of values.
+    pub n: usize,
+    /// The values in the order in which they were taken.
+    pub trace: Trace,
+    /// How the values are distributed.
+    pub shape: Shape,
+    /// How far they depend on those before them; `None` for fewer than ten values, or when all are equal.
+    pub correlogram: Option<Correlogram>,
+}
+
+/// The data of the plots. O(n log n) for n observations; the result is of bounded size.
+pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
+    let metric = analysis.metrics[analysis.primary].clone();
+    let with_values: Vec<usize> =
+        (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
+    let shown = &with_values[..with_values.len().min(MOST_SUBJECTS)];
+    let series: Vec<Vec<f64>> =
+        shown.iter().map(|&s| samples.series(s, analysis.primary).values).collect();
+    let sorted: Vec<Vec<f64>> =
+        series.iter().map(|values| assay_stats::descriptive::sorted(values)).collect();
+    let view = View::of(&sorted);
+    let ends = |pick: fn(f64, f64) -> f64, of: fn(&Vec<f64>) -> Option<&f64>| {
+        sorted.iter().filter_map(of).copied().reduce(pick).unwrap_or(f64::NAN)
+    };
+    let subject = |(index, &subject): (usize, &usize)| SubjectFigures {
+        subject,
+        name: analysis.subjects[subject].name.clone(),
+        n: series[index].len(),
+        trace: Trace::of(&series[index]),
+        shape: Shape::of(&sorted[index], &view),
+        correlogram: Correlogram::of(&series[index]),
+    };
+    let subjects = shown.iter().enumerate().map(subject).collect();
+    let place = |subject: usize| shown.iter().position(|&s| s == subject);
+    let in_blocks = analysis.design == Design::Blocks;
+    let rows = if in_blocks { samples.complete_blocks(analysis.primary) } else { Vec::new() };
+    let between = analysis
+        .comparisons
+        .iter()
+        .filter_map(|c| {
+            let (of, against) = (place(c.of)?, place(c.against)?);
+            let pairs = rows.iter().map(|row| (row.values[c.against], row.values[c.of]));
+            let blocks = in_blocks.then(|| pairs.collect::<Vec<_>>());
+            Some(Between::of(c, (of, against), &sorted[of], &sorted[against], blocks.as_deref()))
+        })
+        .collect();
+    Figures {
+        metric,
+        view,
+        range: (ends(f64::min, |s| s.first()), ends(f64::max, |s| s.last())),
+        confidence: analysis.plan.confidence,
+        subjects,
+        left_out: with_values.len() - shown.len(),
+        between,
+        in_blocks,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Two subjects against each other: all pairwise differences, and the differences block by block.
+
+use super::{Point, Trace};
+use crate::Comparison;
+use assay_stats::density;
+use assay_stats::descriptive::{quantile_sorted, sorted};
+
+/// Quantiles of either side of which all differences are taken.
+const QUANTILES: usize = 600;
+/// Points of the density.
+const POINTS: usize = 400;
+/// The picture goes so many interquartile ranges beyond the quartiles.
+const REACH: f64 = 4.0;
+
+/// One subject against another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Between {
+    /// Index, among the subjects that are drawn, of the one that the comparison is about.
+    pub of: usize,
+    /// Index of the reference among them.
+    pub against: usize,
+    /// The comparison.
+    pub comparison: Comparison,
+    /// Density of the differences, one minus reference, in the metric's unit: of blocks where there are any, else of all pairs.
+    /// Empty where they are all equal or too few.
+    pub differences: Vec<Point>,
+    /// True when not all pairs were taken, but those of quantiles.
+    pub thinned: bool,
+    /// Share of the differences beyond the picture.
+    pub beyond: f64,
+    /// The difference block by block.
+    pub blocks: Option<BlockDifferences>,
+}
+
+/// Differences in the order of the blocks, on the scale on which they were decided: ratios, or differences in the metric's unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockDifferences {
+    /// In their order.
+    pub trace: Trace,
+    /// True for ratios.
+    pub ratios: bool,
+}
+
+impl Between {
+    /// Draws two subjects against each other; `places` are theirs among those drawn, the values ascend, the blocks are pairs of
+    /// reference and subject. O(n log n).
+    pub(super) fn of(
+        comparison: &Comparison,
+        places: (usize, usize),
+        of: &[f64],
+        against: &[f64],
+        blocks: Option<&[(f64, f64)]>,
+    ) -> Self {
+        let (differences, thinned) = match blocks {
+            Some(blocks) => (blocks.iter().map(|(a, b)| b - a).collect(), false),
+            None => of_all_pairs(of, against),
+        };
+        let ordered = sorted(&differences);
+        let (curve, beyond) = density_of(&ordered);
+        Self {
+            of: places.0,
+            against: places.1,
+            comparison: comparison.clone(),
+            differences: curve,
+            thinned,
+            beyond,
+            blocks: blocks.filter(|blocks| !blocks.is_empty()).map(BlockDifferences::of),
+        }
+    }
+}
+
+impl BlockDifferences {
+    fn of(blocks: &[(f64, f64)]) -> Self {
+        let ratios = blocks.iter().all(|&(a, b)| a > 0.0 && b > 0.0);
+        let difference = |&(a, b): &(f64, f64)| if ratios { b / a } else { b - a };
+        let values: Vec<f64> = blocks.iter().map(difference).collect();
+        Self { trace: Trace::of(&values), ratios }
+    }
+}
+
+/// Every value of one side minus every value of the other, each side thinned to its quantiles where it is long.
+fn of_all_pairs(of: &[f64], against: &[f64]) -> (Vec<f64>, bool) {
+    let (left, right) = (thinned(of), thinned(against));
+    let differences =
+        left.iter().flat_map(|b| right.iter().map(move |a| b - a)).collect::<Vec<f64>>();
+    (differences, of.len().max(against.len()) > QUANTILES)
+}
+
+fn thinned(ordered: &[f64]) -> Vec<f64> {
+    if ordered.len() <= QUANTILES {
+        return ordered.to_vec();
+    }
+    let middle = |k: usize| (k as f64 + 0.5) / QUANTILES as f64;
+    (0..QUANTILES).map(|k| quantile_sorted(ordered, middle(k))).collect()
+}
+
+/// The density where most differences lie, and which share lies beyond.
+fn density_of(ordered: &[f64]) -> (Vec<Point>, f64) {
+    let nothing = (Vec::new(), 0.0);
+    let (Some(&first), Some(&last)) = (ordered.first(), ordered.last()) else { return nothing };
+    if ordered.len() < 5 || first == last {
+        return nothing;
+    }
+    let at = |p| quantile_sorted(ordered, p);
+    let spread = (at(0.75) - at(0.25)).max((at(0.975) - at(0.025)) / 4.0);
+    let reach = if spread > 0.0 { REACH * spread } else { f64::INFINITY };
+    let from = ordered.partition_point(|&d| d < at(0.25) - reach);
+    let to = ordered.partition_point(|&d| d <= at(0.75) + reach);
+    let seen = &ordered[from..to];
+    let share = seen.len() as f64 / ordered.len() as f64;
+    let curve =
+        density::nrd0(seen).and_then(|bandwidth| density::estimate(seen, bandwidth, POINTS));
+    let Some(curve) = curve else { return nothing };
+    (curve.x.into_iter().zip(curve.y.into_iter().map(|y| y * share)).collect(), 1.0 - share)
+}

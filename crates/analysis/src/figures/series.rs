@@ -1,0 +1,72 @@
+//! A series over time, and how its values depend on those before.
+
+use assay_stats::{autocorrelation, descriptive, normal};
+
+/// So many pieces at most; more would be narrower than a dot of any screen.
+const MOST_PIECES: usize = 800;
+/// Up to here every value is kept as well.
+const MOST_POINTS: usize = 3000;
+/// Lags of the correlogram.
+const LAGS: usize = 30;
+/// Fewer values have no correlogram.
+const CORRELOGRAM_FROM: usize = 10;
+
+/// Successive values, told by their extremes and their median.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Piece {
+    /// Index of the first value.
+    pub from: usize,
+    /// Index behind the last value.
+    pub to: usize,
+    /// The smallest of them.
+    pub min: f64,
+    /// The median of them.
+    pub median: f64,
+    /// The largest of them.
+    pub max: f64,
+}
+
+/// The values in the order in which they were taken, in pieces of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// The pieces, at most 800; together they hold every value.
+    pub pieces: Vec<Piece>,
+    /// Every value, where there are at most 3,000; else empty.
+    pub points: Vec<f64>,
+}
+
+impl Trace {
+    /// The trace of a series. O(n).
+    pub fn of(values: &[f64]) -> Self {
+        let length = values.len().div_ceil(MOST_PIECES).max(1);
+        let piece = |(index, chunk): (usize, &[f64])| Piece {
+            from: index * length,
+            to: index * length + chunk.len(),
+            min: chunk.iter().copied().fold(f64::INFINITY, f64::min),
+            median: descriptive::median(chunk),
+            max: chunk.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        };
+        let points = if values.len() <= MOST_POINTS { values.to_vec() } else { Vec::new() };
+        Self { pieces: values.chunks(length).enumerate().map(piece).collect(), points }
+    }
+}
+
+/// Autocorrelations with the bounds that independent values keep within.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Correlogram {
+    /// The autocorrelation at lag 1, 2, ...; from −1 to 1.
+    pub at_lags: Vec<f64>,
+    /// Of independent values 95 % of the bars stay within ± this, 1.96 / √n.
+    pub bound: f64,
+}
+
+impl Correlogram {
+    /// The correlogram of a series; `None` for few values, or equal ones. O(30 n).
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let differ = values.iter().any(|v| *v != values[0]);
+        (values.len() >= CORRELOGRAM_FROM && differ).then(|| Self {
+            at_lags: autocorrelation::autocorrelation(values, LAGS.min(values.len() / 2)),
+            bound: normal::two_sided(0.95) / (values.len() as f64).sqrt(),
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! What is thinned still says the truth.
+
+use super::*;
+use crate::{Options, analyse};
+use assay_data::{Metric, Samples};
+use proptest::prelude::*;
+
+fn samples(series: &[Vec<f64>]) -> Samples {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    for (index, values) in series.iter().enumerate() {
+        let subject = samples.add_subject(&format!("s{index}"));
+        values.iter().for_each(|&v| samples.push_value(subject, v));
+    }
+    samples
+}
+
+fn of(series: &[Vec<f64>]) -> Figures {
+    let samples = samples(series);
+    figures(&samples, &analyse(&samples, &Options::default()).expect("values"))
+}
+
+fn wavy(n: u32, offset: f64) -> Vec<f64> {
+    (0..n).map(|i| offset + f64::from(i * 37 % 101) + (f64::from(i) / 7.0).sin()).collect()
+}
+
+#[test]
+fn a_long_series_gives_a_bounded_picture() {
+    let figures = of(&[wavy(50_000, 1000.0), wavy(50_000, 1010.0)]);
+    for subject in &figures.subjects {
+        assert!(subject.trace.pieces.len() <= 800 && subject.trace.points.is_empty());
+        assert!(subject.shape.ecdf.len() <= 1000 && subject.shape.density.len() <= 400);
+    }
+    let between = &figures.between[0];
+    assert!(between.thinned && between.differences.len() <= 400);
+}
+
+#[test]
+fn one_value_or_equal_values_have_dots_but_no_density() {
+    for series in [vec![1.0], vec![2.0; 40], vec![0.0; 3]] {
+        let figures = of(&[series.clone(), series]);
+        let shape = &figures.subjects[0].shape;
+        assert!(shape.density.is_empty() && !shape.ecdf.is_empty());
+        assert_eq!(shape.ecdf.last().map(|p| p.1), Some(1.0));
+        assert!(figures.between[0].differences.is_empty());
+        assert_eq!(figures.subjects[0].correlogram, None);
+    }
+}
+
+#[test]
+fn one_stall_does_not_press_the_others_into_a_line_and_is_counted() {
+    let mut values = wavy(200, 1000.0);
+    values[17] = 1e9;
+    let figures = of(&[values]);
+    assert!(figures.view.high < 2000.0);
+    assert_eq!(figures.subjects[0].shape.beyond, (0, 1));
+    assert_eq!(figures.range.1, 1e9);
+}
+
+#[test]
+fn subjects_that_are_far_apart_share_a_logarithmic_axis() {
+    let figures = of(&[wavy(50, 1000.0), wavy(50, 100_000.0)]);
+    assert!(figures.view.logarithmic);
+    assert_eq!(figures.subjects[0].shape.beyond, (0, 0));
+    assert!(!of(&[wavy(50, 1000.0), wavy(50, 1100.0)]).view.logarithmic);
+}
+
+#[test]
+fn the_area_below_a_density_is_the_share_that_it_shows() {
+    let mut values = wavy(500, 1000.0);
+    values.extend([9e6; 5]);
+    let shape = of(&[values]).subjects.remove(0).shape;
+    let area: f64 =
+        shape.density.windows(2).map(|w| (w[1].0 - w[0].0) * (w[0].1 + w[1].1) / 2.0).sum();
+    assert!((area - 500.0 / 505.0).abs() < 0.01, "{area}");
+}
+
+#[test]
+fn more_subjects_than_colours_are_counted() {
+    let figures = of(&(0..11).map(|i| wavy(20, 100.0 + f64::from(i))).collect::<Vec<_>>());
+    assert_eq!((figures.subjects.len(), figures.left_out, figures.between.len()), (8, 3, 7));
+}
+
+proptest! {
+    #[test]
+    fn the_pieces_hold_every_value_within_their_extremes(values in prop::collection::vec(-1e9f64..1e9, 1..5000)) {
+        let trace = Trace::of(&values);
+        prop_assert!(trace.pieces.len() <= 800);
+        let mut next = 0;
+        for piece in &trace.pieces {
+            prop_assert_eq!(piece.from, next);
+            next = piece.to;
+            let held = &values[piece.from..piece.to];
+            prop_assert!(held.iter().all(|v| (piece.min..=piece.max).contains(v)));
+            prop_assert!(held.contains(&piece.min) && held.contains(&piece.max));
+            prop_assert!((piece.min..=piece.max).contains(&piece.median));
+        }
+        prop_assert_eq!(next, values.len());
+    }
+
+    #[test]
+    fn the_distribution_ascends_from_above_0_to_1(values in prop::collection::vec(-1e6f64..1e6, 1..4000)) {
+        let figures = of(&[values.clone()]);
+        let ecdf = &figures.subjects[0].shape.ecdf;
+        prop_assert!(ecdf.len() <= 1000 && ecdf.last().is_some_and(|p| p.1 == 1.0));
+        prop_assert!(ecdf.windows(2).all(|w| w[0].0 <= w[1].0 && w[0].1 < w[1].1));
+        for &(x, share) in ecdf.iter().step_by(37) {
+            let up_to = values.iter().filter(|v| **v <= x).count() as f64 / values.len() as f64;
+            prop_assert!(share <= up_to + 1e-12);
+        }
+        prop_assert!(ecdf[0].1 > 0.0);
+    }
+}

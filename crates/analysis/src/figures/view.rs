@@ -1,0 +1,74 @@
+//! The part of an axis that a plot shows, and whether it is logarithmic.
+//!
+//! One value a thousand times as large as the others would press all the others into a line. So plots of distributions end
+//! where values become few, and whoever draws says how many lie beyond. Nothing is ever removed from what is computed.
+
+use super::Point;
+use assay_stats::descriptive::quantile_sorted;
+
+/// The axis goes so many interquartile ranges beyond the quartiles, unless the values end before.
+const REACH: f64 = 6.0;
+/// Medians that are farther apart than this factor need a logarithmic axis, and so does one subject of such a spread.
+const MEDIANS_APART: f64 = 5.0;
+const SPREAD: f64 = 30.0;
+
+/// The shown part of the axis of values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// Smallest value that is shown.
+    pub low: f64,
+    /// Largest value that is shown.
+    pub high: f64,
+    /// True when equal ratios are equally long.
+    pub logarithmic: bool,
+}
+
+impl View {
+    /// The view of all these values, each subject's ascending; NaN at both ends where there are none.
+    pub(super) fn of(sorted: &[Vec<f64>]) -> Self {
+        let logarithmic = wants_logarithms(sorted);
+        let scale = |v: f64| if logarithmic { v.ln() } else { v };
+        let mut view = View { low: f64::NAN, high: f64::NAN, logarithmic };
+        for values in sorted.iter().filter(|values| !values.is_empty()) {
+            let at = |p| scale(quantile_sorted(values, p));
+            let (first, last) = (scale(values[0]), scale(values[values.len() - 1]));
+            // Many equal values have no interquartile range, but may have a wider one.
+            let spread = (at(0.75) - at(0.25)).max((at(0.975) - at(0.025)) / 4.0);
+            let reach = if spread > 0.0 { REACH * spread } else { f64::INFINITY };
+            view.low = view.low.min(first.max(at(0.25) - reach));
+            view.high = view.high.max(last.min(at(0.75) + reach));
+        }
+        let back = |v: f64| if logarithmic { v.exp() } else { v };
+        View { low: back(view.low), high: back(view.high), logarithmic }
+    }
+
+    /// Whether a value is shown. Ends that went through a logarithm and back keep the values that they came from.
+    pub fn contains(&self, value: f64) -> bool {
+        let slack = if self.logarithmic { 1e-9 * value.abs() } else { 0.0 };
+        self.low - slack <= value && value <= self.high + slack
+    }
+
+    /// The value on the scale that is drawn.
+    pub(super) fn scaled(&self, value: f64) -> f64 {
+        if self.logarithmic { value.ln() } else { value }
+    }
+
+    /// A curve from the scale that is drawn back to values.
+    pub(super) fn unscaled(&self, (x, y): Point) -> Point {
+        (if self.logarithmic { x.exp() } else { x }, y)
+    }
+}
+
+fn wants_logarithms(sorted: &[Vec<f64>]) -> bool {
+    let mut medians = (f64::INFINITY, 0.0f64);
+    let mut widest = 1.0f64;
+    for values in sorted.iter().filter(|values| !values.is_empty()) {
+        if values[0] <= 0.0 {
+            return false;
+        }
+        let at = |p| quantile_sorted(values, p);
+        medians = (medians.0.min(at(0.5)), medians.1.max(at(0.5)));
+        widest = widest.max(at(0.95) / at(0.05));
+    }
+    medians.1 / medians.0 > MEDIANS_APART || widest > SPREAD
+}

@@ -1,0 +1,208 @@
+//! Student's t tests: one sample against a value, pairs, two samples with one common variance
+//! (Student 1908) and with two (Welch 1947).
+//!
+//! R's `t.test` answers the same. A common offset is taken away before sums, so that the
+//! difference of two means near 1e12 keeps its digits, which R loses. Like R, data that are constant
+//! but for rounding are refused. Means only: what is typical of skewed data is the business of the
+//! rank tests.
+
+use crate::p_values::PValues;
+use crate::{Interval, descriptive, student_t};
+
+/// An estimate with its standard error, to be held against a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TTest {
+    /// The mean, the mean difference, or the difference of means second − first.
+    pub estimate: f64,
+    /// Its standard error; 0 only where all differences of pairs are 0.
+    pub standard_error: f64,
+    /// Degrees of freedom, not always whole.
+    pub df: f64,
+    /// Estimate over standard error; NaN for 0/0.
+    pub t: f64,
+}
+
+impl TTest {
+    fn new(estimate: f64, standard_error: f64, df: f64) -> TTest {
+        TTest { estimate, standard_error, df, t: estimate / standard_error }
+    }
+
+    /// The statistic against another value than 0: (estimate − value) / standard error.
+    #[must_use]
+    pub fn t_against(&self, value: f64) -> f64 {
+        (self.estimate - value) / self.standard_error
+    }
+
+    /// p-values against 0.
+    #[must_use]
+    pub fn p(&self) -> PValues {
+        let below = |t: f64| student_t::cdf(t, self.df);
+        PValues { two: 2.0 * below(-self.t.abs()), less: below(self.t), greater: below(-self.t) }
+    }
+
+    /// The interval for what is estimated, at `confidence` in 0..1; None when t is not defined.
+    #[must_use]
+    pub fn interval(&self, confidence: f64) -> Option<Interval> {
+        if self.t.is_nan() || !(0.0..1.0).contains(&confidence) {
+            return None;
+        }
+        let reach = student_t::two_sided(confidence, self.df) * self.standard_error;
+        Some(Interval { lower: self.estimate - reach, upper: self.estimate + reach })
+    }
+}
+
+/// The mean of one sample against 0. R: `t.test(xs)`.
+///
+/// `xs`: finite, n ≥ 2, any order; None for fewer, and for values that are constant but for
+/// rounding. O(n).
+#[must_use]
+pub fn one_sample(xs: &[f64]) -> Option<TTest> {
+    if xs.len() < 2 {
+        return None;
+    }
+    let n = xs.len() as f64;
+    let (mean, error) = (descriptive::mean(xs), (descriptive::variance(xs) / n).sqrt());
+    // R's own bound.
+    if error < 10.0 * f64::EPSILON * mean.abs() {
+        return None;
+    }
+    Some(TTest::new(mean, error, n - 1.0))
+}
+
+/// The mean of the differences y_i − x_i. R: `t.test(y, x, paired = TRUE)`.
+///
+/// Both finite, of the same length n ≥ 2; None otherwise, and for differences that are all the
+/// same but not 0. Differences that are all 0 give an estimate of 0 with a t of NaN. O(n).
+#[must_use]
+pub fn paired(x: &[f64], y: &[f64]) -> Option<TTest> {
+    if x.len() != y.len() {
+        return None;
+    }
+    let differences: Vec<f64> = x.iter().zip(y).map(|(x, y)| y - x).collect();
+    one_sample(&differences)
+}
+
+/// The difference of two means, one variance for both. R: `t.test(y, x, var.equal = TRUE)`.
+///
+/// Both finite, any order, not empty, three values together; None otherwise, and when both are
+/// constant but for rounding. O(n + m).
+#[must_use]
+pub fn pooled(x: &[f64], y: &[f64]) -> Option<TTest> {
+    let (n, m) = (x.len() as f64, y.len() as f64);
+    let error = pooled_sd(x, y)? * (1.0 / n + 1.0 / m).sqrt();
+    two_sample(x, y, error, n + m - 2.0)
+}
+
+/// The standard deviation common to two samples, n + m − 2 degrees of freedom; None for an empty
+/// sample or fewer than three values together. O(n + m).
+#[must_use]
+pub fn pooled_sd(x: &[f64], y: &[f64]) -> Option<f64> {
+    if x.is_empty() || y.is_empty() || x.len() + y.len() < 3 {
+        return None;
+    }
+    let squares = |xs: &[f64]| {
+        if xs.len() > 1 { descriptive::variance(xs) * (xs.len() - 1) as f64 } else { 0.0 }
+    };
+    Some(((squares(x) + squares(y)) / (x.len() + y.len() - 2) as f64).sqrt())
+}
+
+/// The difference of two means, each with its own variance, the degrees of freedom by
+/// Satterthwaite. R: `t.test(y, x)`.
+///
+/// Both finite, any order, two values each; None otherwise, and when both are constant but for
+/// rounding. O(n + m).
+#[must_use]
+pub fn welch(x: &[f64], y: &[f64]) -> Option<TTest> {
+    if x.len() < 2 || y.len() < 2 {
+        return None;
+    }
+    let (n, m) = (x.len() as f64, y.len() as f64);
+    let (vx, vy) = (descriptive::variance(x) / n, descriptive::variance(y) / m);
+    let all = vx + vy;
+    let df = all * all / (vx * vx / (n - 1.0) + vy * vy / (m - 1.0));
+    two_sample(x, y, all.sqrt(), df)
+}
+
+fn two_sample(x: &[f64], y: &[f64], error: f64, df: f64) -> Option<TTest> {
+    let difference = mean_difference(x, y);
+    let largest = descriptive::mean(x).abs().max(descriptive::mean(y).abs());
+    // R refuses a standard error below 10 ε times the larger mean. Where values share a large
+    // offset that would refuse honest data, so each sample must also look like one number.
+    let tiny = error < 10.0 * f64::EPSILON * largest;
+    if error == 0.0 || (tiny && one_number(x) && one_number(y)) {
+        return None;
+    }
+    Some(TTest::new(difference, error, df))
+}
+
+/// Whether the values differ by rounding only.
+fn one_number(xs: &[f64]) -> bool {
+    let (low, high) =
+        xs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
+    high - low <= 8.0 * f64::EPSILON * low.abs().max(high.abs())
+}
+
+/// The difference of the means, y − x, after the first x was taken away from all values. NaN for
+/// an empty sample. O(n + m).
+#[must_use]
+pub fn mean_difference(x: &[f64], y: &[f64]) -> f64 {
+    let Some(&origin) = x.first() else { return f64::NAN };
+    mean_above(y, origin) - mean_above(x, origin)
+}
+
+/// The mean of the distances from `origin`, refined once.
+pub(crate) fn mean_above(xs: &[f64], origin: f64) -> f64 {
+    let n = xs.len() as f64;
+    let rough = xs.iter().map(|x| x - origin).sum::<f64>() / n;
+    rough + xs.iter().map(|x| (x - origin) - rough).sum::<f64>() / n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn student_and_welch_agree_with_r_on_sleep() {
+        // R: t.test(extra ~ group, data = sleep, var.equal = TRUE), and without.
+        let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+        let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+        let pooled = pooled(&second, &first).unwrap();
+        assert!((pooled.t + 1.860_813_467_486_85).abs() < 1e-12 && pooled.df == 18.0);
+        let welch = welch(&second, &first).unwrap();
+        assert!((welch.p().two - 0.079_394_140_187_358_2).abs() < 1e-12, "{welch:?}");
+        let paired = paired(&second, &first).unwrap();
+        assert!((paired.t + 4.062_127_683_382_04).abs() < 1e-12, "{paired:?}");
+        assert!((paired.estimate + 1.58).abs() < 1e-12);
+    }
+
+    #[test]
+    fn constant_data_are_refused_and_differences_of_nothing_have_no_t() {
+        assert_eq!(one_sample(&[5.0; 4]), None);
+        assert_eq!(welch(&[5.0; 4], &[5.0; 3]), None);
+        assert_eq!(pooled(&[5.0; 4], &[7.0; 3]), None);
+        assert_eq!(paired(&[1.0, 2.0], &[3.0, 4.0]), None);
+        let nothing = paired(&[1.0, 2.0], &[1.0, 2.0]).unwrap();
+        assert_eq!(nothing.estimate, 0.0);
+        assert!(nothing.t.is_nan() && nothing.p().two.is_nan());
+        assert_eq!(nothing.interval(0.95), None);
+        // One constant sample is no obstacle.
+        assert!(welch(&[5.0; 4], &[5.0, 6.0]).is_some());
+    }
+
+    #[test]
+    fn too_few_values_give_nothing() {
+        assert_eq!(one_sample(&[1.0]), None);
+        assert_eq!(welch(&[1.0], &[2.0, 3.0]), None);
+        assert_eq!(pooled(&[1.0], &[2.0]), None);
+        assert!(pooled(&[1.0], &[2.0, 4.0]).is_some());
+        assert_eq!(paired(&[1.0, 2.0], &[2.0]), None);
+    }
+
+    #[test]
+    fn an_offset_of_a_million_millions_changes_nothing() {
+        let (x, y) = ([0.25, 1.5, 3.0, -2.75], [0.5, 1.75, 4.0, -1.0]);
+        let far = |xs: &[f64]| xs.iter().map(|x| x + 1e12).collect::<Vec<_>>();
+        let (near, far) = (welch(&x, &y).unwrap(), welch(&far(&x), &far(&y)).unwrap());
+        assert!((near.t - far.t).abs() <= 1e-12 * near.t.abs(), "{near:?} {far:?}");
+    }
+}
