@@ -8,10 +8,12 @@
 //! - [`design`]: the experiment itself, fed observation by observation. [`until`]: the condition that may stop it.
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.
 //! - [`verdict`]: one interval, one verdict.
+//! - [`quantiles`]: where in the distribution the difference lies.
 //! - [`comparison`]: everything that is said about one subject against another.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
 //! - [`scaling`]: how a scan's values grow with its parameter.
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
+//! - [`coverage`]: how often intervals hold what they are about, simulated.
 //! - [`calibration`]: how often a series of one program would have been called two.
 //! - [`spread`]: whether a setting makes runs spread less.
 //! - [`figures`]: what the plots of a report show, thinned.
@@ -21,6 +23,7 @@ pub mod analysis;
 pub mod calibration;
 pub mod checks;
 pub mod comparison;
+pub mod coverage;
 pub mod describe;
 pub mod design;
 pub mod figures;
@@ -28,6 +31,7 @@ pub mod machine;
 pub mod noise;
 pub mod outlook;
 pub mod paired;
+pub mod quantiles;
 pub mod scaling;
 pub mod spread;
 pub mod unpaired;
@@ -36,6 +40,7 @@ pub mod verdict;
 
 pub use analysis::{Analysis, Options, analyse};
 pub use assay_stats::Interval;
+pub use assay_stats::quantile_difference::QuantileDifference;
 pub use comparison::{Comparison, Effect};
 pub use describe::{Description, Histogram, SubjectSummary};
 pub use design::{Experiment, Step, Turn};
