@@ -7,10 +7,12 @@
 use crate::battery::{self, Battery};
 use crate::checks;
 use crate::comparison::{Comparison, Question};
+use crate::coverage;
 use crate::describe::{Description, Histogram, SubjectSummary};
 use crate::machine;
 use crate::noise::{self, NoiseOf};
 use crate::paired::Paired;
+use crate::quantiles;
 use crate::scaling::{self, Curve, Layout};
 use assay_data::samples::{BlockRow, STEAL};
 use assay_data::{
@@ -338,7 +340,14 @@ impl Comparer<'_> {
             compared.iter().map(|&(of, against)| Pair { metric, of, against }).collect();
         let plan = self.plan;
         let all_rows = vec![rows.to_vec()];
-        self.holm(&pairs, plan, |_| 0, &all_rows)
+        let mut decided = self.holm(&pairs, plan, |_| 0, &all_rows);
+        if !self.mixed {
+            for c in &mut decided {
+                let of = |subject| self.samples.series(subject, metric).values;
+                c.quantiles = quantiles::of(&of(c.against), &of(c.of), plan.confidence);
+            }
+        }
+        decided
     }
 
     fn secondary(&mut self, metrics: &[usize], compared: &[(usize, usize)]) -> Vec<Comparison> {
@@ -467,14 +476,21 @@ fn findings(
     let mut findings = checks::outcomes(samples, analysis.blocks);
     for comparison in &analysis.comparisons {
         findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
+        findings.extend(coverage::findings::verdict(
+            samples,
+            comparison,
+            rows,
+            &names[comparison.of],
+        ));
         if metric.name == "wall"
             && let Some(cpu) = analysis.secondary_of(comparison.of, "cpu")
         {
             findings.extend(checks::wall_and_cpu(comparison, cpu, &names[comparison.of]));
         }
     }
-    for subject in &analysis.subjects {
+    for (index, subject) in analysis.subjects.iter().enumerate() {
         findings.extend(checks::series(subject, analysis.primary, metric, in_blocks && compared));
+        findings.extend(coverage::findings::median(samples, subject, index, analysis.primary));
     }
     if in_blocks {
         findings.extend(checks::position(rows, law));

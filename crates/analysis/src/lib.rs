@@ -8,12 +8,14 @@
 //! - [`design`]: the experiment itself, fed observation by observation. [`until`]: the condition that may stop it.
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.
 //! - [`verdict`]: one interval, one verdict.
+//! - [`quantiles`]: where in the distribution the difference lies.
 //! - [`comparison`]: everything that is said about one subject against another.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
 //! - [`portrait`]: one series from every side.
 //! - [`scaling`]: how a scan's values grow with its parameter.
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
+//! - [`coverage`]: how often intervals hold what they are about, simulated.
 //! - [`calibration`]: how often a series of one program would have been called two.
 //! - [`spread`]: whether a setting makes runs spread less.
 //! - [`mock`]: made-up numbers to learn with. [`replication`]: whether a result was confirmed by another run.
@@ -27,6 +29,7 @@ pub mod battery;
 pub mod calibration;
 pub mod checks;
 pub mod comparison;
+pub mod coverage;
 pub mod describe;
 pub mod design;
 pub mod figures;
@@ -39,6 +42,7 @@ pub mod planning;
 pub mod portrait;
 pub mod protocol;
 pub mod replication;
+pub mod quantiles;
 pub mod scaling;
 pub mod spread;
 pub mod unpaired;
@@ -48,6 +52,7 @@ pub mod verdict;
 pub use analysis::{Analysis, Options, analyse};
 pub use assay_stats::Interval;
 pub use battery::Battery;
+pub use assay_stats::quantile_difference::QuantileDifference;
 pub use comparison::{Comparison, Effect};
 pub use describe::{Description, Histogram, SubjectSummary};
 pub use design::{Experiment, Step, Turn};

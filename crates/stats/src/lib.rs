@@ -15,6 +15,7 @@
 )]
 
 pub mod adjust;
+pub mod anytime;
 pub mod autocorrelation;
 pub mod binomial;
 pub mod bootstrap;
@@ -30,6 +31,7 @@ pub mod independence;
 mod interval;
 pub mod k_sample;
 pub mod kolmogorov;
+pub mod levels;
 pub mod noncentral_t;
 pub mod normal;
 pub mod normality;
@@ -48,6 +50,7 @@ pub mod sorting;
 pub mod special;
 pub mod steady_state;
 pub mod student_t;
+pub mod suite;
 pub mod t_test;
 pub mod trend;
 pub mod two_sample;
