@@ -97,7 +97,7 @@ impl Iterator for Simulation {
         if let Some(outliers) = recipe.outliers
             && uniform(&mut source.random) < outliers.share
         {
-            value = outliers.applied_to(value);
+            value = outliers.change.applied_to(value);
         }
         if let Some(drift) = recipe.drift {
             value = drift.scaled(passed).applied_to(value);
@@ -130,12 +130,6 @@ impl Change {
             Self::Relative(fraction) => value * (1.0 + fraction),
             Self::Absolute(amount) => value + amount,
         }
-    }
-}
-
-impl super::Outliers {
-    fn applied_to(self, value: f64) -> f64 {
-        self.change.applied_to(value)
     }
 }
 
