@@ -232,7 +232,7 @@ impl<'a> Teller<'a> {
             _ => format!("not {}", rejected.join(", not ")),
         };
         format!(
-            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags, chance alone stays below {} · {drift} · {laws} (skewness {}, kurtosis {}; no law is needed)",
+            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags (a single lag of chance: {}) · {drift} · {laws} (skewness {}, kurtosis {}; no law is needed)",
             number::count(s.n as f64),
             number::count(s.effective),
             number::fixed(s.effective / s.n as f64, 3),
