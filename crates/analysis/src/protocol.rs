@@ -1,7 +1,7 @@
 //! The chain of a careful engineer as one verdict: are the samples valid, are there enough of them, is there a difference, and
 //! is it large enough to matter.
 //!
-//! The order is that of the series of articles "On Benchmarking" (Coryan, 2017): validity, power, test, effect. A step that fails
+//! The order is that of the series of articles "On Benchmarking" (C. O'Ryan, 2017): validity, power, test, effect. A step that fails
 //! ends the chain; one that warns does not. Each step keeps the numbers it rests on and its reasons as data; words are made by the
 //! reports. What is judged is how much something changes the answer, never its p-value: with 35,000 samples every trifle is
 //! significant. `docs/concepts/protocol.md` tells each step with its thresholds and sources.

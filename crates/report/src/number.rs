@@ -87,6 +87,14 @@ impl Column {
         column.with_decimals(decimals)
     }
 
+    /// The same column without decimals finer than this step, in the base unit; 0 for no limit.
+    #[must_use]
+    pub fn no_finer_than(self, step: f64) -> Self {
+        let finest = if step > 0.0 { decimals_for(step / self.factor, 1) } else { MOST_DECIMALS };
+        let decimals = self.decimals.min(finest);
+        self.with_decimals(decimals)
+    }
+
     /// The same column with so many decimals.
     #[must_use]
     pub fn with_decimals(self, decimals: usize) -> Self {

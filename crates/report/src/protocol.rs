@@ -16,7 +16,7 @@ use crate::layout::{Page, Tone};
 use crate::names::fitted;
 use crate::terminal::Screen;
 use assay_analysis::Analysis;
-use assay_analysis::protocol::{Protocol, STEPS, Status};
+use assay_analysis::protocol::{Protocol, Status};
 use words::Teller;
 
 /// Columns of "1 validity  ", and of the statuses.
@@ -111,8 +111,8 @@ fn tone(status: Status) -> Tone {
     }
 }
 
-/// What the name of a step asks.
-fn question(step: usize) -> &'static str {
-    debug_assert!(step < STEPS.len());
-    ["the samples", "their number", "the test", "the effect"].get(step).copied().unwrap_or_default()
+/// What it means that a step failed.
+fn failure(step: usize) -> &'static str {
+    let meanings = ["the samples are not valid", "there are too few samples", "the test failed"];
+    meanings.get(step).copied().unwrap_or("a step before failed")
 }

@@ -158,11 +158,12 @@ fn mann_whitney(of: &[f64], against: &[f64]) -> Ranked {
 
 fn signed_rank(differences: &[f64]) -> Ranked {
     let test = SignedRankTest::of(differences);
+    // A sum of no ranks is -0 otherwise.
     let z = test.z(true);
     match test.exact() {
-        Some(exact) => Ranked::exact(test.v, exact.two, z),
+        Some(exact) => Ranked::exact(test.v + 0.0, exact.two, z),
         None => Ranked {
-            statistic: test.v,
+            statistic: test.v + 0.0,
             exact: false,
             p: test.asymptotic(true).two,
             log10_p: two_sided_log10(z),

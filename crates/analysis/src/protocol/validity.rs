@@ -152,6 +152,8 @@ pub struct Validity {
     pub differences: Option<SeriesFound>,
     /// The step in which values come, in the base unit.
     pub clock_step: f64,
+    /// Rank autocorrelation of successive differences where the difference changed during a run in blocks.
+    pub wandering: Option<f64>,
     /// What may make the values hang together; empty unless they do.
     pub causes: Vec<Cause>,
 }
@@ -164,6 +166,11 @@ impl Validity {
 
     /// Values (or blocks) of each that count: for sides of different size what two equal ones would be worth.
     pub(super) fn counting(&self) -> f64 {
+        if let Some(differences) = &self.differences {
+            // The drawn order makes blocks count in full unless the difference wandered.
+            let wanders = self.wandering.is_some();
+            return if wanders { differences.counting() } else { differences.n as f64 };
+        }
         let judged = self.judged();
         judged.len() as f64 / judged.iter().map(|series| 1.0 / series.counting()).sum::<f64>()
     }
@@ -198,14 +205,15 @@ pub(super) fn step(
     series.push(found_of(protocol.of, &values.of));
     let differences = values.differences.as_ref().map(|d| SeriesFound::of(protocol.of, d));
     let clock_step = paired::clock_step(&values.against, &values.of, Scale::Shift);
-    let mut found = Validity { series, differences, clock_step, causes: Vec::new() };
+    let wandering = comparison.and_then(|c| c.wandering);
+    let mut found = Validity { series, differences, clock_step, wandering, causes: Vec::new() };
 
     let mut reasons = Vec::new();
     if comparison.is_some_and(|c| c.mixed) {
         reasons.push(Reason::Mixed);
     }
     enough(&found, &mut reasons);
-    dependence(&found, protocol, comparison, &mut reasons);
+    dependence(&found, protocol, &mut reasons);
     stationarity(&found, protocol, &mut reasons);
     if !protocol.paired {
         for (series, of) in found.series.iter().rev().zip([&values.of, &values.against]) {
@@ -250,15 +258,10 @@ fn enough(found: &Validity, reasons: &mut Vec<Reason>) {
     }
 }
 
-fn dependence(
-    found: &Validity,
-    protocol: &Protocol,
-    comparison: Option<&Comparison>,
-    reasons: &mut Vec<Reason>,
-) {
+fn dependence(found: &Validity, protocol: &Protocol, reasons: &mut Vec<Reason>) {
     if protocol.paired {
         // The order within a block was drawn, so that dependence alone costs nothing; a difference that wanders does.
-        if let Some(lag1) = comparison.and_then(|c| c.wandering) {
+        if let Some(lag1) = found.wandering {
             reasons.push(Reason::Wandering { lag1 });
         }
         return;

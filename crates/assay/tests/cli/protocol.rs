@@ -112,7 +112,8 @@ fn exports_hold_the_protocol_too() {
 fn published(name: &str) -> Option<Value> {
     let Some(directory) = std::env::var_os("ASSAY_TEST_DATA") else {
         // Not by `eprintln!`: the harness would keep that to itself.
-        writeln!(std::io::stderr(), "skipped: ASSAY_TEST_DATA is not set").unwrap();
+        let mut stderr = std::io::stderr();
+        writeln!(stderr, "skipped: ASSAY_TEST_DATA is not set").unwrap();
         return None;
     };
     let file = std::path::Path::new(&directory).join("data/jaybeams").join(name);

@@ -172,11 +172,10 @@ impl Teller<'_> {
                 "",
             ),
             Reason::Widened { classic } => {
-                let column = Column::significant(
-                    &self.analysis.metrics[self.chain.metric].unit,
-                    &[classic.lower, classic.upper],
-                    6,
-                );
+                let found = self.chain.effect.found.as_ref();
+                let ends = [classic.lower, classic.upper];
+                let own = || Column::significant(&self.analysis.metrics[self.chain.metric].unit, &ends, 6);
+                let column = found.map_or_else(own, |found| self.column(found));
                 (
                     format!(
                         "widened for the dependence; taken for independent the values would give [{} … {}]",

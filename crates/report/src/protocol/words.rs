@@ -1,6 +1,6 @@
 //! The words of the protocol: what each step comes to, the numbers it rests on, and the sentence at its end.
 
-use super::question;
+use super::failure;
 use crate::label::{article, label, wording};
 use crate::number::{self, Column};
 use crate::words::{listed, quoted};
@@ -88,19 +88,23 @@ impl<'a> Teller<'a> {
     }
 
     pub fn heading(&self) -> String {
-        let metric = label(&self.analysis.metrics[self.chain.metric]);
+        let metric = match label(&self.analysis.metrics[self.chain.metric]) {
+            // A name that says nothing.
+            name if name == "value" => String::new(),
+            name => format!("{name}, "),
+        };
         let Some(validity) = &self.chain.validity.found else { return String::new() };
         let counts: Vec<String> =
             validity.series.iter().map(|s| number::count(s.n as f64)).collect();
         let Some(_) = self.chain.against else {
-            return format!("protocol: {}, {metric}, {} values", self.of(), counts.join(""));
+            return format!("protocol: {}, {metric}{} values", self.of(), counts.join(""));
         };
         let taken = match &validity.differences {
             Some(d) => format!("{} blocks", number::count(d.n as f64)),
             None => format!("{} values recorded apart", listed(&counts)),
         };
         format!(
-            "protocol: {of} - {against} ({against} is the reference), {metric}, {taken}",
+            "protocol: {of} - {against} ({against} is the reference), {metric}{taken}",
             of = self.of(),
             against = self.against()
         )
@@ -128,19 +132,25 @@ impl<'a> Teller<'a> {
         let (_, status, reasons) = self.chain.steps()[step];
         if status == Status::NotReached {
             return match (self.chain.stopped_at(), self.chain.against) {
-                (Some(at), _) => format!("since {} failed", question(at)),
+                (Some(at), _) => format!("since {}", failure(at)),
                 (None, _) => "one subject alone: give a second one to compare it with".to_owned(),
             };
         }
         let worst = reasons.iter().find(|r| r.status() == status && status != Status::Passed);
+        let worst = worst.map(|worst| self.reason(worst).0);
+        if let (3, Some(found)) = (step, &self.chain.effect.found) {
+            let beyond = || format!("wholly beyond {}", self.threshold_amount());
+            let (of, against) = (self.of(), self.against());
+            let said = worst.unwrap_or_else(beyond);
+            return format!("{of} - {against} is {}: {said}", self.ranged(found));
+        }
         if let Some(worst) = worst {
-            return self.reason(worst).0;
+            return worst;
         }
         match step {
             0 => self.chain.validity.found.as_ref().map(|f| self.valid(f)),
             1 => self.chain.power.found.as_ref().map(|f| self.enough(f)),
-            2 => self.chain.test.found.as_ref().map(|f| self.tested(f)),
-            _ => self.chain.effect.found.as_ref().map(|f| self.sized(f)),
+            _ => self.chain.test.found.as_ref().map(|f| self.tested(f)),
         }
         .unwrap_or_default()
     }
@@ -170,6 +180,10 @@ impl<'a> Teller<'a> {
         let least = judged.iter().map(|s| s.effective / s.n as f64).fold(1.0, f64::min);
         if self.chain.paired {
             return "the difference did not change during the run; the order within the blocks was drawn".to_owned();
+        }
+        let perhaps = |reason: &Reason| matches!(reason, Reason::PerhapsDependent { .. });
+        if self.chain.validity.reasons.iter().any(perhaps) {
+            return "successive values hang together no more than chance allows".to_owned();
         }
         format!(
             "successive values are independent as far as it matters: worth {} of their number",
@@ -218,7 +232,7 @@ impl<'a> Teller<'a> {
             _ => format!("not {}", rejected.join(", not ")),
         };
         format!(
-            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags, chance alone stays below {} · {drift} · {laws} (skewness {}, kurtosis {}; no law is needed)",
+            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags (a single lag of chance: {}) · {drift} · {laws} (skewness {}, kurtosis {}; no law is needed)",
             number::count(s.n as f64),
             number::count(s.effective),
             number::fixed(s.effective / s.n as f64, 3),
@@ -316,21 +330,7 @@ impl<'a> Teller<'a> {
         };
         let law =
             if found.exact { "exact law" } else { "normal law, corrected for ties and continuity" };
-        vec![format!(
-            "{letter} = {} ({what}), {}, {law}",
-            statistic(found.statistic),
-            p_value(found.log10_p)
-        )]
-    }
-
-    fn sized(&self, found: &EffectFound) -> String {
-        format!(
-            "{} - {} is {}, wholly beyond {}",
-            self.of(),
-            self.against(),
-            self.ranged(found),
-            self.threshold_amount()
-        )
+        vec![format!("{letter} = {} ({what}), {law}", statistic(found.statistic))]
     }
 
     /// `-816.907 µs [-819.243 … -814.566]`
@@ -350,7 +350,9 @@ impl<'a> Teller<'a> {
     pub fn column(&self, found: &EffectFound) -> Column {
         let ends = found.interval.map_or([found.estimate; 2], |i| [i.lower, i.upper]);
         let all = [found.estimate, ends[0], ends[1]];
-        Column::significant(self.unit(), &all, DIGITS)
+        // No digit beyond those that the values have themselves.
+        let step = self.chain.validity.found.as_ref().map_or(0.0, |v| v.clock_step);
+        Column::significant(self.unit(), &all, DIGITS).no_finer_than(step)
     }
 
     pub fn confidence(&self) -> String {
@@ -361,16 +363,10 @@ impl<'a> Teller<'a> {
         let estimator = if self.chain.paired {
             "pseudo-median of the blocks' differences"
         } else {
-            "Hodges-Lehmann"
+            "Hodges-Lehmann estimate"
         };
-        let mut lines = vec![format!(
-            "{} - {}: {} ({estimator}, {} interval) · {}",
-            self.of(),
-            self.against(),
-            self.ranged(found),
-            self.confidence(),
-            self.superiority(found)
-        )];
+        let (confidence, superiority) = (self.confidence(), self.superiority(found));
+        let mut lines = vec![format!("{estimator}, {confidence} interval · {superiority}")];
         let known =
             |q: &&QuantileDifference| SHOWN_QUANTILES.contains(&q.share) && q.interval.is_some();
         let shown: Vec<&QuantileDifference> = found.quantiles.iter().filter(known).collect();
