@@ -28,7 +28,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         let rows = pair(tests, metric, confidence);
         small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
         for reason in reasons(tests) {
-            page.paragraph(2, &[(Tone::Quiet, format!("  –: {reason}"))]);
+            page.paragraph(2, &[(Tone::Quiet, format!("  -: {reason}"))]);
         }
     }
     if let Some(groups) = &battery.groups
@@ -67,7 +67,7 @@ fn pair(tests: &PairTests, metric: &Metric, confidence: f64) -> Vec<Row> {
     };
     let mut rows = Vec::new();
     let mut put = |name: &str, found: Found<[String; 3]>| {
-        let cells = found.unwrap_or_else(|_| ["–", "–", "–"].map(str::to_owned));
+        let cells = found.unwrap_or_else(|_| ["-", "-", "-"].map(str::to_owned));
         let [statistic, p, interval] = cells;
         rows.push([name.to_owned(), statistic, p, interval]);
     };
@@ -139,7 +139,7 @@ fn pair(tests: &PairTests, metric: &Metric, confidence: f64) -> Vec<Row> {
             .map(|r| [statistic("r", r.ratio), String::new(), within(&r.fieller, &plain)]),
     );
     put(
-        "A₁₂",
+        "A12",
         tests
             .effect_size
             .as_ref()
@@ -164,7 +164,7 @@ fn together(groups: &GroupTests) -> Vec<[String; 3]> {
         ("analysis of variance", "F", groups.anova_oneway.map(|t| (t.f, t.p))),
         ("Welch's anova", "F", groups.anova_welch.map(|t| (t.f, t.p))),
         ("Levene", "F", groups.levene_median.map(|t| (t.f, t.p))),
-        ("Fligner-Killeen", "X²", groups.fligner_killeen.map(|t| (t.statistic, t.p))),
+        ("Fligner-Killeen", "X2", groups.fligner_killeen.map(|t| (t.statistic, t.p))),
     ] {
         let (value, tail) = test.unwrap_or((f64::NAN, f64::NAN));
         rows.push([name.to_owned(), statistic(symbol, value), p(tail)]);
@@ -178,7 +178,7 @@ fn together(groups: &GroupTests) -> Vec<[String; 3]> {
 
 fn ends(interval: Option<Interval>, unit: &Unit) -> String {
     let Some(Interval { lower, upper }) = interval.filter(Interval::is_bounded) else {
-        return "–".to_owned();
+        return "-".to_owned();
     };
     let column = number::Column::new(unit, &[lower, upper], &[(upper - lower) / 2.0]);
     format!("[{} … {}]", column.number(lower), column.with_unit(upper))
@@ -191,25 +191,24 @@ fn statistic(symbol: &str, value: f64) -> String {
 /// Four significant digits, without a scale.
 fn short(value: f64) -> String {
     if value.is_nan() {
-        return "–".to_owned();
+        return "-".to_owned();
     }
     if value.is_infinite() {
-        return if value > 0.0 { "∞".to_owned() } else { "−∞".to_owned() };
+        return if value > 0.0 { "inf".to_owned() } else { "-inf".to_owned() };
     }
-    let text = if value != 0.0 && !(1e-3..1e7).contains(&value.abs()) {
+    if value != 0.0 && !(1e-3..1e7).contains(&value.abs()) {
         format!("{value:.3e}")
     } else {
         let digits = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
         format!("{value:.*}", (3 - digits).clamp(0, 6) as usize)
-    };
-    text.replace('-', "−")
+    }
 }
 
 fn p(value: f64) -> String {
-    if value == 0.0 { "below 1e−308".to_owned() } else { short(value) }
+    if value == 0.0 { "below 1e-308".to_owned() } else { short(value) }
 }
 
 /// A p-value that no number holds, from its logarithm.
 fn below(log10: f64) -> String {
-    if log10.is_finite() { format!("1e{log10:.0}").replace('-', "−") } else { short(f64::NAN) }
+    if log10.is_finite() { format!("1e{log10:.0}") } else { short(f64::NAN) }
 }

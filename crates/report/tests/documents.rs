@@ -151,7 +151,9 @@ fn keys(value: &Value, found: &mut BTreeSet<String>) {
                 found.insert(key.clone());
                 // Keys of these are facts, evidence and metrics, named elsewhere.
                 match key.as_str() {
-                    "environment" | "evidence" | "parameters" | "fixed" => {}
+                    "environment" | "evidence" | "parameters" | "fixed" | "reasons" => {}
+                    // Keyed by pairs of names.
+                    "raw" | "holm" | "bh" | "by" | "hochberg" | "bonferroni" => {}
                     "metrics" => {
                         inner.as_object().unwrap().values().for_each(|v| keys(v, found));
                     }

@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "in a test a failed unwrap is a failed test")]
+
 use super::*;
 use crate::{Options, analyse};
 use assay_data::{Metric, Observation};
