@@ -189,14 +189,14 @@ fn browsed(browser: &Path, directory: &Path, arguments: &[&str], page: &Path) ->
     (text(&run.stdout), text(&run.stderr))
 }
 
-/// A page that holds another one in a frame of a phone's width and says how wide that one became. A headless window can't be made
+/// A page that holds another one in a frame of a phone's width and says by how much that one is wider. A headless window can't be made
 /// as narrow as a phone.
 fn on_a_phone(directory: &Path, page: &str) -> PathBuf {
     let frame = format!(
         "<!DOCTYPE html><body style=\"margin:0\"><iframe id=f style=\"width:390px;height:800px;border:0\" srcdoc=\"{}\"></iframe>\
-         <script>f.onload=function(){{var d=f.contentDocument,w=d.documentElement.scrollWidth,worst='';\
-         d.querySelectorAll('main *').forEach(function(e){{if(!e.closest('.scroll')&&!e.closest('svg')&&!e.closest('pre')&&e.getBoundingClientRect().right>390.5)worst=e.tagName+'.'+e.className}});\
-         document.body.setAttribute('data-width',w);document.body.setAttribute('data-worst',worst);\
+         <script>f.onload=function(){{var d=f.contentDocument,r=d.documentElement,w=r.scrollWidth-r.clientWidth,worst='';\
+         d.querySelectorAll('main *').forEach(function(e){{if(!e.closest('.scroll')&&!e.closest('svg')&&!e.closest('pre')&&e.getBoundingClientRect().right>r.clientWidth+.5)worst=e.tagName+'.'+e.className}});\
+         document.body.setAttribute('data-overflow',w);document.body.setAttribute('data-worst',worst);\
          document.body.setAttribute('data-figures',d.querySelectorAll('figure svg text').length)}}</script>",
         page.replace('&', "&amp;").replace('"', "&quot;")
     );
@@ -251,7 +251,7 @@ fn a_phone_shows_the_whole_width_of_the_page() {
             dom.split(&format!("{name}=\"")).nth(1).unwrap_or_else(|| panic!("{name}: {said}"));
         rest.split('"').next().unwrap().to_owned()
     };
-    assert_eq!((attribute("data-width").as_str(), attribute("data-worst").as_str()), ("390", ""));
+    assert_eq!((attribute("data-overflow").as_str(), attribute("data-worst").as_str()), ("0", ""));
     assert!(attribute("data-figures").parse::<u32>().unwrap() > 50);
 }
 
