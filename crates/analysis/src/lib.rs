@@ -11,6 +11,7 @@
 //! - [`comparison`]: everything that is said about one subject against another.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
+//! - [`portrait`]: one series from every side.
 //! - [`scaling`]: how a scan's values grow with its parameter.
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
 //! - [`calibration`]: how often a series of one program would have been called two.
@@ -29,6 +30,7 @@ pub mod machine;
 pub mod noise;
 pub mod outlook;
 pub mod paired;
+pub mod portrait;
 pub mod protocol;
 pub mod scaling;
 pub mod spread;

@@ -232,7 +232,8 @@ fn threshold(text: &str) -> Result<Threshold, String> {
     }
 }
 
-fn confidence(text: &str) -> Result<f64, String> {
+/// Reads a confidence: `99%`, `99` or `0.99`.
+pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     let fraction = match parse_quantity(text).map_err(|e| e.to_string())? {
         Quantity::Fraction(fraction) => fraction,
         Quantity::Bare(number) if number < 1.0 => number,

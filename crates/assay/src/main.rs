@@ -45,6 +45,8 @@ enum Verb {
     Run(Box<verbs::run::Args>),
     /// Decide between recorded samples
     Compare(Box<verbs::compare::Args>),
+    /// Show one series from every side: shape, course, dependence, outliers
+    Describe(Box<verbs::describe::Args>),
     /// Say whether this machine is fit to measure on, and what would mend it
     Doctor(Box<verbs::doctor::Args>),
     /// Find out how often this machine would lie, and how small a difference one can believe here
@@ -97,6 +99,7 @@ fn main() -> ExitCode {
             verbs::run::run(&args)
         }
         Verb::Compare(args) => verbs::compare::run(&args),
+        Verb::Describe(args) => verbs::describe::run(&args),
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Calibrate(args) => verbs::calibrate::run(&args),
         Verb::Completions(args) => verbs::documents::completions(&args, &mut Cli::command()),

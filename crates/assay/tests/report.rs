@@ -151,6 +151,19 @@ fn a_run_has_a_report_with_its_environment_and_its_command() {
     assert_eq!(again.matches("<svg").count(), page.matches("<svg").count());
 }
 
+#[test]
+fn a_description_has_a_page_that_compares_nobody() {
+    let directory = recordings(60);
+    let run = assay(
+        directory.path(),
+        &["describe", "--unit", "ms", "old.txt", "new.txt", "--report", "out.html", "--plots", "p"],
+    );
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let page = fs::read_to_string(directory.path().join("out.html")).unwrap();
+    assert!(page.contains("plot-density") && !page.contains("plot-differences"));
+    assert!(!page.contains("NOT_INTERLEAVED") && directory.path().join("p/box.png").is_file());
+}
+
 /// The browser, where there is one.
 fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

@@ -221,7 +221,7 @@ fn description(metric: &Metric, d: &Description) -> Value {
     })
 }
 
-fn finding(finding: &Finding) -> Value {
+pub(crate) fn finding(finding: &Finding) -> Value {
     let severity = match finding.severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
@@ -289,7 +289,7 @@ fn stop(reason: StopReason) -> &'static str {
     }
 }
 
-fn list<T>(items: &[T], render: impl Fn(&T) -> Value) -> Value {
+pub(crate) fn list<T>(items: &[T], render: impl Fn(&T) -> Value) -> Value {
     Value::Array(items.iter().map(render).collect())
 }
 
@@ -297,7 +297,7 @@ fn end(interval: Option<Interval>, of: impl Fn(Interval) -> f64) -> Value {
     optional(interval.map(of))
 }
 
-fn optional(value: Option<f64>) -> Value {
+pub(crate) fn optional(value: Option<f64>) -> Value {
     value.map_or(Value::Null, number)
 }
 

@@ -6,6 +6,7 @@
 //! - [`number`]: values, percents and durations as people read them.
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
+//! - [`describe`]: one series from every side, and [`describe_json`] for programs.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`protocol`]: the chain from validity to effect, step by step.
@@ -29,6 +30,8 @@ mod beside;
 pub mod calibration;
 pub mod charts;
 pub mod csv;
+pub mod describe;
+pub mod describe_json;
 pub mod doctor;
 mod grid;
 pub mod html;

@@ -9,6 +9,7 @@ mod calibrating;
 mod commands;
 mod controlling;
 mod deciding;
+mod describing;
 mod interruptions;
 mod metrics;
 mod options;
