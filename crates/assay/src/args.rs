@@ -159,13 +159,8 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
 
-    /// Also write a page to publish: verdict, plots, numbers, machine, data and methods in one HTML file that opens offline
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-
-    /// Also write every plot into a directory, as SVG and as PNG
-    #[arg(long, value_name = "DIR")]
-    pub plots: Option<PathBuf>,
+    #[command(flatten)]
+    pub pages: PageArgs,
 
     /// Say nothing on standard error but errors
     #[arg(long, short)]
@@ -174,6 +169,19 @@ pub(crate) struct ShowArgs {
     /// When to use colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     pub color: ColorWhen,
+}
+
+/// Pages and pictures to write.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Showing")]
+pub(crate) struct PageArgs {
+    /// Also write a page to publish: verdict, plots, numbers, machine, data and methods in one HTML file that opens offline
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Also write every plot into a directory, as SVG and as PNG
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
 }
 
 /// How to show what has no other forms than screen and JSON.

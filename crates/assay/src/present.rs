@@ -1,6 +1,6 @@
 //! The end of every verb that decides: show the analysis, write the exports, and turn verdicts into an exit status.
 
-mod pages;
+pub(crate) mod pages;
 
 use crate::args::{ColorWhen, FailIf, ShowArgs};
 use crate::{Ending, output};
@@ -43,7 +43,7 @@ pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
             );
         }
     }
-    pages::check(show)
+    pages::check(&show.pages)
 }
 
 /// Shows an analysis and writes its exports.
@@ -72,7 +72,7 @@ pub(crate) fn export_all(
             .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(analysis, samples, &[], show, &meta));
+    exported.push(pages::write(analysis, samples, &[], &meta, &show.pages, show.quiet));
     exported.into_iter().collect()
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn protocol(
         .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(analysis, samples, chains, show, &meta));
+    exported.push(pages::write(analysis, samples, chains, &meta, &show.pages, show.quiet));
     if show.json {
         output::print(&format!("{report:#}\n"))?;
     } else {

@@ -120,14 +120,20 @@ impl<'a> Sheet<'a> {
             .iter()
             .fold((0, 0), |(b, a), s| (b + s.shape.beyond.0, a + s.shape.beyond.1));
         let of: usize = self.figures.subjects.iter().map(|s| s.n).sum();
+        let n = over_time::counted;
         match (below, above) {
             (0, 0) => String::new(),
-            (0, above) => format!(" Not in the picture: {above} of {of} values, which are larger."),
+            (0, above) => {
+                format!(" Not in the picture: {} of {} values, larger ones.", n(above), n(of))
+            }
             (below, 0) => {
-                format!(" Not in the picture: {below} of {of} values, which are smaller.")
+                format!(" Not in the picture: {} of {} values, smaller ones.", n(below), n(of))
             }
             (below, above) => format!(
-                " Not in the picture: {below} smaller and {above} larger ones of {of} values."
+                " Not in the picture: {} smaller and {} larger ones of {} values.",
+                n(below),
+                n(above),
+                n(of)
             ),
         }
     }

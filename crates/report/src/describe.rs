@@ -89,7 +89,7 @@ fn draw(page: &mut Page, p: &Portrait, name: &str) {
 
 fn head(page: &mut Page, text: &str) {
     page.gap();
-    page.line(&vec![(Tone::Quiet, text.to_owned())]);
+    page.paragraph(2, &[(Tone::Quiet, text.to_owned())]);
 }
 
 fn say(page: &mut Page, text: String) {
@@ -122,15 +122,17 @@ fn numbers(page: &mut Page, p: &Portrait, column: &Column) {
     let suffix = column.suffix();
     let unit = if suffix.is_empty() { String::new() } else { format!(" ({})", suffix.trim()) };
     let quantiles = [
-        ("min", d.min),
-        ("p25", d.p25),
-        ("p75", d.p75),
-        ("p90", d.p90),
-        ("p99", d.p99),
-        ("p99.9", d.p999),
-        ("max", d.max),
+        ("min", d.min, 2),
+        ("p25", d.p25, 4),
+        ("p75", d.p75, 4),
+        ("p90", d.p90, 10),
+        ("p99", d.p99, 100),
+        ("p99.9", d.p999, 1000),
+        ("max", d.max, 2),
     ];
-    let quantiles: Vec<String> = quantiles.iter().map(|(name, v)| shown(name, *v)).collect();
+    // A quantile beyond the second largest value says nothing that the largest does not.
+    let known = quantiles.iter().filter(|(.., from)| d.n >= *from);
+    let quantiles: Vec<String> = known.map(|(name, v, _)| shown(name, *v)).collect();
     say(page, format!("{} values{unit}: {}", d.n, quantiles.join(" · ")));
     let spread = format!(
         "mean{STICKY}{}{STICKY}±{STICKY}{} (standard deviation) · {} · {}",

@@ -48,7 +48,8 @@ fn as_for_comparisons(portrait: &Portrait) -> Vec<Finding> {
 
 fn too_few(portrait: &Portrait) -> Option<Finding> {
     let n = portrait.description.n as f64;
-    let message = format!("{n} values of {} are too few for an interval", portrait.name);
+    let message =
+        format!("{} has {n} of the {FEWEST} values that an interval needs", portrait.name);
     (n < FEWEST).then(|| {
         Finding::new("TOO_FEW", Severity::Serious, message)
             .about(&portrait.name)

@@ -3,7 +3,7 @@
 //! A file appears whole or not at all, so a page that is looked at while a new one is written is never half of one. What can't be
 //! written is said before anything is measured. Nothing is drawn here.
 
-use crate::args::ShowArgs;
+use crate::args::PageArgs;
 use crate::{output, present};
 use anyhow::Context;
 use assay_analysis::Analysis;
@@ -25,11 +25,11 @@ const PIXELS: f64 = 2.5;
 ///
 /// # Errors
 /// When a name is one of something else, or a place can't be written to.
-pub(super) fn check(show: &ShowArgs) -> anyhow::Result<()> {
-    if let Some(path) = &show.report {
+pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
+    if let Some(path) = &wanted.report {
         check_page(path).with_context(|| format!("--report {}", path.display()))?;
     }
-    if let Some(directory) = &show.plots {
+    if let Some(directory) = &wanted.plots {
         let named = || format!("--plots {}", directory.display());
         if directory.exists() && !directory.is_dir() {
             anyhow::bail!("{}: that is a file; name a directory", named());
@@ -63,18 +63,19 @@ fn check_page(path: &Path) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When a file can't be written.
-pub(super) fn write(
+pub(crate) fn write(
     analysis: &Analysis,
     samples: &Samples,
     protocol: &[Protocol],
-    show: &ShowArgs,
     meta: &Meta,
+    wanted: &PageArgs,
+    quiet: bool,
 ) -> anyhow::Result<()> {
-    if show.report.is_none() && show.plots.is_none() {
+    if wanted.report.is_none() && wanted.plots.is_none() {
         return Ok(());
     }
     let figures = figures(samples, analysis);
-    let written = show.report.as_deref().map(|path| {
+    let written = wanted.report.as_deref().map(|path| {
         let data = Data::of(samples, meta.file.clone());
         let command = present::argv();
         let (figures, data, command) = (&figures, &data, &command);
@@ -84,12 +85,12 @@ pub(super) fn write(
             .and_then(|page| replace(path, page.as_bytes()))
             .with_context(|| format!("--report {}", path.display()))
     });
-    let drawn = show.plots.as_deref().map(|directory| {
+    let drawn = wanted.plots.as_deref().map(|directory| {
         write_plots(&figures, directory).with_context(|| format!("--plots {}", directory.display()))
     });
-    if !show.quiet
+    if !quiet
         && let Some(Ok(())) = &written
-        && let Some(path) = &show.report
+        && let Some(path) = &wanted.report
     {
         output::say(&format!("report: {}", path.display()));
     }

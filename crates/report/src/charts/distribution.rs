@@ -161,10 +161,8 @@ pub(super) fn boxes(sheet: &Sheet<'_>) -> Chart {
     let outside: usize = subjects.iter().map(|s| s.shape.numbers.outside).sum();
     let dots = match outside {
         0 => String::new(),
-        n => format!(
-            " {} of all values lie outside the whiskers; the outermost are dots.",
-            counted(n)
-        ),
+        1 => " One value lies outside the whiskers, a dot.".to_owned(),
+        n => format!(" {} values lie outside the whiskers; the outermost are dots.", counted(n)),
     };
     Chart {
         name: "box",
