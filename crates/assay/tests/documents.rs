@@ -7,5 +7,6 @@ fn the_screens_in_the_documents_are_real() {
         .env("COLUMNS", "80")
         .register_bin("assay", trycmd::cargo::cargo_bin!("assay"))
         .case("../../docs/tutorial/*.md")
+        .case("../../docs/guides/how-many-runs.md")
         .case("../../docs/reference/cli.md");
 }
