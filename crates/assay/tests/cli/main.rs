@@ -12,6 +12,7 @@ mod deciding;
 mod interruptions;
 mod metrics;
 mod options;
+mod planning;
 mod reading;
 mod recording;
 mod resuming;
