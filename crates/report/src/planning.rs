@@ -14,13 +14,15 @@ use assay_analysis::planning::{
     Alternative, CurvePoint, Kind, Measure, Planning, Quantities, RANK_OVERHEAD, Unknown,
 };
 use assay_analysis::{Scale, planning};
-use assay_data::Unit;
+use assay_data::{Threshold, Unit};
 use serde_json::{Value, json};
 
 /// Characters of a whole bar.
-const BAR: usize = 20;
+const BAR: usize = 14;
 /// Values whose neighbours hang together more than this need a warning.
 const DEPENDENT: f64 = 1.0 / 0.9;
+/// A pilot of fewer values hardly knows its own spread.
+const SMALL_PILOT: usize = 30;
 
 /// The screen, every line ended.
 pub fn render(planning: &Planning, screen: &Screen) -> String {
@@ -102,7 +104,7 @@ fn sentence_in_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
         (Some(threshold), Some(found)) => format!(
             "About {} blocks: then a difference of {} is found in {often} runs that stop by themselves, {level}.",
             number::grouped(found),
-            on_scale(planning, blocks, threshold)
+            matters(planning, blocks, threshold)
         ),
         _ => format!(
             "{} blocks find a difference of {} in {often} runs that stop by themselves, {level}.",
@@ -133,13 +135,16 @@ fn of_hundred(chance: f64) -> String {
 }
 
 fn chance(chance: f64) -> String {
-    number::share(chance.min(1.0), 1.0)
+    if chance > 0.99 { "> 99 %".to_owned() } else { number::percent(chance) }
 }
 
 fn asked_amount(planning: &Planning, amount: f64) -> String {
-    match &planning.measure {
-        Measure::Unit(unit) => number::chosen(amount, unit),
-        Measure::Fraction => number::percent_fine(amount),
+    match (&planning.measure, &planning.asked.delta) {
+        (Measure::Unit(unit), Some(Threshold::Relative(share))) => {
+            format!("{} ({})", number::percent_fine(*share), number::value(amount, unit))
+        }
+        (Measure::Unit(unit), _) => number::chosen(amount, unit),
+        (Measure::Fraction, _) => number::percent_fine(amount),
     }
 }
 
@@ -154,6 +159,14 @@ fn on_scale(planning: &Planning, blocks: &BlocksPlan, size: f64) -> String {
     match blocks.scale {
         Scale::Ratio => number::percent(size.exp_m1()),
         Scale::Shift => found_amount(planning, size),
+    }
+}
+
+/// The difference that matters, as it was asked for.
+fn matters(planning: &Planning, blocks: &BlocksPlan, threshold: f64) -> String {
+    match planning.asked.delta {
+        Some(Threshold::Relative(share)) => number::percent_fine(share),
+        _ => on_scale(planning, blocks, threshold),
     }
 }
 
@@ -190,7 +203,7 @@ fn row(page: &Page, planning: &Planning, point: &CurvePoint) -> [String; 4] {
     let bar = full.repeat(filled) + &empty.repeat(BAR - filled);
     [
         format!("{}{mark}", number::grouped(point.n)),
-        format!("{bar} {:>4}", chance(point.rank)),
+        format!("{bar} {:>6}", chance(point.rank)),
         chance(point.t),
         point.delta.map_or_else(|| "-".to_owned(), |delta| found_amount(planning, delta)),
     ]
@@ -218,7 +231,8 @@ fn by_t(planning: &Planning) -> String {
         (Alternative::Greater, _) => "one-sided, greater",
         (Alternative::Less, _) => "one-sided, less",
     };
-    let exact = number::fixed(n, number::decimals_for(n, 7).min(2));
+    let decimals = if n.fract() == 0.0 { 0 } else { number::decimals_for(n, 7).min(2) };
+    let exact = number::fixed(n, decimals);
     format!(
         "t test ({sides}): n {exact}, difference {}, standard deviation {}, significance {}, power {}",
         found_amount(planning, delta),
@@ -267,26 +281,25 @@ fn by_law(planning: &Planning, law: &Law) -> String {
 }
 
 fn simulated(planning: &Planning, s: &Simulated) -> String {
-    let error = number::percent_fine((s.power_error * 1000.0).ceil() / 1000.0);
     let needed = match (s.n, s.n_error) {
         (Some(n), Some(error)) => {
             let digits = 10f64.powi(error.max(1.0).log10().floor() as i32);
             let rounded = (n / digits).round() * digits;
             let error = ((error / digits).ceil() * digits) as u64;
-            format!(
-                "{} ± {} by simulation; ",
-                number::grouped(rounded as u64),
-                number::grouped(error)
-            )
+            let n = number::grouped(rounded as u64);
+            format!("{n} ± {} by simulation; ", number::grouped(error))
         }
         _ => String::new(),
     };
-    format!(
-        "{needed}{} found it in {} of {} simulated experiments (± {error})",
-        number::grouped(planning.rank.n),
-        chance(s.power),
-        number::grouped(s.experiments)
-    )
+    let experiments = number::grouped(s.experiments);
+    let often = if s.power >= 1.0 {
+        format!("all {experiments} simulated experiments")
+    } else {
+        let error = number::percent_fine(s.power_error);
+        let power = number::percent_fine(s.power);
+        format!("{power} of {experiments} simulated experiments (± {error})")
+    };
+    format!("{needed}{} found it in {often}", number::grouped(planning.rank.n))
 }
 
 fn spread(planning: &Planning, pilot: &Pilot) -> String {
@@ -337,7 +350,7 @@ fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
 fn blocks_and_time(blocks: Option<u64>, seconds: Option<f64>) -> String {
     let Some(blocks) = blocks else { return "no number of blocks".to_owned() };
     let time =
-        seconds.map_or_else(String::new, |s| format!(", {}", number::duration(s * blocks as f64)));
+        seconds.map_or_else(String::new, |s| format!(" ({})", number::duration(s * blocks as f64)));
     format!("{} blocks{time}", number::grouped(blocks))
 }
 
@@ -348,7 +361,7 @@ fn as_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
         Some(threshold) => format!(
             "as blocks of both: about {} find {} when the run stops by itself, {} of a number fixed beforehand",
             time(blocks.sequential.to_find),
-            on_scale(planning, blocks, threshold),
+            matters(planning, blocks, threshold),
             time(blocks.fixed.to_find)
         ),
         None => format!(
@@ -375,7 +388,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
     let at = number::grouped(blocks.at_blocks.round() as u64);
     match blocks.threshold {
         Some(threshold) => {
-            let threshold = on_scale(planning, blocks, threshold);
+            let threshold = matters(planning, blocks, threshold);
             let head = [
                 "the run".to_owned(),
                 format!("finds {threshold}"),
@@ -435,6 +448,12 @@ fn warnings(planning: &Planning) -> Vec<String> {
             number::grouped(spread.n as u64),
             number::grouped((spread.n as f64 / spread.autocorrelation_time).round() as u64),
             number::multiple(spread.autocorrelation_time).trim_end_matches(" ×"),
+        ));
+    }
+    if let Some(small) = planning.pilot.as_ref().filter(|p| p.n < SMALL_PILOT) {
+        told.push(format!(
+            "a pilot of {} hardly knows how much runs spread, and nothing of rare ones; take {SMALL_PILOT} at least",
+            runs_of(small.n as u64, planning.asked.kind)
         ));
     }
     let law = planning.rank.law.as_ref().filter(|_| planning.unknown == Unknown::N);

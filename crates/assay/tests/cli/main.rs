@@ -14,6 +14,7 @@ mod describing;
 mod interruptions;
 mod metrics;
 mod options;
+mod planning;
 mod protocol;
 mod reading;
 mod recording;
