@@ -4,6 +4,7 @@
 //! (Holm 1979, by levels: whoever is decided leaves the others a larger share), and the other metrics are adjusted among
 //! themselves.
 
+use crate::battery::{self, Battery};
 use crate::checks;
 use crate::comparison::{Comparison, Question};
 use crate::coverage;
@@ -34,6 +35,8 @@ pub struct Options {
     pub primary: Option<String>,
     /// Names of the metrics that are decided beside it; the plan's, or all.
     pub beside: Option<Vec<String>>,
+    /// Every classical test as well.
+    pub all: bool,
 }
 
 /// Why samples can't be analysed.
@@ -82,6 +85,8 @@ pub struct Analysis {
     /// The other metrics (those that the plan names beside it, if it names any), metric by metric, decided beside it and
     /// adjusted among themselves.
     pub secondary: Vec<Comparison>,
+    /// Every classical test of the primary metric; `None` unless asked for.
+    pub battery: Option<Box<Battery>>,
     /// The commands of a scan; `None` for what is no scan.
     pub scan: Option<Layout>,
     /// How the primary metric grows with the parameters of a scan.
@@ -163,6 +168,10 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
         scaling::curves(samples, layout, primary, &plan, in_blocks.then_some(&rows), &mut law)
     });
 
+    let battery = options.all.then(|| {
+        let rows = in_blocks.then_some(rows.as_slice());
+        Box::new(battery::of(samples, primary, &plan, &comparisons, rows))
+    });
     let blocks = in_blocks.then_some(rows.len());
     let mut analysis = Analysis {
         design,
@@ -172,6 +181,7 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
         subjects,
         comparisons,
         secondary,
+        battery,
         scan,
         curves,
         blocks,
@@ -424,7 +434,7 @@ impl Comparer<'_> {
 /// The middle one (of an even number the lower one) of the times from the start of a block to the start of the next. A pause before a
 /// run was taken up again is within one of them, and the middle one does not see it. The last block counts from its start to the end
 /// of its last run, if it is complete.
-fn seconds_per_block(samples: &Samples) -> Option<f64> {
+pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
     let wall = samples.metric_index("wall");
     let mut lengths: Vec<f64> = Vec::new();
     // The block at hand: its number, its start, the end of its last run, and how many runs it has. Blocks follow one another.

@@ -23,10 +23,11 @@ const STEPPED_BELOW: f64 = 0.8;
 const DEPENDENT_BELOW: f64 = 0.9;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 44] = [
+pub const CODES: [&str; 48] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
+    "CHANGE_POINT",
     "CLOCK_SOURCE",
     "COARSE_CLOCK",
     "COUNTERS_USER_ONLY",
@@ -50,10 +51,12 @@ pub const CODES: [&str; 44] = [
     "MEMORY_FLOOR",
     "METRICS_DIFFER",
     "METRIC_MISSING",
+    "MULTIMODAL",
     "MULTIPLEXED",
     "NOT_CONTROLLED",
     "NOT_COUNTED",
     "NOT_INTERLEAVED",
+    "NOT_NORMAL",
     "NOT_POSITIVE",
     "NOT_SAVED",
     "NO_ASLR",
@@ -68,6 +71,7 @@ pub const CODES: [&str; 44] = [
     "TOO_FEW",
     "TRUNCATED_FILE",
     "TURBO",
+    "WARM_UP",
 ];
 
 /// The code of a run that was gone on with as another one: its verdicts are withheld.

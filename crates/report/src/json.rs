@@ -4,6 +4,7 @@
 //! Numbers are in base units; what is not known, not finite or has no meaning is `null`. Keys always stand in the same order.
 //! It must not drop a key because its value is unknown: readers should not have to tell absent from empty.
 
+use crate::json_all;
 use crate::noise;
 use crate::words;
 use assay_analysis::{
@@ -58,6 +59,9 @@ pub fn render(analysis: &Analysis, meta: &Meta) -> Value {
     put("tool", json!(meta.tool));
     put("argv", json!(meta.argv));
     put("file", json!(meta.file));
+    if let Some(battery) = &analysis.battery {
+        json_all::extend(&mut top, battery);
+    }
     Value::Object(top)
 }
 
@@ -236,7 +240,7 @@ fn description(metric: &Metric, d: &Description) -> Value {
     })
 }
 
-fn finding(finding: &Finding) -> Value {
+pub(crate) fn finding(finding: &Finding) -> Value {
     let severity = match finding.severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
@@ -304,7 +308,7 @@ fn stop(reason: StopReason) -> &'static str {
     }
 }
 
-fn list<T>(items: &[T], render: impl Fn(&T) -> Value) -> Value {
+pub(crate) fn list<T>(items: &[T], render: impl Fn(&T) -> Value) -> Value {
     Value::Array(items.iter().map(render).collect())
 }
 
@@ -312,11 +316,11 @@ fn end(interval: Option<Interval>, of: impl Fn(Interval) -> f64) -> Value {
     optional(interval.map(of))
 }
 
-fn optional(value: Option<f64>) -> Value {
+pub(crate) fn optional(value: Option<f64>) -> Value {
     value.map_or(Value::Null, number)
 }
 
 /// A number; `null` when it is not finite.
-fn number(value: f64) -> Value {
+pub(crate) fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }

@@ -46,6 +46,7 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
         .map(|value| {
             let sign = if offset { "+" } else { "" };
             let written = number::fixed((value - origin) / scale.factor, decimals);
+            let behind = if value == 0.0 { "" } else { behind };
             (value, format!("{sign}{written}{behind}"))
         })
         .collect();
@@ -55,7 +56,8 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
         _ if multiplies => String::new(),
         _ => scale.symbol.to_owned(),
     };
-    let from = offset.then(|| format!("{origin} {}", unit.symbol()).trim_end_matches(" 1").to_owned());
+    let from =
+        offset.then(|| format!("{origin} {}", unit.symbol()).trim_end_matches(" 1").to_owned());
     Linear { ticks, symbol, from }
 }
 
@@ -75,7 +77,8 @@ pub(crate) fn logarithmic(low: f64, high: f64, unit: &Unit, most: usize) -> Vec<
     let within = low.ln() - 1e-9..=high.ln() + 1e-9;
     for factors in divisions(unit) {
         let base: f64 = if *unit == Unit::Byte { 1024.0 } else { 10.0 };
-        let decades = (low.ln() / base.ln()).floor() as i32 - 1..=(high.ln() / base.ln()).ceil() as i32;
+        let decades =
+            (low.ln() / base.ln()).floor() as i32 - 1..=(high.ln() / base.ln()).ceil() as i32;
         let round: Vec<f64> = decades
             .flat_map(|decade| factors.iter().map(move |factor| factor * base.powi(decade)))
             .filter(|value| within.contains(&value.ln()))
@@ -130,9 +133,13 @@ mod tests {
 
     #[test]
     fn a_linear_axis_counts_in_the_scale_that_people_read() {
-        let ms = |labels: &[&str]| (labels.iter().map(|&l| l.to_owned()).collect(), "ms".to_owned());
+        let ms =
+            |labels: &[&str]| (labels.iter().map(|&l| l.to_owned()).collect(), "ms".to_owned());
         assert_eq!(linear_labels(0.0101, 0.0498, &Unit::Second), ms(&["20", "30", "40"]));
-        assert_eq!(linear_labels(0.00101, 0.00121, &Unit::Second), ms(&["1.05", "1.10", "1.15", "1.20"]));
+        assert_eq!(
+            linear_labels(0.00101, 0.00121, &Unit::Second),
+            ms(&["1.05", "1.10", "1.15", "1.20"])
+        );
         let (memory, symbol) = linear_labels(1.1e6, 7.3e6, &Unit::Byte);
         assert_eq!((memory, symbol.as_str()), (vec!["2".into(), "4".into(), "6".into()], "MiB"));
         let (counts, symbol) = linear_labels(0.0, 35_000.0, &Unit::One);

@@ -11,7 +11,8 @@
 //! and Rivest, 1975, without their random numbers). Few rounds are needed, nothing is drawn, and
 //! the answer is always an element of the matrix, exactly as sorting all of them would give.
 
-/// Below this number of remaining elements they are simply gathered.
+/// Below this number of remaining elements, or a quarter of the rows and columns if that is more, they
+/// are simply gathered: that costs less than another walk.
 const GATHER: u64 = 1024;
 
 /// Whether the values are finite and ascend. Only matrices made of such values may be searched:
@@ -115,7 +116,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         };
         let mut spare = (Vec::with_capacity(self.rows), Vec::with_capacity(self.rows));
         let mut lattice = Vec::new();
-        while remaining.count() > GATHER {
+        let gather = GATHER.max((self.rows + self.columns) as u64 / 4);
+        while remaining.count() > gather {
             let count = remaining.count();
             if let Some(found) = self.cut_by_lattice(rank, &mut remaining, &mut lattice, &mut spare)
             {
@@ -172,7 +174,9 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         lattice: &mut Vec<f64>,
         spare: &mut (Vec<usize>, Vec<usize>),
     ) -> Option<f64> {
-        let points = (self.rows / 2).clamp(256, 4096);
+        // More points cut deeper, and cost little beside the walks; the square root of the rows is in
+        // balance.
+        let points = (self.rows / 16).clamp(16_384.min(self.rows / 2), 65_536).max(256);
         self.fill_lattice(remaining, points, lattice);
         // Where among the points the element should be, and how far to either side its pivots are
         // put. The discrepancy of a lattice in the plane grows with the fourth root of its points,

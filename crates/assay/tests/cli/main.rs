@@ -5,17 +5,22 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod battery;
 mod calibrating;
 mod commands;
 mod controlling;
 mod deciding;
+mod describing;
 mod interruptions;
 mod metrics;
 mod options;
+mod protocol;
 mod reading;
 mod recording;
+mod repeating;
 mod resuming;
 mod room;
 mod scans;
 mod screens;
 mod showing;
+mod simulating;

@@ -1,0 +1,41 @@
+//! A series in time, cut into slices so that ten million values are drawn in a moment: of each slice its extremes and its
+//! median.
+
+use assay_stats::descriptive;
+
+/// Slices of a long series; a shorter one has a slice for each value.
+const MOST_SLICES: usize = 120;
+
+/// A stretch of the series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slice {
+    /// Index of its first value, counted from 0.
+    pub begin: usize,
+    /// Index after its last value.
+    pub end: usize,
+    /// Smallest value.
+    pub min: f64,
+    /// Median.
+    pub median: f64,
+    /// Largest value.
+    pub max: f64,
+}
+
+/// The slices, of equal length but for one value. O(n).
+pub(super) fn of(values: &[f64]) -> Vec<Slice> {
+    let n = values.len();
+    let slices = n.min(MOST_SLICES);
+    (0..slices)
+        .map(|slice| {
+            let (begin, end) = (slice * n / slices, (slice + 1) * n / slices);
+            let part = &values[begin..end];
+            Slice {
+                begin,
+                end,
+                min: part.iter().copied().fold(f64::INFINITY, f64::min),
+                median: descriptive::median(part),
+                max: part.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,183 @@
+//! What a portrait finds: by how much something matters, never by its p-value alone.
+
+use super::laws::LawKind;
+use super::{Portrait, shape};
+use crate::checks;
+use crate::describe::SubjectSummary;
+use crate::unpaired;
+use assay_data::{Finding, Severity, Unit};
+use assay_stats::steady_state::Label;
+
+/// A step beyond this share of the median hides differences that people ask about.
+const COARSE_SHARE: f64 = 0.0025;
+/// A normal law is called wrong where it puts more than this share of the values on the wrong side,
+const NORMAL_DISTANCE: f64 = 0.05;
+/// or where the skewness or the excess kurtosis is larger than these,
+const NORMAL_SKEWNESS: f64 = 1.0;
+const NORMAL_KURTOSIS: f64 = 3.0;
+/// and chance alone would give such a fit once in so many samples.
+const NORMAL_LEVEL: f64 = 0.01;
+/// Fewest values for an interval of the median at 95 %.
+const FEWEST: f64 = 6.0;
+
+pub(super) fn of(portrait: &Portrait) -> Vec<Finding> {
+    let mut found = as_for_comparisons(portrait);
+    found.extend(too_few(portrait));
+    found.extend(too_dependent(portrait));
+    found.extend(changes(portrait));
+    found.extend(multimodal(portrait));
+    found.extend(coarse(portrait));
+    found.extend(not_normal(portrait));
+    found
+}
+
+/// What a comparison would say of the series by itself.
+fn as_for_comparisons(portrait: &Portrait) -> Vec<Finding> {
+    let summary = SubjectSummary {
+        name: portrait.name.clone(),
+        command: None,
+        parameters: Vec::new(),
+        against: None,
+        observations: portrait.description.n,
+        failures: 0,
+        timeouts: 0,
+        metrics: vec![Some(portrait.description.clone())],
+    };
+    checks::series(&summary, 0, &portrait.metric, false)
+}
+
+fn too_few(portrait: &Portrait) -> Option<Finding> {
+    let n = portrait.description.n as f64;
+    let message = format!("{n} values of {} are too few for an interval", portrait.name);
+    (n < FEWEST).then(|| {
+        Finding::new("TOO_FEW", Severity::Serious, message)
+            .about(&portrait.name)
+            .with("have", n)
+            .with("needed", FEWEST)
+            .next("record more values")
+    })
+}
+
+fn too_dependent(portrait: &Portrait) -> Option<Finding> {
+    let effective = portrait.description.effective();
+    let dependent = effective < unpaired::FEWEST_EFFECTIVE
+        && portrait.description.n as f64 >= 2.0 * unpaired::FEWEST_EFFECTIVE;
+    dependent.then(|| {
+        let message = format!(
+            "successive values of {} hang together: {} are worth only {effective:.0} independent ones",
+            portrait.name, portrait.description.n
+        );
+        Finding::new("TOO_DEPENDENT", Severity::Serious, message)
+            .about(&portrait.name)
+            .with("effective", effective)
+            .next("look for what changes slowly (frequency, heat, other work), and measure in blocks: assay run A B")
+    })
+}
+
+/// A warm-up, or changes that are no warm-up; only changes that are large enough to matter.
+fn changes(portrait: &Portrait) -> Option<Finding> {
+    let steady = portrait.stability.steady.as_ref()?;
+    let (first, last) = (steady.parts.first()?, steady.parts.last()?);
+    let change = (last.median - first.median) / last.median.abs();
+    let about = |code, message: String| {
+        Finding::new(code, Severity::Warning, message)
+            .about(&portrait.name)
+            .with("parts", steady.parts.len() as f64)
+            .with("begins", last.start as f64)
+            .with("change", change)
+    };
+    let name = &portrait.name;
+    match steady.label {
+        Label::Flat => None,
+        Label::WarmUp => Some(
+            about(
+                "WARM_UP",
+                format!(
+                    "{name} warmed up: it is steady from value {} of {} on, {:+.1} % from where it began",
+                    last.start + 1,
+                    portrait.description.n,
+                    change * 100.0
+                ),
+            )
+            .next("measure longer before (--warmup), or describe the steady part alone"),
+        ),
+        Label::Slowdown | Label::NoSteadyState => {
+            let places: Vec<String> = steady.parts[1..]
+                .iter()
+                .take(4)
+                .map(|part| (part.start + 1).to_string())
+                .collect();
+            let more = if steady.parts.len() > 5 { ", ..." } else { "" };
+            let rest = if steady.label == Label::NoSteadyState {
+                ", and had not come to rest at its end"
+            } else {
+                ""
+            };
+            Some(
+                about(
+                    "CHANGE_POINT",
+                    format!("{name} changed at value {}{more}{rest}", places.join(", ")),
+                )
+                .next("find out what changed there; one number for the whole series hides it"),
+            )
+        }
+    }
+}
+
+fn multimodal(portrait: &Portrait) -> Option<Finding> {
+    let modes = &portrait.modes;
+    if modes.len() < 2 {
+        return None;
+    }
+    let finding = Finding::new(
+        "MULTIMODAL",
+        Severity::Warning,
+        format!("{} has {} modes: no single number describes it", portrait.name, modes.len()),
+    );
+    let dip = portrait.tests.dip.map_or(f64::NAN, |dip| dip.p);
+    let finding =
+        finding.about(&portrait.name).with("modes", modes.len() as f64).with("dip_p", dip);
+    Some(finding.next(
+        "find out what makes the difference (inputs, caches, frequency, another core), and measure the cases apart",
+    ))
+}
+
+fn coarse(portrait: &Portrait) -> Option<Finding> {
+    let d = &portrait.description;
+    let step = d.clock_step?;
+    let stepped = portrait.distinct as f64 <= shape::STEPPED_BELOW * d.n as f64;
+    let matters = step > COARSE_SHARE * d.median.abs() && portrait.metric.unit == Unit::Second;
+    (stepped && matters).then(|| {
+        let message = format!(
+            "{} comes in steps of {:.2} % of its median; smaller differences can't be seen in single values",
+            portrait.metric.name,
+            step / d.median.abs() * 100.0
+        );
+        Finding::new("COARSE_CLOCK", Severity::Warning, message)
+            .about(&portrait.name)
+            .with("step", step)
+            .with("distinct", portrait.distinct as f64)
+            .next("measure with a finer clock, or more work per run")
+    })
+}
+
+fn not_normal(portrait: &Portrait) -> Option<Finding> {
+    let (tails, fit) = (portrait.tails?, portrait.tests.anderson_darling?);
+    let law = portrait.laws.iter().find(|law| law.kind == LawKind::Normal)?;
+    let far = law.distance > NORMAL_DISTANCE
+        || tails.skewness.abs() > NORMAL_SKEWNESS
+        || tails.kurtosis > NORMAL_KURTOSIS;
+    (far && fit.p < NORMAL_LEVEL).then(|| {
+        let message = format!(
+            "{} does not follow a normal law: intervals and tests that assume one (Student's t, mean ± sd) mislead",
+            portrait.name
+        );
+        Finding::new("NOT_NORMAL", Severity::Note, message)
+            .about(&portrait.name)
+            .with("distance", law.distance)
+            .with("skewness", tails.skewness)
+            .with("excess_kurtosis", tails.kurtosis)
+            .with("anderson_darling_p", fit.p)
+            .next("nothing: assay compares by ranks, which needs no law")
+    })
+}

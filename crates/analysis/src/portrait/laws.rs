@@ -1,0 +1,120 @@
+//! Which known law the values could follow, and how badly each fits: by the largest distance between the distribution functions,
+//! and by where skewness and kurtosis lie among those of known laws (Cullen & Frey, *Probabilistic Techniques in Exposure
+//! Assessment*, 1999). A fit is a help to imagine the shape; no verdict rests on it.
+
+use super::numbers::{Descriptives, Tests};
+use assay_stats::descriptive;
+
+/// A family of laws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LawKind {
+    /// By mean and standard deviation.
+    Normal,
+    /// By mean and standard deviation of the logarithms.
+    Lognormal,
+    /// By the mean.
+    Exponential,
+}
+
+impl LawKind {
+    /// As in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Lognormal => "lognormal",
+            Self::Exponential => "exponential",
+        }
+    }
+}
+
+/// A law with the parameters that fit best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Law {
+    /// Which family.
+    pub kind: LawKind,
+    /// Mean (of the logarithms for the lognormal).
+    pub mean: f64,
+    /// Standard deviation (of the logarithms for the lognormal; the mean for the exponential).
+    pub sd: f64,
+    /// The largest distance between the distribution functions: at some place this share of the values lies on the wrong side.
+    pub distance: f64,
+}
+
+pub(super) fn fitted(sorted: &[f64], tests: &Tests) -> Vec<Law> {
+    let law = |kind, values: &[f64], distance| Law {
+        kind,
+        mean: descriptive::mean(values),
+        sd: descriptive::standard_deviation(values),
+        distance,
+    };
+    let varied = sorted.first() != sorted.last();
+    let mut laws = Vec::new();
+    if let Some(found) = tests.normal.filter(|_| varied) {
+        laws.push(law(LawKind::Normal, sorted, found.d));
+    }
+    if let Some(found) = tests.lognormal.filter(|_| varied) {
+        let logs: Vec<f64> = sorted.iter().map(|v| v.ln()).collect();
+        laws.push(law(LawKind::Lognormal, &logs, found.d));
+    }
+    if let Some(found) = tests.exponential.filter(|_| varied) {
+        let mean = descriptive::mean(sorted);
+        laws.push(Law { kind: LawKind::Exponential, mean, sd: mean, distance: found.d });
+    }
+    laws
+}
+
+/// Skewness and excess kurtosis beside those that known laws would have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tails {
+    /// Of the values, adjusted for bias.
+    pub skewness: f64,
+    /// Of the values, adjusted for bias.
+    pub kurtosis: f64,
+    /// Excess kurtosis of a lognormal law of that skewness (0 for none).
+    pub lognormal_kurtosis: f64,
+    /// Excess kurtosis of a gamma law of that skewness.
+    pub gamma_kurtosis: f64,
+}
+
+impl Tails {
+    /// `None` for fewer than four values, or all equal.
+    pub(super) fn of(d: &Descriptives) -> Option<Self> {
+        let (skewness, kurtosis) = (d.skewness.adjusted, d.kurtosis_excess.adjusted);
+        (skewness.is_finite() && kurtosis.is_finite()).then(|| Self {
+            skewness,
+            kurtosis,
+            lognormal_kurtosis: lognormal_kurtosis(skewness),
+            gamma_kurtosis: 1.5 * skewness * skewness,
+        })
+    }
+}
+
+/// With w = exp(σ²) the lognormal law has the skewness (w + 2) √(w − 1) and the excess kurtosis w⁴ + 2w³ + 3w² − 6.
+fn lognormal_kurtosis(skewness: f64) -> f64 {
+    let size = skewness.abs();
+    // (w + 2)² (w − 1) = s² has one root above 1, below 1 + s^(2/3).
+    let (mut low, mut high) = (0.0, size.powf(2.0 / 3.0).min(size * size));
+    for _ in 0..80 {
+        let middle = 0.5 * (low + high);
+        if (middle + 3.0) * middle.sqrt() < size {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let w = 1.0 + high;
+    w.powi(4) + 2.0 * w.powi(3) + 3.0 * w * w - 6.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lognormal_of_sigma_one_has_its_known_kurtosis() {
+        let w = 1f64.exp();
+        let skewness = (w + 2.0) * (w - 1.0).sqrt();
+        assert!((lognormal_kurtosis(skewness) - 110.936_392).abs() < 1e-4);
+        assert!(lognormal_kurtosis(0.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,193 @@
+//! The plain numbers of a portrait: descriptions, intervals, dependence, tests of the shape. One value per R call; nothing is
+//! judged here.
+
+use assay_stats::descriptive::{self, ByDefinition, ROBUST_SD};
+use assay_stats::dip::Dip;
+use assay_stats::independence::{self, LjungBox, Runs};
+use assay_stats::kolmogorov::{self, Distance};
+use assay_stats::normality::{self, Fit};
+use assay_stats::shapiro_wilk::{self, ShapiroWilk};
+use assay_stats::{Interval, binomial, dip, normal, order};
+
+/// Lags that a correlogram shows, where there are so many.
+pub(super) const LAGS: usize = 30;
+/// Lags up to which Ljung and Box' statistic is summed.
+const PORTMANTEAU: [usize; 5] = [1, 5, 10, 20, 30];
+
+/// Descriptions of one sample; NaN where a number has no meaning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names are those of the JSON, which says what each is")]
+pub struct Descriptives {
+    pub n: usize,
+    pub min: f64,
+    pub max: f64,
+    pub sum: f64,
+    pub mean: f64,
+    pub sd: f64,
+    pub var: f64,
+    pub median: f64,
+    pub p25: f64,
+    pub p75: f64,
+    pub p90: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub p999: f64,
+    pub mad_raw: f64,
+    pub mad_normal: f64,
+    pub iqr: f64,
+    pub cv: f64,
+    pub sem: f64,
+    pub geomean: f64,
+    pub trimmed_mean_10: f64,
+    pub skewness: ByDefinition,
+    pub kurtosis_excess: ByDefinition,
+}
+
+impl Descriptives {
+    pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
+        let at = |p| descriptive::quantile_sorted(sorted, p);
+        let (mean, var) = (descriptive::mean(values), descriptive::variance(values));
+        let (sd, mad) = (var.sqrt(), descriptive::median_absolute_deviation(values));
+        Self {
+            n: values.len(),
+            min: at(0.0),
+            max: at(1.0),
+            sum: descriptive::sum(values),
+            mean,
+            sd,
+            var,
+            median: at(0.5),
+            p25: at(0.25),
+            p75: at(0.75),
+            p90: at(0.9),
+            p95: at(0.95),
+            p99: at(0.99),
+            p999: at(0.999),
+            mad_raw: mad,
+            mad_normal: mad * ROBUST_SD,
+            iqr: descriptive::interquartile_range(sorted),
+            cv: sd / mean,
+            sem: sd / (values.len() as f64).sqrt(),
+            geomean: descriptive::geometric_mean(values),
+            trimmed_mean_10: descriptive::trimmed_mean(sorted, 0.1),
+            skewness: descriptive::skewness_by_definition(values),
+            kurtosis_excess: descriptive::excess_kurtosis_by_definition(values),
+        }
+    }
+}
+
+/// An interval of the median from the order statistics `k` and n + 1 − `k`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MedianInterval {
+    /// Confidence asked for.
+    pub confidence: f64,
+    /// The interval; `None` where no pair of values is far enough apart.
+    pub interval: Option<Interval>,
+    /// Which order statistic, counted from 1; 0 without an interval.
+    pub k: u64,
+    /// Confidence achieved; 1 without an interval (the whole line).
+    pub coverage: f64,
+}
+
+pub(super) fn median_intervals(sorted: &[f64], levels: &[f64]) -> Vec<MedianInterval> {
+    let at = |&confidence: &f64| {
+        let found = order::median_interval(sorted, confidence);
+        let k = binomial::median_interval(sorted.len() as u64, confidence);
+        MedianInterval {
+            confidence,
+            interval: found.map(|(interval, _)| interval),
+            k: k.map_or(0, |(k, _)| k),
+            coverage: found.map_or(1.0, |(_, coverage)| coverage),
+        }
+    };
+    levels.iter().map(at).collect()
+}
+
+/// How values depend on those before them. For a constant series the autocorrelations are NaN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// Autocorrelation at the lags 1..=30, or n − 1.
+    pub acf: Vec<f64>,
+    /// 1.96/√n: most of independent values stay within.
+    pub bound: f64,
+    /// The same with the quantile to all its digits.
+    pub bound_exact: f64,
+    /// The lags that R's `acf` looks at by itself.
+    pub default_lags: usize,
+    /// The largest size among them.
+    pub default_max: f64,
+    /// Ljung and Box' statistics.
+    pub ljung_box: Vec<LjungBox>,
+    /// Runs above and below the median.
+    pub runs: Runs,
+}
+
+impl Order {
+    pub(super) fn of(values: &[f64]) -> Self {
+        let n = values.len();
+        let default_lags = independence::default_lags(n);
+        let mut acf = independence::acf_or_nan(values, LAGS.max(default_lags));
+        let default_max = largest(&acf[..default_lags.min(acf.len())]);
+        acf.truncate(LAGS);
+        let sums = PORTMANTEAU.iter().filter(|&&lags| lags < n);
+        Self {
+            ljung_box: sums.map(|&lags| independence::ljung_box(&acf[..lags], n)).collect(),
+            bound: independence::acf_bound(n),
+            bound_exact: normal::two_sided(0.95) / (n as f64).sqrt(),
+            default_lags,
+            default_max,
+            runs: independence::runs(values),
+            acf,
+        }
+    }
+
+    /// The largest size of the autocorrelations; NaN for a constant series or a single value.
+    pub fn max_abs(&self) -> f64 {
+        largest(&self.acf)
+    }
+
+    /// How many of them lie outside the bound; `None` for a constant series.
+    pub fn outside(&self) -> Option<usize> {
+        (!self.max_abs().is_nan()).then(|| self.acf.iter().filter(|r| r.abs() > self.bound).count())
+    }
+}
+
+fn largest(acf: &[f64]) -> f64 {
+    if acf.is_empty() || acf.iter().any(|r| r.is_nan()) {
+        return f64::NAN;
+    }
+    acf.iter().fold(0.0, |most: f64, r| most.max(r.abs()))
+}
+
+/// Tests of the shape; `None` where a test is not defined.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tests {
+    /// 3 to 5000 values, not all equal.
+    pub shapiro_wilk: Option<ShapiroWilk>,
+    /// From 8 values on.
+    pub anderson_darling: Option<Fit>,
+    /// From 5 values on.
+    pub lilliefors: Option<Fit>,
+    /// Against the normal law fitted.
+    pub normal: Option<Distance>,
+    /// Against the lognormal law fitted; positive values only.
+    pub lognormal: Option<Distance>,
+    /// Against the exponential law fitted; positive values only.
+    pub exponential: Option<Distance>,
+    /// Of a single mode.
+    pub dip: Option<Dip>,
+}
+
+impl Tests {
+    pub(super) fn of(sorted: &[f64]) -> Self {
+        Self {
+            shapiro_wilk: shapiro_wilk::shapiro_wilk(sorted),
+            anderson_darling: normality::anderson_darling(sorted),
+            lilliefors: normality::lilliefors(sorted),
+            normal: kolmogorov::against_normal(sorted),
+            lognormal: kolmogorov::against_lognormal(sorted),
+            exponential: kolmogorov::against_exponential(sorted),
+            dip: dip::dip(sorted),
+        }
+    }
+}

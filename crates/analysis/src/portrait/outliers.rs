@@ -1,0 +1,42 @@
+//! Values far outside the rest, by Tukey's fences (*Exploratory Data Analysis*, 1977): one and a half interquartile ranges beyond
+//! the quartiles are the inner ones, three the outer. Counted and named, never removed: a stall that users feel is a result.
+
+use assay_stats::descriptive;
+
+/// The farthest are named, at most so many.
+const MOST_NAMED: usize = 10;
+
+/// The fences and what lies outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outliers {
+    /// The inner fences, lower and upper.
+    pub inner: (f64, f64),
+    /// The outer ones.
+    pub outer: (f64, f64),
+    /// Values below the lower and above the upper inner fence.
+    pub beyond_inner: (usize, usize),
+    /// Values below the lower and above the upper outer fence.
+    pub beyond_outer: (usize, usize),
+    /// Those beyond the outer fences with their places in the series, counted from 0: the farthest first, at most ten.
+    pub farthest: Vec<(usize, f64)>,
+}
+
+impl Outliers {
+    /// `sorted`: the values in ascending order, not empty. O(n).
+    pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
+        let [p25, p75] = [0.25, 0.75].map(|p| descriptive::quantile_sorted(sorted, p));
+        let range = descriptive::interquartile_range(sorted);
+        let fences = |times: f64| (p25 - times * range, p75 + times * range);
+        let beyond = |(low, high): (f64, f64)| {
+            let below = sorted.partition_point(|v| *v < low);
+            (below, sorted.len() - sorted.partition_point(|v| *v <= high))
+        };
+        let (inner, outer) = (fences(1.5), fences(3.0));
+        let distance = |v: f64| (outer.0 - v).max(v - outer.1);
+        let outside = values.iter().copied().enumerate().filter(|(_, v)| distance(*v) > 0.0);
+        let mut farthest: Vec<(usize, f64)> = outside.collect();
+        farthest.sort_by(|a, b| distance(b.1).total_cmp(&distance(a.1)).then(a.0.cmp(&b.0)));
+        farthest.truncate(MOST_NAMED);
+        Self { inner, outer, beyond_inner: beyond(inner), beyond_outer: beyond(outer), farthest }
+    }
+}

@@ -1,0 +1,198 @@
+//! The distribution of a series for pictures, and where its values heap up.
+//!
+//! More than one mode is told only where three things agree: the dip test finds that one mode does not do, the smoothed density
+//! has a clear valley, and enough values lie on either side of it. Values that come in coarse steps are smoothed over a step at
+//! least, or every step would be a mode.
+
+use assay_stats::density::{self, Density};
+use assay_stats::descriptive;
+use assay_stats::dip::Dip;
+
+/// Bins of the counts: many divisors, so that a picture of any width is made of them.
+pub const BINS: usize = 240;
+/// Points of the density.
+const POINTS: usize = 512;
+/// The picture reaches so many interquartile ranges beyond the quartiles, if values do.
+const VIEW: f64 = 3.0;
+/// The dip's p-value below which one mode is not believed.
+const DIP_LEVEL: f64 = 0.05;
+/// A valley is one where the density falls to this share of the lower hill beside it.
+const VALLEY: f64 = 0.8;
+/// A mode holds at least this share of the values.
+const FEWEST_SHARE: f64 = 0.02;
+/// Fewer values have no modes to speak of.
+const FEWEST: usize = 20;
+
+/// Bandwidths for a kernel density; `None` where a rule does not apply.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bandwidths {
+    /// Silverman's.
+    pub nrd0: Option<f64>,
+    /// Scott's.
+    pub nrd: Option<f64>,
+    /// Sheather and Jones', solving the equation.
+    pub sj_ste: Option<f64>,
+    /// Sheather and Jones', plugging in directly.
+    pub sj_dpi: Option<f64>,
+}
+
+impl Bandwidths {
+    pub(super) fn of(sorted: &[f64]) -> Self {
+        Self {
+            nrd0: density::nrd0(sorted),
+            nrd: density::nrd(sorted),
+            sj_ste: density::sheather_jones_solve(sorted),
+            sj_dpi: density::sheather_jones_direct(sorted),
+        }
+    }
+
+    /// The one for pictures: Sheather and Jones' where there is one.
+    fn best(&self) -> Option<f64> {
+        self.sj_ste.or(self.sj_dpi).or(self.nrd0)
+    }
+}
+
+/// The distribution over the part of the axis that is worth showing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// Lower end: the smallest value, or three interquartile ranges below the lower quartile.
+    pub low: f64,
+    /// Upper end, likewise.
+    pub high: f64,
+    /// Values below the lower end.
+    pub below: usize,
+    /// Values above the upper end.
+    pub above: usize,
+    /// Counts in 240 equal bins from end to end; empty where all values are equal.
+    pub counts: Vec<u32>,
+    /// The smoothed density of the values between the ends; `None` where there is none.
+    pub density: Option<Density>,
+    /// The bandwidth of that density.
+    pub bandwidth: Option<f64>,
+}
+
+impl Shape {
+    /// `sorted`: not empty. `step`: the smallest gap of the values. O(n).
+    pub(super) fn of(sorted: &[f64], bandwidths: &Bandwidths, step: Option<f64>) -> Self {
+        let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
+        let [p25, p75] = [0.25, 0.75].map(|p| descriptive::quantile_sorted(sorted, p));
+        let reach = VIEW * (p75 - p25);
+        let (low, high) =
+            if reach > 0.0 { (min.max(p25 - reach), max.min(p75 + reach)) } else { (min, max) };
+        let below = sorted.partition_point(|v| *v < low);
+        let seen = &sorted[below..sorted.partition_point(|v| *v <= high)];
+        let above = sorted.len() - below - seen.len();
+        let width = (high - low) / BINS as f64;
+        let mut counts = Vec::new();
+        if width > 0.0 {
+            counts = vec![0; BINS];
+            seen.iter().for_each(|v| counts[(((v - low) / width) as usize).min(BINS - 1)] += 1);
+        }
+        let coarse = step.filter(|_| is_coarse(sorted)).unwrap_or(0.0);
+        let bandwidth =
+            bandwidths.best().map(|h| h.max(coarse)).filter(|h| *h > 0.0 && width > 0.0);
+        let density = bandwidth.and_then(|h| density::estimate(seen, h, POINTS));
+        Self { low, high, below, above, counts, density, bandwidth }
+    }
+}
+
+/// Values of which at most this share is distinct come in steps: then the smallest gap is the clock's, and no accident.
+pub(super) const STEPPED_BELOW: f64 = 0.8;
+
+fn is_coarse(sorted: &[f64]) -> bool {
+    let distinct = 1 + sorted.windows(2).filter(|pair| pair[0] < pair[1]).count();
+    distinct as f64 <= STEPPED_BELOW * sorted.len() as f64
+}
+
+/// A heap of values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mode {
+    /// Where the density is highest.
+    pub at: f64,
+    /// The valley to its left; −∞ for the first.
+    pub from: f64,
+    /// The valley to its right; ∞ for the last.
+    pub to: f64,
+    /// Share of the values between the two.
+    pub share: f64,
+}
+
+/// The modes from left to right; none where there is no density.
+pub(super) fn modes(sorted: &[f64], shape: &Shape, dip: Option<Dip>) -> Vec<Mode> {
+    let Some(density) = &shape.density else { return Vec::new() };
+    let several = sorted.len() >= FEWEST && dip.is_some_and(|dip| dip.p < DIP_LEVEL);
+    let hills = if several { hills(&density.y) } else { vec![Hill::whole(&density.y)] };
+    let n = sorted.len() as f64;
+    let mut modes: Vec<Mode> = hills
+        .iter()
+        .map(|hill| Mode {
+            at: density.x[hill.top],
+            from: if hill.begin == 0 { f64::NEG_INFINITY } else { density.x[hill.begin] },
+            to: if hill.end + 1 >= density.x.len() { f64::INFINITY } else { density.x[hill.end] },
+            share: 0.0,
+        })
+        .collect();
+    let share = |mode: &Mode| {
+        let upto = |end: f64| sorted.partition_point(|v| *v < end) as f64;
+        (upto(mode.to) - upto(mode.from)) / n
+    };
+    modes.iter_mut().for_each(|mode| mode.share = share(mode));
+    // The smallest goes to the neighbour beyond the nearer valley, until all are worth telling.
+    while modes.len() > 1
+        && let Some(small) =
+            (0..modes.len()).min_by(|&a, &b| modes[a].share.total_cmp(&modes[b].share))
+        && modes[small].share < FEWEST_SHARE
+    {
+        let gone = modes.remove(small);
+        let left = small > 0
+            && (small == modes.len() || gone.at - modes[small - 1].at < modes[small].at - gone.at);
+        let heir = &mut modes[if left { small - 1 } else { small }];
+        heir.share += gone.share;
+        heir.from = heir.from.min(gone.from);
+        heir.to = heir.to.max(gone.to);
+    }
+    modes
+}
+
+/// A stretch of the grid with one top.
+struct Hill {
+    begin: usize,
+    top: usize,
+    end: usize,
+}
+
+impl Hill {
+    fn whole(y: &[f64]) -> Self {
+        let top = (0..y.len()).max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(0);
+        Self { begin: 0, top, end: y.len().saturating_sub(1) }
+    }
+}
+
+/// Hills between clear valleys: local hills, of which the pair with the shallowest valley is joined until all are deep enough.
+fn hills(y: &[f64]) -> Vec<Hill> {
+    let mut hills: Vec<Hill> = Vec::new();
+    let mut begin = 0;
+    for i in 1..y.len() {
+        let last = i + 1 == y.len();
+        // A valley is where the curve stops falling.
+        let valley = !last && y[i] <= y[i - 1] && y[i] < y[i + 1];
+        if valley || last {
+            let top = (begin..=i).max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(begin);
+            hills.push(Hill { begin, top, end: i });
+            begin = i;
+        }
+    }
+    let depth = |pair: &[Hill]| y[pair[0].end] / y[pair[0].top].min(y[pair[1].top]);
+    while let Some(shallowest) = (1..hills.len())
+        .max_by(|&a, &b| depth(&hills[a - 1..=a]).total_cmp(&depth(&hills[b - 1..=b])))
+        && depth(&hills[shallowest - 1..=shallowest]) > VALLEY
+    {
+        let right = hills.remove(shallowest);
+        let left = &mut hills[shallowest - 1];
+        left.end = right.end;
+        if y[right.top] > y[left.top] {
+            left.top = right.top;
+        }
+    }
+    hills
+}

@@ -1,0 +1,130 @@
+use super::*;
+use assay_data::Unit;
+
+fn noise(seed: u32, n: u32) -> Vec<f64> {
+    let mut state = u64::from(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    (0..n)
+        .map(|_| {
+            let sum: f64 = (0..6)
+                .map(|_| {
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+                })
+                .sum();
+            sum / std::f64::consts::FRAC_1_SQRT_2
+        })
+        .collect()
+}
+
+fn portrait(values: &[f64]) -> Portrait {
+    Portrait::of("it", &Metric::wall(), values, &Options::default()).expect("there are values")
+}
+
+fn codes(portrait: &Portrait) -> Vec<&str> {
+    portrait.findings.iter().map(|f| f.code.as_str()).collect()
+}
+
+#[test]
+fn calm_values_have_one_mode_and_no_finding() {
+    for seed in 1..20 {
+        let values: Vec<f64> = noise(seed, 300).iter().map(|z| 1.0 + 0.01 * z).collect();
+        let found = portrait(&values);
+        assert_eq!(found.modes.len(), 1, "{seed}");
+        assert_eq!(found.modes[0].share, 1.0);
+        assert!((found.modes[0].at - 1.0).abs() < 0.01, "{:?}", found.modes);
+        // One finding in a hundred may be chance.
+        assert!(codes(&found).iter().all(|c| *c == "DEPENDENCE"), "{seed}: {:?}", codes(&found));
+    }
+}
+
+#[test]
+fn two_heaps_are_two_modes_with_their_shares() {
+    let values: Vec<f64> = noise(5, 500)
+        .iter()
+        .enumerate()
+        .map(|(i, z)| if i * 7 % 10 < 6 { 0.010 } else { 0.014 } + 0.0003 * z)
+        .collect();
+    let found = portrait(&values);
+    assert!(codes(&found).contains(&"MULTIMODAL"), "{:?} {:?}", codes(&found), found.tests.dip);
+    let shares: Vec<f64> = found.modes.iter().map(|m| (m.share * 10.0).round()).collect();
+    assert_eq!(shares, [6.0, 4.0]);
+    assert!((found.modes[1].at - 0.014).abs() < 2e-4, "{:?}", found.modes);
+}
+
+#[test]
+fn values_in_steps_are_not_as_many_modes() {
+    let values: Vec<f64> = noise(8, 400).iter().map(|z| (100.0 + 3.0 * z).round()).collect();
+    let found = portrait(&values);
+    assert_eq!(found.modes.len(), 1, "{:?}", found.modes);
+}
+
+#[test]
+fn a_warm_up_and_a_change_for_the_worse_are_told_apart() {
+    let with_first = |factor: f64| -> Vec<f64> {
+        let rest = |i: usize| if i < 60 { factor } else { 1.0 };
+        noise(3, 400).iter().enumerate().map(|(i, z)| rest(i) + 0.01 * z).collect()
+    };
+    let warm = portrait(&with_first(1.3));
+    assert!(codes(&warm).contains(&"WARM_UP"), "{:?}", codes(&warm));
+    let begins = warm.stability.steady.as_ref().and_then(|s| s.begins).expect("steady");
+    assert!((55..=65).contains(&begins), "{begins}");
+    assert!(codes(&portrait(&with_first(0.8))).contains(&"CHANGE_POINT"));
+}
+
+#[test]
+fn a_long_tail_is_not_normal_and_its_farthest_values_are_named() {
+    let mut values: Vec<f64> = noise(4, 300).iter().map(|z| (0.8 * z).exp()).collect();
+    values[77] = 1000.0;
+    let found = portrait(&values);
+    assert!(codes(&found).contains(&"NOT_NORMAL"), "{:?}", codes(&found));
+    assert_eq!(found.outliers.farthest[0], (77, 1000.0));
+    assert_eq!(found.shape.above, found.outliers.beyond_outer.1);
+    let best = found.laws.iter().min_by(|a, b| a.distance.total_cmp(&b.distance));
+    assert_eq!(best.map(|law| law.kind), Some(LawKind::Lognormal));
+}
+
+#[test]
+fn equal_values_and_single_values_have_a_portrait_too() {
+    let equal = portrait(&[5.0; 12]);
+    assert!(codes(&equal).contains(&"ALL_EQUAL"));
+    assert!(equal.student.is_none() && equal.tails.is_none() && equal.laws.is_empty());
+    assert!(equal.shape.density.is_none() && equal.modes.is_empty());
+    let one = portrait(&[5.0]);
+    assert!(codes(&one).contains(&"TOO_FEW"));
+    assert_eq!((one.course.len(), one.order.acf.len()), (1, 0));
+    let two = portrait(&[5.0, -3.0]);
+    assert!(two.laws.iter().all(|law| law.kind == LawKind::Normal), "{:?}", two.laws);
+}
+
+#[test]
+fn the_slices_of_a_long_series_cover_it() {
+    let values = noise(2, 1001);
+    let found = portrait(&values);
+    assert_eq!(found.course.len(), 120);
+    assert_eq!((found.course[0].begin, found.course[119].end), (0, 1001));
+    assert!(found.course.windows(2).all(|pair| pair[0].end == pair[1].begin));
+    assert!(found.course.iter().all(|s| s.min <= s.median && s.median <= s.max));
+}
+
+#[test]
+fn a_metric_that_is_not_there_is_an_error_with_the_names_of_those_that_are() {
+    let mut samples = Samples::new(vec![Metric::lower("latency", Unit::Second)]);
+    let subject = samples.add_subject("it");
+    samples.push_value(subject, 1.0);
+    let asked = Options { primary: Some("wall".to_owned()), ..Options::default() };
+    let error = of_samples(&samples, &asked).expect_err("there is no such metric");
+    assert!(error.to_string().contains("latency"), "{error}");
+    assert_eq!(of_samples(&Samples::default(), &Options::default()), Err(AnalysisError::Nothing));
+}
+
+#[test]
+fn everything_is_finite_or_none_for_values_of_any_size() {
+    for scale in [1e-300, 1e-12, 1.0, 1e12, 1e150] {
+        let values: Vec<f64> = noise(9, 60).iter().map(|z| scale * (5.0 + z)).collect();
+        let options = Options { all: true, ..Options::default() };
+        let found = Portrait::of("it", &Metric::wall(), &values, &options).expect("values");
+        assert!(found.description.median.is_finite() && found.modes.len() <= 3, "{scale}");
+    }
+}

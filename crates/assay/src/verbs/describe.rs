@@ -1,0 +1,83 @@
+//! `assay describe`: everything about series by themselves, before anything is compared.
+
+use crate::args::{LookArgs, ReadingArgs, confidence};
+use crate::{Ending, output, present};
+use anyhow::Context;
+use assay_analysis::portrait::{self, Options};
+use assay_data::import;
+use assay_report::{describe, describe_json, json};
+use std::path::PathBuf;
+
+/// Arguments of `assay describe`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay describe times.txt                       one number a line
+  assay describe --unit ms old.txt new.txt       two series, in milliseconds
+  assay describe run.assay --primary max_rss     another metric of a recorded run
+  assay describe --by 1 --value 2 --unit ns data.csv.gz
+  assay describe --all --json times.txt          every number, for programs
+
+Values are taken in the order of the file, which is the order in which they were measured: sorted files can't tell what \
+happened over time.")]
+pub(crate) struct Args {
+    /// Sample files: .assay, columns of numbers, or CSV; .gz of each; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    what: WhatArgs,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// What to describe.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Describing")]
+struct WhatArgs {
+    /// The metric to describe, where there are several [default: wall for commands, else the first]
+    #[arg(long, value_name = "METRIC")]
+    primary: Option<String>,
+
+    /// Describe every metric; with --json also the signed-rank test and the bootstrap
+    #[arg(long)]
+    all: bool,
+
+    /// How sure intervals must be [default: 95%]
+    #[arg(long, value_name = "PERCENT", value_parser = confidence)]
+    confidence: Option<f64>,
+
+    /// Seed of every random choice [default: 1]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..1 << 53))]
+    seed: Option<u64>,
+}
+
+/// Reads, draws, shows.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let samples = import::load(&args.files, &args.reading.options())?;
+    let defaults = Options::default();
+    let options = Options {
+        confidence: args.what.confidence.unwrap_or(defaults.confidence),
+        primary: args.what.primary.clone(),
+        all: args.what.all,
+        seed: args.what.seed.unwrap_or(defaults.seed),
+    };
+    let portraits = portrait::of_samples(&samples, &options).with_context(|| {
+        args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
+    })?;
+    if args.look.json {
+        let file = args.files.first().filter(|_| args.files.len() == 1);
+        let meta = json::Meta {
+            tool: present::TOOL.to_owned(),
+            argv: samples.argv.clone(),
+            file: file.map(|path| path.display().to_string()),
+        };
+        output::print(&format!("{:#}\n", describe_json::render(&portraits, &meta)))?;
+    } else {
+        output::print(&describe::render(&portraits, &present::screen(args.look.color)))?;
+    }
+    Ok(Ending::Fine)
+}

@@ -1,0 +1,210 @@
+//! `assay describe` from outside: every number that R answers for one sample, the screen, and what can go wrong.
+
+use crate::room::{Room, codes, data};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What is compared, how much of it, and what does not agree.
+#[derive(Default)]
+struct Held {
+    compared: BTreeMap<String, usize>,
+    wrong: Vec<String>,
+}
+
+/// A number of the file of expected values; one of a list of one may stand in its list.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Array(one) if one.len() == 1 => number(&one[0]),
+        other => other.as_f64(),
+    }
+}
+
+impl Held {
+    fn number(
+        &mut self,
+        path: &str,
+        ours: &Value,
+        expected: &Value,
+        (relative, absolute): (f64, f64),
+    ) {
+        *self.compared.entry(path.split('/').nth(1).unwrap().to_owned()).or_default() += 1;
+        let near = match (ours.as_f64(), number(expected)) {
+            (Some(ours), Some(expected)) => {
+                (ours - expected).abs() <= absolute.max(relative * expected.abs())
+            }
+            // What is no number for R is `null` here.
+            (None, None) => ours.is_null(),
+            _ => false,
+        };
+        if !near {
+            self.wrong.push(format!("{path}: {ours}, expected {expected}"));
+        }
+    }
+
+    fn value(&mut self, path: &str, ours: &Value, expected: &Value, tolerance: (f64, f64)) {
+        match expected {
+            Value::Object(map) if map.contains_key("error") => {
+                for (key, value) in ours.as_object().into_iter().flatten() {
+                    if value.is_number() && key != "mean" {
+                        self.wrong.push(format!("{path}/{key}: {value}, where R refuses"));
+                    }
+                }
+            }
+            Value::Object(map) => {
+                for (key, expected) in map.iter().filter(|(key, _)| *key != "warnings") {
+                    self.value(&format!("{path}/{key}"), &ours[key], expected, tolerance);
+                }
+            }
+            Value::Array(ends) if ours.is_object() => {
+                let wider = (tolerance.0.max(1e-8), tolerance.1);
+                self.number(&format!("{path}/lower"), &ours["lower"], &ends[0], wider);
+                self.number(&format!("{path}/upper"), &ours["upper"], &ends[1], wider);
+            }
+            Value::Array(list) if ours.is_array() => {
+                assert_eq!(ours.as_array().unwrap().len(), list.len(), "{path}");
+                for (index, expected) in list.iter().enumerate() {
+                    self.number(&format!("{path}/{index}"), &ours[index], expected, tolerance);
+                }
+            }
+            Value::Bool(_) => {
+                if ours != expected {
+                    self.wrong.push(format!("{path}: {ours}, expected {expected}"));
+                }
+            }
+            _ => self.number(path, ours, expected, tolerance),
+        }
+    }
+
+    fn resampled(&mut self, path: &str, ours: &Value, expected: &Value) {
+        let within = |expected: &Value| (0.0, expected["tol_abs"].as_f64().unwrap() + 1e-15);
+        for key in ["bias", "se"] {
+            let expected = &expected[key];
+            self.number(&format!("{path}/{key}"), &ours[key], &expected["mean"], within(expected));
+        }
+        for key in ["normal", "basic", "percentile", "bca"] {
+            for (end, name) in [("lower", "lo"), ("upper", "hi")] {
+                let expected = &expected[key][name];
+                // R's package gives up on BCa for very many values; we need not.
+                if number(&expected["mean"]).is_some() || ours["se"] == 0.0 {
+                    let path = format!("{path}/{key}/{end}");
+                    self.number(&path, &ours[key][end], &expected["mean"], within(expected));
+                }
+            }
+        }
+    }
+}
+
+/// How near each function must come: relative, absolute.
+fn tolerance(function: &str, largest: f64) -> (f64, f64) {
+    match function {
+        "shapiro_wilk" => (1e-4, 1e-12),
+        "bandwidth" => (1e-2, 0.0),
+        "dip" => (1e-9, 0.01),
+        // R finds these ends by bisection.
+        "signed_rank_about_zero" => (1e-8, 1e-8 * largest),
+        _ => (1e-9, 1e-12),
+    }
+}
+
+/// Describes every series of one sample in the directory, and compares it with what R answers.
+fn compare(directory: &Path) -> Held {
+    let text = std::fs::read_to_string(directory.join("expected.json")).unwrap();
+    let cases: BTreeMap<String, Value> = serde_json::from_str(&text).unwrap();
+    let room = Room::new();
+    let mut held = Held::default();
+    for (case, functions) in &cases {
+        let file = directory.join("data").join(case).with_extension("txt");
+        if case.contains(['|', ':']) || !file.exists() {
+            continue;
+        }
+        let result = room.json(&["describe", "--all", file.to_str().unwrap()]);
+        let ours = &result["series"][0];
+        let descriptives = &functions["descriptives"];
+        let largest = descriptives["max"].as_f64().unwrap().abs();
+        for (function, expected) in functions.as_object().unwrap() {
+            let path = format!("{case}/{function}");
+            if function.starts_with("bootstrap") {
+                held.resampled(&path, &ours[function], expected);
+                continue;
+            }
+            let mut expected = expected.clone();
+            if function == "signed_rank_about_zero" {
+                // A root of a step function: any point of a flat stretch. The exact one is compared.
+                expected["asymptotic_ci"].as_object_mut().unwrap().remove("estimate");
+            }
+            held.value(&path, &ours[function], &expected, tolerance(function, largest));
+        }
+    }
+    held
+}
+
+fn agrees(held: &Held, at_least: usize) {
+    let total: usize = held.compared.values().sum();
+    println!("compared {:?}: {total} values", held.compared);
+    assert!(held.wrong.is_empty(), "{} wrong:\n{}", held.wrong.len(), held.wrong.join("\n"));
+    assert!(total >= at_least, "only {total} values were compared, expected {at_least}");
+}
+
+#[test]
+fn every_number_of_one_sample_agrees_with_r() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stats/tests/data/oracle");
+    agrees(&compare(&directory), 7000);
+}
+
+#[test]
+fn every_number_agrees_on_the_larger_set_where_there_is_one() {
+    let Some(directory) = std::env::var_os("ASSAY_TEST_DATA") else {
+        println!("skipped: ASSAY_TEST_DATA names no directory");
+        return;
+    };
+    agrees(&compare(&Path::new(&directory).join("oracles")), 9000);
+}
+
+#[test]
+fn the_seed_fixes_every_digit() {
+    let room = Room::new();
+    let with = |seed: &str| room.json(&["describe", "--all", "--seed", seed, &data("lnorm_a.txt")]);
+    assert_eq!(with("7"), with("7"));
+    let ends = |result: &Value| result["series"][0]["bootstrap_mean"]["bca"].clone();
+    assert_ne!(ends(&with("7")), ends(&with("8")));
+}
+
+#[test]
+fn another_confidence_gets_a_key_of_its_own() {
+    let room = Room::new();
+    let result = room.json(&["describe", "--confidence", "97.5%", &data("lnorm_a.txt")]);
+    let t = &result["series"][0]["t_mean"];
+    let width = |key: &str| t[key]["upper"].as_f64().unwrap() - t[key]["lower"].as_f64().unwrap();
+    assert!(width("ci95") < width("ci97.5") && width("ci97.5") < width("ci99"));
+}
+
+#[test]
+fn a_recorded_run_is_described_by_its_metrics() {
+    let room = Room::new();
+    room.run(&["run", "--save", "s.assay", "-n", "4", "--seed", "5", "true"]).ends(0);
+    let result = room.json(&["describe", "s.assay"]);
+    assert_eq!(result["series"].as_array().unwrap().len(), 1);
+    assert_eq!(result["series"][0]["metric"], "wall");
+    let other = room.json(&["describe", "--primary", "max_rss", "s.assay"]);
+    assert_eq!(other["series"][0]["metric"], "max_rss");
+    assert!(room.json(&["describe", "--all", "s.assay"])["series"].as_array().unwrap().len() > 5);
+    room.run(&["describe", "--primary", "colour", "s.assay"]).ends(2).complains("colour");
+}
+
+#[test]
+fn several_files_are_several_series() {
+    let room = Room::new();
+    let ended = room.run(&["describe", &data("lnorm_a.txt"), &data("bimodal_a.txt")]).ends(0);
+    ended.shows("lnorm_a").shows("bimodal_a").shows("over time");
+    room.run(&["describe", "nothing.txt"]).ends(2).complains("nothing.txt");
+    room.run(&["describe"]).ends(2).complains("FILE");
+}
+
+#[test]
+fn ties_and_constants_are_told() {
+    let room = Room::new();
+    let constant = room.json(&["describe", &data("const_a.txt")]);
+    assert!(codes(&constant).contains(&"ALL_EQUAL"));
+    room.run(&["describe", &data("const_a.txt")]).ends(0).shows("equal");
+}

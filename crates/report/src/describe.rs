@@ -1,0 +1,189 @@
+//! The screen of `assay describe`: one series after the other, each in numbers, pictures made of characters, and words.
+//!
+//! First the typical value and how sure it is, then the shape, the course over time, the dependence; below them what was found
+//! and what to do about it. Pictures fill the page up to a width at which they are still one look. Nothing is printed here and
+//! nothing decided.
+
+mod pictures;
+mod words;
+
+use crate::label::label;
+use crate::layout::{Page, STICKY, Tone};
+use crate::names::fitted;
+use crate::number::{self, Column};
+use crate::terminal::Screen;
+use assay_analysis::portrait::{LawKind, Portrait, Portraits};
+use assay_data::{Finding, Severity};
+
+/// Fewer values have no correlogram: every autocorrelation would be within its bounds.
+const CORRELOGRAM_FROM: usize = 10;
+/// Fewer values follow any law.
+const LAWS_FROM: usize = 8;
+/// Fewer values have no picture of the distribution but their box.
+const SHAPE_FROM: usize = 5;
+
+/// The screen as text, every line ended.
+pub fn render(portraits: &Portraits, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let names: Vec<String> = portraits.series.iter().map(|p| p.name.clone()).collect();
+    // Two metrics of one subject share its name; told apart by the metric, they may be equal.
+    let mut distinct = names.clone();
+    distinct.dedup();
+    let short = fitted(&distinct, (page.width() / 2).clamp(8, 60), page.ellipsis());
+    for (index, portrait) in portraits.series.iter().enumerate() {
+        if index > 0 {
+            page.gap();
+        }
+        let name = distinct.iter().position(|n| *n == portrait.name).map_or("", |at| &short[at]);
+        draw(&mut page, portrait, name);
+    }
+    if !portraits.findings.is_empty() {
+        page.gap();
+        findings(&mut page, portraits.findings.iter());
+    }
+    page.finish()
+}
+
+/// The scale in which everything about a series is told.
+fn column(p: &Portrait) -> Column {
+    let d = &p.description;
+    let widths: Vec<f64> = d.median_interval.iter().map(|i| i.half_width()).collect();
+    Column::new(&p.metric.unit, &[d.median, p.shape.low, p.shape.high], &widths)
+}
+
+fn draw(page: &mut Page, p: &Portrait, name: &str) {
+    let column = column(p);
+    headline(page, p, name, &column);
+    numbers(page, p, &column);
+    if p.distinct > 1 {
+        if p.description.n >= SHAPE_FROM {
+            pictures::density(page, p);
+        }
+        pictures::box_plot(page, p);
+        pictures::axis(page, p, &column);
+        if p.description.n >= SHAPE_FROM {
+            head(page, "share of values up to there");
+            pictures::ecdf(page, p);
+        }
+        head(page, "over time");
+        pictures::course(page, p, &column);
+        say(page, words::course(p, &column));
+        if p.description.n >= CORRELOGRAM_FROM {
+            head(page, "autocorrelation, by lag");
+            pictures::correlogram(page, p);
+        }
+        say(page, words::dependence(p));
+        if p.description.n >= LAWS_FROM {
+            laws(page, p, &column);
+        }
+        page.gap();
+        for line in words::facts(p, &column) {
+            say(page, line);
+        }
+    }
+    if !p.findings.is_empty() {
+        page.gap();
+        findings(page, p.findings.iter());
+    }
+}
+
+fn head(page: &mut Page, text: &str) {
+    page.gap();
+    page.line(&vec![(Tone::Quiet, text.to_owned())]);
+}
+
+fn say(page: &mut Page, text: String) {
+    if !text.is_empty() {
+        page.paragraph(2, &[(Tone::Plain, text)]);
+    }
+}
+
+fn headline(page: &mut Page, p: &Portrait, name: &str, column: &Column) {
+    let d = &p.description;
+    let (interval, how) = match d.median_interval {
+        Some(i) => (
+            format!(" [{}{STICKY}…{STICKY}{}]", column.number(i.lower), column.number(i.upper)),
+            format!("median, {} sure", number::chosen_percent(d.confidence)),
+        ),
+        None if d.n == 1 => (String::new(), "one value".to_owned()),
+        None => (String::new(), format!("median of {} values; no interval", d.n)),
+    };
+    let claim =
+        format!("{} of '{name}': {}{interval}", label(&p.metric), column.with_unit(d.median));
+    crate::terminal::said(page, Tone::Strong, claim, &how);
+}
+
+fn numbers(page: &mut Page, p: &Portrait, column: &Column) {
+    let d = &p.descriptives;
+    if d.n < 2 {
+        return;
+    }
+    let shown = |name: &str, value: f64| format!("{name}{STICKY}{}", column.number(value));
+    let suffix = column.suffix();
+    let unit = if suffix.is_empty() { String::new() } else { format!(" ({})", suffix.trim()) };
+    let quantiles = [
+        ("min", d.min),
+        ("p25", d.p25),
+        ("p75", d.p75),
+        ("p90", d.p90),
+        ("p99", d.p99),
+        ("p99.9", d.p999),
+        ("max", d.max),
+    ];
+    let quantiles: Vec<String> = quantiles.iter().map(|(name, v)| shown(name, *v)).collect();
+    say(page, format!("{} values{unit}: {}", d.n, quantiles.join(" · ")));
+    let spread = format!(
+        "mean{STICKY}{}{STICKY}±{STICKY}{} (standard deviation) · {} · {}",
+        column.number(d.mean),
+        column.number(d.sd),
+        shown("trimmed mean", d.trimmed_mean_10),
+        shown("median deviation", d.mad_raw),
+    );
+    say(page, spread);
+    if p.distinct > 1 {
+        head(page, "distribution");
+    }
+}
+
+/// The fitted laws, the best first.
+fn laws(page: &mut Page, p: &Portrait, column: &Column) {
+    if p.laws.is_empty() {
+        return;
+    }
+    head(page, "laws fitted, and how many values each puts on the wrong side where it fits worst");
+    let mut laws = p.laws.clone();
+    laws.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    for law in laws {
+        let with = match law.kind {
+            LawKind::Normal => {
+                format!("mean {}, sd {}", column.number(law.mean), column.number(law.sd))
+            }
+            LawKind::Lognormal => format!(
+                "median {}, spread × {}",
+                column.number(law.mean.exp()),
+                number::fixed(law.sd.exp(), 2)
+            ),
+            LawKind::Exponential => format!("mean {}", column.number(law.mean)),
+        };
+        let wrong = number::percent(law.distance);
+        let text = page.spelled(&format!("  {:<12}{wrong:>7}   {with}", law.kind.word()));
+        page.line(&vec![(Tone::Plain, text)]);
+    }
+    say(page, words::tails(p));
+}
+
+fn findings<'a>(page: &mut Page, findings: impl Iterator<Item = &'a Finding>) {
+    for finding in findings {
+        let (word, tone) = match finding.severity {
+            Severity::Note => ("note: ", Tone::Quiet),
+            Severity::Warning | Severity::Serious => ("warning: ", Tone::Unsure),
+        };
+        page.paragraph(
+            word.len(),
+            &[(tone, word.to_owned()), (Tone::Plain, finding.message.clone())],
+        );
+        if let Some(next) = &finding.next_step {
+            page.paragraph(8, &[(Tone::Quiet, format!("  hint: {next}"))]);
+        }
+    }
+}

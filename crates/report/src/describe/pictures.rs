@@ -1,0 +1,267 @@
+//! The pictures of one series, made of characters: density, box, share up to a value, course over time, correlogram. Each has an
+//! ASCII form. Only shapes are drawn here; the numbers beside them are formatted elsewhere.
+
+use crate::layout::{Page, Tone};
+use crate::names::width;
+use crate::number::Column;
+use assay_analysis::portrait::{Portrait, Slice};
+
+/// Columns left of every picture, for labels on the vertical axis.
+const MARGIN: usize = 9;
+/// Wider pictures are no better.
+const MOST_COLUMNS: usize = 96;
+/// Lines of the pictures.
+const DENSITY_LINES: usize = 6;
+const ECDF_LINES: usize = 4;
+const COURSE_LINES: usize = 8;
+const LAG_LINES: usize = 3;
+/// Columns of one value in the course of a short series, at most.
+const WIDEST_VALUE: usize = 6;
+
+const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const ASCII_LEVELS: [char; 3] = [' ', '.', '#'];
+
+/// Columns of a picture on this page.
+fn columns(page: &Page) -> usize {
+    (page.width().saturating_sub(MARGIN + 1)).clamp(8, MOST_COLUMNS)
+}
+
+/// A line of a picture with its label at the left.
+fn line(page: &mut Page, label: &str, tone: Tone, text: String) {
+    let label: String = if width(label) < MARGIN { label.to_owned() } else { String::new() };
+    let room = " ".repeat(MARGIN - 1 - width(&label));
+    page.line(&vec![(Tone::Quiet, format!("{room}{label} ")), (tone, text)]);
+}
+
+/// Columns of these heights (0..=1), in so many lines from the top.
+fn area(page: &Page, heights: &[f64], lines: usize) -> Vec<String> {
+    let levels: &[char] = if page.unicode() { &EIGHTHS } else { &ASCII_LEVELS };
+    let most = levels.len() - 1;
+    (0..lines)
+        .rev()
+        .map(|floor| {
+            let cell = |height: &f64| {
+                let filled = (height * lines as f64 - floor as f64).clamp(0.0, 1.0);
+                // What is there at all is seen on the lowest line.
+                let seen = usize::from(floor == 0 && *height > 0.0);
+                levels[((filled * most as f64).round() as usize).max(seen)]
+            };
+            heights.iter().map(cell).collect()
+        })
+        .collect()
+}
+
+/// The value in the middle of a column.
+fn value_at(p: &Portrait, column: usize, columns: usize) -> f64 {
+    p.shape.low + (p.shape.high - p.shape.low) * (column as f64 + 0.5) / columns as f64
+}
+
+/// The column of a value; `None` for one outside of the picture.
+fn column_of(p: &Portrait, value: f64, columns: usize) -> Option<usize> {
+    let place = (value - p.shape.low) / (p.shape.high - p.shape.low);
+    (0.0..=1.0).contains(&place).then(|| ((place * columns as f64) as usize).min(columns - 1))
+}
+
+/// The smoothed density.
+pub(super) fn density(page: &mut Page, p: &Portrait) {
+    let Some(density) = &p.shape.density else { return };
+    let columns = columns(page);
+    let last = density.x.len() - 1;
+    let at = |column: usize| {
+        let place = (value_at(p, column, columns) - density.x[0]) / density.spacing();
+        density.y[(place.round().max(0.0) as usize).min(last)]
+    };
+    let heights: Vec<f64> = (0..columns).map(at).collect();
+    let most = heights.iter().copied().fold(0.0, f64::max);
+    let scaled: Vec<f64> =
+        heights.iter().map(|h| if most > 0.0 { h / most } else { 0.0 }).collect();
+    for text in area(page, &scaled, DENSITY_LINES) {
+        line(page, "", Tone::Plain, text);
+    }
+}
+
+/// The box from quartile to quartile with the median, and whiskers up to the inner fences.
+pub(super) fn box_plot(page: &mut Page, p: &Portrait) {
+    let columns = columns(page);
+    let d = &p.descriptives;
+    let [whisker, end, left, right, middle, inside, beyond] = if page.unicode() {
+        ['─', '│', '▐', '▌', '┃', '▒', '×']
+    } else {
+        ['-', '|', '[', ']', '|', '=', 'x']
+    };
+    let mut text = vec![' '; columns];
+    let place = |v: f64| column_of(p, v.clamp(p.shape.low, p.shape.high), columns).unwrap_or(0);
+    let (from, to) = (place(d.min.max(p.outliers.inner.0)), place(d.max.min(p.outliers.inner.1)));
+    text[from..=to].fill(whisker);
+    (text[from], text[to]) = (end, end);
+    let (q1, q3) = (place(d.p25), place(d.p75));
+    text[q1..=q3].fill(inside);
+    (text[q1], text[q3]) = (left, right);
+    text[place(d.median)] = middle;
+    for (_, value) in &p.outliers.farthest {
+        if let Some(at) = column_of(p, *value, columns).filter(|at| !(from..=to).contains(at)) {
+            text[at] = beyond;
+        }
+    }
+    line(page, "", Tone::Plain, text.into_iter().collect());
+}
+
+/// Labels under a picture of the distribution: its ends and its middle.
+pub(super) fn axis(page: &mut Page, p: &Portrait, column: &Column) {
+    let columns = columns(page);
+    let ends = [p.shape.low, (p.shape.low + p.shape.high) / 2.0, p.shape.high];
+    let [low, middle, high] = ends.map(|v| page.spelled(&column.with_unit(v)));
+    let mut text = low.clone();
+    let middle_from = (columns / 2).saturating_sub(width(&middle) / 2);
+    if middle_from > width(&low) + 1 && middle_from + width(&middle) + 1 + width(&high) < columns {
+        text += &" ".repeat(middle_from - width(&text));
+        text += &middle;
+    }
+    let high_from = columns.saturating_sub(width(&high));
+    text += &" ".repeat(high_from.saturating_sub(width(&text)).max(1));
+    text += &high;
+    line(page, "", Tone::Quiet, text);
+}
+
+/// The share of values up to each place.
+pub(super) fn ecdf(page: &mut Page, p: &Portrait) {
+    let columns = columns(page);
+    let n = p.description.n as f64;
+    let bins = p.shape.counts.len();
+    let upto = |column: usize| {
+        // Up to the right edge of the column.
+        let whole = (column + 1) * bins / columns;
+        let counted: u64 = p.shape.counts[..whole].iter().map(|&c| u64::from(c)).sum();
+        (counted as f64 + p.shape.below as f64) / n
+    };
+    let heights: Vec<f64> = (0..columns).map(upto).collect();
+    for (index, text) in area(page, &heights, ECDF_LINES).into_iter().enumerate() {
+        let label = ["100 %", "75 %", "50 %", "25 %"][index % ECDF_LINES];
+        line(page, label, Tone::Plain, text);
+    }
+}
+
+/// A column of the course: several slices as one.
+fn joined(slices: &[Slice]) -> Slice {
+    let mut medians: Vec<f64> = slices.iter().map(|s| s.median).collect();
+    medians.sort_by(f64::total_cmp);
+    Slice {
+        begin: slices[0].begin,
+        end: slices[slices.len() - 1].end,
+        min: slices.iter().map(|s| s.min).fold(f64::INFINITY, f64::min),
+        median: medians[medians.len() / 2],
+        max: slices.iter().map(|s| s.max).fold(f64::NEG_INFINITY, f64::max),
+    }
+}
+
+/// From smallest to largest value of every stretch, with its median; below it where the series changed.
+pub(super) fn course(page: &mut Page, p: &Portrait, column: &Column) {
+    // A short series is stretched, so that its steps can be seen.
+    let stretch = (columns(page) / p.course.len()).clamp(1, WIDEST_VALUE);
+    let columns = columns(page).min(p.course.len());
+    let [band, dot, mark, over, under] = if page.unicode() {
+        ['░', '━', '↑', '▲', '▼']
+    } else {
+        [':', 'o', '^', '^', 'v']
+    };
+    let slices: Vec<Slice> = (0..columns)
+        .map(|c| {
+            joined(&p.course[c * p.course.len() / columns..(c + 1) * p.course.len() / columns])
+        })
+        .collect();
+    let (low, high) = (p.shape.low, p.shape.high);
+    let row_of = |v: f64| {
+        let place = ((v - low) / (high - low) * COURSE_LINES as f64).floor();
+        place.clamp(0.0, COURSE_LINES as f64 - 1.0) as usize
+    };
+    for row in (0..COURSE_LINES).rev() {
+        let cell = |s: &Slice| {
+            if row == row_of(s.median) {
+                dot
+            } else if row + 1 == COURSE_LINES && s.max > high {
+                over
+            } else if row == 0 && s.min < low {
+                under
+            } else if (row_of(s.min)..=row_of(s.max)).contains(&row) {
+                band
+            } else {
+                ' '
+            }
+        };
+        let label = match row {
+            0 => page.spelled(&column.number(low)),
+            _ if row + 1 == COURSE_LINES => page.spelled(&column.number(high)),
+            _ => String::new(),
+        };
+        let text = slices.iter().flat_map(|s| std::iter::repeat_n(cell(s), stretch)).collect();
+        line(page, &label, Tone::Plain, text);
+    }
+    let mut marks = vec![' '; columns * stretch];
+    let changes = p.stability.steady.iter().flat_map(|s| s.parts.iter().skip(1));
+    for part in changes {
+        if let Some(at) = slices.iter().position(|s| s.end > part.start) {
+            marks[at * stretch] = mark;
+        }
+    }
+    let columns = columns * stretch;
+    if marks.contains(&mark) {
+        line(page, "", Tone::Unsure, marks.into_iter().collect());
+    }
+    let last = p.description.n.to_string();
+    let text = if columns > 1 + last.len() + 1 {
+        format!("1{}{last}", " ".repeat(columns - 1 - last.len()))
+    } else {
+        format!("1 to {last}")
+    };
+    line(page, "", Tone::Quiet, text);
+}
+
+/// Autocorrelations up and down from a middle line, with the bounds of independent values.
+pub(super) fn correlogram(page: &mut Page, p: &Portrait) {
+    let acf = &p.order.acf;
+    let bound = p.order.bound;
+    if acf.iter().any(|r| r.is_nan()) || acf.is_empty() {
+        return;
+    }
+    let wide = if columns(page) >= 2 * acf.len() { 2 } else { 1 };
+    let acf: Vec<f64> = acf.iter().copied().take(columns(page) / wide).collect();
+    let scale = acf.iter().fold(bound, |m: f64, r| m.max(r.abs())).max(1e-9);
+    let [full, half_down, limit, axis] =
+        if page.unicode() { ['█', '▀', '┄', '─'] } else { ['#', '\'', '.', '-'] };
+    let cell_size = scale / LAG_LINES as f64;
+    let bound_line = ((bound / cell_size) as usize).min(LAG_LINES - 1);
+    let levels: &[char] = if page.unicode() { &EIGHTHS } else { &ASCII_LEVELS };
+    let drawn = |row: usize, up: bool| -> String {
+        let cell = |r: &f64| {
+            let size = if up { *r } else { -r };
+            let filled = ((size - row as f64 * cell_size) / cell_size).clamp(0.0, 1.0);
+            let sign = if up {
+                levels[(filled * (levels.len() - 1) as f64).round() as usize]
+            } else if filled >= 0.75 {
+                full
+            } else if filled >= 0.25 {
+                half_down
+            } else {
+                ' '
+            };
+            let empty = if row == bound_line { limit } else { ' ' };
+            let sign = if sign == ' ' { empty } else { sign };
+            let gap = if wide == 2 { empty } else { sign };
+            [sign, gap].into_iter().take(wide).collect::<String>()
+        };
+        acf.iter().map(cell).collect()
+    };
+    let label = |row: usize, sign: &str| {
+        if row == bound_line { format!("{sign}{bound:.2}") } else { String::new() }
+    };
+    for row in (0..LAG_LINES).rev() {
+        line(page, &label(row, "+"), Tone::Plain, drawn(row, true));
+    }
+    line(page, "0", Tone::Quiet, axis.to_string().repeat(acf.len() * wide));
+    for row in 0..LAG_LINES {
+        line(page, &label(row, "-"), Tone::Plain, drawn(row, false));
+    }
+    let last = acf.len().to_string();
+    let room = (acf.len() * wide).saturating_sub(1 + last.len());
+    line(page, "", Tone::Quiet, format!("1{}{last}", " ".repeat(room.max(1))));
+}

@@ -1,0 +1,176 @@
+//! What the pictures of a series show, in plain words.
+
+use crate::number::{self, Column};
+use assay_analysis::portrait::{Portrait, SteadyLabel};
+
+/// A distribution less skewed than this looks the same from both sides.
+const EVEN: f64 = 0.25;
+/// Of fewer values skewness and kurtosis say next to nothing.
+const TAILS_FROM: usize = 20;
+/// An excess kurtosis this near that of a law is called the same.
+const NEAR: f64 = 0.5;
+
+/// A p-value: two digits, and no more than what is meant by tiny.
+pub(super) fn p_value(p: f64) -> String {
+    if p.is_nan() {
+        "p not defined".to_owned()
+    } else if p < 1e-15 {
+        "p below 1e-15".to_owned()
+    } else if p < 0.001 {
+        format!("p {p:.0e}")
+    } else {
+        format!("p {}", number::fixed(p, number::decimals_for(p, 2).min(4)))
+    }
+}
+
+/// What happened over time.
+pub(super) fn course(p: &Portrait, column: &Column) -> String {
+    let Some(steady) = &p.stability.steady else {
+        return "too few values to tell whether it was steady".to_owned();
+    };
+    let part = |part: &assay_analysis::portrait::Part| {
+        format!("{} (values {} to {})", column.with_unit(part.median), part.start + 1, part.end)
+    };
+    let listed: Vec<String> = steady.parts.iter().take(6).map(part).collect();
+    let more = steady.parts.len().saturating_sub(6);
+    let more = if more > 0 { format!(", and {more} more parts") } else { String::new() };
+    let told = match steady.label {
+        SteadyLabel::Flat => return unseen_changes(p),
+        SteadyLabel::WarmUp => "worse at first, then steady",
+        SteadyLabel::Slowdown => "better at some time before",
+        SteadyLabel::NoSteadyState => "no steady state",
+    };
+    format!("{told}; medians: {}{more}", listed.join(", then "))
+}
+
+fn unseen_changes(p: &Portrait) -> String {
+    match p.stability.changes.points.len() {
+        0 => "steady throughout".to_owned(),
+        n => format!(
+            "steady throughout: {} of less than {}",
+            if n == 1 { "one change".to_owned() } else { format!("{n} changes") },
+            number::percent(p.stability.tolerance)
+        ),
+    }
+}
+
+/// How far the values depend on each other.
+pub(super) fn dependence(p: &Portrait) -> String {
+    let order = &p.order;
+    let mut said = vec![format!(
+        "worth {:.0} independent values of {}",
+        p.description.effective(),
+        p.description.n
+    )];
+    if let Some(outside) = order.outside() {
+        let lag = order.acf.iter().position(|r| r.abs() == order.max_abs()).unwrap_or(0) + 1;
+        said.push(format!(
+            "largest autocorrelation {:.3} at lag {lag}; {outside} of {} outside the bounds 1.96/sqrt(n)",
+            order.acf[lag - 1],
+            order.acf.len()
+        ));
+    }
+    if let Some(sum) = order.ljung_box.last().filter(|found| !found.p.is_nan()) {
+        said.push(format!("Ljung-Box up to lag {}: {}", sum.lags, p_value(sum.p)));
+    }
+    if !order.runs.p.is_nan() {
+        said.push(format!("runs: {}", p_value(order.runs.p)));
+    }
+    said.join(" · ")
+}
+
+/// Where skewness and kurtosis lie among those of known laws, in words.
+pub(super) fn tails(p: &Portrait) -> String {
+    let Some(t) = p.tails.filter(|_| p.description.n >= TAILS_FROM) else { return String::new() };
+    let side = if t.skewness > 0.0 { "right" } else { "left" };
+    let told = if t.skewness.abs() < EVEN {
+        match t.kurtosis {
+            k if k < -0.9 => "even, and as flat as a uniform law or two modes",
+            k if k < -NEAR => "even, and flatter than a normal law",
+            k if k <= NEAR => "even, with the tails of a normal law",
+            _ => "even, with longer tails than a normal law",
+        }
+        .to_owned()
+    } else if t.kurtosis < t.gamma_kurtosis - NEAR {
+        format!(
+            "leaning, with a shorter {side} tail than laws that lean so much mostly have: perhaps cut off, or a mixture"
+        )
+    } else if t.kurtosis <= t.gamma_kurtosis + NEAR {
+        let exponential = (t.skewness - 2.0).abs() < EVEN && (t.kurtosis - 6.0).abs() < 2.0;
+        if exponential {
+            "as skewed as an exponential law".to_owned()
+        } else {
+            format!("a {side} tail like that of a gamma law")
+        }
+    } else if t.kurtosis <= t.lognormal_kurtosis.max(t.gamma_kurtosis) + NEAR {
+        format!("a {side} tail between that of a gamma and a lognormal law")
+    } else {
+        format!(
+            "a longer {side} tail than a lognormal law of that skewness: rare values far outside"
+        )
+    };
+    let fit = p.tests.shapiro_wilk.map(|f| format!("Shapiro-Wilk {}", p_value(f.p)));
+    let fit =
+        fit.or(p.tests.anderson_darling.map(|f| format!("Anderson-Darling {}", p_value(f.p))));
+    let fit = fit.map_or_else(String::new, |fit| format!(" · normal? {fit}"));
+    format!(
+        "skewness {}, excess kurtosis {}: {told}{fit}",
+        number::fixed(t.skewness, 2),
+        number::fixed(t.kurtosis, 2)
+    )
+}
+
+/// Modes, outliers, the clock.
+pub(super) fn facts(p: &Portrait, column: &Column) -> Vec<String> {
+    [modes(p, column), outliers(p, column), clock(p)].into_iter().flatten().collect()
+}
+
+fn modes(p: &Portrait, column: &Column) -> Option<String> {
+    let near = |m: &assay_analysis::portrait::Mode| {
+        format!("{} near {}", number::share(m.share, 1.0), column.with_unit(m.at))
+    };
+    let dip = p.tests.dip.map_or_else(String::new, |dip| format!("dip test {}", p_value(dip.p)));
+    match p.modes.as_slice() {
+        [] => None,
+        [only] => Some(format!("one mode, near {} ({dip})", column.with_unit(only.at))),
+        several => {
+            let count = match several.len() {
+                2 => "two".to_owned(),
+                3 => "three".to_owned(),
+                n => n.to_string(),
+            };
+            let listed: Vec<String> = several.iter().map(near).collect();
+            Some(format!("{count} modes: {} ({dip})", listed.join(", ")))
+        }
+    }
+}
+
+fn outliers(p: &Portrait, column: &Column) -> Option<String> {
+    let sum = |(below, above): (usize, usize)| below + above;
+    let (inner, outer) = (sum(p.outliers.beyond_inner), sum(p.outliers.beyond_outer));
+    if p.description.n < 5 {
+        return None;
+    }
+    if inner == 0 {
+        return Some("no outliers".to_owned());
+    }
+    let mut told = format!(
+        "outliers, all kept: {inner} beyond 1.5 and {outer} beyond 3 interquartile ranges from the quartiles"
+    );
+    if outer > 0 {
+        let (below, above) = p.outliers.beyond_outer;
+        told += &format!(" ({below} low, {above} high)");
+        let name = |(index, value): &(usize, f64)| {
+            format!("{} is value {}", column.with_unit(*value), index + 1)
+        };
+        let named: Vec<String> = p.outliers.farthest.iter().take(3).map(name).collect();
+        told += &format!("; the farthest: {}", named.join(", "));
+    }
+    Some(told)
+}
+
+fn clock(p: &Portrait) -> Option<String> {
+    let step = p.description.clock_step?;
+    let size = number::rough(step, &p.metric.unit);
+    Some(format!("{} different values; the smallest step between two is {size}", p.distinct))
+}

@@ -1,0 +1,145 @@
+//! The screens and the JSON of portraits. Read a screen before accepting its change.
+
+mod common;
+
+use assay_analysis::portrait::{Options, Portraits, of_samples};
+use assay_data::{Metric, Samples, Unit};
+use assay_report::describe::render;
+use assay_report::describe_json;
+use assay_report::json::Meta;
+use assay_report::terminal::Screen;
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const JSON_PAGE: &str = include_str!("../../../docs/reference/json.md");
+
+fn portraits(values: impl IntoIterator<Item = f64>, all: bool) -> Portraits {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    let subject = samples.add_subject("sort-old");
+    values.into_iter().for_each(|v| samples.push_value(subject, v));
+    of_samples(&samples, &Options { all, ..Options::default() }).unwrap()
+}
+
+/// A few calm values.
+fn five() -> Portraits {
+    portraits((0..5).map(|i| 0.812 + 0.004 * common::noise(1, i)), false)
+}
+
+/// Two heaps: six in ten runs near 10 ms, the others near 14.
+fn sixty() -> Portraits {
+    let at = |i: u32| if i * 7 % 10 < 6 { 0.010 } else { 0.014 };
+    portraits((0..60).map(|i| at(i) + 0.0004 * common::noise(1, i)), false)
+}
+
+/// A warm-up, a long tail, and a few stalls.
+fn five_thousand() -> Portraits {
+    let value = |i: u32| {
+        let first = if i < 600 { 1.25 } else { 1.0 };
+        let stall = if i % 1250 == 700 { 0.02 } else { 0.0 };
+        first * 0.005 * (0.15 * (common::noise(1, i) + common::noise(2, i))).exp() + stall
+    };
+    portraits((0..5000).map(value), false)
+}
+
+fn screen(width: usize, unicode: bool) -> Screen {
+    Screen { width, color: false, unicode }
+}
+
+#[test]
+fn every_width_has_its_screen() {
+    for (name, drawn) in [("5", five()), ("60", sixty()), ("5000", five_thousand())] {
+        for width in [60, 80, 120] {
+            let text = render(&drawn, &screen(width, true));
+            assert!(text.lines().all(|l| l.chars().count() <= width), "{name} at {width}:\n{text}");
+            assert_snapshot!(format!("describe_{name}_{width}"), text);
+        }
+    }
+}
+
+#[test]
+fn a_terminal_without_unicode_gets_ascii() {
+    for (name, drawn) in [("5", five()), ("60", sixty()), ("5000", five_thousand())] {
+        let text = render(&drawn, &screen(80, false));
+        assert!(text.is_ascii(), "{name}:\n{text}");
+        assert_snapshot!(format!("describe_{name}_ascii"), text);
+    }
+}
+
+#[test]
+fn equal_values_one_value_and_any_width_have_a_screen() {
+    assert_snapshot!("describe_equal", render(&portraits([3.0; 30], false), &screen(80, true)));
+    assert_snapshot!("describe_one", render(&portraits([3.0], false), &screen(80, true)));
+    for width in [1, 20, 33, 200] {
+        for drawn in [five(), sixty(), portraits([1e-300, 1e300, -4.0], false)] {
+            let text = render(&drawn, &screen(width, true));
+            assert!(text.lines().all(|l| l.chars().count() <= width.max(20)), "{width}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_the_colour() {
+    let coloured = render(&sixty(), &Screen { color: true, ..screen(80, true) });
+    let mut plain = String::new();
+    let mut inside = false;
+    for c in coloured.chars() {
+        inside = inside || c == '\u{1b}';
+        if !inside {
+            plain.push(c);
+        }
+        inside = inside && c != 'm';
+    }
+    assert_eq!(plain, render(&sixty(), &screen(80, true)));
+}
+
+/// All keys of an object and of what is in it.
+fn keys(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                found.insert(key.clone());
+                if key != "evidence" && key != "environment" {
+                    keys(inner, found);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_of_the_json_is_documented_and_always_there() {
+    let keys_of = |values: Vec<f64>| {
+        let json = describe_json::render(&portraits(values, true), &Meta::default());
+        let mut found = BTreeSet::new();
+        keys(&json, &mut found);
+        let series: Vec<String> = json["series"][0].as_object().unwrap().keys().cloned().collect();
+        (found, series)
+    };
+    let (found, series) = keys_of((0..60).map(|i| 2.0 + common::noise(1, i)).collect());
+    let missing: Vec<_> =
+        found.iter().filter(|key| !JSON_PAGE.contains(&format!("`{key}`"))).collect();
+    assert!(missing.is_empty(), "not in docs/reference/json.md: {missing:?}");
+    assert_eq!(keys_of(vec![5.0; 9]).1, series);
+    assert_eq!(keys_of(vec![1.0]).1, series);
+}
+
+#[test]
+fn what_is_not_defined_is_null_with_a_reason() {
+    let json = describe_json::render(&portraits([5.0; 9], true), &Meta::default());
+    let one = &json["series"][0];
+    assert!(one["t_mean"]["t"].is_null() && one["shapiro_wilk"]["W"].is_null());
+    assert_eq!(one["t_mean"]["reason"], "all values are equal");
+    assert_eq!(one["shapiro_wilk"]["reason"], "all values are equal");
+    assert!(one["acf"]["max_abs"].is_null() && one["bootstrap_mean"]["bca"]["lower"].is_null());
+    let mut samples = Samples::new(vec![Metric::lower("depth", Unit::One)]);
+    let subject = samples.add_subject("x");
+    [-1.0, 0.0, 2.0].iter().for_each(|v| samples.push_value(subject, *v));
+    let portraits = of_samples(&samples, &Options::default()).unwrap();
+    let json = describe_json::render(&portraits, &Meta::default());
+    let lognormal = &json["series"][0]["ks_lognormal"];
+    assert!(lognormal["D"].is_null());
+    assert_eq!(lognormal["reason"], "some values are zero or negative");
+}
