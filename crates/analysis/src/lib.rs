@@ -8,6 +8,7 @@
 //! - [`design`]: the experiment itself, fed observation by observation. [`until`]: the condition that may stop it.
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.
 //! - [`verdict`]: one interval, one verdict.
+//! - [`levels`]: nested repetitions, and which level the spread comes from.
 //! - [`quantiles`]: where in the distribution the difference lies.
 //! - [`comparison`]: everything that is said about one subject against another.
 //! - [`protocol`]: the chain from validity to effect, step by step.
@@ -33,6 +34,7 @@ pub mod coverage;
 pub mod describe;
 pub mod design;
 pub mod figures;
+pub mod levels;
 pub mod machine;
 pub mod mock;
 pub mod noise;

@@ -7,7 +7,8 @@
 //! root of the two squared distances. For ratios the same is done with logarithms. Quantiles are
 //! type 7. Deviations: dependence beyond chance widens each reach by √τ, with the autocorrelation
 //! time τ of the ranks; and the p-value takes the reach towards 0 as so many standard errors of a
-//! normal law, so that it is below the level exactly where the interval excludes 0. Where a sample is
+//! normal law, so that it is below the level exactly where the interval excludes 0, but no smaller than any level
+//! at which so many values have an interval. Where a sample is
 //! too small for its quantile to have an interval (below 368 values for 99 % at 95 %), none is given.
 //! Several quantiles are several questions: `adjusted` is Benjamini and Hochberg's over all of them.
 
@@ -168,7 +169,7 @@ fn compare(x: &Side, y: &Side, share: f64, confidence: f64) -> QuantileDifferenc
             return 1.0;
         }
         let errors = difference.abs() / towards_0 * normal::two_sided(confidence);
-        2.0 * normal::cdf(-errors)
+        (2.0 * normal::cdf(-errors)).max(least_level(x, share)).max(least_level(y, share))
     });
     QuantileDifference {
         share,
@@ -182,6 +183,12 @@ fn compare(x: &Side, y: &Side, share: f64, confidence: f64) -> QuantileDifferenc
         adjusted: None,
         fewest: fewest_values(share, confidence),
     }
+}
+
+/// The smallest level at which so many values still have an interval: no p-value goes below it.
+fn least_level(side: &Side, share: f64) -> f64 {
+    let effective = side.sorted.len() as f64 / side.tau.max(1.0);
+    2.0 * share.max(1.0 - share).powf(effective)
 }
 
 /// The interval of y − x from those of x and y, each with its estimate within it.
