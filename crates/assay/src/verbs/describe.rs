@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   assay describe times.txt                       one number a line
   assay describe --unit ms old.txt new.txt       two series, in milliseconds
-  assay describe run.assay --primary max_rss     another metric of a recorded run
+  assay describe run.assay --primary max_rss     another metric of a run
   assay describe --by 1 --value 2 --unit ns data.csv.gz
   assay describe --all --json times.txt          every number, for programs
 

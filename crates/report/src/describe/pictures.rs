@@ -3,7 +3,7 @@
 
 use crate::layout::{Page, Tone};
 use crate::names::width;
-use crate::number::Column;
+use crate::number::{self, Column};
 use assay_analysis::portrait::{Portrait, Slice};
 
 /// Columns left of every picture, for labels on the vertical axis.
@@ -252,7 +252,11 @@ pub(super) fn correlogram(page: &mut Page, p: &Portrait) {
         acf.iter().map(cell).collect()
     };
     let label = |row: usize, sign: &str| {
-        if row == bound_line { format!("{sign}{bound:.2}") } else { String::new() }
+        if row == bound_line {
+            format!("{sign}{}", number::fixed(bound, number::decimals_for(bound, 1).clamp(2, 5)))
+        } else {
+            String::new()
+        }
     };
     for row in (0..LAG_LINES).rev() {
         line(page, &label(row, "+"), Tone::Plain, drawn(row, true));

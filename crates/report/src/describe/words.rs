@@ -7,6 +7,10 @@ use assay_analysis::portrait::{Portrait, SteadyLabel};
 const EVEN: f64 = 0.25;
 /// Of fewer values skewness and kurtosis say next to nothing.
 const TAILS_FROM: usize = 20;
+/// Values of which at most this share is different come in steps,
+const STEPPED_BELOW: f64 = 0.8;
+/// told where they are at least this share of the median: finer ones are the rounding of whoever wrote the file.
+const SMALLEST_STEP: f64 = 1e-6;
 /// An excess kurtosis this near that of a law is called the same.
 const NEAR: f64 = 0.5;
 
@@ -169,8 +173,14 @@ fn outliers(p: &Portrait, column: &Column) -> Option<String> {
     Some(told)
 }
 
+/// How many values differ; the step between them where many are tied, so that it is the clock's.
 fn clock(p: &Portrait) -> Option<String> {
     let step = p.description.clock_step?;
-    let size = number::rough(step, &p.metric.unit);
-    Some(format!("{} different values; the smallest step between two is {size}", p.distinct))
+    let told = format!("{} different values", p.distinct);
+    let in_steps = p.distinct as f64 <= STEPPED_BELOW * p.description.n as f64;
+    Some(if in_steps && step >= SMALLEST_STEP * p.description.median.abs() {
+        format!("{told}, in steps of {}", number::rough(step, &p.metric.unit))
+    } else {
+        told
+    })
 }
