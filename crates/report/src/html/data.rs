@@ -106,9 +106,8 @@ mod tests {
     #[test]
     fn recordings_are_columns_with_every_digit() {
         let data = Data::of(&samples(&[(0, 0.1), (0, 1e-9), (1, 1.0 / 3.0)]), None);
-        let Data::Embedded { csv, told } = data else { panic!("embedded") };
-        assert_eq!(csv, "old,\"new, \"\"fast\"\"\"\n0.1,0.3333333333333333\n1e-9,\n");
-        assert!(told.contains("--unit s "));
+        assert!(matches!(data, Data::Embedded { csv, told }
+            if csv == "old,\"new, \"\"fast\"\"\"\n0.1,0.3333333333333333\n1e-9,\n" && told.contains("--unit s ")));
     }
 
     #[test]
