@@ -277,7 +277,7 @@ fn chance(text: &str) -> Result<f64, String> {
 
 fn runs(text: &str) -> Result<f64, String> {
     match text.replace(',', "").parse::<f64>() {
-        Ok(n) if n >= 2.0 && n <= 1e12 => Ok(n),
+        Ok(n) if (2.0..=1e12).contains(&n) => Ok(n),
         _ => Err("write a number of runs, at least 2".to_owned()),
     }
 }
