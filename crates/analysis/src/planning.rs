@@ -230,8 +230,8 @@ pub fn from_pilot(
     let unknown = asked.unknown(true)?;
     let t = solved(&asked, unknown, delta, Some(sd))?;
     let mut pilot = facts;
-    let of_the_pilot = Quantities { n: pilot.n as f64, delta: f64::NAN, ..t };
-    pilot.could_see = asked.test().solve(Unknown::Delta, of_the_pilot).map(|found| found.delta);
+    let of_pilot = Quantities { n: pilot.n as f64, delta: f64::NAN, ..t };
+    pilot.could_see = asked.test().solve(Unknown::Delta, of_pilot).map(|found| found.delta);
     let rank = RankPlan::from_pilot(&asked, unknown, t, &series);
     let curve = curve(&asked, t, &rank, Some(&series));
     let blocks = BlocksPlan::of(samples, pilot.metric_index, &asked, t);

@@ -1,21 +1,23 @@
-//! A plan as a screen and as JSON: how many runs, what they find, and what each number rests on.
+//! A plan as a screen, and in [`json`] for programs: how many runs, what they find, and what each number rests on.
 //!
 //! First one sentence, then the power against the number of runs, then where the numbers come from. Nothing is computed here.
 
-use crate::json::{Meta, VERSION};
 use crate::layout::{Page, Tone};
 use crate::number;
 use crate::small_table;
 use crate::terminal::Screen;
+use assay_analysis::Scale;
 use assay_analysis::planning::blocks::{BlocksPlan, Needed};
-use assay_analysis::planning::pilot::{Pilot, SpreadOf};
+use assay_analysis::planning::pilot::Pilot;
 use assay_analysis::planning::rank::{Law, Simulated};
 use assay_analysis::planning::{
     Alternative, CurvePoint, Kind, Measure, Planning, Quantities, RANK_OVERHEAD, Unknown,
 };
-use assay_analysis::{Scale, planning};
 use assay_data::{Threshold, Unit};
-use serde_json::{Value, json};
+
+mod fields;
+
+pub use fields::json;
 
 /// Characters of a whole bar.
 const BAR: usize = 14;
@@ -464,143 +466,4 @@ fn warnings(planning: &Planning) -> Vec<String> {
         );
     }
     told
-}
-
-/// The plan for programs, as `docs/reference/json.md` describes it. What is not known is `null`.
-pub fn json(planning: &Planning, meta: &Meta) -> Value {
-    let asked = &planning.asked;
-    json!({
-        "assay": VERSION,
-        "sentence": sentence(planning),
-        "solved_for": name_of(planning.unknown),
-        "unit": match &planning.measure { Measure::Unit(unit) => unit.symbol(), Measure::Fraction => "fraction" },
-        "power_t_test": {
-            "n": finite(planning.t.n),
-            "delta": finite(planning.t.delta),
-            "sd": finite(planning.t.sd),
-            "sig_level": finite(planning.t.sig_level),
-            "power": finite(planning.t.power),
-            "type": match asked.kind {
-                Kind::TwoSample => "two-sample",
-                Kind::OneSample => "one-sample",
-                Kind::Paired => "paired",
-            },
-            "alternative": match asked.alternative {
-                Alternative::TwoSided => "two-sided",
-                Alternative::Greater => "greater",
-                Alternative::Less => "less",
-            },
-            "strict": asked.strict,
-        },
-        "rank": rank(planning),
-        "curve": planning.curve.iter().map(|p| json!({
-            "n": p.n,
-            "power_t": finite(p.t),
-            "power_rank": finite(p.rank),
-            "delta_t": p.delta.map(finite),
-        })).collect::<Vec<_>>(),
-        "pilot": planning.pilot.as_ref().map(pilot),
-        "blocks": planning.blocks.as_ref().map(blocks),
-        "seed": asked.seed,
-        "tool": meta.tool,
-        "argv": meta.argv,
-    })
-}
-
-fn name_of(unknown: Unknown) -> &'static str {
-    match unknown {
-        Unknown::N => "n",
-        Unknown::Delta => "delta",
-        Unknown::Sd => "sd",
-        Unknown::SigLevel => "sig_level",
-        Unknown::Power => "power",
-    }
-}
-
-fn rank(planning: &Planning) -> Value {
-    let planning::rank::RankPlan { rule, n, rounded_to, law } = &planning.rank;
-    let simulated = law.as_ref().and_then(|law| law.simulated.as_ref().ok());
-    let reason = match law {
-        None => Some("a simulation needs a pilot"),
-        Some(law) => law.simulated.as_ref().err().map(String::as_str),
-    };
-    json!({
-        "rule_of_thumb_n": finite(rule.n),
-        "rule_of_thumb": {
-            "n": finite(rule.n),
-            "delta": finite(rule.delta),
-            "sd": finite(rule.sd),
-            "sig_level": finite(rule.sig_level),
-            "power": finite(rule.power),
-        },
-        "n": n,
-        "rounded_to": rounded_to,
-        "superiority": law.as_ref().map(|law| finite(law.superiority)),
-        "formula_n": law.as_ref().and_then(|law| law.formula_n).map(finite),
-        "formula_power": law.as_ref().map(|law| finite(law.formula_power)),
-        "formula_delta": law.as_ref().and_then(|law| law.formula_delta).map(finite),
-        "simulated_n": simulated.and_then(|s| s.n).map(finite),
-        "simulated_n_error": simulated.and_then(|s| s.n_error).map(finite),
-        "simulated_power": simulated.map(|s| finite(s.power)),
-        "simulated_power_error": simulated.map(|s| finite(s.power_error)),
-        "experiments": simulated.map(|s| s.experiments),
-        "reason": reason,
-    })
-}
-
-fn pilot(pilot: &Pilot) -> Value {
-    let spread = |s: &SpreadOf| {
-        json!({
-            "subject": s.name,
-            "n": s.n,
-            "sd": finite(s.sd),
-            "normal_upper": s.normal_upper.map(finite),
-            "basic_upper": s.basic_upper.map(finite),
-            "percentile_upper": s.percentile_upper.map(finite),
-            "resamples": s.resamples,
-            "autocorrelation_time": finite(s.autocorrelation_time),
-        })
-    };
-    json!({
-        "metric": pilot.metric,
-        "unit": pilot.unit.symbol(),
-        "median": finite(pilot.median),
-        "spreads": pilot.spreads.iter().map(spread).collect::<Vec<_>>(),
-        "noisiest": pilot.spreads.get(pilot.noisiest).map(|s| s.name.as_str()),
-        "sd": finite(pilot.sd),
-        "n": pilot.n,
-        "could_see": pilot.could_see.map(finite),
-        "seconds_per_run": pilot.seconds_per_run.map(finite),
-    })
-}
-
-fn blocks(plan: &BlocksPlan) -> Value {
-    let size = |on_scale: f64| match plan.scale {
-        Scale::Ratio => finite(on_scale.exp_m1()),
-        Scale::Shift => finite(on_scale),
-    };
-    let needed = |n: &Needed| {
-        json!({
-            "to_find": n.to_find,
-            "to_rule_out": n.to_rule_out,
-            "could_see": size(n.could_see),
-        })
-    };
-    json!({
-        "of": plan.of,
-        "against": plan.against,
-        "pilot_blocks": plan.pilot_blocks,
-        "at_blocks": finite(plan.at_blocks),
-        "scale": match plan.scale { Scale::Ratio => "ratio", Scale::Shift => "shift" },
-        "spread": finite(plan.spread),
-        "threshold": plan.threshold.map(size),
-        "fixed": needed(&plan.fixed),
-        "sequential": needed(&plan.sequential),
-        "seconds_per_block": plan.seconds_per_block.map(finite),
-    })
-}
-
-/// A number; `null` when it is not finite.
-fn finite(value: f64) -> Value {
-    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
