@@ -255,7 +255,7 @@ fn a_tail_that_goes_its_own_way_has_a_line_and_any_other_has_none() {
     assert_eq!(
         tail([0.0, -0.005, 0.005], Scale::Shift, 1.2),
         [
-            "the middle did not move, but p99.9 is 200 ms higher (95 % sure: between 150 ms and 260 ms)"
+            "the middle did not move, but p99.9 is 200.0 ms higher (95 % sure: between 150.0 ms and 260.0 ms)"
         ]
     );
     assert!(tail(slower, Scale::Ratio, 1.08).is_empty());
