@@ -1,5 +1,7 @@
 //! The screens and the JSON of portraits. Read a screen before accepting its change.
 
+#![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
+
 mod common;
 
 use assay_analysis::portrait::{Options, Portraits, of_samples};
