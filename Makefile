@@ -26,7 +26,8 @@ bench: tools
 	python3 bench/run.py all
 	python3 bench/run.py report
 
-# One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live.
+# One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
+# bench-stats.
 bench-%: tools
 	python3 bench/run.py $*
 

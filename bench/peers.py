@@ -19,6 +19,8 @@ HOME = HERE / ".peers"
 HYPERFINE_1 = HOME / "debian/usr/bin/hyperfine"
 HYPERFINE_2 = HOME / "bin/hyperfine"
 PYPERF = HOME / "pyperf/bin/python"
+SCIPY = HOME / "scipy/bin/python"
+RSCRIPT = Path("Rscript")
 
 
 @dataclass
@@ -150,6 +152,20 @@ def _pyperf():
     execute([str(PYPERF), "-m", "pip", "install", "--quiet", "pyperf==2.10.0"], 300)
 
 
+def _scipy():
+    execute(["python3", "-m", "venv", str(HOME / "scipy")], 120)
+    execute([str(SCIPY), "-m", "pip", "install", "--quiet", "numpy==2.4.6", "scipy==1.17.1"], 600)
+
+
+def install_boot():
+    """R's bootstrap comes apart from R; only long runs ask it."""
+    if there(RSCRIPT):
+        try:
+            execute([str(RSCRIPT), "-e", "library(boot)"], 60)
+        except Failed:
+            _by_apt("r-cran-boot")
+
+
 def _by_apt(package):
     if os.geteuid() != 0:
         raise Failed(f"only root can install {package}")
@@ -162,6 +178,8 @@ PEERS = [
     ("hyperfine 2.0", HYPERFINE_2, _new_hyperfine, [HYPERFINE_2, "--version"]),
     ("perf", Path("perf"), lambda: _by_apt("linux-perf"), ["perf", "--version"]),
     ("pyperf", PYPERF, _pyperf, [PYPERF, "-c", "import pyperf; print('pyperf', pyperf.__version__)"]),
+    ("scipy", SCIPY, _scipy, [SCIPY, "-c", "import numpy, scipy; print('scipy', scipy.__version__, 'with numpy', numpy.__version__)"]),
+    ("R", RSCRIPT, lambda: _by_apt("r-base-core"), [RSCRIPT, "--version"]),
     ("GNU time", Path("/usr/bin/time"), lambda: _by_apt("time"), ["/usr/bin/time", "--version"]),
 ]
 

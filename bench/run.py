@@ -22,6 +22,7 @@ import memory
 import options
 import peers
 import speed
+import stats
 from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
 from result import Result
 
@@ -42,6 +43,7 @@ FIGURES = {
     "marks": (options.marks, ["marks"]),
     "still": (options.still, ["still"]),
     "calibrate": (options.calibrate, ["calibrate"]),
+    "stats": (stats.stats, ["stats"]),
 }
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5
@@ -51,6 +53,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("figure", choices=[*FIGURES, "all", "report"])
     arguments.add_argument("--quick", action="store_true", help="tiny counts: shows that it works, measures nothing")
+    arguments.add_argument("--long", action="store_true", help="also the peers that take many minutes at a task (stats)")
     arguments.add_argument("--seed", type=int, default=None, help="of every random order [default: drawn anew, and recorded]")
     given = arguments.parse_args()
     if given.figure == "report":
@@ -78,7 +81,7 @@ def measure(name, given, versions, missing):
     seed = random.SystemRandom().randrange(2**32) if given.seed is None else given.seed
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as scratch:
-        bench = Bench(given.quick, random.Random(seed), scratch, directory(given.quick))
+        bench = Bench(given.quick, random.Random(seed), scratch, directory(given.quick), given.long)
         try:
             results = FIGURES[name][0](bench)
         except Failed as error:
@@ -87,7 +90,7 @@ def measure(name, given, versions, missing):
     for result in results:
         result.about = {
             "quick": given.quick,
-            "command": f"bench/run.py {name}" + (" --quick" if given.quick else ""),
+            "command": f"bench/run.py {name}" + (" --quick" if given.quick else "") + (" --long" if given.long else ""),
             "when": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
             "minutes": (time.monotonic() - began) / 60,
             "seed": seed,

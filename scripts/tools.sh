@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that what building and testing need is there, installing it with apt where it is not: a C compiler with the
-# static C library (the launcher), git (its state is recorded with every run), and for the examples, which the tests run, Ruby and
-# Python.
+# static C library (the launcher), git (its state is recorded with every run), for the examples, which the tests run, Ruby and
+# Python, and for the pages a browser.
 set -eu
 
 missing=
@@ -18,15 +18,30 @@ if command -v cc >/dev/null; then
 else
     missing="$missing libc6-dev"
 fi
-[ -z "$missing" ] && exit 0
+# A browser looks at the pages that --report writes. It is large: only root gets it unasked, and without it those tests say that
+# they were skipped.
+browser=
+if command -v chromium || command -v chromium-browser || command -v google-chrome; then
+    :
+elif [ "$(id -u)" = 0 ] && command -v apt-get; then
+    browser=chromium
+fi >/dev/null
+[ -z "$missing$browser" ] && exit 0
 
-if ! command -v apt-get >/dev/null; then
+if [ -n "$missing" ] && ! command -v apt-get >/dev/null; then
     echo "These are missing, and there is no apt-get to install them:$missing" >&2
     exit 1
 fi
 as_root=
 [ "$(id -u)" = 0 ] || as_root=sudo
-echo "installing:$missing"
+echo "installing:$missing $browser"
 $as_root apt-get update -qq
-# shellcheck disable=SC2086 # a list of names
-DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+if [ -n "$missing" ]; then
+    # shellcheck disable=SC2086 # a list of names
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+if [ -n "$browser" ]; then
+    # Text without any font would have no width.
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $browser fonts-dejavu-core >/dev/null \
+        || echo "$browser could not be installed: the tests of pages in a browser are skipped" >&2
+fi

@@ -4,12 +4,15 @@
 //! (Holm 1979, by levels: whoever is decided leaves the others a larger share), and the other metrics are adjusted among
 //! themselves.
 
+use crate::battery::{self, Battery};
 use crate::checks;
 use crate::comparison::{Comparison, Question};
+use crate::coverage;
 use crate::describe::{Description, Histogram, SubjectSummary};
 use crate::machine;
 use crate::noise::{self, NoiseOf};
 use crate::paired::Paired;
+use crate::quantiles;
 use crate::scaling::{self, Curve, Layout};
 use assay_data::samples::{BlockRow, STEAL};
 use assay_data::{
@@ -32,6 +35,8 @@ pub struct Options {
     pub primary: Option<String>,
     /// Names of the metrics that are decided beside it; the plan's, or all.
     pub beside: Option<Vec<String>>,
+    /// Every classical test as well.
+    pub all: bool,
 }
 
 /// Why samples can't be analysed.
@@ -80,6 +85,8 @@ pub struct Analysis {
     /// The other metrics (those that the plan names beside it, if it names any), metric by metric, decided beside it and
     /// adjusted among themselves.
     pub secondary: Vec<Comparison>,
+    /// Every classical test of the primary metric; `None` unless asked for.
+    pub battery: Option<Box<Battery>>,
     /// The commands of a scan; `None` for what is no scan.
     pub scan: Option<Layout>,
     /// How the primary metric grows with the parameters of a scan.
@@ -161,6 +168,10 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
         scaling::curves(samples, layout, primary, &plan, in_blocks.then_some(&rows), &mut law)
     });
 
+    let battery = options.all.then(|| {
+        let rows = in_blocks.then_some(rows.as_slice());
+        Box::new(battery::of(samples, primary, &plan, &comparisons, rows))
+    });
     let blocks = in_blocks.then_some(rows.len());
     let mut analysis = Analysis {
         design,
@@ -170,6 +181,7 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
         subjects,
         comparisons,
         secondary,
+        battery,
         scan,
         curves,
         blocks,
@@ -328,7 +340,14 @@ impl Comparer<'_> {
             compared.iter().map(|&(of, against)| Pair { metric, of, against }).collect();
         let plan = self.plan;
         let all_rows = vec![rows.to_vec()];
-        self.holm(&pairs, plan, |_| 0, &all_rows)
+        let mut decided = self.holm(&pairs, plan, |_| 0, &all_rows);
+        if !self.mixed {
+            for c in &mut decided {
+                let of = |subject| self.samples.series(subject, metric).values;
+                c.quantiles = quantiles::of(&of(c.against), &of(c.of), plan.confidence);
+            }
+        }
+        decided
     }
 
     fn secondary(&mut self, metrics: &[usize], compared: &[(usize, usize)]) -> Vec<Comparison> {
@@ -415,7 +434,7 @@ impl Comparer<'_> {
 /// The middle one (of an even number the lower one) of the times from the start of a block to the start of the next. A pause before a
 /// run was taken up again is within one of them, and the middle one does not see it. The last block counts from its start to the end
 /// of its last run, if it is complete.
-fn seconds_per_block(samples: &Samples) -> Option<f64> {
+pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
     let wall = samples.metric_index("wall");
     let mut lengths: Vec<f64> = Vec::new();
     // The block at hand: its number, its start, the end of its last run, and how many runs it has. Blocks follow one another.
@@ -457,14 +476,21 @@ fn findings(
     let mut findings = checks::outcomes(samples, analysis.blocks);
     for comparison in &analysis.comparisons {
         findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
+        findings.extend(coverage::findings::verdict(
+            samples,
+            comparison,
+            rows,
+            &names[comparison.of],
+        ));
         if metric.name == "wall"
             && let Some(cpu) = analysis.secondary_of(comparison.of, "cpu")
         {
             findings.extend(checks::wall_and_cpu(comparison, cpu, &names[comparison.of]));
         }
     }
-    for subject in &analysis.subjects {
+    for (index, subject) in analysis.subjects.iter().enumerate() {
         findings.extend(checks::series(subject, analysis.primary, metric, in_blocks && compared));
+        findings.extend(coverage::findings::median(samples, subject, index, analysis.primary));
     }
     if in_blocks {
         findings.extend(checks::position(rows, law));

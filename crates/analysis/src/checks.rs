@@ -23,7 +23,7 @@ const STEPPED_BELOW: f64 = 0.8;
 const DEPENDENT_BELOW: f64 = 0.9;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 47] = [
+pub const CODES: [&str; 48] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
@@ -42,6 +42,7 @@ pub const CODES: [&str; 47] = [
     "GOVERNOR",
     "INCOMPLETE_BLOCKS",
     "INTERRUPTED",
+    "INTERVAL_OPTIMISTIC",
     "LEFT_PROCESSES",
     "LOAD",
     "LOST_RUN",

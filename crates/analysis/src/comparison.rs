@@ -10,6 +10,7 @@ use crate::paired::{self, Level, Paired};
 use crate::unpaired;
 use crate::verdict::{Decision, Scale, Verdict};
 use assay_data::{Better, Design, Plan};
+use assay_stats::quantile_difference::QuantileDifference;
 use assay_stats::{Interval, autocorrelation, descriptive, signed_rank::SignedRankLaw};
 
 /// The size of a difference.
@@ -61,6 +62,8 @@ pub struct Comparison {
     pub means: (f64, f64),
     /// 99 % quantiles of reference and subject.
     pub p99: (f64, f64),
+    /// Differences of quantiles, of the primary metric; empty where there are too few values.
+    pub quantiles: Vec<QuantileDifference>,
     /// How often it was better.
     pub wins: Wins,
     /// Effective number of independent observations behind the interval (for recordings of the smaller side).
@@ -186,6 +189,7 @@ impl Comparison {
         self.shift.interval = None;
         self.ratio = self.ratio.map(|ratio| Effect { interval: None, ..ratio });
         (self.wandering, self.could_see, self.outlook) = (None, None, None);
+        self.quantiles.clear();
         self
     }
 
@@ -214,6 +218,7 @@ impl Comparison {
             medians: both(&descriptive::median),
             means: both(&descriptive::mean),
             p99: both(&|v| descriptive::quantile_sorted(&descriptive::sorted(v), 0.99)),
+            quantiles: Vec::new(),
             wins,
             effective: 0.0,
             wandering: None,

@@ -5,14 +5,20 @@
 //! 400. What was thinned, cut off or left out is counted beside it, so that the caption can say so.
 //!
 //! Densities are normal-kernel estimates with R's `bw.nrd0` (Silverman 1986). Resampled standard deviations follow Efron
-//! (1979); differences of all pairs are those of at most 600 quantiles of either side.
+//! (1979); power is that of a t test; differences of all pairs are those of at most 600 quantiles of either side.
 
 mod differences;
+mod power;
+mod resampled;
 mod series;
 mod shape;
 mod view;
 
+pub use assay_stats::quantile_difference::QuantileDifference;
+use differences::Sides;
 pub use differences::{Between, BlockDifferences};
+pub use power::PowerCurve;
+pub use resampled::Resampled;
 pub use series::{Correlogram, Piece, Trace};
 pub use shape::{FiveNumbers, Shape};
 pub use view::View;
@@ -62,6 +68,8 @@ pub struct SubjectFigures {
     pub shape: Shape,
     /// How far they depend on those before them; `None` for fewer than ten values, or when all are equal.
     pub correlogram: Option<Correlogram>,
+    /// How sure the standard deviation is; `None` for fewer than five values, equal ones, or more than half a million.
+    pub deviation: Option<Resampled>,
 }
 
 /// The data of the plots. O(n log n) for n observations; the result is of bounded size.
@@ -85,6 +93,7 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
         trace: Trace::of(&series[index]),
         shape: Shape::of(&sorted[index], &view),
         correlogram: Correlogram::of(&series[index]),
+        deviation: Resampled::of(&series[index], analysis.plan.confidence, analysis.plan.seed),
     };
     let subjects = shown.iter().enumerate().map(subject).collect();
     let place = |subject: usize| shown.iter().position(|&s| s == subject);
@@ -97,7 +106,12 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
             let (of, against) = (place(c.of)?, place(c.against)?);
             let pairs = rows.iter().map(|row| (row.values[c.against], row.values[c.of]));
             let blocks = in_blocks.then(|| pairs.collect::<Vec<_>>());
-            Some(Between::of(c, (of, against), &sorted[of], &sorted[against], blocks.as_deref()))
+            let sides = Sides {
+                sorted: (&sorted[against], &sorted[of]),
+                in_order: (&series[against], &series[of]),
+                blocks: blocks.as_deref(),
+            };
+            Some(Between::of(c, (against, of), &sides, &analysis.plan))
         })
         .collect();
     Figures {

@@ -8,28 +8,43 @@
 //! - [`design`]: the experiment itself, fed observation by observation. [`until`]: the condition that may stop it.
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.
 //! - [`verdict`]: one interval, one verdict.
+//! - [`levels`]: nested repetitions, and which level the spread comes from.
+//! - [`quantiles`]: where in the distribution the difference lies.
 //! - [`comparison`]: everything that is said about one subject against another.
+//! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
 //! - [`portrait`]: one series from every side.
 //! - [`scaling`]: how a scan's values grow with its parameter.
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
+//! - [`coverage`]: how often intervals hold what they are about, simulated.
 //! - [`calibration`]: how often a series of one program would have been called two.
 //! - [`spread`]: whether a setting makes runs spread less.
+//! - [`mock`]: made-up numbers to learn with. [`replication`]: whether a result was confirmed by another run.
+//! - [`battery`]: every classical test beside the verdict, for those who ask.
 //! - [`figures`]: what the plots of a report show, thinned.
+//! - [`planning`]: how many runs a question needs.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
 pub mod analysis;
+pub mod battery;
 pub mod calibration;
 pub mod checks;
 pub mod comparison;
+pub mod coverage;
 pub mod describe;
 pub mod design;
 pub mod figures;
+pub mod levels;
 pub mod machine;
+pub mod mock;
 pub mod noise;
 pub mod outlook;
 pub mod paired;
+pub mod planning;
 pub mod portrait;
+pub mod protocol;
+pub mod quantiles;
+pub mod replication;
 pub mod scaling;
 pub mod spread;
 pub mod unpaired;
@@ -38,6 +53,8 @@ pub mod verdict;
 
 pub use analysis::{Analysis, Options, analyse};
 pub use assay_stats::Interval;
+pub use assay_stats::quantile_difference::QuantileDifference;
+pub use battery::Battery;
 pub use comparison::{Comparison, Effect};
 pub use describe::{Description, Histogram, SubjectSummary};
 pub use design::{Experiment, Step, Turn};

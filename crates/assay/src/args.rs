@@ -1,6 +1,8 @@
 //! Arguments that several verbs share, and the readers of their values.
 
+use crate::Ending;
 use assay_analysis::Options;
+use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
 use assay_data::import::{ColumnRef, ImportOptions};
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Threshold, Unit};
@@ -60,6 +62,7 @@ impl JudgeArgs {
             threshold: self.threshold.clone(),
             primary: self.primary.clone(),
             beside: (!self.beside.is_empty()).then(|| self.beside.clone()),
+            all: false,
         }
     }
 }
@@ -102,6 +105,48 @@ impl ReadingArgs {
     }
 }
 
+/// The chain from validity to effect.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Protocol")]
+pub(crate) struct ProtocolArgs {
+    /// Run the whole chain, step by step: validity, power, test, effect; and say what one may publish
+    ///
+    /// The threshold is the smallest difference that matters, as an amount (6.667us) or a share of the reference's median. A step
+    /// that fails ends the chain. What each step asks, and why: docs/concepts/protocol.md.
+    #[arg(long)]
+    pub protocol: bool,
+
+    /// How often a difference may be found where there is none [default: 1%]
+    #[arg(long, value_name = "SHARE", value_parser = chance, requires = "protocol")]
+    pub alpha: Option<f64>,
+
+    /// How surely a difference as large as the threshold should be found [default: 95%]
+    #[arg(long, value_name = "SHARE", value_parser = chance, requires = "protocol")]
+    pub power: Option<f64>,
+
+    /// End with status 1 if a step warned or failed
+    #[arg(long, requires = "protocol")]
+    pub strict: bool,
+}
+
+impl ProtocolArgs {
+    /// What was asked for; `None` without `--protocol`.
+    pub fn options(&self) -> Option<ProtocolOptions> {
+        let default = ProtocolOptions::default();
+        self.protocol.then(|| ProtocolOptions {
+            alpha: self.alpha.unwrap_or(default.alpha),
+            power: self.power.unwrap_or(default.power),
+            ..default
+        })
+    }
+
+    /// How the verb ends: as `--fail-if` says, or with status 1 where `--strict` finds a step that did not pass.
+    pub fn ending(&self, chains: &[Protocol], judged: Ending) -> Ending {
+        let passed = chains.iter().all(|chain| chain.outcome() == Status::Passed);
+        if self.strict && !passed { Ending::FailIfCameTrue } else { judged }
+    }
+}
+
 /// What to show and where to keep it.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Showing")]
@@ -114,6 +159,9 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
 
+    #[command(flatten)]
+    pub pages: PageArgs,
+
     /// Say nothing on standard error but errors
     #[arg(long, short)]
     pub quiet: bool,
@@ -121,6 +169,19 @@ pub(crate) struct ShowArgs {
     /// When to use colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     pub color: ColorWhen,
+}
+
+/// Pages and pictures to write.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Showing")]
+pub(crate) struct PageArgs {
+    /// Also write a page to publish: verdict, plots, numbers, machine, data and methods in one HTML file that opens offline
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Also write every plot into a directory, as SVG and as PNG
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
 }
 
 /// How to show what has no other forms than screen and JSON.
@@ -187,6 +248,19 @@ pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a chance between nothing and certainty: `0.01`, `1%`.
+fn chance(text: &str) -> Result<f64, String> {
+    let share = match parse_quantity(text).map_err(|e| e.to_string())? {
+        Quantity::Fraction(share) | Quantity::Bare(share) => share,
+        Quantity::Amount(..) => return Err("write it like `0.01` or `1%`".to_owned()),
+    };
+    if share > 0.0 && share < 1.0 {
+        Ok(share)
+    } else {
+        Err("it must lie between 0 and 1; write it like `0.01` or `1%`".to_owned())
+    }
+}
+
 /// Reads a span of time; a bare number counts seconds.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let span = match parse_quantity(text).map_err(|e| e.to_string())? {
@@ -219,6 +293,14 @@ mod tests {
         }
         assert!(confidence("100%").is_err());
         assert!(confidence("5ms").is_err());
+    }
+
+    #[test]
+    fn a_chance_lies_between_nothing_and_certainty() {
+        assert_eq!([chance("0.01"), chance("1%")], [Ok(0.01), Ok(0.01)]);
+        for text in ["0", "1", "95", "100%", "5ms", "-0.1"] {
+            assert!(chance(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod meter;
 mod output;
 mod present;
 mod progress;
+mod seed;
 mod session;
 mod store;
 mod verbs;
@@ -47,6 +48,12 @@ enum Verb {
     Compare(Box<verbs::compare::Args>),
     /// Show one series from every side: shape, course, dependence, outliers
     Describe(Box<verbs::describe::Args>),
+    /// Say how many runs a question needs, or which difference a number of runs can show
+    Plan(Box<verbs::plan::Args>),
+    /// Measure a recorded run again, here or elsewhere, and say whether its result was confirmed
+    Repeat(Box<verbs::repeat::Args>),
+    /// Make up numbers whose truth is known, to learn with and to try tools on
+    Simulate(Box<verbs::simulate::Args>),
     /// Say whether this machine is fit to measure on, and what would mend it
     Doctor(Box<verbs::doctor::Args>),
     /// Find out how often this machine would lie, and how small a difference one can believe here
@@ -100,6 +107,9 @@ fn main() -> ExitCode {
         }
         Verb::Compare(args) => verbs::compare::run(&args),
         Verb::Describe(args) => verbs::describe::run(&args),
+        Verb::Repeat(args) => verbs::repeat::run(&args),
+        Verb::Simulate(args) => verbs::simulate::run(&args),
+        Verb::Plan(args) => verbs::plan::run(&args),
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Calibrate(args) => verbs::calibrate::run(&args),
         Verb::Completions(args) => verbs::documents::completions(&args, &mut Cli::command()),

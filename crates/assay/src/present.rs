@@ -1,11 +1,14 @@
 //! The end of every verb that decides: show the analysis, write the exports, and turn verdicts into an exit status.
 
+pub(crate) mod pages;
+
 use crate::args::{ColorWhen, FailIf, ShowArgs};
 use crate::{Ending, output};
 use anyhow::Context;
+use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Samples};
-use assay_report::{csv, json, markdown, terminal};
+use assay_report::{csv, json, markdown, protocol, terminal};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -26,7 +29,8 @@ pub(crate) fn own_program_failed(directory: &Path) -> String {
     )
 }
 
-/// Checks before anything is measured that the files named by `--export` can be written in the form that they ask for.
+/// Checks before anything is measured that the files named by `--export`, `--report` and `--plots` can be written, and
+/// in which form.
 pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
     for path in &show.export {
         form_of(path)?;
@@ -39,7 +43,7 @@ pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
             );
         }
     }
-    Ok(())
+    pages::check(&show.pages)
 }
 
 /// Shows an analysis and writes its exports.
@@ -49,19 +53,64 @@ pub(crate) fn present(
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let meta = json::Meta {
-        tool: TOOL.to_owned(),
-        argv: samples.argv.clone(),
-        file: file.map(|path| path.display().to_string()),
-    };
     // An export that fails must not cost the screen, nor the other way round.
+    let exported = export_all(analysis, samples, show, file);
+    print(analysis, show, &meta_of(samples, file))?;
+    exported
+}
+
+/// Writes every export that was asked for, and tells the first that failed.
+pub(crate) fn export_all(
+    analysis: &Analysis,
+    samples: &Samples,
+    show: &ShowArgs,
+    file: Option<&Path>,
+) -> anyhow::Result<()> {
+    let meta = meta_of(samples, file);
     let exported = show.export.iter().map(|path| {
         export(analysis, samples, &meta, path)
             .with_context(|| format!("--export {}", path.display()))
     });
-    let exported: Vec<_> = exported.collect();
-    print(analysis, show, &meta)?;
+    let mut exported: Vec<_> = exported.collect();
+    exported.push(pages::write(analysis, samples, &[], &meta, &show.pages, show.quiet));
     exported.into_iter().collect()
+}
+
+/// Shows the protocol, and writes the exports of the analysis; in JSON both stand together.
+pub(crate) fn protocol(
+    analysis: &Analysis,
+    samples: &Samples,
+    chains: &[Protocol],
+    show: &ShowArgs,
+    file: Option<&Path>,
+) -> anyhow::Result<()> {
+    let meta = meta_of(samples, file);
+    let mut report = json::render(analysis, &meta);
+    protocol::add_to(&mut report, analysis, chains);
+    let exported = show.export.iter().map(|path| {
+        match form_of(path)? {
+            Form::Json => std::fs::write(path, format!("{report:#}\n")).map_err(Into::into),
+            _ => export(analysis, samples, &meta, path),
+        }
+        .with_context(|| format!("--export {}", path.display()))
+    });
+    let mut exported: Vec<_> = exported.collect();
+    exported.push(pages::write(analysis, samples, chains, &meta, &show.pages, show.quiet));
+    if show.json {
+        output::print(&format!("{report:#}\n"))?;
+    } else {
+        output::print(&protocol::render(analysis, chains, &screen(show.color)))?;
+    }
+    exported.into_iter().collect()
+}
+
+/// What a report carries of the run beside its analysis.
+pub(crate) fn meta_of(samples: &Samples, file: Option<&Path>) -> json::Meta {
+    json::Meta {
+        tool: TOOL.to_owned(),
+        argv: samples.argv.clone(),
+        file: file.map(|path| path.display().to_string()),
+    }
 }
 
 fn print(analysis: &Analysis, show: &ShowArgs, meta: &json::Meta) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! The screens in the tutorial and in the reference are what the binary prints: every `console` block is run.
+//! The screens in the tutorial, in the concepts and in the reference are what the binary prints: every `console` block is run.
 
 #[test]
 fn the_screens_in_the_documents_are_real() {
@@ -7,5 +7,8 @@ fn the_screens_in_the_documents_are_real() {
         .env("COLUMNS", "80")
         .register_bin("assay", trycmd::cargo::cargo_bin!("assay"))
         .case("../../docs/tutorial/*.md")
+        .case("../../docs/guides/how-many-runs.md")
+        .case("../../docs/concepts/made-up-numbers.md")
+        .case("../../docs/concepts/protocol.md")
         .case("../../docs/reference/cli.md");
 }

@@ -77,7 +77,7 @@ fn machine(report: &CalibrationReport<'_>) -> String {
     let calibration = report.calibration;
     format!(
         "This machine, now ({known}): {} runs of a program of {} in {}",
-        grouped(calibration.runs),
+        number::grouped(calibration.runs as u64),
         number::rough(calibration.median_seconds, &Unit::Second),
         number::duration(calibration.runs as f64 * calibration.seconds_per_run)
     )
@@ -172,19 +172,6 @@ fn luck(layout: &Layout) -> String {
         )
     };
     format!("A byte-identical copy at another path: ratio {ratio}: {found}")
-}
-
-/// A count with its thousands apart: `3,000`.
-fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The calibration for programs, as `docs/reference/json.md` describes it. What is not known is `null`.

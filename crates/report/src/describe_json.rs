@@ -177,8 +177,8 @@ fn median_intervals(found: &[MedianInterval]) -> Value {
 
 fn student(p: &Portrait, confidence: f64) -> Value {
     let t = p.student;
-    let reason =
-        t.is_none().then_some(if p.description.n < 2 { "too few values" } else { ALL_EQUAL });
+    let why_not = if p.description.n < 2 { "too few values" } else { ALL_EQUAL };
+    let reason = t.is_none().then_some(why_not);
     let head = json!({
         "mean": number(p.descriptives.mean),
         "t": optional(t.map(|t| t.t)),

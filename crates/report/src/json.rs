@@ -4,11 +4,12 @@
 //! Numbers are in base units; what is not known, not finite or has no meaning is `null`. Keys always stand in the same order.
 //! It must not drop a key because its value is unknown: readers should not have to tell absent from empty.
 
+use crate::json_all;
 use crate::noise;
 use crate::words;
 use assay_analysis::{
-    Analysis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook, Scale,
-    SubjectSummary,
+    Analysis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook,
+    QuantileDifference, Scale, SubjectSummary,
 };
 use assay_data::{Design, Finding, Metric, Severity, StopReason, StopRule, Threshold};
 use serde_json::{Map, Value, json};
@@ -58,6 +59,9 @@ pub fn render(analysis: &Analysis, meta: &Meta) -> Value {
     put("tool", json!(meta.tool));
     put("argv", json!(meta.argv));
     put("file", json!(meta.file));
+    if let Some(battery) = &analysis.battery {
+        json_all::extend(&mut top, battery);
+    }
     Value::Object(top)
 }
 
@@ -102,6 +106,7 @@ fn comparison(analysis: &Analysis, c: &Comparison) -> Value {
         "means": both(c.means),
         "p99": both(c.p99),
         "ratio_of_medians": optional(c.ratio_of_medians()),
+        "quantiles": list(&c.quantiles, quantile),
         "wins": {"better": number(c.wins.better), "worse": number(c.wins.worse), "of": number(c.wins.of)},
         "effective": number(c.effective),
         "wandering": optional(c.wandering),
@@ -118,6 +123,20 @@ fn forecast(outlook: Outlook, size: &dyn Fn(f64) -> Value) -> Value {
         "to_rule_out": outlook.to_rule_out,
         "to_confirm": outlook.to_confirm,
         "reachable_threshold": outlook.reachable_threshold.map_or(Value::Null, size),
+    })
+}
+
+/// The difference of one quantile.
+fn quantile(q: &QuantileDifference) -> Value {
+    json!({
+        "share": number(q.share),
+        "of": number(q.y),
+        "against": number(q.x),
+        "shift": effect(Effect { estimate: q.difference, interval: q.interval }),
+        "ratio": q.ratio.map(|estimate| effect(Effect { estimate, interval: q.ratio_interval })),
+        "p": optional(q.p),
+        "p_adjusted": optional(q.adjusted),
+        "fewest": q.fewest,
     })
 }
 

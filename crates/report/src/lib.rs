@@ -1,6 +1,6 @@
-//! Analyses as text, JSON, CSV and Markdown.
+//! Analyses as text, JSON, CSV, Markdown, HTML and plots.
 //!
-//! Everything that shows reads an [`Analysis`](assay_analysis::Analysis) and nothing else: these are pure functions to strings.
+//! Everything that shows reads an [`Analysis`](assay_analysis::Analysis) and nothing else: these are pure functions to strings and bytes.
 //! They must not print, read files, look at a clock or compute statistics; the only arithmetic here is that of formatting.
 //!
 //! - [`number`]: values, percents and durations as people read them.
@@ -8,6 +8,11 @@
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
 //! - [`describe`]: one series from every side, and [`describe_json`] for programs.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
+//! - [`replication`]: a run and its repetition.
+//! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
+//! - [`protocol`]: the chain from validity to effect, step by step.
+//! - [`json_all`]: every classical test, for programs.
+//! - [`planning`]: how many runs.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
 //! ```
@@ -24,22 +29,29 @@
 //! # Ok::<(), assay_analysis::analysis::AnalysisError>(())
 //! ```
 
+mod all_table;
 mod beside;
 pub mod calibration;
+pub mod charts;
 pub mod csv;
 pub mod describe;
 pub mod describe_json;
 pub mod doctor;
 mod grid;
+pub mod html;
 pub mod json;
+pub mod json_all;
 mod label;
 mod layout;
 pub mod markdown;
 mod names;
 mod noise;
 pub mod number;
+pub mod planning;
 mod plot;
 pub mod progress;
+pub mod protocol;
+pub mod replication;
 mod scan;
 mod scan_table;
 mod screen_table;

@@ -79,6 +79,22 @@ impl Column {
         Self { decimals, ..at_largest }
     }
 
+    /// A column in the scale of the largest of these, with the decimals that show so many significant digits of it.
+    pub fn significant(unit: &Unit, values: &[f64], digits: i32) -> Self {
+        let largest = range(values).1;
+        let column = Self::new(unit, &[largest], &[]);
+        let decimals = decimals_for(largest / column.factor, digits);
+        column.with_decimals(decimals)
+    }
+
+    /// The same column without decimals finer than this step, in the base unit; 0 for no limit.
+    #[must_use]
+    pub fn no_finer_than(self, step: f64) -> Self {
+        let finest = if step > 0.0 { decimals_for(step / self.factor, 1) } else { MOST_DECIMALS };
+        let decimals = self.decimals.min(finest);
+        self.with_decimals(decimals)
+    }
+
     /// The same column with so many decimals.
     #[must_use]
     pub fn with_decimals(self, decimals: usize) -> Self {
@@ -146,6 +162,27 @@ pub fn rough(value: f64, unit: &Unit) -> String {
     let column = Column::new(unit, &[value], &[]);
     let decimals = decimals_for(value / column.factor, 2);
     column.with_decimals(decimals).with_unit(value)
+}
+
+/// A count with its thousands apart: `9`, `35,000`.
+pub fn count(n: f64) -> String {
+    let digits = fixed(n.round(), 0);
+    let (sign, size) = digits.strip_prefix('-').map_or(("", digits.as_str()), |size| ("-", size));
+    if !size.bytes().all(|b| b.is_ascii_digit()) {
+        return digits;
+    }
+    let grouped: Vec<&str> = size
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|group| std::str::from_utf8(group).ok())
+        .collect();
+    format!("{sign}{}", grouped.join(","))
+}
+
+/// A count in groups of three digits: `35,000`.
+pub fn grouped(whole: u64) -> String {
+    count(whole as f64)
 }
 
 /// A share of a whole: `97 %`; what is not all is never `100 %`.
@@ -367,6 +404,15 @@ mod tests {
         let shown = [0.42, 38.4, 240.0, 4800.0, 7200.0, 400_000.0].map(duration);
         assert_eq!(shown, ["0.4 s", "38 s", "4 min", "1 h 20 min", "2 h", "5 days"]);
         assert_eq!([38.9, 725.0, 4800.0].map(clock), ["0:38", "12:05", "1:20:00"]);
+    }
+
+    #[test]
+    fn large_counts_have_their_thousands_apart() {
+        let shown = [9.0, 999.0, 1000.0, 35_000.0, 1_486_639.4, -12_345.0].map(count);
+        assert_eq!(shown, ["9", "999", "1,000", "35,000", "1,486,639", "-12,345"]);
+        assert_eq!(count(f64::INFINITY), "inf");
+        let column = Column::significant(&Unit::Second, &[-816.907e-6, -819.243e-6], 6);
+        assert_eq!(column.with_unit(-816.907e-6), "-816.907 µs");
     }
 
     #[test]

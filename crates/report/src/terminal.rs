@@ -3,6 +3,7 @@
 //! First one sentence per comparison, then the table, the checks, and the findings with what to do about them. A newcomer can
 //! stop after the first line; an expert finds every number below it. Nothing is printed here and nothing decided.
 
+use crate::all_table;
 use crate::beside;
 use crate::label::{label, wording};
 use crate::layout::{Page, STICKY, Tone};
@@ -85,6 +86,7 @@ pub fn render(analysis: &Analysis, screen: &Screen) -> String {
     if let Some(line) = noise::line(analysis, &in_table) {
         page.paragraph(7, &[(Tone::Quiet, line)]);
     }
+    all_table::draw(&mut page, analysis, &in_table);
     findings(&mut page, analysis);
     page.finish()
 }
@@ -157,16 +159,23 @@ fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
     }
 }
 
-/// The sentence of a subject that is compared with nobody.
+/// The sentence of a subject that is compared with nobody, on the page.
 fn alone(page: &mut Page, analysis: &Analysis, subject: usize, name: &str) {
+    let Sentence { claim, sureness } = alone_said(analysis, subject, name);
+    if sureness.is_empty() {
+        page.paragraph(2, &[(Tone::Unsure, claim)]);
+    } else {
+        said(page, Tone::Strong, claim, &sureness);
+    }
+}
+
+/// The sentence of a subject that is compared with nobody; without values there is nothing to be sure of.
+pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sentence {
     let metric = &analysis.metrics[analysis.primary];
     let words = wording(metric);
     let Some(d) = analysis.primary_of(subject) else {
-        page.paragraph(
-            2,
-            &[(Tone::Unsure, format!("'{name}' has no values of {}", label(metric)))],
-        );
-        return;
+        let claim = format!("'{name}' has no values of {}", label(metric));
+        return Sentence { claim, sureness: String::new() };
     };
     let column = table::column_of(analysis, analysis.primary, true);
     let sure = number::chosen_percent(analysis.plan.confidence);
@@ -190,7 +199,7 @@ fn alone(page: &mut Page, analysis: &Analysis, subject: usize, name: &str) {
     } else {
         format!("'{name}' {} {bound}{value}{interval} of {}", words.verb, words.whole)
     };
-    said(page, Tone::Strong, claim, &how);
+    Sentence { claim, sureness: how }
 }
 
 /// More about the only subject: its spread, and its other metrics.

@@ -46,6 +46,7 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
         .map(|value| {
             let sign = if offset { "+" } else { "" };
             let written = number::fixed((value - origin) / scale.factor, decimals);
+            let behind = if value == 0.0 { "" } else { behind };
             (value, format!("{sign}{written}{behind}"))
         })
         .collect();

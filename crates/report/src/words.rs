@@ -11,6 +11,7 @@ use assay_data::{Better, Design, Metric, Unit};
 
 mod outlook;
 mod short;
+mod tail;
 
 pub(crate) use short::{in_plain_words, verdict_word};
 
@@ -42,15 +43,16 @@ pub fn sentence(analysis: &Analysis, comparison: &Comparison, of: &str, against:
     Teller::new(analysis, comparison, of, against).sentence()
 }
 
-/// What follows the sentence where it is not the whole story: what was seen although there is no verdict, how long an answer
-/// would take, and for recordings what they can't show. One sentence or two each.
+/// What follows the sentence where it is not the whole story: a tail that goes its own way, what was seen although there is no
+/// verdict, how long an answer would take, and for recordings what they can't show. One sentence or two each.
 pub fn details(
     analysis: &Analysis,
     comparison: &Comparison,
     of: &str,
     against: &str,
 ) -> Vec<String> {
-    Teller::new(analysis, comparison, of, against).details()
+    let teller = Teller::new(analysis, comparison, of, against);
+    teller.tail().into_iter().chain(teller.details()).collect()
 }
 
 /// A difference that is known, in a few words, for a list: `12 % less (34.1 → 30.0 MiB)`.

@@ -54,6 +54,19 @@ fn json_of_a_comparison_holds_every_number() {
 }
 
 #[test]
+fn json_of_every_test_holds_every_number() {
+    let value = rounded(rendered(&common::every_test()));
+    let all = &value["comparisons"][0]["all"];
+    let text =
+        serde_json::to_string_pretty(&serde_json::json!({"all": all, "groups": value["groups"]}));
+    assert_snapshot!("json_every_test", text.unwrap());
+    let constants = rendered(&common::every_test_of_constants());
+    let all = &constants["comparisons"][0]["all"];
+    assert!(all["t_welch"].is_null());
+    assert_eq!(all["reasons"]["t_welch"], "all observations are equal");
+}
+
+#[test]
 fn json_of_one_subject_has_no_headline() {
     let value = rendered(&common::alone());
     assert!(value.get("verdict").is_none() && value.get("sentence").is_none());
@@ -138,7 +151,9 @@ fn keys(value: &Value, found: &mut BTreeSet<String>) {
                 found.insert(key.clone());
                 // Keys of these are facts, evidence and metrics, named elsewhere.
                 match key.as_str() {
-                    "environment" | "evidence" | "parameters" | "fixed" => {}
+                    "environment" | "evidence" | "parameters" | "fixed" | "reasons" => {}
+                    // Keyed by pairs of names.
+                    "raw" | "holm" | "bh" | "by" | "hochberg" | "bonferroni" => {}
                     "metrics" => {
                         inner.as_object().unwrap().values().for_each(|v| keys(v, found));
                     }

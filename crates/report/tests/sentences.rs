@@ -2,7 +2,7 @@
 
 mod common;
 
-use assay_analysis::{Analysis, Interval, Outlook, Scale, verdict::Decision};
+use assay_analysis::{Analysis, Interval, Outlook, QuantileDifference, Scale, verdict::Decision};
 use assay_data::{Better, Design, Metric, Unit};
 use assay_report::words;
 
@@ -15,6 +15,7 @@ fn decided(metric: Metric, scale: Scale, numbers: [f64; 3], threshold: f64, step
     let threshold = if scale == Scale::Ratio { threshold.ln_1p() } else { threshold };
     let decision = Decision::read(scale, estimate, interval, threshold, step, metric.better);
     analysis.metrics[0] = metric;
+    analysis.comparisons[0].quantiles.clear();
     analysis.comparisons[0].decision = decision;
     analysis
 }
@@ -221,6 +222,44 @@ fn the_outlook_answers_two_questions_and_says_what_to_type() {
     );
     let nothing = Outlook { to_rule_out: None, to_confirm: None, reachable_threshold: None };
     assert!(follow(nothing, None).is_empty());
+}
+
+#[test]
+fn a_tail_that_goes_its_own_way_has_a_line_and_any_other_has_none() {
+    let tail = |numbers, scale, ratio: f64| {
+        let mut analysis = decided(Metric::wall(), scale, numbers, 0.01, 0.0);
+        let around = |centre: f64| Some(Interval { lower: centre - 0.05, upper: centre + 0.06 });
+        analysis.comparisons[0].quantiles = vec![QuantileDifference {
+            share: 0.999,
+            x: 1.0,
+            y: ratio,
+            difference: ratio - 1.0,
+            interval: around(ratio - 1.0),
+            ratio: Some(ratio),
+            ratio_interval: around(ratio),
+            p: Some(1e-4),
+            adjusted: Some(1e-3),
+            fewest: 3688,
+        }];
+        words::details(&analysis, &analysis.comparisons[0], "new", "old")
+    };
+    let (equal, slower) = ([1.0, 0.995, 1.005], [1.03, 1.02, 1.04]);
+    assert_eq!(
+        tail(equal, Scale::Ratio, 1.08),
+        ["the middle did not move, but p99.9 is 8.0 % higher (95 % sure: between 3 and 14 %)"]
+    );
+    assert_eq!(
+        tail(slower, Scale::Ratio, 0.8),
+        ["the tail goes the other way: p99.9 is 20 % lower (95 % sure: between 14 and 25 %)"]
+    );
+    assert_eq!(
+        tail([0.0, -0.005, 0.005], Scale::Shift, 1.2),
+        [
+            "the middle did not move, but p99.9 is 200 ms higher (95 % sure: between 150 ms and 260 ms)"
+        ]
+    );
+    assert!(tail(slower, Scale::Ratio, 1.08).is_empty());
+    assert!(tail(equal, Scale::Ratio, 1.04).is_empty());
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! left of it, so that a common offset (timestamps of 1e12) costs no digits. Quantiles are type 7
 //! of Hyndman and Fan (1996), the default of R and NumPy. Nothing here decides anything.
 
+use crate::sorting;
+
 /// The median absolute deviation times this estimates the standard deviation of normal data.
 pub const ROBUST_SD: f64 = 1.4826;
 
@@ -126,11 +128,11 @@ pub fn excess_kurtosis_by_definition(xs: &[f64]) -> ByDefinition {
     }
 }
 
-/// The values in ascending order. O(n log n).
+/// The values in ascending order. O(n).
 #[must_use]
 pub fn sorted(xs: &[f64]) -> Vec<f64> {
     let mut values = xs.to_vec();
-    values.sort_unstable_by(f64::total_cmp);
+    sorting::sort(&mut values);
     values
 }
 

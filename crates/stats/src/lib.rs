@@ -15,6 +15,7 @@
 )]
 
 pub mod adjust;
+pub mod anytime;
 pub mod autocorrelation;
 pub mod binomial;
 pub mod bootstrap;
@@ -30,6 +31,7 @@ pub mod independence;
 mod interval;
 pub mod k_sample;
 pub mod kolmogorov;
+pub mod levels;
 pub mod noncentral_t;
 pub mod normal;
 pub mod normality;
@@ -39,13 +41,16 @@ pub mod power;
 pub mod power_t;
 pub mod proportion;
 pub mod quantile_difference;
+pub mod rank_power;
 pub mod resampling;
 mod selection;
 pub mod shapiro_wilk;
 pub mod signed_rank;
+pub mod sorting;
 pub mod special;
 pub mod steady_state;
 pub mod student_t;
+pub mod suite;
 pub mod t_test;
 pub mod trend;
 pub mod two_sample;

@@ -64,6 +64,15 @@ pub fn blocks_to_confirm_80(blocks: f64, half_width: f64, effect: f64, z: f64) -
     blocks_to_confirm(blocks, minimum_detectable_effect(half_width, z), effect)
 }
 
+/// How many blocks in all exclude 0 with the chance whose normal quantile is `z_power`, if `effect`
+/// is the true one: n ((z + z_power)/z · h/m)², from the half width `half_width` after `blocks`.
+///
+/// Infinite for an effect of 0.
+#[must_use]
+pub fn blocks_to_find(blocks: f64, half_width: f64, effect: f64, z: f64, z_power: f64) -> f64 {
+    blocks_to_confirm(blocks, half_width * (z + z_power) / z, effect)
+}
+
 /// The threshold within which a difference of nothing can be shown after `limit` blocks: the
 /// inverse of [`blocks_for_equivalence`].
 #[must_use]
@@ -89,6 +98,7 @@ mod tests {
         close(blocks_for_equivalence(1.0, 1.0, 1.0, SEQUENTIAL), 1.48);
         close(blocks_for_equivalence(1.0, 1.0, 1.0, FIXED), 1.80);
         close(blocks_to_confirm_80(1.0, 1.0, 1.0, SEQUENTIAL), 1.62);
+        close(blocks_to_find(1.0, 1.0, 1.0, SEQUENTIAL, Z_POWER_80), 1.62);
         assert_eq!(blocks_to_confirm(40.0, 0.03, 0.01), 360.0);
     }
 

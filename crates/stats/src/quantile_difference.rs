@@ -6,12 +6,13 @@
 //! effect measures", 2008): the ends of the difference lie from the estimate as far as the square
 //! root of the two squared distances. For ratios the same is done with logarithms. Quantiles are
 //! type 7. Deviations: dependence beyond chance widens each reach by √τ, with the autocorrelation
-//! time τ of the ranks; the p-value is the level at which the interval first touches 0, found by halving. Where a
-//! sample is too small for its quantile to have an interval (below 368 values for 99 % at 95 %), none is
-//! given. Several quantiles are several questions: `adjusted` is Benjamini and Hochberg's over all
-//! of them.
+//! time τ of the ranks; and the p-value takes the reach towards 0 as so many standard errors of a
+//! normal law, so that it is below the level exactly where the interval excludes 0, but no smaller than any level
+//! at which so many values have an interval. Where a sample is
+//! too small for its quantile to have an interval (below 368 values for 99 % at 95 %), none is given.
+//! Several quantiles are several questions: `adjusted` is Benjamini and Hochberg's over all of them.
 
-use crate::{Interval, adjust, autocorrelation, binomial, descriptive};
+use crate::{Interval, adjust, autocorrelation, binomial, descriptive, normal};
 
 /// The quantiles that are compared by default.
 pub const SHARES: [f64; 8] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
@@ -33,8 +34,7 @@ pub struct QuantileDifference {
     pub ratio: Option<f64>,
     /// Interval of the ratio; None unless all values are positive and the samples large enough.
     pub ratio_interval: Option<Interval>,
-    /// The smallest level at which the interval of the difference excludes 0, in 0..=1; None where
-    /// no level gives one.
+    /// p-value against no difference, in 0..=1; None without an interval.
     pub p: Option<f64>,
     /// `p` adjusted for the number of quantiles that have one.
     pub adjusted: Option<f64>,
@@ -53,12 +53,22 @@ pub fn quantile_differences(
     shares: &[f64],
     confidence: f64,
 ) -> Vec<QuantileDifference> {
-    if x.is_empty() || y.is_empty() || !(0.0..1.0).contains(&confidence) {
+    quantile_differences_of(&Side::new(x), &Side::new(y), shares, confidence)
+}
+
+/// [`quantile_differences`] of samples that were sorted before.
+#[must_use]
+pub fn quantile_differences_of(
+    x: &Side,
+    y: &Side,
+    shares: &[f64],
+    confidence: f64,
+) -> Vec<QuantileDifference> {
+    if x.sorted.is_empty() || y.sorted.is_empty() || !(0.0..1.0).contains(&confidence) {
         return Vec::new();
     }
-    let (x, y) = (Side::new(x), Side::new(y));
     let wanted = shares.iter().filter(|share| **share > 0.0 && **share < 1.0);
-    let mut found: Vec<_> = wanted.map(|&share| compare(&x, &y, share, confidence)).collect();
+    let mut found: Vec<_> = wanted.map(|&share| compare(x, y, share, confidence)).collect();
     let known: Vec<f64> = found.iter().filter_map(|q| q.p).collect();
     let mut adjusted = adjust::benjamini_hochberg(&known).into_iter();
     found.iter_mut().filter(|q| q.p.is_some()).for_each(|q| q.adjusted = adjusted.next());
@@ -108,13 +118,19 @@ pub fn quantile_interval(
 }
 
 /// A sample as it is asked for many quantiles.
-struct Side {
-    sorted: Vec<f64>,
-    tau: f64,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// The values, ascending.
+    pub sorted: Vec<f64>,
+    /// By what the square of every reach is multiplied; 1 for independent values.
+    pub tau: f64,
 }
 
 impl Side {
-    fn new(values: &[f64]) -> Self {
+    /// Sorts the values, and asks how they hang together. `values`: finite, in the order in which they
+    /// were taken. O(n log n).
+    #[must_use]
+    pub fn new(values: &[f64]) -> Self {
         // Far tails have no value to spare: what chance alone makes of independent values must not
         // widen them.
         let chance = 1.645 / (values.len() as f64).sqrt();
@@ -137,32 +153,42 @@ fn compare(x: &Side, y: &Side, share: f64, confidence: f64) -> QuantileDifferenc
         descriptive::quantile_sorted(&x.sorted, share),
         descriptive::quantile_sorted(&y.sorted, share),
     );
-    let intervals = |confidence: f64| {
-        Some((
-            quantile_interval(&x.sorted, share, confidence, x.tau)?,
-            quantile_interval(&y.sorted, share, confidence, y.tau)?,
-        ))
-    };
-    let difference_at =
-        |confidence: f64| intervals(confidence).map(|(i, j)| recovered((of_x, i), (of_y, j)));
+    let intervals = quantile_interval(&x.sorted, share, confidence, x.tau)
+        .zip(quantile_interval(&y.sorted, share, confidence, y.tau));
+    let interval = intervals.map(|(i, j)| recovered((of_x, i), (of_y, j)));
     let positive = x.is_positive() && y.is_positive();
     let ln = |i: Interval| Interval { lower: i.lower.ln(), upper: i.upper.ln() };
-    let ratio_interval = intervals(confidence).filter(|_| positive).map(|(i, j)| {
+    let ratio_interval = intervals.filter(|_| positive).map(|(i, j)| {
         let of_logs = recovered((of_x.ln(), ln(i)), (of_y.ln(), ln(j)));
         Interval { lower: of_logs.lower.exp(), upper: of_logs.upper.exp() }
+    });
+    let difference = of_y - of_x;
+    let p = interval.map(|i| {
+        let towards_0 = if difference > 0.0 { difference - i.lower } else { i.upper - difference };
+        if difference == 0.0 {
+            return 1.0;
+        }
+        let errors = difference.abs() / towards_0 * normal::two_sided(confidence);
+        (2.0 * normal::cdf(-errors)).max(least_level(x, share)).max(least_level(y, share))
     });
     QuantileDifference {
         share,
         x: of_x,
         y: of_y,
-        difference: of_y - of_x,
-        interval: difference_at(confidence),
+        difference,
+        interval,
         ratio: positive.then(|| of_y / of_x),
         ratio_interval,
-        p: smallest_level(|level| difference_at(1.0 - level)),
+        p,
         adjusted: None,
         fewest: fewest_values(share, confidence),
     }
+}
+
+/// The smallest level at which so many values still have an interval: no p-value goes below it.
+fn least_level(side: &Side, share: f64) -> f64 {
+    let effective = side.sorted.len() as f64 / side.tau.max(1.0);
+    2.0 * share.max(1.0 - share).powf(effective)
 }
 
 /// The interval of y − x from those of x and y, each with its estimate within it.
@@ -172,27 +198,6 @@ fn recovered((x, of_x): (f64, Interval), (y, of_y): (f64, Interval)) -> Interval
         lower: y - x - reach(y - of_y.lower, of_x.upper - x),
         upper: y - x + reach(of_y.upper - y, x - of_x.lower),
     }
-}
-
-/// The level below which the interval holds 0. Intervals widen as the level falls, until there is
-/// none: the p-value is at least the least level that still gives one.
-fn smallest_level(at: impl Fn(f64) -> Option<Interval>) -> Option<f64> {
-    let excludes = |level: f64| at(level).is_some_and(|i| !i.contains(0.0));
-    // The least level at all is looked for on a logarithmic scale down to 1e-12.
-    let (mut kept, mut excluded): (f64, f64) = (1e-12, 0.999);
-    at(excluded)?;
-    if !excludes(excluded) {
-        return Some(1.0);
-    }
-    for _ in 0..40 {
-        let middle = (kept * excluded).sqrt();
-        if excludes(middle) {
-            excluded = middle;
-        } else {
-            kept = middle;
-        }
-    }
-    Some(excluded)
 }
 
 #[cfg(test)]

@@ -11,15 +11,18 @@
 //! and Rivest, 1975, without their random numbers). Few rounds are needed, nothing is drawn, and
 //! the answer is always an element of the matrix, exactly as sorting all of them would give.
 
-/// Below this number of remaining elements they are simply gathered.
+/// Below this number of remaining elements, or a quarter of the rows and columns if that is more, they
+/// are simply gathered: that costs less than another walk.
 const GATHER: u64 = 1024;
 
-/// Whether the values are finite and ascend. Only matrices made of such values may be searched:
+/// Whether the values are finite and ascend, and are fewer than 2³². Only matrices made of such values may be searched:
 /// anything else has no staircase, and the search might not end. Sums and differences of finite
 /// values may overflow, but are never NaN and keep their order.
 pub(crate) fn is_ascending(xs: &[f64]) -> bool {
     let ends_are_finite = [xs.first(), xs.last()].into_iter().flatten().all(|x| x.is_finite());
-    ends_are_finite && xs.windows(2).all(|pair| pair[0] <= pair[1])
+    // Places in rows are kept as 32 bits, for they are most of the memory that a search takes.
+    let countable = u32::try_from(xs.len()).is_ok();
+    countable && ends_are_finite && xs.windows(2).all(|pair| pair[0] <= pair[1])
 }
 
 /// A matrix whose elements, computed on demand, ascend (not strictly) along rows and along columns.
@@ -33,8 +36,8 @@ pub(crate) struct SortedMatrix<F> {
 
 /// The elements still in question: in row i the columns `from[i]..to[i]`.
 struct Remaining {
-    from: Vec<usize>,
-    to: Vec<usize>,
+    from: Vec<u32>,
+    to: Vec<u32>,
     /// How many elements of the matrix lie before all `from`, and before all `to`.
     before_from: u64,
     before_to: u64,
@@ -69,7 +72,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
 
     /// How many elements are `below`, a condition that holds up to some value and not beyond; and
     /// where in each row it ends.
-    fn staircase(&self, below: impl Fn(f64) -> bool, ends: &mut Vec<usize>) -> u64 {
+    fn staircase(&self, below: impl Fn(f64) -> bool, ends: &mut Vec<u32>) -> u64 {
         ends.clear();
         let mut end = self.columns;
         let mut count = 0;
@@ -80,11 +83,11 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             }
             if end <= first {
                 // Rows only get larger from here on: none of them has anything below.
-                ends.extend((row..self.rows).map(|row| self.first_column(row)));
+                ends.extend((row..self.rows).map(|row| self.first_column(row) as u32));
                 break;
             }
             count += (end - first) as u64;
-            ends.push(end);
+            ends.push(end as u32);
         }
         count
     }
@@ -99,7 +102,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         let (mut less, mut at_most) = (Vec::new(), Vec::new());
         self.staircase(|value| value < x, &mut less);
         self.staircase(|value| value <= x, &mut at_most);
-        (less, at_most)
+        let counts = |ends: Vec<u32>| ends.into_iter().map(|end| end as usize).collect();
+        (counts(less), counts(at_most))
     }
 
     /// The element number `rank` (1-based) in ascending order; None when there is none.
@@ -108,14 +112,15 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             return None;
         }
         let mut remaining = Remaining {
-            from: (0..self.rows).map(|row| self.first_column(row)).collect(),
-            to: vec![self.columns; self.rows],
+            from: (0..self.rows).map(|row| self.first_column(row) as u32).collect(),
+            to: vec![self.columns as u32; self.rows],
             before_from: 0,
             before_to: self.len(),
         };
         let mut spare = (Vec::with_capacity(self.rows), Vec::with_capacity(self.rows));
         let mut lattice = Vec::new();
-        while remaining.count() > GATHER {
+        let gather = GATHER.max((self.rows + self.columns) as u64 / 4);
+        while remaining.count() > gather {
             let count = remaining.count();
             if let Some(found) = self.cut_by_lattice(rank, &mut remaining, &mut lattice, &mut spare)
             {
@@ -130,7 +135,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         }
         let mut rest = Vec::with_capacity(remaining.count() as usize);
         for (row, (&from, &to)) in remaining.from.iter().zip(&remaining.to).enumerate() {
-            rest.extend((from..to).map(|column| (self.value)(row, column)));
+            rest.extend((from..to).map(|column| (self.value)(row, column as usize)));
         }
         let index = (rank - remaining.before_from - 1) as usize;
         Some(*rest.select_nth_unstable_by(index, f64::total_cmp).1)
@@ -146,8 +151,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         let next = ends
             .iter()
             .enumerate()
-            .filter(|(_, end)| **end < self.columns)
-            .map(|(row, &end)| (self.value)(row, end))
+            .filter(|(_, end)| (**end as usize) < self.columns)
+            .map(|(row, &end)| (self.value)(row, end as usize))
             .min_by(f64::total_cmp)?;
         Some((first, next))
     }
@@ -170,9 +175,11 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         rank: u64,
         remaining: &mut Remaining,
         lattice: &mut Vec<f64>,
-        spare: &mut (Vec<usize>, Vec<usize>),
+        spare: &mut (Vec<u32>, Vec<u32>),
     ) -> Option<f64> {
-        let points = (self.rows / 2).clamp(256, 4096);
+        // More points cut deeper, and cost little beside the walks; the square root of the rows is in
+        // balance.
+        let points = (self.rows / 16).clamp(16_384.min(self.rows / 2), 65_536).max(256);
         self.fill_lattice(remaining, points, lattice);
         // Where among the points the element should be, and how far to either side its pivots are
         // put. The discrepancy of a lattice in the plane grows with the fourth root of its points,
@@ -232,13 +239,13 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         for point in 0..points {
             let position = (((point as f64 + place) * stratum) as u64).min(count - 1);
             place = (place + GOLDEN).fract();
-            let mut length = (remaining.to[row] - remaining.from[row]) as u64;
+            let mut length = u64::from(remaining.to[row] - remaining.from[row]);
             while passed + length <= position {
                 passed += length;
                 row += 1;
-                length = (remaining.to[row] - remaining.from[row]) as u64;
+                length = u64::from(remaining.to[row] - remaining.from[row]);
             }
-            let column = remaining.from[row] + (position - passed) as usize;
+            let column = remaining.from[row] as usize + (position - passed) as usize;
             lattice.push((self.value)(row, column));
         }
     }
@@ -249,7 +256,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         &self,
         rank: u64,
         remaining: &mut Remaining,
-        spare: &mut (Vec<usize>, Vec<usize>),
+        spare: &mut (Vec<u32>, Vec<u32>),
     ) -> Option<f64> {
         let before = remaining.count();
         let mut medians: Vec<(f64, u64)> = remaining
@@ -259,7 +266,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             .enumerate()
             .filter(|(_, (from, to))| from < to)
             .map(|(row, (&from, &to))| {
-                ((self.value)(row, from + (to - from) / 2), (to - from) as u64)
+                ((self.value)(row, (from + (to - from) / 2) as usize), u64::from(to - from))
             })
             .collect();
         medians.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));

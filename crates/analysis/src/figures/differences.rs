@@ -1,9 +1,11 @@
-//! Two subjects against each other: all pairwise differences, and the differences block by block.
+//! Two subjects against each other: all pairwise differences, the differences of their quantiles, and those block by block.
 
-use super::{Point, Trace};
+use super::{Point, PowerCurve, Trace};
 use crate::Comparison;
+use assay_data::Plan;
 use assay_stats::density;
 use assay_stats::descriptive::{quantile_sorted, sorted};
+use assay_stats::quantile_difference::{QuantileDifference, SHARES, quantile_differences};
 
 /// Quantiles of either side of which all differences are taken.
 const QUANTILES: usize = 600;
@@ -28,8 +30,22 @@ pub struct Between {
     pub thinned: bool,
     /// Share of the differences beyond the picture.
     pub beyond: f64,
+    /// The differences of those quantiles that have intervals, each with its own.
+    pub quantiles: Vec<QuantileDifference>,
+    /// Which differences could have been found.
+    pub power: Option<PowerCurve>,
     /// The difference block by block.
     pub blocks: Option<BlockDifferences>,
+}
+
+/// The values of a reference and a subject, in this order.
+pub(super) struct Sides<'a> {
+    /// Ascending.
+    pub sorted: (&'a [f64], &'a [f64]),
+    /// As they were taken.
+    pub in_order: (&'a [f64], &'a [f64]),
+    /// Block by block, where there are blocks.
+    pub blocks: Option<&'a [(f64, f64)]>,
 }
 
 /// Differences in the order of the blocks, on the scale on which they were decided: ratios, or differences in the metric's unit.
@@ -42,29 +58,32 @@ pub struct BlockDifferences {
 }
 
 impl Between {
-    /// Draws two subjects against each other; `places` are theirs among those drawn, the values ascend, the blocks are pairs of
-    /// reference and subject. O(n log n).
+    /// Draws two subjects against each other; `places` are those of reference and subject among those drawn. O(n log n).
     pub(super) fn of(
         comparison: &Comparison,
-        places: (usize, usize),
-        of: &[f64],
-        against: &[f64],
-        blocks: Option<&[(f64, f64)]>,
+        (against, of): (usize, usize),
+        sides: &Sides<'_>,
+        plan: &Plan,
     ) -> Self {
-        let (differences, thinned) = match blocks {
+        let (differences, thinned) = match sides.blocks {
             Some(blocks) => (blocks.iter().map(|(a, b)| b - a).collect(), false),
-            None => of_all_pairs(of, against),
+            None => of_all_pairs(sides.sorted.1, sides.sorted.0),
         };
-        let ordered = sorted(&differences);
-        let (curve, beyond) = density_of(&ordered);
+        let (curve, beyond) = density_of(&sorted(&differences));
+        let (x, y) = sides.in_order;
+        let mut quantiles = quantile_differences(x, y, &SHARES, plan.confidence);
+        // Beyond what the samples can tell, the largest value stands for the quantile and says nothing.
+        quantiles.retain(|q| q.interval.is_some());
         Self {
-            of: places.0,
-            against: places.1,
+            of,
+            against,
             comparison: comparison.clone(),
             differences: curve,
             thinned,
             beyond,
-            blocks: blocks.filter(|blocks| !blocks.is_empty()).map(BlockDifferences::of),
+            quantiles,
+            power: PowerCurve::of(comparison, sides.in_order, sides.blocks, &plan.threshold),
+            blocks: sides.blocks.filter(|blocks| !blocks.is_empty()).map(BlockDifferences::of),
         }
     }
 }

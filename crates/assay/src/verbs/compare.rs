@@ -1,10 +1,10 @@
 //! `assay compare`: decide between samples that were recorded, by us or by somebody else.
 
-use crate::args::{JudgeArgs, ReadingArgs, ShowArgs};
+use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
 use crate::{Ending, present};
 use anyhow::Context;
-use assay_analysis::analyse;
-use assay_data::import;
+use assay_analysis::{Options, analyse, protocol};
+use assay_data::{Samples, import};
 use std::path::PathBuf;
 
 /// Arguments of `assay compare`.
@@ -16,6 +16,7 @@ use std::path::PathBuf;
   assay compare times.csv                             one column per subject
   assay compare --by build --value ns --unit ns t.csv long form: one row per value
   assay compare --by 1 --value 2 --unit ns data.csv.gz
+  assay compare --protocol --threshold 6.667us --alpha 0.01 --power 0.95 a.txt b.txt
 
 A verdict about files is one about these samples: whatever else changed between the recordings is in the difference. Numbers \
 taken in one run, in blocks (`assay run A B`), do not have that weakness.")]
@@ -24,24 +25,59 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
+    /// Name of the subject that all others are compared with [default: the first]
+    #[arg(long, value_name = "NAME")]
+    reference: Option<String>,
+
     #[command(flatten)]
     reading: ReadingArgs,
 
     #[command(flatten)]
     judge: JudgeArgs,
 
+    /// Add every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...); meant for --json, a short table on the screen
+    ///
+    /// Each equals R's answer for the same data. They do not change the verdict: picking the test that says what one likes is
+    /// how one fools oneself. Of blocks the complete ones are taken; the paired tests pair recordings of the same length in
+    /// their order.
+    #[arg(long, help_heading = "Deciding")]
+    all: bool,
+
+    #[command(flatten)]
+    protocol: ProtocolArgs,
+
     #[command(flatten)]
     show: ShowArgs,
+}
+
+/// Makes the subject of this name the reference of all.
+fn refer_to(samples: &mut Samples, name: &str) -> anyhow::Result<()> {
+    let found = samples.subjects.iter().position(|subject| subject.name == name);
+    let known = || samples.subjects.iter().map(|s| format!("`{}`", s.name)).collect::<Vec<_>>();
+    let index = found.with_context(|| {
+        format!("--reference {name}: there is no such subject; there are {}", known().join(", "))
+    })?;
+    samples.subjects.iter_mut().for_each(|subject| subject.against = Some(index));
+    Ok(())
 }
 
 /// Reads, analyses, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show)?;
-    let samples = import::load(&args.files, &args.reading.options())?;
-    let analysis = analyse(&samples, &args.judge.options()).with_context(|| {
+    let mut samples = import::load(&args.files, &args.reading.options())?;
+    if let Some(name) = &args.reference {
+        refer_to(&mut samples, name)?;
+    }
+    let options = Options { all: args.all, ..args.judge.options() };
+    let analysis = analyse(&samples, &options).with_context(|| {
         args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
+    if let Some(options) = args.protocol.options() {
+        let chains = protocol::run(&samples, &analysis, &options);
+        present::protocol(&analysis, &samples, &chains, &args.show, file.map(PathBuf::as_path))?;
+        return Ok(args.protocol.ending(&chains, present::judge(&analysis, &args.judge.fail_if)));
+    }
     present::present(&analysis, &samples, &args.show, file.map(PathBuf::as_path))?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

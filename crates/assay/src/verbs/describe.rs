@@ -1,10 +1,10 @@
 //! `assay describe`: everything about series by themselves, before anything is compared.
 
-use crate::args::{LookArgs, ReadingArgs, confidence};
+use crate::args::{LookArgs, PageArgs, ReadingArgs, confidence};
 use crate::{Ending, output, present};
 use anyhow::Context;
 use assay_analysis::portrait::{self, Options};
-use assay_data::import;
+use assay_data::{Samples, import};
 use assay_report::{describe, describe_json, json};
 use std::path::PathBuf;
 
@@ -32,6 +32,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     look: LookArgs,
+
+    #[command(flatten)]
+    pages: PageArgs,
 }
 
 /// What to describe.
@@ -55,8 +58,25 @@ struct WhatArgs {
     seed: Option<u64>,
 }
 
+/// Writes the page and the plots of series that are compared with nobody.
+fn write_pages(args: &Args, samples: &Samples, meta: &json::Meta) -> anyhow::Result<()> {
+    if args.pages.report.is_none() && args.pages.plots.is_none() {
+        return Ok(());
+    }
+    let mut apart = samples.clone();
+    apart.subjects.iter_mut().enumerate().for_each(|(own, s)| s.against = Some(own));
+    let options = assay_analysis::Options {
+        confidence: args.what.confidence,
+        primary: args.what.primary.clone(),
+        ..assay_analysis::Options::default()
+    };
+    let analysis = assay_analysis::analyse(&apart, &options)?;
+    present::pages::write(&analysis, &apart, &[], meta, &args.pages, args.look.quiet)
+}
+
 /// Reads, draws, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    present::pages::check(&args.pages)?;
     let samples = import::load(&args.files, &args.reading.options())?;
     let defaults = Options::default();
     let options = Options {
@@ -68,16 +88,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let portraits = portrait::of_samples(&samples, &options).with_context(|| {
         args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
+    let file = args.files.first().filter(|_| args.files.len() == 1);
+    let meta = json::Meta {
+        tool: present::TOOL.to_owned(),
+        argv: samples.argv.clone(),
+        file: file.map(|path| path.display().to_string()),
+    };
+    let written = write_pages(args, &samples, &meta);
     if args.look.json {
-        let file = args.files.first().filter(|_| args.files.len() == 1);
-        let meta = json::Meta {
-            tool: present::TOOL.to_owned(),
-            argv: samples.argv.clone(),
-            file: file.map(|path| path.display().to_string()),
-        };
         output::print(&format!("{:#}\n", describe_json::render(&portraits, &meta)))?;
     } else {
         output::print(&describe::render(&portraits, &present::screen(args.look.color)))?;
     }
-    Ok(Ending::Fine)
+    written.map(|()| Ending::Fine)
 }

@@ -1,5 +1,6 @@
 //! `assay run`: measure one command, or compare several, in blocks and random order.
 
+mod again;
 mod commands;
 mod control;
 mod metrics;
@@ -28,6 +29,9 @@ use scan::Scan;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
+
+pub(crate) use again::{Again, again};
+pub(crate) use resume::differences;
 
 /// With more runs in a block the user is asked whether that is meant.
 const ASK_FROM: usize = 500;
@@ -97,8 +101,10 @@ impl Args {
 }
 
 /// Arguments that may be given anew to a run that goes on; everything else is the file's business.
-const ANEW: [&str; 9] =
-    ["resume", "time", "fail_if", "json", "export", "quiet", "color", "force", "yes"];
+const ANEW: [&str; 11] = [
+    "resume", "time", "fail_if", "json", "export", "report", "plots", "quiet", "color", "force",
+    "yes",
+];
 
 /// What to scan.
 #[derive(clap::Args, Debug, Default)]
@@ -148,7 +154,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(path) = &args.keep.save {
         store::check_named("--save", path)?;
     }
-    let Some(path) = &args.keep.resume else { return measure(args, None) };
+    let Some(path) = &args.keep.resume else {
+        return measure(args, Earlier::None, &decide);
+    };
     let recorded = assay_file::read(path)?;
     if args.commands.is_empty() {
         if let Some(given) = args.given.iter().find(|id| !ANEW.contains(&id.as_str())) {
@@ -159,7 +167,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
                 given.replace('_', "-")
             );
         }
-        let mut first = begun(&recorded, path)?;
+        let mut first = begun(&recorded, path, "gone on with")?;
         // What it measures is the file's business; how long, and what to show, is that of the user here and now.
         first.when.time = args.when.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
@@ -168,10 +176,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         first.keep = KeepArgs { anonymous, ..args.keep.clone() };
         // That a large scan is meant was said when it was begun.
         first.scan.yes = true;
-        return measure(&first, Some(recorded));
+        return measure(&first, Earlier::GoneOnWith(Box::new(recorded)), &decide);
     }
-    measure(args, Some(recorded))
+    measure(args, Earlier::GoneOnWith(Box::new(recorded)), &decide)
 }
+
+/// The run that this one has to do with.
+enum Earlier {
+    /// None: it is a run of its own.
+    None,
+    /// This one goes on with it, in its file.
+    GoneOnWith(Box<Samples>),
+    /// This one is the same experiment again, by this plan; the command line is recorded as that of the first.
+    Repeated { plan: Plan, argv: Vec<String>, fact: String },
+}
+
+/// Decides and shows what was measured.
+type Decide<'a> = &'a dyn Fn(&Args, &Session, Option<&Record>) -> anyhow::Result<Ending>;
 
 /// Everything that was settled before anything is run.
 struct Ready {
@@ -182,7 +203,7 @@ struct Ready {
     findings: Vec<Finding>,
 }
 
-fn ready(args: &Args, recorded: Option<&Samples>, set: Vec<Finding>) -> anyhow::Result<Ready> {
+fn ready(args: &Args, earlier: &Earlier, set: Vec<Finding>) -> anyhow::Result<Ready> {
     let scan = Scan::parse(&args.scan.parameter, args.scan.zip, args.commands.len())?;
     let subjects = scan.combinations().and_then(|c| c.checked_mul(args.commands.len()));
     check_size(subjects, args.scan.yes)?;
@@ -191,8 +212,12 @@ fn ready(args: &Args, recorded: Option<&Samples>, set: Vec<Finding>) -> anyhow::
     asked.prepare(&mut commands)?;
     let controlled = commands.iter().any(|c| c.command.control != Control::default());
     let mut plan = plan(&args.when, &args.judge, &asked, controlled, commands.len())?;
-    if let Some(recorded) = recorded {
-        plan = planning::gone_on_with(plan, recorded, &args.when, &args.judge)?;
+    match earlier {
+        Earlier::None => {}
+        Earlier::GoneOnWith(recorded) => {
+            plan = planning::gone_on_with(plan, recorded, &args.when, &args.judge)?;
+        }
+        Earlier::Repeated { plan: repeated, .. } => plan = repeated.clone(),
     }
     let mut environment = Environment::from_facts(environment::capture());
     let calibrated = crate::calibrated::facts(&environment);
@@ -229,12 +254,12 @@ fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
     if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { bail!("not measured") }
 }
 
-fn measure(args: &Args, recorded: Option<Samples>) -> anyhow::Result<Ending> {
+fn measure(args: &Args, earlier: Earlier, decide: Decide<'_>) -> anyhow::Result<Ending> {
     interrupt::install()?;
     interrupt::answer_on_stderr(!args.show.quiet && io::stderr().is_terminal());
     knobs::mend();
     let (held, set) = knobs::hold(&args.control.knobs())?;
-    let ending = measure_held(args, recorded, set);
+    let ending = measure_held(args, earlier, set, decide);
     match held.map_or(Ok(()), knobs::Held::release) {
         Ok(()) => ending,
         Err(error) => {
@@ -246,11 +271,11 @@ fn measure(args: &Args, recorded: Option<Samples>) -> anyhow::Result<Ending> {
 
 fn measure_held(
     args: &Args,
-    recorded: Option<Samples>,
+    earlier: Earlier,
     set: Vec<Finding>,
+    decide: Decide<'_>,
 ) -> anyhow::Result<Ending> {
-    let Ready { commands, asked, mut plan, environment, findings } =
-        ready(args, recorded.as_ref(), set)?;
+    let Ready { commands, asked, mut plan, environment, findings } = ready(args, &earlier, set)?;
     let began = jiff::Timestamp::now();
     let (drop_caches, cold) = may_drop_caches(args.control.drop_caches)?;
     let locked = args.control.mlock.then(|| lock_programs(&commands));
@@ -281,12 +306,16 @@ fn measure_held(
     session.samples.started = Some(began.to_string());
     session.samples.argv = present::argv();
     session.samples.environment = environment;
+    if let Earlier::Repeated { argv, fact, .. } = &earlier {
+        session.samples.argv.clone_from(argv);
+        session.samples.environment.set("repeats", fact.as_str());
+    }
     if args.keep.anonymous {
         session.samples.make_anonymous();
     }
-    let mut resumption = match &recorded {
-        Some(recorded) => Some(resume::check(args, recorded, &mut session)?),
-        None => None,
+    let mut resumption = match &earlier {
+        Earlier::GoneOnWith(recorded) => Some(resume::check(args, recorded, &mut session)?),
+        _ => None,
     };
 
     let mut record = None;
@@ -294,7 +323,7 @@ fn measure_held(
         let block_seconds = session.warm_up(plan.warmup, plan.seed, &progress)?;
         session.learn_metrics();
         let primary = primary(&session, &plan)?;
-        if recorded.is_none()
+        if matches!(earlier, Earlier::None)
             && let Some(finding) = fit_to_budget(&mut plan, block_seconds, &args.when, &session.samples)
         {
             progress.say(&format!("note: {}", finding.message));

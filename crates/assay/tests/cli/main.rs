@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod battery;
 mod calibrating;
 mod commands;
 mod controlling;
@@ -13,10 +14,14 @@ mod describing;
 mod interruptions;
 mod metrics;
 mod options;
+mod planning;
+mod protocol;
 mod reading;
 mod recording;
+mod repeating;
 mod resuming;
 mod room;
 mod scans;
 mod screens;
 mod showing;
+mod simulating;

@@ -39,8 +39,7 @@ impl std::error::Error for PngError {}
 /// When the sheet has no area or is too large for memory.
 pub fn render(scene: &Scene, scale: f64) -> Result<Vec<u8>, PngError> {
     let pixels = |length: f64| (length * scale).ceil().clamp(0.0, 30_000.0) as u32;
-    let mut sheet =
-        Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or(PngError::Size)?;
+    let mut sheet = Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or(PngError::Size)?;
     sheet.fill(tiny_skia::Color::WHITE);
     let face = Face::parse(FONT, 0).expect("the font that is carried along can be read");
     let mut painter = Painter { sheet, face, scale: scale as f32 };
@@ -60,7 +59,9 @@ impl Painter {
             Shape::Line { points, ink, width, dashes } => {
                 self.stroke(through(points, false), *ink, 1.0, *width, dashes, LineCap::Butt);
             }
-            Shape::Area { points, ink, opacity } => self.fill(through(points, true), *ink, *opacity),
+            Shape::Area { points, ink, opacity } => {
+                self.fill(through(points, true), *ink, *opacity)
+            }
             Shape::Sticks { ends, ink, width } => {
                 let mut path = PathBuilder::new();
                 for &((x0, y0), (x1, y1)) in ends {

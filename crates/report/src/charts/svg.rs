@@ -69,7 +69,8 @@ impl Writer {
             Shape::Line { points, ink, width, dashes } => {
                 *out += "<path d=\"";
                 path(out, points);
-                *out += &format!("\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
+                *out +=
+                    &format!("\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
                 if !dashes.is_empty() {
                     let lengths: Vec<String> = dashes.iter().map(f64::to_string).collect();
                     *out += &format!(" stroke-dasharray=\"{}\"", lengths.join(" "));
@@ -84,7 +85,10 @@ impl Writer {
             Shape::Sticks { ends, ink, width } => {
                 *out += "<path d=\"";
                 ends.iter().for_each(|&(from, to)| path(out, &[from, to]));
-                *out += &format!("\" fill=\"none\" stroke-width=\"{width}\"{}/>", self.paint("stroke", *ink));
+                *out += &format!(
+                    "\" fill=\"none\" stroke-width=\"{width}\"{}/>",
+                    self.paint("stroke", *ink)
+                );
             }
             Shape::Dots { places, radius, ink, opacity } => {
                 // A line of no length with round ends is a dot, and much shorter to write than a circle.

@@ -138,7 +138,10 @@ pub fn only_wall() -> Analysis {
         o.values.truncate(1);
         samples.push(o);
     }
-    analysed(&samples)
+    let mut analysis = analysed(&samples);
+    // Enough for the example of the JSON page: one with an interval, one without.
+    analysis.comparisons[0].quantiles.retain(|q| q.share == 0.5 || q.share == 0.99);
+    analysis
 }
 
 pub fn four_times() -> Analysis {
@@ -220,6 +223,24 @@ pub fn recordings(values: impl Fn(usize, u32) -> f64, counts: [u32; 2], metric: 
 pub fn unpaired() -> Analysis {
     let values = |s: usize, i: u32| [0.0123, 0.0118][s] * (1.0 + 0.04 * noise(s, i));
     analysed(&recordings(values, [50, 44], Metric::lower("value", Unit::Second)))
+}
+
+/// Three recordings with every classical test.
+pub fn every_test() -> Analysis {
+    let mut samples = Samples::new(vec![Metric::lower("score", Unit::One)]);
+    for (s, level) in [140.0, 145.0, 139.0].into_iter().enumerate() {
+        let subject = samples.add_subject(["old", "new", "other"][s]);
+        for i in 0..12 {
+            samples.push_value(subject, level * (1.0 + 0.1 * noise(s, i)));
+        }
+    }
+    analyse(&samples, &Options { all: true, ..Options::default() }).unwrap()
+}
+
+/// Every classical test of what never varies.
+pub fn every_test_of_constants() -> Analysis {
+    let samples = recordings(|_, _| 5.0, [6, 7], Metric::lower("score", Unit::One));
+    analyse(&samples, &Options { all: true, ..Options::default() }).unwrap()
 }
 
 pub fn unpaired_generic() -> Analysis {
@@ -638,6 +659,8 @@ pub fn all() -> Vec<(&'static str, Analysis)> {
         ("scan_mixed", scan_mixed()),
         ("scan_of_words", scan_of_words()),
         ("scan_too_short", scan_too_short()),
+        ("every_test", every_test()),
+        ("every_test_of_constants", every_test_of_constants()),
         ("beside", beside()),
         ("beside_of_three", beside_of_three()),
     ]

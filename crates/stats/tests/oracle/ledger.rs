@@ -35,6 +35,10 @@ pub struct Ledger {
 
 impl Ledger {
     pub fn check(&mut self, what: &'static str, ours: f64, expected: &Value, tolerance: Tolerance) {
+        if expected.is_null() {
+            self.wrong.push(format!("{}: {what}: nothing expected", self.case));
+            return;
+        }
         let expected = number(expected);
         *self.compared.entry(what).or_default() += 1;
         let allowed = tolerance.absolute.max(tolerance.relative * expected.abs());

@@ -3,6 +3,7 @@
 use super::metrics::Asked;
 use crate::args::{JudgeArgs, seconds};
 use crate::meter::{Meter, is_given, of_every_run};
+use crate::seed;
 use assay_analysis::design;
 use assay_analysis::until::Condition;
 use assay_data::plan::{MAX_BLOCKS, look_level};
@@ -37,7 +38,7 @@ pub(super) struct WhenArgs {
     pub warmup: u32,
 
     /// Seed of the random order [default: drawn anew, and recorded]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..1 << 53))]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     pub seed: Option<u64>,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn plan(
     commands: usize,
 ) -> anyhow::Result<Plan> {
     let confidence = judge.confidence.unwrap_or(0.95);
-    let seed = when.seed.unwrap_or_else(new_seed);
+    let seed = when.seed.unwrap_or_else(seed::fresh);
     let max_blocks = if commands > 1 { MAX_BLOCKS } else { MAX_RUNS_ALONE };
     let stop = match when.runs {
         Some(blocks) => StopRule::Fixed { blocks },
@@ -206,10 +207,4 @@ pub(super) fn fit_to_budget(
             (block_seconds * f64::from(needed) * 1.2).ceil()
         )),
     )
-}
-
-/// A seed that nobody chose: from the clock's nanoseconds and the process. It only has to differ from run to run.
-fn new_seed() -> u64 {
-    let now = jiff::Timestamp::now().as_nanosecond() as u64;
-    (now ^ (u64::from(std::process::id()) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11
 }

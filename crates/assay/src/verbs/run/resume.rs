@@ -11,8 +11,8 @@ use assay_data::{Environment, Finding, Samples, Severity, StopReason, Subject, a
 use clap::Parser;
 use std::path::{Path, PathBuf};
 
-/// The arguments with which a recorded run was begun.
-pub(super) fn begun(recorded: &Samples, path: &Path) -> anyhow::Result<Args> {
+/// The arguments with which a recorded run was begun; `done` says in messages what is wanted of it.
+pub(super) fn begun(recorded: &Samples, path: &Path, done: &str) -> anyhow::Result<Args> {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
@@ -21,10 +21,10 @@ pub(super) fn begun(recorded: &Samples, path: &Path) -> anyhow::Result<Args> {
     let place = path.display();
     let words = recorded.argv.iter().skip(1);
     if words.clone().next().map(String::as_str) != Some("run") {
-        bail!("{place} was not begun by `assay run`, so it can't be gone on with");
+        bail!("{place} was not begun by `assay run`, so it can't be {done}");
     }
     let line = Line::try_parse_from(words).map_err(|_| {
-        anyhow::anyhow!("{place}: its command line can't be read any more; give the commands again behind --resume")
+        anyhow::anyhow!("{place}: its command line can't be read any more, so it can't be {done}; give its commands to `assay run`, behind --resume to go on")
     })?;
     Ok(line.args)
 }
@@ -49,7 +49,7 @@ pub(super) fn check(
         .map_err(|why| anyhow::anyhow!("--resume {place}: {why}"))?;
     let mut differences =
         differences(recorded, &session.samples.subjects, &session.samples.environment);
-    if let Ok(first) = begun(recorded, &path)
+    if let Ok(first) = begun(recorded, &path, "gone on with")
         && first.manner() != args.manner()
     {
         differences.push(format!("the options: it was begun with `{}`", recorded.argv.join(" ")));
@@ -118,7 +118,11 @@ const MACHINE: [(&str, &str); 6] = [
 ];
 
 /// What differs between what the file began and what would be measured now, one sentence each; nothing if it is the same.
-fn differences(recorded: &Samples, subjects: &[Subject], environment: &Environment) -> Vec<String> {
+pub(crate) fn differences(
+    recorded: &Samples,
+    subjects: &[Subject],
+    environment: &Environment,
+) -> Vec<String> {
     let mut found = Vec::new();
     if recorded.subjects.len() != subjects.len() {
         found.push(format!(

@@ -1,0 +1,85 @@
+//! Every classical test beside the verdict, for those who ask for it (`compare --all`).
+//!
+//! One [`PairTests`] for every comparison of the primary metric, one [`GroupTests`] for all subjects
+//! together; both hold finished numbers, so that reports only have to write them down. Each equals
+//! R's answer for the same data. Nothing here decides: the verdict has its own interval, and a page
+//! of p-values to choose from is no evidence. Effects are second against first, as everywhere.
+
+mod groups;
+mod pair;
+mod ranks;
+
+pub use assay_stats::k_sample::{ChiSquaredTest, FTest};
+pub use assay_stats::t_test::TTest;
+pub use assay_stats::two_sample::{EffectSize, Equivalence, KolmogorovSmirnov};
+pub use assay_stats::{Interval, PValues};
+pub use groups::{GroupTests, Pairwise};
+pub use pair::{
+    Found, MannWhitney, Means, Missing, PairTests, Pairing, Placements, Ratio, ShiftEstimate,
+    Variances,
+};
+pub use ranks::{ExactRanks, SignedRanks};
+
+use crate::comparison::Comparison;
+use assay_data::samples::BlockRow;
+use assay_data::{Plan, Samples};
+
+/// Confidences at which every interval is given, whatever was asked for.
+pub const CONFIDENCES: [f64; 3] = [0.90, 0.95, 0.99];
+
+/// One interval for each of several confidences; `None` where there is none.
+pub type Intervals = Vec<(f64, Option<Interval>)>;
+
+/// All classical tests of one set of samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Battery {
+    /// The comparisons of the primary metric, in the order of the analysis.
+    pub pairs: Vec<PairTests>,
+    /// All subjects that have values together; `None` for fewer than two.
+    pub groups: Option<GroupTests>,
+}
+
+/// The confidences at which intervals are given: [`CONFIDENCES`], and the one asked for if it is
+/// another.
+pub fn confidences(asked: f64) -> Vec<f64> {
+    let mut all = CONFIDENCES.to_vec();
+    if all.iter().all(|known| (known - asked).abs() > 1e-9) {
+        all.push(asked);
+    }
+    all
+}
+
+/// Every test of the primary metric. In blocks (`rows`) over what the complete blocks hold, else
+/// over all values. O(n log n), and O(k²) for k subjects.
+pub(crate) fn of(
+    samples: &Samples,
+    primary: usize,
+    plan: &Plan,
+    comparisons: &[Comparison],
+    rows: Option<&[BlockRow]>,
+) -> Battery {
+    let values: Vec<Vec<f64>> = (0..samples.subjects.len())
+        .map(|subject| match rows {
+            Some(rows) => rows.iter().map(|row| row.values[subject]).collect(),
+            None => samples.series(subject, primary).values,
+        })
+        .collect();
+    let confidences = confidences(plan.confidence);
+    let pairs = comparisons
+        .iter()
+        .map(|c| {
+            let (reference, other) = (&values[c.against], &values[c.of]);
+            PairTests::of(reference, other, rows.is_some(), &plan.threshold, &confidences)
+        })
+        .collect();
+    let names: Vec<&str> = samples.subjects.iter().map(|s| s.name.as_str()).collect();
+    Battery { pairs, groups: GroupTests::of(&names, &values) }
+}
+
+/// Intervals at several confidences.
+fn intervals(confidences: &[f64], at: impl Fn(f64) -> Option<Interval>) -> Intervals {
+    confidences.iter().map(|&confidence| (confidence, at(confidence))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,387 @@
+//! Two samples: every test of one against the other.
+
+use super::{Intervals, SignedRanks, intervals};
+use assay_data::Threshold;
+use assay_stats::t_test::{self, TTest};
+use assay_stats::two_sample::{
+    self, EffectSize, Equivalence, KolmogorovSmirnov, RankSum, VarianceRatio,
+};
+use assay_stats::{Interval, PValues, descriptive};
+
+/// Shares of the reference's mean that are tried as margins of equivalence.
+const MARGINS: [f64; 2] = [0.01, 0.05];
+
+/// How values were paired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairing {
+    /// By the block that both were taken in.
+    Blocks,
+    /// First with first, second with second: both recordings have the same length.
+    Order,
+}
+
+/// Why a test has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// All observations of both samples are equal.
+    AllEqual,
+    /// Neither sample varies, though they differ.
+    Constant,
+    /// Fewer values than the test needs.
+    TooFew,
+    /// The samples have different lengths, so that nothing pairs them.
+    NoPairs,
+    /// A value is zero or negative.
+    NotPositive,
+}
+
+impl Missing {
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::AllEqual => "all observations are equal",
+            Self::Constant => "the values do not vary",
+            Self::TooFew => "too few values",
+            Self::NoPairs => "recordings of different lengths have no pairs",
+            Self::NotPositive => "a value is zero or negative",
+        }
+    }
+}
+
+/// A test, or why there is none.
+pub type Found<T> = Result<T, Missing>;
+
+/// Every test of a subject against its reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairTests {
+    /// Student's t with one variance.
+    pub t_pooled: Found<Means>,
+    /// Welch's t.
+    pub t_welch: Found<Means>,
+    /// Student's t of the differences.
+    pub t_paired: Found<Means>,
+    /// Ranks of both together.
+    pub mann_whitney: Found<MannWhitney>,
+    /// The shift with its intervals.
+    pub hodges_lehmann: Found<ShiftEstimate>,
+    /// The same of logarithms, turned back into ratios.
+    pub ratio_hodges_lehmann_log: Found<ShiftEstimate>,
+    /// Signed ranks of the differences.
+    pub wilcoxon_signed_rank: Found<SignedRanks>,
+    /// Whether one tends to be smaller.
+    pub brunner_munzel: Found<Placements>,
+    /// The distance of the distribution functions.
+    pub ks_two_sample: Found<KolmogorovSmirnov>,
+    /// Sizes of the difference.
+    pub effect_size: Found<EffectSize>,
+    /// Fisher's ratio of variances.
+    pub f_test_variance: Found<Variances>,
+    /// Whether the means differ by less than 1 %, 5 % of the reference's, and the threshold.
+    pub tost: Found<[Equivalence; 3]>,
+    /// The ratio of the means.
+    pub ratio_of_means: Found<Ratio>,
+    /// How values were paired; `None` where they were not.
+    pub pairing: Option<Pairing>,
+    /// Whether all observations of both samples are equal.
+    pub all_equal: bool,
+}
+
+/// A t test with all that is derived from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Means {
+    /// Means of subject and reference.
+    pub means: (f64, f64),
+    /// Difference, standard error, degrees of freedom, t.
+    pub test: TTest,
+    /// p-values against no difference.
+    pub p: PValues,
+    /// Intervals for the difference.
+    pub intervals: Intervals,
+    /// The standard deviation of both, where one variance is assumed.
+    pub pooled_sd: Option<f64>,
+    /// Half of the 99 % interval.
+    pub half_width99: f64,
+    /// The difference in % of the reference's mean.
+    pub difference_percent: f64,
+    /// Half of the 99 % interval in % of the reference's mean.
+    pub half_width99_percent: f64,
+}
+
+/// The Mann-Whitney test in all its forms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MannWhitney {
+    /// Pairs in which the subject is larger, ties half; and the others.
+    pub u: (f64, f64),
+    /// Whether two of all values are equal.
+    pub ties: bool,
+    /// By the exact law: below 50 values each, without ties.
+    pub exact: Option<PValues>,
+    /// By the normal law with continuity correction.
+    pub asymptotic: PValues,
+    /// By the normal law without.
+    pub asymptotic_nocorrect: PValues,
+    /// In standard deviations, corrected and not.
+    pub z: (f64, f64),
+    /// log₁₀ of the corrected two-sided p.
+    pub log10_p_two: f64,
+}
+
+/// A Hodges-Lehmann estimate with its intervals, of a shift or a ratio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShiftEstimate {
+    /// The median of all differences.
+    pub estimate: f64,
+    /// By the exact law, each with the confidence that it really has: below 50 values each, no ties.
+    pub exact: Option<Vec<(f64, Interval, f64)>>,
+    /// Exact one-sided 95 % intervals: from the least value, and to the largest.
+    pub exact_one_sided: Option<(Interval, Interval)>,
+    /// By the normal law; `None` when nothing varies.
+    pub asymptotic: Option<Intervals>,
+    /// One-sided 95 % intervals by the normal law.
+    pub asymptotic_one_sided: Option<(Interval, Interval)>,
+    /// Which of the differences, in ascending order, are the ends of the 95 % interval.
+    pub k95: Option<(u64, u64)>,
+}
+
+/// Brunner and Munzel's test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placements {
+    /// P(subject < reference) + ½ P(equal).
+    pub p_less: f64,
+    /// The statistic; infinite without overlap.
+    pub statistic: f64,
+    /// Degrees of freedom; NaN without overlap.
+    pub df: f64,
+    /// Standard error of `p_less`.
+    pub standard_error: f64,
+    /// p-values.
+    pub p: PValues,
+    /// Intervals for `p_less`.
+    pub intervals: Intervals,
+}
+
+/// Fisher's test of equal variances.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variances {
+    /// Variance of the subject over that of the reference.
+    pub f: f64,
+    /// Degrees of freedom.
+    pub df: (f64, f64),
+    /// Two-sided p.
+    pub p_two: f64,
+}
+
+/// The ratio of two means.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ratio {
+    /// Mean of the subject over that of the reference.
+    pub ratio: f64,
+    /// Fieller's intervals, one variance for both; infinite where every ratio is possible.
+    pub fieller: Intervals,
+    /// Delta method on the logarithm, two variances, normal quantiles.
+    pub delta_log: Intervals,
+}
+
+impl PairTests {
+    /// Every test of `other` against `reference`, both in the order in which they were taken.
+    pub(super) fn of(
+        reference: &[f64],
+        other: &[f64],
+        in_blocks: bool,
+        threshold: &Threshold,
+        confidences: &[f64],
+    ) -> Self {
+        let (x, y) = (descriptive::sorted(reference), descriptive::sorted(other));
+        let first = x.first().or(y.first());
+        let all_equal = first.is_some_and(|v| x.iter().chain(&y).all(|w| w == v));
+        let pairing = match (reference.len() == other.len() && !x.is_empty(), in_blocks) {
+            (false, _) => None,
+            (true, true) => Some(Pairing::Blocks),
+            (true, false) => Some(Pairing::Order),
+        };
+        // What a test that needs variation lacks.
+        let lack = if all_equal {
+            Missing::AllEqual
+        } else if x.len() < 2 || y.len() < 2 {
+            Missing::TooFew
+        } else {
+            Missing::Constant
+        };
+        let ranks = RankSum::of(&x, &y).ok_or(Missing::TooFew);
+        let positive = [x.first(), y.first()].into_iter().flatten().all(|v| *v > 0.0);
+        let means = |test: Option<TTest>| {
+            test.map(|test| Means::of(test, reference, other, confidences)).ok_or(lack)
+        };
+        let welch = t_test::welch(reference, other);
+        let differences: Vec<f64> = reference.iter().zip(other).map(|(x, y)| y - x).collect();
+        let logs = |sorted: &[f64]| sorted.iter().map(|v| v.ln()).collect::<Vec<f64>>();
+        Self {
+            t_pooled: means(t_test::pooled(reference, other))
+                .map(|found| Means { pooled_sd: t_test::pooled_sd(reference, other), ..found }),
+            t_welch: means(welch),
+            t_paired: match pairing {
+                None => Err(Missing::NoPairs),
+                Some(_) => means(t_test::paired(reference, other)),
+            },
+            hodges_lehmann: ranks.and_then(|r| ShiftEstimate::of(&x, &y, &r, confidences)),
+            ratio_hodges_lehmann_log: match ranks {
+                Ok(_) if !positive => Err(Missing::NotPositive),
+                Ok(r) => ShiftEstimate::of(&logs(&x), &logs(&y), &r, confidences)
+                    .map(|found| found.exponentiated()),
+                Err(missing) => Err(missing),
+            },
+            wilcoxon_signed_rank: match pairing {
+                None => Err(Missing::NoPairs),
+                Some(_) => SignedRanks::of(&differences, confidences).ok_or(Missing::TooFew),
+            },
+            brunner_munzel: two_sample::brunner_munzel(&x, &y)
+                .map(|found| Placements {
+                    p_less: found.p_y_less,
+                    statistic: found.statistic,
+                    df: found.df,
+                    standard_error: found.standard_error,
+                    p: found.p(),
+                    intervals: intervals(confidences, |c| found.interval(c)),
+                })
+                .ok_or(Missing::TooFew),
+            ks_two_sample: two_sample::kolmogorov_smirnov(&x, &y).ok_or(Missing::TooFew),
+            effect_size: ranks.map(|r| two_sample::effect_size(reference, other, &r)),
+            f_test_variance: two_sample::variance_ratio(reference, other)
+                .map(|found: VarianceRatio| Variances {
+                    f: found.f,
+                    df: found.df,
+                    p_two: found.p_two(),
+                })
+                .ok_or(Missing::TooFew),
+            tost: welch.as_ref().map(|w| equivalences(w, reference, threshold)).ok_or(lack),
+            ratio_of_means: Ratio::of(reference, other, positive, confidences),
+            mann_whitney: ranks.map(|r| MannWhitney::of(&r)),
+            pairing,
+            all_equal,
+        }
+    }
+}
+
+fn equivalences(welch: &TTest, reference: &[f64], threshold: &Threshold) -> [Equivalence; 3] {
+    let mean = descriptive::mean(reference);
+    let own = match threshold {
+        Threshold::Relative(share) => share * mean,
+        Threshold::Absolute { value, .. } => *value,
+    };
+    let [narrow, wide] = MARGINS.map(|share| share * mean);
+    [narrow, wide, own].map(|margin| two_sample::equivalence(welch, margin))
+}
+
+impl Means {
+    fn of(test: TTest, reference: &[f64], other: &[f64], confidences: &[f64]) -> Self {
+        let means = (descriptive::mean(other), descriptive::mean(reference));
+        let half_width99 = test.interval(0.99).map_or(f64::NAN, |i| i.half_width());
+        Self {
+            means,
+            test,
+            p: test.p(),
+            intervals: intervals(confidences, |c| test.interval(c)),
+            pooled_sd: None,
+            half_width99,
+            difference_percent: 100.0 * test.estimate / means.1,
+            half_width99_percent: 100.0 * half_width99 / means.1,
+        }
+    }
+}
+
+impl MannWhitney {
+    fn of(ranks: &RankSum) -> Self {
+        Self {
+            u: (ranks.u, ranks.pairs() - ranks.u),
+            ties: ranks.ties,
+            exact: ranks.exact(),
+            asymptotic: ranks.asymptotic(true),
+            asymptotic_nocorrect: ranks.asymptotic(false),
+            z: (ranks.z(true), ranks.z(false)),
+            log10_p_two: ranks.log10_p_two(),
+        }
+    }
+}
+
+impl ShiftEstimate {
+    /// Of sorted samples. `ranks` says whether the exact law applies: logarithms may be equal where
+    /// the values are not.
+    fn of(x: &[f64], y: &[f64], ranks: &RankSum, confidences: &[f64]) -> Found<Self> {
+        let estimate = two_sample::hodges_lehmann(x, y);
+        if estimate.is_nan() {
+            return Err(Missing::TooFew);
+        }
+        let exact = ranks.is_exact().then(|| {
+            let at = |&c: &f64| {
+                two_sample::exact_shift_interval(x, y, c).map(|(i, achieved)| (c, i, achieved))
+            };
+            confidences.iter().filter_map(at).collect()
+        });
+        let constant = x.first() == x.last() && y.first() == y.last();
+        let normal = |confidence: f64| {
+            let interval = || two_sample::mann_whitney_asymptotic_interval(x, y, confidence);
+            if constant { None } else { interval() }
+        };
+        Ok(Self {
+            estimate,
+            exact_one_sided: exact
+                .is_some()
+                .then(|| two_sample::exact_shift_interval(x, y, 0.9))
+                .flatten()
+                .map(|(interval, _)| one_sided(interval)),
+            exact,
+            asymptotic: (!constant).then(|| intervals(confidences, normal)),
+            asymptotic_one_sided: normal(0.9).map(one_sided),
+            k95: if constant {
+                None
+            } else {
+                two_sample::mann_whitney_asymptotic_ranks(x, y, 0.95)
+            },
+        })
+    }
+
+    /// What was found for logarithms, as ratios.
+    fn exponentiated(self) -> Self {
+        let both = |(less, greater): (Interval, Interval)| (exp(less), exp(greater));
+        Self {
+            estimate: self.estimate.exp(),
+            exact: self
+                .exact
+                .map(|all| all.into_iter().map(|(c, i, achieved)| (c, exp(i), achieved)).collect()),
+            exact_one_sided: self.exact_one_sided.map(both),
+            asymptotic: self
+                .asymptotic
+                .map(|all| all.into_iter().map(|(c, i)| (c, i.map(exp))).collect()),
+            asymptotic_one_sided: self.asymptotic_one_sided.map(both),
+            k95: self.k95,
+        }
+    }
+}
+
+fn exp(interval: Interval) -> Interval {
+    Interval { lower: interval.lower.exp(), upper: interval.upper.exp() }
+}
+
+/// The 95 % intervals to either side that a 90 % interval holds: R's for "less" and "greater".
+fn one_sided(of_90: Interval) -> (Interval, Interval) {
+    (
+        Interval { lower: f64::NEG_INFINITY, upper: of_90.upper },
+        Interval { lower: of_90.lower, upper: f64::INFINITY },
+    )
+}
+
+impl Ratio {
+    fn of(reference: &[f64], other: &[f64], positive: bool, confidences: &[f64]) -> Found<Self> {
+        if !positive {
+            return Err(Missing::NotPositive);
+        }
+        if reference.len() < 2 || other.len() < 2 {
+            return Err(Missing::TooFew);
+        }
+        Ok(Self {
+            ratio: descriptive::mean(other) / descriptive::mean(reference),
+            fieller: intervals(confidences, |c| two_sample::fieller(reference, other, c)),
+            delta_log: intervals(confidences, |c| two_sample::delta_log(reference, other, c)),
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! The signed ranks of one sample about 0: of the differences of pairs, or of values by themselves.
+
+use super::{Intervals, intervals};
+use assay_stats::signed_rank::{SignedRankTest, pseudo_median};
+use assay_stats::{Interval, PValues, descriptive};
+
+/// Wilcoxon's signed-rank test in all its forms: R's `wilcox.test(values, conf.int = TRUE)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignedRanks {
+    /// Number of values that are not 0.
+    pub n_used: usize,
+    /// Sum of the ranks of the positive values.
+    pub v: f64,
+    /// Whether two distances from 0 are equal.
+    pub ties: bool,
+    /// Whether a value was 0.
+    pub zeros: bool,
+    /// The exact law: below 50 values, without ties and zeros.
+    pub exact: Option<ExactRanks>,
+    /// Normal law with continuity correction.
+    pub asymptotic: PValues,
+    /// Normal law without.
+    pub asymptotic_nocorrect: PValues,
+    /// Pseudo-median of the values that are not 0.
+    pub estimate: f64,
+    /// Its large-sample intervals.
+    pub asymptotic_ci: Intervals,
+    /// Pseudo-median of all values, zeros kept.
+    pub pseudomedian: f64,
+    /// Share of positive rank minus share of negative rank.
+    pub rank_biserial: f64,
+}
+
+/// What the exact law of signed ranks says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExactRanks {
+    /// p-values.
+    pub p: PValues,
+    /// Intervals for the pseudo-median, each with the confidence that it really has.
+    pub intervals: Vec<(f64, Interval, f64)>,
+}
+
+impl SignedRanks {
+    /// Tests values about 0. `None` for no values. O(n log n).
+    pub fn of(values: &[f64], confidences: &[f64]) -> Option<Self> {
+        if values.is_empty() {
+            return None;
+        }
+        let test = SignedRankTest::of(values);
+        let exact = test.exact().map(|p| ExactRanks {
+            p,
+            intervals: confidences
+                .iter()
+                .filter_map(|&c| test.exact_interval(c).map(|(i, achieved)| (c, i, achieved)))
+                .collect(),
+        });
+        Some(Self {
+            n_used: test.used(),
+            v: test.v,
+            ties: test.ties,
+            zeros: test.zeros,
+            exact,
+            asymptotic: test.asymptotic(true),
+            asymptotic_nocorrect: test.asymptotic(false),
+            estimate: test.estimate(),
+            asymptotic_ci: intervals(confidences, |c| test.asymptotic_interval(c)),
+            pseudomedian: pseudo_median(&descriptive::sorted(values)),
+            rank_biserial: test.rank_biserial(),
+        })
+    }
+}

@@ -1,0 +1,93 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "in a test a failed unwrap is a failed test")]
+
+use super::*;
+use crate::{Options, analyse};
+use assay_data::{Metric, Observation};
+
+fn recorded(subjects: &[&[f64]]) -> Samples {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    for (index, values) in subjects.iter().enumerate() {
+        let subject = samples.add_subject(&format!("s{index}"));
+        values.iter().for_each(|v| samples.push_value(subject, *v));
+    }
+    samples
+}
+
+fn all(samples: &Samples) -> Battery {
+    let options = Options { all: true, ..Options::default() };
+    *analyse(samples, &options).unwrap().battery.unwrap()
+}
+
+#[test]
+fn nobody_who_does_not_ask_gets_a_battery() {
+    let samples = recorded(&[&[1.0, 2.0, 3.0], &[2.0, 3.0, 4.5]]);
+    assert!(analyse(&samples, &Options::default()).unwrap().battery.is_none());
+}
+
+#[test]
+fn effects_are_second_against_first() {
+    let found = all(&recorded(&[&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.5]]));
+    let [pair] = found.pairs.as_slice() else { panic!("one comparison") };
+    assert!(pair.t_welch.as_ref().unwrap().test.estimate > 10.0);
+    assert_eq!(pair.mann_whitney.as_ref().unwrap().u, (9.0, 0.0));
+    assert_eq!(pair.hodges_lehmann.as_ref().unwrap().estimate, 10.0);
+    assert!(pair.ratio_of_means.as_ref().unwrap().ratio > 6.0);
+    assert_eq!(pair.brunner_munzel.as_ref().unwrap().p_less, 0.0);
+    assert_eq!(pair.pairing, Some(Pairing::Order));
+    assert!(pair.t_paired.as_ref().unwrap().test.estimate > 10.0);
+}
+
+#[test]
+fn equal_observations_are_named_as_such() {
+    let found = all(&recorded(&[&[5.0; 4], &[5.0; 4]]));
+    let pair = &found.pairs[0];
+    assert!(pair.all_equal);
+    assert_eq!(pair.t_welch, Err(pair::Missing::AllEqual));
+    assert!(pair.mann_whitney.as_ref().unwrap().asymptotic.two.is_nan());
+    assert!(pair.hodges_lehmann.as_ref().unwrap().asymptotic.is_none());
+    assert!(found.groups.unwrap().pairwise.holm[0].is_nan());
+}
+
+#[test]
+fn recordings_of_different_lengths_have_no_pairs_and_blocks_have() {
+    let found = all(&recorded(&[&[1.0, 2.0, 3.0, 4.0], &[2.0, 3.0, 4.5]]));
+    assert_eq!(found.pairs[0].t_paired, Err(pair::Missing::NoPairs));
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    let subjects = [samples.add_subject("a"), samples.add_subject("b")];
+    for block in 0..6_u32 {
+        // The last block lacks its second run and is not compared.
+        for &subject in &subjects[..if block == 5 { 1 } else { 2 }] {
+            samples.push(Observation {
+                subject,
+                block: Some(block),
+                values: vec![1.0 + f64::from(block) + subject as f64 * 0.5],
+                ..Observation::default()
+            });
+        }
+    }
+    let found = all(&samples);
+    assert_eq!(found.pairs[0].pairing, Some(Pairing::Blocks));
+    assert_eq!(found.pairs[0].mann_whitney.as_ref().unwrap().u.0, 15.0);
+    assert_eq!(found.pairs[0].wilcoxon_signed_rank.as_ref().unwrap().n_used, 5);
+}
+
+#[test]
+fn values_that_are_not_positive_have_no_ratio() {
+    let found = all(&recorded(&[&[-1.0, 2.0, 3.0], &[2.0, 3.0, 4.5]]));
+    assert_eq!(found.pairs[0].ratio_of_means, Err(pair::Missing::NotPositive));
+    assert_eq!(found.pairs[0].ratio_hodges_lehmann_log, Err(pair::Missing::NotPositive));
+}
+
+#[test]
+fn another_confidence_is_added_to_the_three() {
+    assert_eq!(confidences(0.95), [0.90, 0.95, 0.99]);
+    assert_eq!(confidences(0.975), [0.90, 0.95, 0.99, 0.975]);
+}
+
+#[test]
+fn one_value_a_side_or_none_is_no_obstacle() {
+    for subjects in [[&[1.0][..], &[2.0]], [&[1.0, 2.0], &[]], [&[], &[1.0]]] {
+        let found = all(&recorded(&subjects));
+        assert!(found.pairs[0].t_welch.is_err());
+    }
+}

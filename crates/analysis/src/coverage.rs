@@ -1,0 +1,297 @@
+//! How often the tool's intervals really hold what they are about, and a warning where that is less often than they say.
+//!
+//! Every method was simulated on invented data of six kinds and four sizes ([`simulation`]; `cargo run --release -p
+//! assay-analysis --example interval_coverage` makes the table here and the page `docs/concepts/interval-coverage.md`). What
+//! kind of data is at hand is told by the simple rules of [`Traits::of`]; of the kinds that fit, the worst counts. Nothing here
+//! changes an interval.
+
+pub(crate) mod findings;
+pub mod simulation;
+
+use assay_stats::{autocorrelation, descriptive, dip};
+
+/// The confidence that was simulated.
+pub const NOMINAL: f64 = 0.95;
+/// The sizes that were simulated, on each side where there are two.
+pub const SIZES: [usize; 4] = [5, 20, 100, 1000];
+/// Below this an interval at 95 % is called optimistic: more than Monte-Carlo error can make of it.
+pub const LEAST: f64 = 0.94;
+
+/// Below this many values no shape can be told.
+const SHAPE_FROM: usize = 20;
+/// At most so many values are looked at for their shape.
+const MOST_VALUES: usize = 4096;
+
+const TABLE: &str = include_str!("coverage/table.csv");
+
+/// A kind of data that was simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Normal.
+    Normal,
+    /// Lognormal, the logarithm with standard deviation ½.
+    Lognormal,
+    /// Two normal laws, six standard deviations apart, 60 and 40 %.
+    Bimodal,
+    /// Student's t with three degrees of freedom.
+    HeavyTail,
+    /// Normal, in steps of half a standard deviation.
+    Ties,
+    /// Normal; each value keeps half of the one before it.
+    Autoregressive,
+}
+
+impl Kind {
+    /// All kinds, in the order of the table.
+    pub const ALL: [Kind; 6] = [
+        Kind::Normal,
+        Kind::Lognormal,
+        Kind::Bimodal,
+        Kind::HeavyTail,
+        Kind::Ties,
+        Kind::Autoregressive,
+    ];
+
+    /// The name in the table and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Normal => "normal",
+            Kind::Lognormal => "lognormal",
+            Kind::Bimodal => "bimodal",
+            Kind::HeavyTail => "heavy_tail",
+            Kind::Ties => "ties",
+            Kind::Autoregressive => "ar1_0.5",
+        }
+    }
+
+    /// The kind in words, for a message about values.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Normal => "so few values",
+            Kind::Lognormal => "values this skewed",
+            Kind::Bimodal => "values with several modes",
+            Kind::HeavyTail => "values with so heavy a tail",
+            Kind::Ties => "values with so many ties",
+            Kind::Autoregressive => "values that hang together",
+        }
+    }
+}
+
+/// A way to an interval that was simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// Student's interval of the mean.
+    MeanT,
+    /// The same for as many values as the series is worth.
+    MeanWidened,
+    /// Order statistics for the median.
+    MedianOrder,
+    /// The same, widened by the autocorrelation time: the median's interval as it is shown.
+    MedianWidened,
+    /// Signed ranks for the pseudo-median, exact law.
+    PseudoMedianExact,
+    /// Signed ranks for the pseudo-median, normal law, as R has it.
+    PseudoMedianAsymptotic,
+    /// Signed ranks for the pseudo-median, widened by the autocorrelation time.
+    PseudoMedianWidened,
+    /// Bootstrap of the mean: normal interval.
+    BootstrapMeanNormal,
+    /// Bootstrap of the mean: basic interval.
+    BootstrapMeanBasic,
+    /// Bootstrap of the mean: percentile interval.
+    BootstrapMeanPercentile,
+    /// Bootstrap of the mean: BCa interval.
+    BootstrapMeanBca,
+    /// Bootstrap of the standard deviation: normal interval.
+    BootstrapSdNormal,
+    /// Bootstrap of the standard deviation: basic interval.
+    BootstrapSdBasic,
+    /// Bootstrap of the standard deviation: percentile interval.
+    BootstrapSdPercentile,
+    /// Bootstrap of the standard deviation: BCa interval.
+    BootstrapSdBca,
+    /// Bootstrap of the median: normal interval.
+    BootstrapMedianNormal,
+    /// Bootstrap of the median: basic interval.
+    BootstrapMedianBasic,
+    /// Bootstrap of the median: percentile interval.
+    BootstrapMedianPercentile,
+    /// Bootstrap of the median: BCa interval.
+    BootstrapMedianBca,
+    /// Stationary bootstrap of the mean.
+    BlockBootstrapMean,
+    /// Stationary bootstrap of the median.
+    BlockBootstrapMedian,
+    /// Shift between two samples, exact Mann-Whitney law.
+    ShiftExact,
+    /// Shift between two samples, normal law, as R has it.
+    ShiftAsymptotic,
+    /// Shift between two recordings as the verdict has it: placements, widened by the autocorrelation time.
+    Recordings,
+    /// Difference of two means, Welch.
+    Welch,
+    /// Difference of two means, pooled variance.
+    PooledT,
+    /// Ratio of two means, Fieller.
+    Fieller,
+    /// Ratio of two means, delta method on the logarithm.
+    DeltaLog,
+    /// P(A < B) + ½ P(A = B), Brunner and Munzel.
+    BrunnerMunzel,
+    /// Differences within blocks as the verdict has it: signed ranks, groups where the difference wanders.
+    Blocks,
+}
+
+impl Method {
+    /// All methods with their names in the table and in JSON, in the order of the table.
+    pub const ALL: [(Method, &'static str); 30] = [
+        (Method::MeanT, "mean_t"),
+        (Method::MeanWidened, "mean_widened"),
+        (Method::MedianOrder, "median_order"),
+        (Method::MedianWidened, "median_widened"),
+        (Method::PseudoMedianExact, "pseudo_median_exact"),
+        (Method::PseudoMedianAsymptotic, "pseudo_median_asymptotic"),
+        (Method::PseudoMedianWidened, "pseudo_median_widened"),
+        (Method::BootstrapMeanNormal, "bootstrap_mean_normal"),
+        (Method::BootstrapMeanBasic, "bootstrap_mean_basic"),
+        (Method::BootstrapMeanPercentile, "bootstrap_mean_percentile"),
+        (Method::BootstrapMeanBca, "bootstrap_mean_bca"),
+        (Method::BootstrapSdNormal, "bootstrap_sd_normal"),
+        (Method::BootstrapSdBasic, "bootstrap_sd_basic"),
+        (Method::BootstrapSdPercentile, "bootstrap_sd_percentile"),
+        (Method::BootstrapSdBca, "bootstrap_sd_bca"),
+        (Method::BootstrapMedianNormal, "bootstrap_median_normal"),
+        (Method::BootstrapMedianBasic, "bootstrap_median_basic"),
+        (Method::BootstrapMedianPercentile, "bootstrap_median_percentile"),
+        (Method::BootstrapMedianBca, "bootstrap_median_bca"),
+        (Method::BlockBootstrapMean, "block_bootstrap_mean"),
+        (Method::BlockBootstrapMedian, "block_bootstrap_median"),
+        (Method::ShiftExact, "shift_exact"),
+        (Method::ShiftAsymptotic, "shift_asymptotic"),
+        (Method::Recordings, "recordings"),
+        (Method::Welch, "welch"),
+        (Method::PooledT, "pooled_t"),
+        (Method::Fieller, "fieller"),
+        (Method::DeltaLog, "delta_log"),
+        (Method::BrunnerMunzel, "brunner_munzel"),
+        (Method::Blocks, "blocks"),
+    ];
+
+    /// The name in the table and in JSON.
+    pub fn name(self) -> &'static str {
+        Method::ALL.iter().find(|(method, _)| *method == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// What kind of data values are, beyond normal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// The skewness is beyond ±1.
+    pub skewed: bool,
+    /// The dip test finds more than one mode at 1 %.
+    pub several_modes: bool,
+    /// At least 0.5 % of the values lie farther than three interquartile ranges outside the quartiles.
+    pub heavy_tail: bool,
+    /// Fewer than half of the values are distinct.
+    pub ties: bool,
+    /// Successive values hang together: they are worth less than three quarters of their number.
+    pub dependent: bool,
+}
+
+impl Traits {
+    /// Looks at values, finite and in the order in which they were taken. Below 20 no shape can be told, and none is. Of more
+    /// than 4,096 values, so many are taken at even distances for the shape. O(n log n).
+    pub fn of(values: &[f64]) -> Self {
+        let tau = autocorrelation::autocorrelation_time(values);
+        Self { dependent: tau > 4.0 / 3.0, ..Self::of_shape(values) }
+    }
+
+    /// The same without a look at the order: `dependent` is false. O(4,096 log 4,096) at most, beside one pass.
+    pub fn of_shape(values: &[f64]) -> Self {
+        if values.len() < SHAPE_FROM {
+            return Self::default();
+        }
+        let stride = values.len().div_ceil(MOST_VALUES);
+        let some: Vec<f64> = values.iter().step_by(stride).copied().collect();
+        let sorted = descriptive::sorted(&some);
+        let n = sorted.len() as f64;
+        let (q1, q3) = (
+            descriptive::quantile_sorted(&sorted, 0.25),
+            descriptive::quantile_sorted(&sorted, 0.75),
+        );
+        let fence = 3.0 * (q3 - q1);
+        let outside = sorted.iter().filter(|v| **v < q1 - fence || **v > q3 + fence).count() as f64;
+        let ties = (sorted.chunk_by(|a, b| a == b).count() as f64) < n / 2.0;
+        Self {
+            skewed: descriptive::skewness(&some).abs() > 1.0,
+            // Steps have a mode each.
+            several_modes: !ties && dip::dip(&sorted).is_some_and(|dip| dip.p < 0.01),
+            heavy_tail: outside >= 0.005 * n,
+            ties,
+            dependent: false,
+        }
+    }
+
+    /// The simulated kinds that these values are like; normal is always among them.
+    pub fn kinds(self) -> impl Iterator<Item = Kind> {
+        [
+            (true, Kind::Normal),
+            (self.skewed, Kind::Lognormal),
+            (self.several_modes, Kind::Bimodal),
+            (self.heavy_tail, Kind::HeavyTail),
+            (self.ties, Kind::Ties),
+            (self.dependent, Kind::Autoregressive),
+        ]
+        .into_iter()
+        .filter_map(|(is, kind)| is.then_some(kind))
+    }
+}
+
+/// An interval that holds what it is about less often than it says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Optimistic {
+    /// How often it says: 0.95.
+    pub nominal: f64,
+    /// How often it did in the simulation, between the two nearest sizes.
+    pub simulated: f64,
+    /// The kind of data that was simulated.
+    pub situation: Kind,
+}
+
+/// How often intervals of `method` held what they are about, for `n` values of a kind; `None` where most experiments gave no
+/// interval. Straight in ln n between the sizes that were simulated, and as at the nearest beyond them.
+pub fn simulated(method: Method, kind: Kind, n: usize) -> Option<f64> {
+    let head = format!("{},{},", method.name(), kind.name());
+    let line = TABLE.lines().find_map(|line| line.strip_prefix(&head))?;
+    let cells: Vec<Option<f64>> = line.split(',').map(|cell| cell.parse().ok()).collect();
+    let at = |size: usize| cells.get(size).copied().flatten();
+    let n = n as f64;
+    let above = SIZES.iter().position(|size| n <= *size as f64);
+    match above {
+        None => at(SIZES.len() - 1),
+        Some(0) => at(0),
+        Some(above) => {
+            let ln = |size: usize| (SIZES[size] as f64).ln();
+            let share = (n.ln() - ln(above - 1)) / (ln(above) - ln(above - 1));
+            match (at(above - 1), at(above)) {
+                (Some(low), Some(high)) => Some(low + share * (high - low)),
+                // Where one size has no interval, the other speaks.
+                (low, high) => high.or(low),
+            }
+        }
+    }
+}
+
+/// The warning for an interval of `method` at 95 % from `n` values (of the smaller side) with these traits; `None` where it holds
+/// what it says.
+pub fn warning(method: Method, n: usize, traits: Traits) -> Option<Optimistic> {
+    let worst = traits
+        .kinds()
+        .filter_map(|kind| Some((kind, simulated(method, kind, n)?)))
+        .min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (situation, simulated) = worst;
+    (simulated < LEAST).then_some(Optimistic { nominal: NOMINAL, simulated, situation })
+}
+
+#[cfg(test)]
+mod tests;

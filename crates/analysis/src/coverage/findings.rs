@@ -1,0 +1,137 @@
+//! The warning as a finding, for the two intervals that every screen shows: that of a median, and that of a verdict.
+//!
+//! Only intervals near 95 % are warned of, since no others were simulated. What kind of data it is, is asked only where some kind
+//! of so many values would be warned of.
+
+use super::{Kind, Method, Optimistic, Traits, simulated, warning};
+use crate::comparison::Comparison;
+use crate::describe::SubjectSummary;
+use crate::paired::Paired;
+use assay_data::samples::BlockRow;
+use assay_data::{Finding, Samples, Severity};
+use std::ops::RangeInclusive;
+
+/// The confidences for which the simulation of 95 % speaks.
+const NEAR: RangeInclusive<f64> = 0.9..=0.991;
+/// The code.
+const CODE: &str = "INTERVAL_OPTIMISTIC";
+
+/// About the median of one subject's values.
+pub(crate) fn median(
+    samples: &Samples,
+    summary: &SubjectSummary,
+    subject: usize,
+    metric: usize,
+) -> Option<Finding> {
+    let description = summary.metrics.get(metric)?.as_ref()?;
+    description.median_interval?;
+    let n = description.n;
+    if !NEAR.contains(&description.confidence) || !may_miss(Method::MedianWidened, n) {
+        return None;
+    }
+    let shape = Traits::of_shape(&samples.series(subject, metric).values);
+    let dependent = hangs_together(description.effective(), n);
+    let found = warning(Method::MedianWidened, n, Traits { dependent, ..shape })?;
+    Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
+}
+
+/// About the interval that decided a comparison.
+pub(crate) fn verdict(
+    samples: &Samples,
+    c: &Comparison,
+    rows: &[BlockRow],
+    name: &str,
+) -> Option<Finding> {
+    c.decision.interval?;
+    if !NEAR.contains(&(1.0 - c.level)) {
+        return None;
+    }
+    let (method, n) = match c.blocks {
+        Some(blocks) => (Method::Blocks, blocks),
+        None => (Method::Recordings, c.counts.0.min(c.counts.1)),
+    };
+    if !may_miss(method, n) {
+        return None;
+    }
+    let traits = if c.blocks.is_some() {
+        let mut paired = Paired::default();
+        rows.iter().for_each(|row| paired.push(row.values[c.against], row.values[c.of]));
+        let shape = match paired.log_ratios() {
+            Some(logs) => Traits::of_shape(logs),
+            None => Traits::of_shape(&paired.shifts()),
+        };
+        Traits { dependent: c.wandering.is_some(), ..shape }
+    } else {
+        let of = |subject| Traits::of_shape(&samples.series(subject, c.metric).values);
+        let (one, other) = (of(c.against), of(c.of));
+        Traits {
+            skewed: one.skewed || other.skewed,
+            several_modes: one.several_modes || other.several_modes,
+            heavy_tail: one.heavy_tail || other.heavy_tail,
+            ties: one.ties || other.ties,
+            dependent: hangs_together(c.effective, n),
+        }
+    };
+    let found = warning(method, n, traits)?;
+    Some(finding(found, "the verdict", name, n))
+}
+
+/// Whether so many values are worth less than three quarters of their number, as [`Traits::of`] asks.
+fn hangs_together(effective: f64, n: usize) -> bool {
+    effective < 0.75 * n as f64
+}
+
+fn may_miss(method: Method, n: usize) -> bool {
+    Kind::ALL.iter().any(|kind| simulated(method, *kind, n).is_some_and(|c| c < super::LEAST))
+}
+
+fn finding(found: Optimistic, what: &str, subject: &str, n: usize) -> Finding {
+    Finding::new(
+        CODE,
+        Severity::Warning,
+        format!(
+            "the interval of {what} promises more than it keeps: with {}, one at 95 % held the truth in only {:.0} % of simulated experiments",
+            found.situation.words(),
+            100.0 * found.simulated
+        ),
+    )
+    .about(subject)
+    .with("nominal", found.nominal)
+    .with("simulated", found.simulated)
+    .with("n", n as f64)
+    .next("take more values, or read the interval as a narrower one than it says")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_says_how_often_the_interval_holds() {
+        let found = Optimistic { nominal: 0.95, simulated: 0.871, situation: Kind::Autoregressive };
+        let finding = finding(found, "the median of a", "a", 20);
+        assert!(finding.message.contains("in only 87 % of simulated experiments"), "{finding:?}");
+        assert!(finding.message.contains("values that hang together"), "{finding:?}");
+        assert_eq!(finding.evidence[1], ("simulated".to_owned(), 0.871));
+        assert!(crate::checks::CODES.contains(&CODE));
+    }
+
+    #[test]
+    fn few_recorded_values_that_hang_together_are_warned_of_and_others_are_not() {
+        let analysed = |kind: Kind| {
+            let mut samples = Samples::new(vec![assay_data::Metric::wall()]);
+            samples.add_subject("a");
+            let mut stream = assay_stats::resampling::Stream::new(3, 7);
+            for value in super::super::simulation::sample(kind, 24, &mut stream) {
+                samples.push_value(0, value);
+            }
+            let analysis = crate::analyse(&samples, &crate::Options::default()).unwrap();
+            let dependent = analysis.subjects[0].metrics[0].as_ref().unwrap().effective() < 18.0;
+            (dependent, analysis.findings.iter().any(|f| f.code == CODE))
+        };
+        assert_eq!(analysed(Kind::Normal), (false, false));
+        let (dependent, warned) = analysed(Kind::Autoregressive);
+        let misses = simulated(Method::MedianWidened, Kind::Autoregressive, 24);
+        assert_eq!(warned, dependent && misses.is_some_and(|c| c < super::super::LEAST));
+    }
+}

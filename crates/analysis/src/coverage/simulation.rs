@@ -1,0 +1,322 @@
+//! Seeded experiments on invented data of known truth: does the interval hold it?
+//!
+//! For every kind and size the same data is drawn for all methods, two independent samples of one law per experiment; methods
+//! for one sample take the first. Ratios are of two samples around 100 with a standard deviation near 10, so that the truth is
+//! 1; differences have the truth 0. Must not be asked by the tool itself, which reads the table: this is what makes it.
+
+use super::{Kind, Method, NOMINAL};
+use crate::{paired, unpaired};
+use assay_stats::bootstrap::{self, Bootstrap, Statistic};
+use assay_stats::resampling::Stream;
+use assay_stats::signed_rank::{self, SignedRankLaw, SignedRankTest};
+use assay_stats::{
+    Interval, autocorrelation, dependent, descriptive, groups, normal, order, t_test, two_sample,
+};
+
+/// Seed of the table.
+pub const SEED: u64 = 20_261_121;
+/// Experiments per cell.
+pub const EXPERIMENTS: u64 = 2000;
+/// Resamples of a bootstrap.
+const RESAMPLES: usize = 999;
+/// Resamples of the stationary bootstrap, which costs more.
+const BLOCK_RESAMPLES: usize = 299;
+
+/// Methods that share their work.
+pub const GROUPS: [&[Method]; 18] = [
+    &[Method::MeanT],
+    &[Method::MeanWidened],
+    &[Method::MedianOrder, Method::MedianWidened],
+    &[Method::PseudoMedianExact],
+    &[Method::PseudoMedianAsymptotic],
+    &[Method::PseudoMedianWidened],
+    &[
+        Method::BootstrapMeanNormal,
+        Method::BootstrapMeanBasic,
+        Method::BootstrapMeanPercentile,
+        Method::BootstrapMeanBca,
+    ],
+    &[
+        Method::BootstrapSdNormal,
+        Method::BootstrapSdBasic,
+        Method::BootstrapSdPercentile,
+        Method::BootstrapSdBca,
+    ],
+    &[
+        Method::BootstrapMedianNormal,
+        Method::BootstrapMedianBasic,
+        Method::BootstrapMedianPercentile,
+        Method::BootstrapMedianBca,
+    ],
+    &[Method::BlockBootstrapMean],
+    &[Method::BlockBootstrapMedian],
+    &[Method::ShiftExact],
+    &[Method::ShiftAsymptotic],
+    &[Method::Recordings],
+    &[Method::Welch, Method::PooledT],
+    &[Method::Fieller, Method::DeltaLog],
+    &[Method::BrunnerMunzel],
+    &[Method::Blocks],
+];
+
+/// What a cell came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// Experiments in which there was an interval.
+    pub given: u64,
+    /// Experiments in which it held the truth.
+    pub held: u64,
+}
+
+impl Cell {
+    /// The share of intervals that held the truth; `None` where less than half of the experiments gave one.
+    pub fn coverage(self, experiments: u64) -> Option<f64> {
+        (2 * self.given >= experiments && self.given > 0)
+            .then(|| self.held as f64 / self.given as f64)
+    }
+}
+
+/// One cell for each method of a group. The same arguments give the same cells on every machine.
+pub fn cells(group: &[Method], kind: Kind, n: usize, experiments: u64) -> Vec<Cell> {
+    let truth = Truth::of(kind);
+    let mut law = SignedRankLaw::new();
+    let mut cells = vec![Cell::default(); group.len()];
+    for experiment in 0..experiments {
+        let mut stream = Stream::new(SEED ^ (n as u64 * 8 + kind as u64), experiment);
+        let x = sample(kind, n, &mut stream);
+        let y = sample(kind, n, &mut stream);
+        let found = intervals(group, &x, &y, experiment, &mut law);
+        for ((cell, method), interval) in cells.iter_mut().zip(group).zip(found) {
+            let Some(interval) = interval else { continue };
+            cell.given += 1;
+            cell.held += u64::from(interval.contains(truth.of_method(*method)));
+        }
+    }
+    cells
+}
+
+fn intervals(
+    group: &[Method],
+    x: &[f64],
+    y: &[f64],
+    seed: u64,
+    law: &mut SignedRankLaw,
+) -> Vec<Option<Interval>> {
+    let sorted = || descriptive::sorted(x);
+    let both = || (descriptive::sorted(x), descriptive::sorted(y));
+    let four = |statistic| {
+        let found = bootstrap::bootstrap(x, statistic, RESAMPLES, seed);
+        let of =
+            |f: fn(&Bootstrap, f64) -> Option<Interval>| found.as_ref().and_then(|b| f(b, NOMINAL));
+        vec![
+            of(Bootstrap::normal),
+            of(Bootstrap::basic),
+            of(Bootstrap::percentile),
+            of(Bootstrap::bca),
+        ]
+    };
+    let blocks = |statistic: fn(&mut [f64]) -> f64| {
+        dependent::block_bootstrap_interval(x, NOMINAL, BLOCK_RESAMPLES, seed, statistic)
+    };
+    let level = 1.0 - NOMINAL;
+    match group[0] {
+        Method::BootstrapMeanNormal => return four(Statistic::Mean),
+        Method::BootstrapSdNormal => return four(Statistic::StandardDeviation),
+        Method::BootstrapMedianNormal => return four(Statistic::Median),
+        _ => {}
+    }
+    group
+        .iter()
+        .map(|method| match method {
+            Method::MeanT => groups::t_interval(x, NOMINAL),
+            Method::MeanWidened => dependent::mean_interval(x, NOMINAL),
+            Method::MedianOrder => order::median_interval(&sorted(), NOMINAL).map(|i| i.0),
+            Method::MedianWidened => {
+                let tau = autocorrelation::autocorrelation_time(x);
+                order::median_interval_with_tau(&sorted(), NOMINAL, tau).map(|i| i.0)
+            }
+            Method::PseudoMedianExact => {
+                let k = law.critical(x.len(), level)?;
+                Some(signed_rank::walsh_interval(&sorted(), k))
+            }
+            Method::PseudoMedianAsymptotic => SignedRankTest::of(x).asymptotic_interval(NOMINAL),
+            Method::PseudoMedianWidened => dependent::pseudo_median_interval(x, NOMINAL),
+            Method::BlockBootstrapMean => blocks(dependent::mean_of),
+            Method::BlockBootstrapMedian => blocks(dependent::median_of),
+            Method::ShiftExact => {
+                let (x, y) = both();
+                two_sample::mann_whitney_exact_interval(&x, &y, NOMINAL)
+            }
+            Method::ShiftAsymptotic => {
+                let (x, y) = both();
+                two_sample::mann_whitney_asymptotic_interval(&x, &y, NOMINAL)
+            }
+            Method::Recordings => unpaired::shift_interval(x, y, level).0,
+            Method::Welch => t_test::welch(x, y)?.interval(NOMINAL),
+            Method::PooledT => t_test::pooled(x, y)?.interval(NOMINAL),
+            Method::Fieller => two_sample::fieller(x, y, NOMINAL),
+            Method::DeltaLog => two_sample::delta_log(x, y, NOMINAL),
+            Method::BrunnerMunzel => {
+                let (x, y) = both();
+                two_sample::brunner_munzel(&x, &y)?.interval(NOMINAL)
+            }
+            Method::Blocks => {
+                let differences: Vec<f64> = x.iter().zip(y).map(|(x, y)| y - x).collect();
+                let found = paired::interval_of(&descriptive::sorted(&differences), level, law)?;
+                match paired::wandering(&differences) {
+                    Some(_) => paired::cover_groups(found, &differences, level),
+                    None => Some(found),
+                }
+            }
+            // Bootstraps come in groups of four, above.
+            _ => None,
+        })
+        .collect()
+}
+
+/// One series of a kind: around 100, with a standard deviation near 10.
+pub fn sample(kind: Kind, n: usize, stream: &mut Stream) -> Vec<f64> {
+    const KEPT: f64 = 0.5;
+    let mut last = stream.normal();
+    let mut value = || match kind {
+        Kind::Normal => 100.0 + 10.0 * stream.normal(),
+        Kind::Lognormal => 100.0 * (LOG_SD * stream.normal()).exp(),
+        Kind::Bimodal => {
+            let upper = stream.uniform() < UPPER_SHARE;
+            100.0 + 2.0 * (stream.normal() + if upper { APART } else { 0.0 })
+        }
+        Kind::HeavyTail => {
+            // A normal variable over the root of a third of a chi-squared one.
+            let chi = 2.0 * stream.gamma(1.5);
+            100.0 + 5.0 * stream.normal() / (chi / 3.0).sqrt()
+        }
+        Kind::Ties => 100.0 + STEP * (10.0 * stream.normal() / STEP).round(),
+        Kind::Autoregressive => {
+            last = KEPT * last + (1.0 - KEPT * KEPT).sqrt() * stream.normal();
+            100.0 + 10.0 * last
+        }
+    };
+    (0..n).map(|_| value()).collect()
+}
+
+const LOG_SD: f64 = 0.5;
+const UPPER_SHARE: f64 = 0.4;
+const APART: f64 = 6.0;
+const STEP: f64 = 5.0;
+
+/// What intervals are about, by kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Truth {
+    /// Mean of the law.
+    pub mean: f64,
+    /// Its standard deviation.
+    pub sd: f64,
+    /// Its median.
+    pub median: f64,
+    /// The median of the mean of two independent values.
+    pub pseudo_median: f64,
+}
+
+impl Truth {
+    /// By formula, or by halving where there is none.
+    pub fn of(kind: Kind) -> Self {
+        let symmetric = |sd: f64| Truth { mean: 100.0, sd, median: 100.0, pseudo_median: 100.0 };
+        match kind {
+            Kind::Normal | Kind::Autoregressive => symmetric(10.0),
+            Kind::HeavyTail => symmetric(5.0 * 3_f64.sqrt()),
+            Kind::Ties => {
+                let edge = |k: f64| normal::cdf((k + 0.5) * STEP / 10.0);
+                let second: f64 = (1..40)
+                    .map(f64::from)
+                    .map(|k| 2.0 * (k * STEP).powi(2) * (edge(k) - edge(k - 1.0)))
+                    .sum();
+                symmetric(second.sqrt())
+            }
+            Kind::Lognormal => {
+                let variance = LOG_SD * LOG_SD;
+                let mean = 100.0 * (variance / 2.0).exp();
+                // P((X + X')/2 ≤ m) as the mean of P(X ≤ 2m − x) over quantiles x of X.
+                let grid: Vec<f64> = (0..4000)
+                    .map(|i| {
+                        100.0 * (LOG_SD * normal::quantile((f64::from(i) + 0.5) / 4000.0)).exp()
+                    })
+                    .collect();
+                let below = |m: f64| {
+                    let one = |x: &f64| {
+                        let rest = (2.0 * m - x) / 100.0;
+                        if rest > 0.0 { normal::cdf(rest.ln() / LOG_SD) } else { 0.0 }
+                    };
+                    grid.iter().map(one).sum::<f64>() / grid.len() as f64
+                };
+                Truth {
+                    mean,
+                    sd: mean * variance.exp_m1().sqrt(),
+                    median: 100.0,
+                    pseudo_median: halved(below, 100.0, 120.0),
+                }
+            }
+            Kind::Bimodal => {
+                let (low, high) = (1.0 - UPPER_SHARE, UPPER_SHARE);
+                let one = |z: f64| low * normal::cdf(z) + high * normal::cdf(z - APART);
+                let root_two = std::f64::consts::SQRT_2;
+                let two = |z: f64| {
+                    let of = |modes: f64| normal::cdf((2.0 * z - modes * APART) / root_two);
+                    low * low * of(0.0) + 2.0 * low * high * of(1.0) + high * high * of(2.0)
+                };
+                Truth {
+                    mean: 100.0 + 2.0 * high * APART,
+                    sd: 2.0 * (1.0 + low * high * APART * APART).sqrt(),
+                    median: 100.0 + 2.0 * halved(one, -9.0, 15.0),
+                    pseudo_median: 100.0 + 2.0 * halved(two, -9.0, 15.0),
+                }
+            }
+        }
+    }
+
+    fn of_method(&self, method: Method) -> f64 {
+        match method {
+            Method::MeanT
+            | Method::MeanWidened
+            | Method::BootstrapMeanNormal
+            | Method::BootstrapMeanBasic
+            | Method::BootstrapMeanPercentile
+            | Method::BootstrapMeanBca
+            | Method::BlockBootstrapMean => self.mean,
+            Method::BootstrapSdNormal
+            | Method::BootstrapSdBasic
+            | Method::BootstrapSdPercentile
+            | Method::BootstrapSdBca => self.sd,
+            Method::MedianOrder
+            | Method::MedianWidened
+            | Method::BootstrapMedianNormal
+            | Method::BootstrapMedianBasic
+            | Method::BootstrapMedianPercentile
+            | Method::BootstrapMedianBca
+            | Method::BlockBootstrapMedian => self.median,
+            Method::PseudoMedianExact
+            | Method::PseudoMedianAsymptotic
+            | Method::PseudoMedianWidened => self.pseudo_median,
+            Method::ShiftExact
+            | Method::ShiftAsymptotic
+            | Method::Recordings
+            | Method::Welch
+            | Method::PooledT
+            | Method::Blocks => 0.0,
+            Method::Fieller | Method::DeltaLog => 1.0,
+            Method::BrunnerMunzel => 0.5,
+        }
+    }
+}
+
+/// Where a rising function is ½, between two places below and above.
+fn halved(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if function(middle) < 0.5 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (low + high) / 2.0
+}

@@ -1,0 +1,95 @@
+//! The committed table was made by this code, and warnings follow it.
+
+use super::simulation::{self, Truth, cells, sample};
+use super::*;
+use assay_stats::resampling::Stream;
+
+#[test]
+fn the_table_has_a_line_for_every_method_and_kind() {
+    let expected: Vec<String> = std::iter::once("method,kind,5,20,100,1000".to_owned())
+        .chain(
+            Method::ALL
+                .iter()
+                .flat_map(|(_, method)| Kind::ALL.map(|kind| format!("{method},{}", kind.name()))),
+        )
+        .collect();
+    let found: Vec<&str> = TABLE.lines().collect();
+    assert_eq!(found.len(), expected.len());
+    for (line, start) in found.iter().zip(&expected) {
+        assert!(line.starts_with(start.as_str()), "{line} {start}");
+    }
+    let grouped: Vec<Method> = simulation::GROUPS.concat();
+    assert_eq!(grouped, Method::ALL.map(|(method, _)| method));
+}
+
+#[test]
+fn a_few_cells_come_out_as_in_the_table() {
+    for (group, kind, n) in [
+        (&[Method::MeanT][..], Kind::Lognormal, 20),
+        (&[Method::MedianOrder, Method::MedianWidened], Kind::Autoregressive, 100),
+        (&[Method::Blocks], Kind::Ties, 20),
+        (&[Method::Recordings], Kind::Bimodal, 20),
+        (&[Method::BrunnerMunzel], Kind::HeavyTail, 5),
+    ] {
+        let found = cells(group, kind, n, simulation::EXPERIMENTS);
+        for (method, cell) in group.iter().zip(found) {
+            let coverage = cell.coverage(simulation::EXPERIMENTS).map(|c| format!("{c:.4}"));
+            let listed = simulated(*method, kind, n).map(|c| format!("{c:.4}"));
+            assert_eq!(coverage, listed, "{method:?} {kind:?} {n}");
+        }
+    }
+}
+
+#[test]
+fn invented_data_has_the_truth_that_it_is_held_against() {
+    for kind in Kind::ALL {
+        let mut stream = Stream::new(4, kind as u64);
+        let xs = sample(kind, 200_000, &mut stream);
+        let truth = Truth::of(kind);
+        let sorted = descriptive::sorted(&xs);
+        let near = |found: f64, expected: f64, what: &str| {
+            assert!((found - expected).abs() < 0.6, "{kind:?} {what}: {found} {expected}");
+        };
+        near(descriptive::mean(&xs), truth.mean, "mean");
+        near(descriptive::median(&xs), truth.median, "median");
+        near(assay_stats::signed_rank::pseudo_median(&sorted), truth.pseudo_median, "pseudo");
+        // The square of a t with three degrees of freedom has no variance: its sd converges slowly.
+        if kind != Kind::HeavyTail {
+            near(descriptive::standard_deviation(&xs), truth.sd, "sd");
+        }
+    }
+}
+
+#[test]
+fn data_is_told_for_what_it_is() {
+    let traits = |kind: Kind| Traits::of(&sample(kind, 1000, &mut Stream::new(8, kind as u64)));
+    assert_eq!(traits(Kind::Normal), Traits::default());
+    assert!(traits(Kind::Lognormal).skewed && !traits(Kind::Lognormal).ties);
+    assert!(traits(Kind::Bimodal).several_modes && !traits(Kind::Bimodal).skewed);
+    assert!(traits(Kind::HeavyTail).heavy_tail && !traits(Kind::HeavyTail).several_modes);
+    assert_eq!(traits(Kind::Ties), Traits { ties: true, ..Traits::default() });
+    assert_eq!(traits(Kind::Autoregressive), Traits { dependent: true, ..Traits::default() });
+    let few = sample(Kind::Lognormal, 19, &mut Stream::new(8, 8));
+    assert!(!Traits::of(&few).skewed);
+    assert_eq!(Traits::of(&[]), Traits::default());
+    let long = Traits::of_shape(&sample(Kind::Bimodal, 20_000, &mut Stream::new(9, 9)));
+    assert!(long.several_modes);
+}
+
+#[test]
+fn an_interval_that_misses_is_warned_of_and_one_that_holds_is_not() {
+    let dependent = Traits { dependent: true, ..Traits::default() };
+    let warned = warning(Method::MeanT, 100, dependent);
+    assert!(warned.is_some_and(|w| w.simulated < 0.8 && w.situation == Kind::Autoregressive));
+    assert_eq!(warning(Method::MeanT, 100, Traits::default()), None);
+    assert_eq!(warning(Method::MedianOrder, 100, Traits::default()), None);
+    let skewed = Traits { skewed: true, ..Traits::default() };
+    assert!(warning(Method::BootstrapSdPercentile, 20, skewed).is_some());
+    // Beyond the sizes that were simulated, the nearest counts; between them, what is between.
+    let at = |n| simulated(Method::MeanT, Kind::Lognormal, n);
+    assert_eq!((at(2), at(5_000)), (at(5), at(1000)));
+    assert!(at(30) > at(20) && at(30) < at(100));
+    // With five values there is no interval of the median at all.
+    assert_eq!(simulated(Method::MedianOrder, Kind::Normal, 5), None);
+    assert!(simulated(Method::MedianOrder, Kind::Normal, 7).is_some());
+}

@@ -1,0 +1,265 @@
+//! Draws the numbers of a recipe one by one.
+//!
+//! Laws with an inverse distribution function are drawn by it from one uniform number; Student's t by Bailey's polar method (1994,
+//! Mathematics of Computation 62, 779: t = √(ν (u^(−2/ν) − 1)) cos 2πv, here with two uniform numbers instead of a rejection, so that
+//! every value takes as many). The generator is PCG (64 bits out of a state of 128), one for every subject and one for the order within
+//! blocks, so that what one subject draws does not depend on the others.
+
+use super::{Change, Law, MockError, Recipe};
+use assay_stats::normal;
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::f64::consts::TAU;
+
+/// A value with its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drawn {
+    /// Index of the subject in the recipe.
+    pub subject: usize,
+    /// Block and place within it, both from 0; `None` for what is not taken in blocks.
+    pub place: Option<(u32, u32)>,
+    /// The value, finite.
+    pub value: f64,
+}
+
+/// Hands out the values of a recipe in the order in which they would be measured: block by block, or one subject after the other.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    recipe: Recipe,
+    sources: Vec<Source>,
+    order: Vec<usize>,
+    shuffling: Pcg64Mcg,
+    /// How many values were handed out.
+    done: u64,
+}
+
+impl Simulation {
+    /// Begins.
+    ///
+    /// # Errors
+    /// When there is nothing to draw, or memory or step are none.
+    pub fn new(recipe: Recipe) -> Result<Self, MockError> {
+        if recipe.subjects.is_empty() || recipe.count == 0 {
+            return Err(MockError::Nothing);
+        }
+        if !(recipe.memory > -1.0 && recipe.memory < 1.0) {
+            return Err(MockError::Memory(recipe.memory));
+        }
+        if let Some(step) = recipe.step.filter(|&step| !(step > 0.0 && step.is_finite())) {
+            return Err(MockError::Step(step));
+        }
+        let source = |index: usize| Source {
+            random: generator(recipe.seed, index as u64 + 1),
+            memory: recipe.memory,
+            remembered: Vec::new(),
+        };
+        Ok(Self {
+            sources: (0..recipe.subjects.len()).map(source).collect(),
+            order: (0..recipe.subjects.len()).collect(),
+            shuffling: generator(recipe.seed, 0),
+            done: 0,
+            recipe,
+        })
+    }
+
+    /// Subject and place of the next value, and how much of the time it stands in has passed: from 0 to 1.
+    fn turn(&mut self) -> (usize, Option<(u32, u32)>, u64, f64) {
+        let (subjects, count) = (self.order.len() as u64, u64::from(self.recipe.count));
+        let part = |index: u64, of: u64| if of > 1 { index as f64 / (of - 1) as f64 } else { 0.0 };
+        if !self.recipe.blocks {
+            let (subject, index) = (self.done / count, self.done % count);
+            return (subject as usize, None, index, part(index, count));
+        }
+        let (block, position) = (self.done / subjects, self.done % subjects);
+        if position == 0 {
+            for last in (1..self.order.len()).rev() {
+                let other = (uniform(&mut self.shuffling) * (last + 1) as f64) as usize;
+                self.order.swap(last, other);
+            }
+        }
+        let place = Some((block as u32, position as u32));
+        (self.order[position as usize], place, self.done, part(self.done, subjects * count))
+    }
+}
+
+impl Iterator for Simulation {
+    type Item = Result<Drawn, MockError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done >= self.sources.len() as u64 * u64::from(self.recipe.count) {
+            return None;
+        }
+        let (subject, place, index, passed) = self.turn();
+        self.done += 1;
+        let (recipe, source) = (&self.recipe, &mut self.sources[subject]);
+        let (name, law) = &recipe.subjects[subject];
+        let mut value = source.draw(law, &mut 0);
+        if let Some(outliers) = recipe.outliers
+            && uniform(&mut source.random) < outliers.share
+        {
+            value = outliers.change.applied_to(value);
+        }
+        if let Some(drift) = recipe.drift {
+            value = drift.scaled(passed).applied_to(value);
+        }
+        if let Some(tick) = recipe.tick.filter(|tick| (index + 1) % u64::from(tick.period) == 0) {
+            value = tick.change.applied_to(value);
+        }
+        if let Some(step) = recipe.step {
+            value = rounded(value, step);
+        }
+        if value.is_finite() {
+            return Some(Ok(Drawn { subject, place, value }));
+        }
+        let number = place.map_or(index, |(block, _)| u64::from(block)) + 1;
+        Some(Err(MockError::NotFinite { subject: name.clone(), number, law: law.to_string() }))
+    }
+}
+
+impl Change {
+    /// A part of the change.
+    fn scaled(self, part: f64) -> Self {
+        match self {
+            Self::Relative(fraction) => Self::Relative(fraction * part),
+            Self::Absolute(amount) => Self::Absolute(amount * part),
+        }
+    }
+
+    fn applied_to(self, value: f64) -> f64 {
+        match self {
+            Self::Relative(fraction) => value * (1.0 + fraction),
+            Self::Absolute(amount) => value + amount,
+        }
+    }
+}
+
+/// The multiple of a step that is nearest; where so many steps make a whole one, without the noise of multiplying by a decimal.
+fn rounded(value: f64, step: f64) -> f64 {
+    let steps = (value / step).round();
+    let inverse = (1.0 / step).round();
+    if step < 1.0 && ((1.0 / step) / inverse - 1.0).abs() < 1e-12 {
+        steps / inverse
+    } else {
+        steps * step
+    }
+}
+
+/// The random numbers of one subject.
+#[derive(Clone, Debug)]
+struct Source {
+    random: Pcg64Mcg,
+    memory: f64,
+    /// With memory, for every random choice of the law the normal number behind its last one; NaN where there was none yet.
+    remembered: Vec<f64>,
+}
+
+impl Source {
+    /// Draws from a law. `choice` counts the random choices of the whole law, so that each has its own memory.
+    fn draw(&mut self, law: &Law, choice: &mut usize) -> f64 {
+        match law {
+            Law::Constant(number) => *number,
+            Law::Uniform { low, high } => low + (high - low) * self.uniform(choice),
+            Law::Normal { mean, sd } => mean + sd * self.normal(choice),
+            Law::LogNormal { mean, sd } => (mean + sd * self.normal(choice)).exp(),
+            Law::Exponential { mean } => -mean * self.uniform(choice).ln(),
+            Law::Student { df } => {
+                let (u, v) = (self.uniform(choice), self.uniform(choice));
+                // u^(-2/df) - 1, without losing digits where it is near 0.
+                (df * (-2.0 / df * u.ln()).exp_m1()).sqrt() * (TAU * v).cos()
+            }
+            Law::Pareto { shape, least } => least * (-self.uniform(choice).ln() / shape).exp(),
+            Law::Negative(law) => -self.draw(law, choice),
+            Law::Sum(left, right) => self.draw(left, choice) + self.draw(right, choice),
+            Law::Difference(left, right) => self.draw(left, choice) - self.draw(right, choice),
+            Law::Product(left, right) => self.draw(left, choice) * self.draw(right, choice),
+            Law::Mix(parts) => self.draw_one_of(parts, choice),
+        }
+    }
+
+    fn draw_one_of(&mut self, parts: &[(f64, Law)], choice: &mut usize) -> f64 {
+        let mut left = self.uniform(choice);
+        let mut value = f64::NAN;
+        let mut found = false;
+        for (index, (share, law)) in parts.iter().enumerate() {
+            let is_it = !found && (left < *share || index + 1 == parts.len());
+            left -= share;
+            if is_it {
+                found = true;
+                value = self.draw(law, choice);
+            } else if self.memory != 0.0 {
+                *choice += choices(law);
+            }
+        }
+        value
+    }
+
+    /// The next uniform number of this choice, between 0 and 1, both excluded.
+    fn uniform(&mut self, choice: &mut usize) -> f64 {
+        if self.memory == 0.0 {
+            return uniform(&mut self.random);
+        }
+        // Beyond this a distribution function of doubles is 1.
+        normal::cdf(self.remembering(choice)).clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON)
+    }
+
+    fn normal(&mut self, choice: &mut usize) -> f64 {
+        if self.memory == 0.0 {
+            return normal::quantile(uniform(&mut self.random));
+        }
+        self.remembering(choice)
+    }
+
+    /// The next normal number of this choice, near the one before it.
+    fn remembering(&mut self, choice: &mut usize) -> f64 {
+        let index = *choice;
+        *choice += 1;
+        if self.remembered.len() <= index {
+            self.remembered.resize(index + 1, f64::NAN);
+        }
+        let fresh = normal::quantile(uniform(&mut self.random));
+        let before = self.remembered[index];
+        let next = if before.is_nan() {
+            fresh
+        } else {
+            self.memory * before + (1.0 - self.memory * self.memory).sqrt() * fresh
+        };
+        self.remembered[index] = next;
+        next
+    }
+}
+
+/// How many random choices a law may need.
+fn choices(law: &Law) -> usize {
+    match law {
+        Law::Constant(_) => 0,
+        Law::Uniform { .. }
+        | Law::Normal { .. }
+        | Law::LogNormal { .. }
+        | Law::Exponential { .. }
+        | Law::Pareto { .. } => 1,
+        Law::Student { .. } => 2,
+        Law::Negative(law) => choices(law),
+        Law::Sum(left, right) | Law::Difference(left, right) | Law::Product(left, right) => {
+            choices(left) + choices(right)
+        }
+        Law::Mix(parts) => 1 + parts.iter().map(|(_, law)| choices(law)).sum::<usize>(),
+    }
+}
+
+/// A uniform number between 0 and 1, both excluded: the middle of one of 2^52 equal parts.
+fn uniform(random: &mut Pcg64Mcg) -> f64 {
+    const PARTS: f64 = (1_u64 << 52) as f64;
+    ((random.next_u64() >> 12) as f64 + 0.5) / PARTS
+}
+
+/// A generator of its own for every number `which`: seed and number go through the finaliser of SplitMix64 (Steele, Lea & Flood 2014),
+/// so that neighbours have nothing in common.
+fn generator(seed: u64, which: u64) -> Pcg64Mcg {
+    let scattered = |mut z: u64| {
+        z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    };
+    Pcg64Mcg::seed_from_u64(scattered(scattered(seed) ^ which))
+}

@@ -1,0 +1,474 @@
+//! The laws that made-up numbers can follow, and how they are written: `2000 * mix(0.7: lognormal(0, 0.2), 0.3: 1 + lognormal(0, 0.2))`.
+//!
+//! Numbers, laws with their parameters, `+`, `-`, `*`, parentheses, and `mix` of laws with their shares. A law that stands twice is
+//! drawn twice: the parts of a sum are independent. Read by recursive descent, which refuses what is nested too deeply or has too
+//! many parts, so that no text can exhaust the stack. Nothing is drawn here.
+//!
+//! The grammar: `sum = product (('+'|'-') product)*`, `product = atom ('*' atom)*`,
+//! `atom = number | '-' atom | '(' sum ')' | name '(' number (',' number)* ')' | 'mix' '(' share ':' sum (',' share ':' sum)* ')'`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Parentheses within parentheses beyond this are refused.
+const DEEPEST: usize = 32;
+/// The most numbers, laws and signs that one text may have.
+pub const MOST_PARTS: usize = 256;
+/// How far the shares of a mixture may be from 1 together: what rounding of decimals makes.
+const SHARES_WITHIN: f64 = 1e-9;
+
+/// How a value is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Law {
+    /// Always this number.
+    Constant(f64),
+    /// Any number between two, `low` < `high`, each as likely.
+    Uniform {
+        /// The smallest.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// Normal, with mean and standard deviation (≥ 0).
+    Normal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        sd: f64,
+    },
+    /// The exponential of a normal number with this mean and standard deviation (≥ 0), as R's `rlnorm`.
+    LogNormal {
+        /// Mean of the logarithm.
+        mean: f64,
+        /// Standard deviation of the logarithm.
+        sd: f64,
+    },
+    /// Exponential, with its mean (> 0): R's `rexp` takes 1/mean.
+    Exponential {
+        /// Mean.
+        mean: f64,
+    },
+    /// Student's t, with its degrees of freedom (> 0): the fewer, the wilder.
+    Student {
+        /// Degrees of freedom.
+        df: f64,
+    },
+    /// Pareto: `least` (> 0) times a power of chance; the smaller `shape` (> 0), the heavier the tail.
+    Pareto {
+        /// Exponent of the tail.
+        shape: f64,
+        /// The smallest value.
+        least: f64,
+    },
+    /// The value with the other sign.
+    Negative(Box<Law>),
+    /// The sum of two independent values.
+    Sum(Box<Law>, Box<Law>),
+    /// The difference of two independent values.
+    Difference(Box<Law>, Box<Law>),
+    /// The product of two independent values.
+    Product(Box<Law>, Box<Law>),
+    /// One of several laws, each with its share; the shares are positive and make 1.
+    Mix(Vec<(f64, Law)>),
+}
+
+/// Why a law could not be read, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at character {position} of `{text}`: {problem}")]
+pub struct LawError {
+    /// The whole text.
+    pub text: String,
+    /// Where the problem begins, in characters counted from 1; one past the end where something is lacking.
+    pub position: usize,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+/// The index of a parameter, and what is wrong with it.
+type WrongParameter = (usize, &'static str);
+
+/// A law by its name: its parameters, and what makes the law of them, or says what is wrong with the parameter of which index.
+struct Named {
+    name: &'static str,
+    parameters: &'static [&'static str],
+    make: fn(&[f64]) -> Result<Law, WrongParameter>,
+}
+
+const NAMED: [Named; 6] = [
+    Named {
+        name: "uniform",
+        parameters: &["LOW", "HIGH"],
+        make: |p| {
+            let (low, high) = (p[0], p[1]);
+            // Their difference must be a number, too.
+            if low < high && (high - low).is_finite() {
+                Ok(Law::Uniform { low, high })
+            } else {
+                Err((1, "HIGH must be larger than LOW"))
+            }
+        },
+    },
+    Named {
+        name: "normal",
+        parameters: &["MEAN", "SD"],
+        make: |p| not_negative(p, "SD").map(|()| Law::Normal { mean: p[0], sd: p[1] }),
+    },
+    Named {
+        name: "lognormal",
+        parameters: &["MEAN_OF_LOG", "SD_OF_LOG"],
+        make: |p| not_negative(p, "SD_OF_LOG").map(|()| Law::LogNormal { mean: p[0], sd: p[1] }),
+    },
+    Named {
+        name: "exponential",
+        parameters: &["MEAN"],
+        make: |p| match p[0] {
+            mean if mean > 0.0 => Ok(Law::Exponential { mean }),
+            _ => Err((0, "MEAN must be more than 0")),
+        },
+    },
+    Named {
+        name: "student",
+        parameters: &["DF"],
+        make: |p| match p[0] {
+            df if df > 0.0 => Ok(Law::Student { df }),
+            _ => Err((0, "DF must be more than 0")),
+        },
+    },
+    Named {
+        name: "pareto",
+        parameters: &["SHAPE", "LEAST"],
+        make: |p| match (p[0], p[1]) {
+            (shape, least) if shape > 0.0 && least > 0.0 => Ok(Law::Pareto { shape, least }),
+            (shape, _) if shape > 0.0 => Err((1, "LEAST must be more than 0")),
+            _ => Err((0, "SHAPE must be more than 0")),
+        },
+    },
+];
+
+const KNOWN: &str = "uniform(LOW, HIGH), normal(MEAN, SD), lognormal(MEAN_OF_LOG, SD_OF_LOG), exponential(MEAN), student(DF), \
+                     pareto(SHAPE, LEAST) and mix(SHARE: LAW, ...)";
+
+fn not_negative(parameters: &[f64], name: &str) -> Result<(), WrongParameter> {
+    match parameters[1] {
+        sd if sd >= 0.0 => Ok(()),
+        _ if name == "SD" => Err((1, "SD must not be negative")),
+        _ => Err((1, "SD_OF_LOG must not be negative")),
+    }
+}
+
+impl FromStr for Law {
+    type Err = LawError;
+
+    fn from_str(text: &str) -> Result<Self, LawError> {
+        let mut reader = Reader { text, at: 0, depth: 0, parts: 0 };
+        let law = reader.sum()?;
+        reader.skip_blanks();
+        match reader.peek() {
+            None => Ok(law),
+            Some(found) => {
+                let problem =
+                    format!("`{found}` is one too many; expected `+`, `-`, `*` or the end");
+                Err(reader.error(problem))
+            }
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    /// Offset in bytes.
+    at: usize,
+    depth: usize,
+    parts: usize,
+}
+
+impl Reader<'_> {
+    fn sum(&mut self) -> Result<Law, LawError> {
+        let mut left = self.product()?;
+        loop {
+            if self.take('+') {
+                left = Law::Sum(Box::new(left), Box::new(self.product()?));
+            } else if self.take('-') {
+                left = Law::Difference(Box::new(left), Box::new(self.product()?));
+            } else {
+                return Ok(left);
+            }
+            self.count()?;
+        }
+    }
+
+    fn product(&mut self) -> Result<Law, LawError> {
+        let mut left = self.atom()?;
+        while self.take('*') {
+            left = Law::Product(Box::new(left), Box::new(self.atom()?));
+            self.count()?;
+        }
+        Ok(left)
+    }
+
+    fn atom(&mut self) -> Result<Law, LawError> {
+        self.skip_blanks();
+        self.count()?;
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.error(format!("nested more than {DEEPEST} deep")));
+        }
+        let law = match self.peek() {
+            Some('(') => {
+                self.at += 1;
+                let law = self.sum()?;
+                self.expect(')')?;
+                law
+            }
+            Some('-') => {
+                self.at += 1;
+                match self.atom()? {
+                    Law::Constant(number) => Law::Constant(-number),
+                    other => Law::Negative(Box::new(other)),
+                }
+            }
+            Some(c) if c.is_ascii_digit() || c == '.' => Law::Constant(self.number()?),
+            Some(c) if c.is_alphabetic() => self.named()?,
+            Some(found) => {
+                return Err(self.error(format!(
+                    "expected a number or a law, not `{found}`; known laws are {KNOWN}"
+                )));
+            }
+            None => {
+                return Err(
+                    self.error(format!("a number or a law is lacking; known laws are {KNOWN}"))
+                );
+            }
+        };
+        self.depth -= 1;
+        Ok(law)
+    }
+
+    fn named(&mut self) -> Result<Law, LawError> {
+        let began = self.at;
+        let word = self.word();
+        if word == "mix" {
+            return self.mix();
+        }
+        let Some(named) = NAMED.iter().find(|named| named.name == word) else {
+            let problem = format!("there is no law `{word}`; known are {KNOWN}");
+            return Err(self.error_at(began, problem));
+        };
+        self.expect('(')?;
+        let (mut values, mut places) = (Vec::new(), Vec::new());
+        let usage = || format!("{}({})", named.name, named.parameters.join(", "));
+        for (index, _) in named.parameters.iter().enumerate() {
+            if index > 0 && !self.take(',') {
+                return Err(self.error(format!("a parameter is lacking; write {}", usage())));
+            }
+            self.skip_blanks();
+            places.push(self.at);
+            values.push(self.signed_number()?);
+        }
+        self.skip_blanks();
+        if self.peek() == Some(',') {
+            return Err(self.error(format!("one parameter too many; write {}", usage())));
+        }
+        self.expect(')')?;
+        (named.make)(&values).map_err(|(index, problem)| {
+            self.error_at(places[index], format!("{problem}: {}", usage()))
+        })
+    }
+
+    /// What stands behind the word `mix`.
+    fn mix(&mut self) -> Result<Law, LawError> {
+        self.expect('(')?;
+        let mut parts = Vec::new();
+        let first = self.at;
+        loop {
+            self.skip_blanks();
+            let began = self.at;
+            let mut share = self.number()?;
+            if self.take('%') {
+                share /= 100.0;
+            }
+            if !(share > 0.0 && share <= 1.0) {
+                let problem = "a share lies between 0 and 1, or 0 % and 100 %".to_owned();
+                return Err(self.error_at(began, problem));
+            }
+            self.expect(':')?;
+            parts.push((share, self.sum()?));
+            if !self.take(',') {
+                break;
+            }
+        }
+        self.expect(')')?;
+        let together: f64 = parts.iter().map(|(share, _)| share).sum();
+        if (together - 1.0).abs() > SHARES_WITHIN {
+            let problem =
+                format!("the shares of a mix make 1 together, these make {}", short(together));
+            return Err(self.error_at(first, problem));
+        }
+        Ok(Law::Mix(parts))
+    }
+
+    fn signed_number(&mut self) -> Result<f64, LawError> {
+        if self.take('-') { Ok(-self.number()?) } else { self.number() }
+    }
+
+    fn number(&mut self) -> Result<f64, LawError> {
+        self.skip_blanks();
+        let rest = &self.text.as_bytes()[self.at..];
+        let digits = |from: usize| rest[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let mut end = digits(0);
+        if rest.get(end) == Some(&b'.') {
+            end += 1;
+            end += digits(end);
+        }
+        if matches!(rest.get(end), Some(b'e' | b'E')) {
+            let signed = usize::from(matches!(rest.get(end + 1), Some(b'+' | b'-')));
+            let exponent = digits((end + 1 + signed).min(rest.len()));
+            if exponent > 0 {
+                end += 1 + signed + exponent;
+            }
+        }
+        let number = self.text[self.at..self.at + end].parse::<f64>();
+        match number {
+            Ok(number) if number.is_finite() => {
+                self.at += end;
+                Ok(number)
+            }
+            Ok(_) => Err(self.error("the number is too large".to_owned())),
+            Err(_) => Err(self.error(match self.peek() {
+                Some(found) => format!("expected a number, not `{found}`"),
+                None => "a number is lacking".to_owned(),
+            })),
+        }
+    }
+
+    fn word(&mut self) -> String {
+        let rest = &self.text[self.at..];
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        self.at += end;
+        rest[..end].to_owned()
+    }
+
+    fn expect(&mut self, wanted: char) -> Result<(), LawError> {
+        if self.take(wanted) {
+            return Ok(());
+        }
+        Err(self.error(match self.peek() {
+            Some(found) => format!("expected `{wanted}`, not `{found}`"),
+            None => format!("`{wanted}` is lacking"),
+        }))
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        self.skip_blanks();
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    fn skip_blanks(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    /// Counts a part of the law.
+    fn count(&mut self) -> Result<(), LawError> {
+        self.parts += 1;
+        if self.parts > MOST_PARTS {
+            return Err(self.error(format!("a law has {MOST_PARTS} parts at most")));
+        }
+        Ok(())
+    }
+
+    fn error(&self, problem: String) -> LawError {
+        self.error_at(self.at, problem)
+    }
+
+    fn error_at(&self, offset: usize, problem: String) -> LawError {
+        let position = self.text[..offset].chars().count() + 1;
+        let clean = |text: &str| -> String {
+            text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+        };
+        LawError { text: clean(self.text), position, problem: clean(&problem) }
+    }
+}
+
+/// A number without the noise of a sum of decimals.
+fn short(number: f64) -> String {
+    let text = format!("{number:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// How tightly a law holds together when it is written.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Bond {
+    Sum,
+    Product,
+    Atom,
+}
+
+impl Law {
+    fn bond(&self) -> Bond {
+        match self {
+            Self::Sum(..) | Self::Difference(..) => Bond::Sum,
+            Self::Product(..) => Bond::Product,
+            _ => Bond::Atom,
+        }
+    }
+
+    /// Writes the law, in parentheses where it holds together less tightly than its place asks.
+    fn write(&self, f: &mut fmt::Formatter<'_>, place: Bond) -> fmt::Result {
+        if self.bond() < place {
+            f.write_str("(")?;
+            self.write(f, Bond::Sum)?;
+            return f.write_str(")");
+        }
+        let both = |f: &mut fmt::Formatter<'_>,
+                    left: &Self,
+                    sign: &str,
+                    right: &Self,
+                    own: Bond,
+                    tighter: Bond| {
+            left.write(f, own)?;
+            f.write_str(sign)?;
+            right.write(f, tighter)
+        };
+        match self {
+            Self::Constant(number) => write!(f, "{number}"),
+            Self::Uniform { low, high } => write!(f, "uniform({low}, {high})"),
+            Self::Normal { mean, sd } => write!(f, "normal({mean}, {sd})"),
+            Self::LogNormal { mean, sd } => write!(f, "lognormal({mean}, {sd})"),
+            Self::Exponential { mean } => write!(f, "exponential({mean})"),
+            Self::Student { df } => write!(f, "student({df})"),
+            Self::Pareto { shape, least } => write!(f, "pareto({shape}, {least})"),
+            Self::Negative(law) => {
+                f.write_str("-")?;
+                law.write(f, Bond::Atom)
+            }
+            Self::Sum(left, right) => both(f, left, " + ", right, Bond::Sum, Bond::Product),
+            Self::Difference(left, right) => both(f, left, " - ", right, Bond::Sum, Bond::Product),
+            Self::Product(left, right) => both(f, left, " * ", right, Bond::Product, Bond::Atom),
+            Self::Mix(parts) => {
+                f.write_str("mix(")?;
+                for (index, (share, law)) in parts.iter().enumerate() {
+                    f.write_str(if index > 0 { ", " } else { "" })?;
+                    write!(f, "{share}: ")?;
+                    law.write(f, Bond::Sum)?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Law {
+    /// As it can be read back, with one blank around signs and behind commas.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, Bond::Sum)
+    }
+}

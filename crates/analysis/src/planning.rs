@@ -1,0 +1,308 @@
+//! How many runs a question needs, and which difference a number of runs can show.
+//!
+//! One of five quantities is unknown: runs of each, difference, standard deviation, significance, power. Student's t test gives
+//! it ([`assay_stats::power_t`]); rank tests need up to 15 % more (Lehmann, *Nonparametrics*, 1975: never more than 1/0.864 − 1 =
+//! 15.7 % for a shift of any law), which is the rule that tells how many to take. A pilot replaces assumptions by its own
+//! values: the standard deviation by the upper end of its bootstrap intervals ([`pilot`]), the law by the pilot's ([`rank`]),
+//! and runs apart by blocks, where it has any ([`blocks`]). Plans are no evidence about a difference.
+
+pub mod blocks;
+pub mod pilot;
+pub mod rank;
+
+use assay_data::{Samples, Threshold, Unit};
+pub use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
+use blocks::BlocksPlan;
+use pilot::Pilot;
+use rank::RankPlan;
+
+/// What rank tests need beyond the t test, at most: the 15 % rule.
+pub const RANK_OVERHEAD: f64 = 1.15;
+/// Larger plans are rounded up to thousands, smaller ones to two digits.
+const LARGEST_ROUNDING: f64 = 1000.0;
+/// The curve is drawn at these shares of the planned number.
+const CURVE: [f64; 7] = [0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
+
+/// Which differences count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Alternative {
+    /// Those to either side.
+    #[default]
+    TwoSided,
+    /// Only that the values are larger.
+    Greater,
+    /// Only that the values are smaller.
+    Less,
+}
+
+/// What is asked. Differences are sizes: the alternative says which way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// What is compared.
+    pub kind: Kind,
+    /// Which differences count.
+    pub alternative: Alternative,
+    /// Whether a difference found on the wrong side counts as found.
+    pub strict: bool,
+    /// Runs of each.
+    pub n: Option<f64>,
+    /// The difference; relative to the reference's median with a pilot.
+    pub delta: Option<Threshold>,
+    /// The standard deviation, in the unit of the difference.
+    pub sd: Option<f64>,
+    /// The significance.
+    pub sig_level: Option<f64>,
+    /// The power.
+    pub power: Option<f64>,
+    /// What to round the number of runs up to; by its size where nothing is given.
+    pub round: Option<u64>,
+    /// Whether the blocks come first.
+    pub in_blocks: bool,
+    /// Where all random numbers come from.
+    pub seed: u64,
+}
+
+/// What the amounts are in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measure {
+    /// A unit.
+    Unit(Unit),
+    /// Fractions of the reference.
+    Fraction,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanningError {
+    /// Too much or too little is given.
+    #[error(
+        "{problem}; of --n, --delta, --sd, --alpha and --power give four, and the fifth is worked out (--alpha is 0.05 and --power 0.8 where they are not given)"
+    )]
+    Given {
+        /// What is wrong.
+        problem: String,
+    },
+    /// Nothing tells how much runs spread.
+    #[error(
+        "how much do the runs spread? Give --pilot FILE, some runs measured before (`assay run --save pilot.assay ...`), or --sd, the standard deviation"
+    )]
+    NoSpread,
+    /// No value of the unknown gives the power.
+    #[error("there is no {what} that gives this power: {hint}")]
+    NoAnswer {
+        /// What was looked for.
+        what: &'static str,
+        /// What to change.
+        hint: &'static str,
+    },
+    /// An amount in a unit that the pilot does not have.
+    #[error(
+        "the difference is in `{asked}`, but `{metric}` of the pilot is measured in `{unit}`; give it in that unit or in %"
+    )]
+    OtherUnit {
+        /// Unit of the difference.
+        asked: String,
+        /// Name of the pilot's metric.
+        metric: String,
+        /// Its unit.
+        unit: String,
+    },
+    /// The pilot can't tell what is asked of it.
+    #[error("{0}")]
+    Pilot(String),
+}
+
+/// Chances at a number of runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// Runs of each.
+    pub n: u64,
+    /// The power of the t test.
+    pub t: f64,
+    /// The power of the rank test: by the pilot's law, else by the 15 % rule.
+    pub rank: f64,
+    /// The difference that the t test finds with the power asked for.
+    pub delta: Option<f64>,
+}
+
+/// A plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planning {
+    /// What was asked.
+    pub asked: Asked,
+    /// What the amounts are in.
+    pub measure: Measure,
+    /// What was looked for.
+    pub unknown: Unknown,
+    /// The answer of the t test.
+    pub t: Quantities,
+    /// The answer of the rank test.
+    pub rank: RankPlan,
+    /// Power against the number of runs.
+    pub curve: Vec<CurvePoint>,
+    /// What the pilot said.
+    pub pilot: Option<Pilot>,
+    /// The same question in blocks; `None` without a pilot in blocks.
+    pub blocks: Option<BlocksPlan>,
+}
+
+impl Asked {
+    /// The test that is planned.
+    pub fn test(&self) -> Test {
+        let sides = match self.alternative {
+            Alternative::TwoSided if self.strict => Sides::TwoStrict,
+            Alternative::TwoSided => Sides::Two,
+            Alternative::Greater | Alternative::Less => Sides::One,
+        };
+        Test { kind: self.kind, sides }
+    }
+
+    /// Which quantity is looked for: the one that is not given, when significance and power have defaults.
+    fn unknown(&self, has_spread: bool) -> Result<Unknown, PlanningError> {
+        let lacking = [
+            (self.n.is_none(), Unknown::N),
+            (self.delta.is_none(), Unknown::Delta),
+            (!has_spread, Unknown::Sd),
+        ];
+        let lacking: Vec<Unknown> = lacking.into_iter().filter(|l| l.0).map(|l| l.1).collect();
+        let problem = match (lacking.as_slice(), self.sig_level, self.power) {
+            ([one], ..) => return Ok(*one),
+            ([], _, None) => return Ok(Unknown::Power),
+            ([], None, Some(_)) => return Ok(Unknown::SigLevel),
+            ([], Some(_), Some(_)) => "everything is given and nothing is asked",
+            (lacking, ..) if lacking.contains(&Unknown::Sd) => return Err(PlanningError::NoSpread),
+            _ => "neither the number of runs nor the difference is given",
+        };
+        Err(PlanningError::Given { problem: problem.to_owned() })
+    }
+}
+
+/// Plans from numbers alone.
+///
+/// # Errors
+/// When too little or too much is given, or nothing gives the power asked for.
+pub fn from_numbers(asked: Asked, measure: Measure) -> Result<Planning, PlanningError> {
+    let unknown = asked.unknown(asked.sd.is_some())?;
+    let delta = match &asked.delta {
+        Some(Threshold::Relative(size)) => Some(*size),
+        Some(Threshold::Absolute { value, .. }) => Some(*value),
+        None => None,
+    };
+    let t = solved(&asked, unknown, delta, asked.sd)?;
+    let rank = RankPlan::by_rule(&asked, unknown, t);
+    let curve = curve(&asked, t, &rank, None);
+    Ok(Planning { asked, measure, unknown, t, rank, curve, pilot: None, blocks: None })
+}
+
+/// Plans from a pilot: samples taken before. `metric` names the one that is planned for; the pilot's primary one otherwise.
+///
+/// # Errors
+/// As [`from_numbers`], and when the pilot lacks what is asked of it.
+pub fn from_pilot(
+    asked: Asked,
+    samples: &Samples,
+    metric: Option<&str>,
+) -> Result<Planning, PlanningError> {
+    let (facts, series) = Pilot::of(samples, metric, asked.kind, asked.seed)?;
+    let delta = match &asked.delta {
+        Some(Threshold::Absolute { unit, .. }) if *unit != facts.unit => {
+            return Err(PlanningError::OtherUnit {
+                asked: unit.symbol().to_owned(),
+                metric: facts.metric.clone(),
+                unit: facts.unit.symbol().to_owned(),
+            });
+        }
+        Some(Threshold::Absolute { value, .. }) => Some(*value),
+        Some(Threshold::Relative(share)) => Some(share * facts.median.abs()),
+        None => None,
+    };
+    if delta == Some(0.0) {
+        return Err(PlanningError::Pilot(
+            "the reference's median is 0, of which no fraction is a difference; give --delta as an amount".to_owned(),
+        ));
+    }
+    let sd = asked.sd.unwrap_or(facts.sd);
+    if sd.is_nan() || sd <= 0.0 {
+        return Err(PlanningError::Pilot(
+            "all values of the pilot are equal: any difference at all is seen by a few runs; give --sd if you know better".to_owned(),
+        ));
+    }
+    let unknown = asked.unknown(true)?;
+    let t = solved(&asked, unknown, delta, Some(sd))?;
+    let mut pilot = facts;
+    let of_the_pilot = Quantities { n: pilot.n as f64, delta: f64::NAN, ..t };
+    pilot.could_see = asked.test().solve(Unknown::Delta, of_the_pilot).map(|found| found.delta);
+    let rank = RankPlan::from_pilot(&asked, unknown, t, &series);
+    let curve = curve(&asked, t, &rank, Some(&series));
+    let blocks = BlocksPlan::of(samples, pilot.metric_index, &asked, t);
+    if asked.in_blocks && blocks.is_none() {
+        return Err(PlanningError::Pilot(
+            "--blocks needs a pilot in blocks, five at least, of commands that do not always take the same: `assay run --save pilot.assay A B`".to_owned(),
+        ));
+    }
+    let measure = Measure::Unit(pilot.unit.clone());
+    Ok(Planning { asked, measure, unknown, t, rank, curve, pilot: Some(pilot), blocks })
+}
+
+fn solved(
+    asked: &Asked,
+    unknown: Unknown,
+    delta: Option<f64>,
+    sd: Option<f64>,
+) -> Result<Quantities, PlanningError> {
+    let given = Quantities {
+        n: asked.n.unwrap_or(f64::NAN),
+        delta: delta.unwrap_or(f64::NAN),
+        sd: sd.unwrap_or(f64::NAN),
+        sig_level: asked.sig_level.unwrap_or(0.05),
+        power: asked.power.unwrap_or(0.8),
+    };
+    let (what, hint) = match unknown {
+        Unknown::N => ("number of runs", "the power must be above the significance"),
+        Unknown::Delta => (
+            "difference",
+            "the power must be above the significance, and there must be two runs of each at least",
+        ),
+        Unknown::Sd => (
+            "standard deviation",
+            "the power must be above the significance, and there must be two runs of each at least",
+        ),
+        Unknown::SigLevel => ("significance", "the power must be below 1"),
+        Unknown::Power => ("answer", "there must be two runs of each at least"),
+    };
+    asked.test().solve(unknown, given).ok_or(PlanningError::NoAnswer { what, hint })
+}
+
+/// The number of runs to take: rounded up to what is asked, or to two digits, but to no more than thousands.
+fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
+    let n = n.clamp(2.0, 1e15).ceil();
+    let step = to.map_or_else(
+        || 10f64.powi(n.log10().floor() as i32 - 1).clamp(1.0, LARGEST_ROUNDING),
+        |step| step.max(1) as f64,
+    );
+    (((n / step).ceil() * step) as u64, step as u64)
+}
+
+fn curve(
+    asked: &Asked,
+    t: Quantities,
+    rank: &RankPlan,
+    series: Option<&pilot::Series>,
+) -> Vec<CurvePoint> {
+    let test = asked.test();
+    let law = series.and_then(|series| series.shifted(t.delta));
+    let rank_test = rank::test_of(asked, t.sig_level);
+    let at = |n: u64| {
+        let runs = n as f64;
+        let power = |n: f64| test.power(n.max(1.1), t.delta, t.sd, t.sig_level);
+        let by_rule = power(runs / RANK_OVERHEAD);
+        let rank = law.as_ref().map_or(by_rule, |law| law.formula_power(runs, rank_test));
+        let given = Quantities { n: runs, ..t };
+        let delta = test.solve(Unknown::Delta, given).map(|found| found.delta);
+        CurvePoint { n, t: power(runs), rank, delta }
+    };
+    let mut sizes: Vec<u64> =
+        CURVE.iter().map(|share| (share * rank.n as f64).round().max(2.0) as u64).collect();
+    sizes.dedup();
+    sizes.into_iter().map(at).collect()
+}

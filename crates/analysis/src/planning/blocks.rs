@@ -1,0 +1,124 @@
+//! The question in blocks: every round measures both, so that only the difference within a round counts.
+//!
+//! The spread of the pilot's per-block differences gives the half width of the signed-rank interval after so many blocks, and
+//! that the number of blocks ([`assay_stats::power`], `docs/concepts/deciding.md`, section 8): for a fixed number, looked at
+//! once, and for a run that looks after every block and stops by itself.
+
+use super::Asked;
+use crate::analysis::seconds_per_block;
+use crate::paired::threshold_on;
+use crate::verdict::Scale;
+use assay_data::{Samples, Threshold, plan};
+use assay_stats::power_t::Quantities;
+use assay_stats::{descriptive, normal, power};
+
+/// Fewest blocks whose spread says anything.
+const FEWEST: usize = 5;
+
+/// How many blocks a way of stopping needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Needed {
+    /// Blocks that find the difference with the power asked for; upper estimates.
+    pub to_find: Option<u64>,
+    /// Blocks that show, if there is no difference, that any is smaller, in half of all experiments.
+    pub to_rule_out: Option<u64>,
+    /// The difference that `at_blocks` blocks find with the power asked for; on the scale.
+    pub could_see: f64,
+}
+
+/// The plan in blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlocksPlan {
+    /// The subject that spreads most against the reference.
+    pub of: String,
+    /// The reference.
+    pub against: String,
+    /// Blocks of the pilot.
+    pub pilot_blocks: usize,
+    /// The number of blocks asked about; the pilot's, where none was.
+    pub at_blocks: f64,
+    /// Whether ratios or differences are planned for.
+    pub scale: Scale,
+    /// Robust standard deviation of the per-block differences, on the scale (log ratios, or the unit).
+    pub spread: f64,
+    /// The difference that matters, on the scale; `None` where none was asked for.
+    pub threshold: Option<f64>,
+    /// For a fixed number of blocks.
+    pub fixed: Needed,
+    /// For a run that stops by itself.
+    pub sequential: Needed,
+    /// Seconds that a block took, pauses and all; `None` where no times were recorded.
+    pub seconds_per_block: Option<f64>,
+}
+
+impl BlocksPlan {
+    /// From a pilot in blocks; `None` where it is none, has too few, or its differences do not spread.
+    pub(super) fn of(
+        samples: &Samples,
+        metric: usize,
+        asked: &Asked,
+        t: Quantities,
+    ) -> Option<Self> {
+        let rows = samples.complete_blocks(metric);
+        if rows.len() < FEWEST || samples.subjects.len() < 2 {
+            return None;
+        }
+        let column =
+            |subject: usize| rows.iter().map(|row| row.values[subject]).collect::<Vec<_>>();
+        let positive = rows.iter().all(|row| row.values.iter().all(|&v| v > 0.0));
+        let scale = match asked.delta {
+            Some(Threshold::Relative(_)) if positive => Scale::Ratio,
+            None if positive => Scale::Ratio,
+            _ => Scale::Shift,
+        };
+        let spread = |of: usize, against: usize| {
+            let differences: Vec<f64> = column(against)
+                .iter()
+                .zip(column(of))
+                .map(|(a, b)| match scale {
+                    Scale::Ratio => (b / a).ln(),
+                    Scale::Shift => b - a,
+                })
+                .collect();
+            descriptive::ROBUST_SD * descriptive::median_absolute_deviation(&differences)
+        };
+        let pairs = (0..samples.subjects.len())
+            .filter_map(|of| Some((of, samples.reference_of(of)?)))
+            .map(|(of, against)| (of, against, spread(of, against)));
+        let (of, against, spread) = pairs.max_by(|a, b| a.2.total_cmp(&b.2))?;
+        if spread.is_nan() || spread <= 0.0 {
+            return None;
+        }
+        let threshold =
+            asked.delta.as_ref().map(|delta| threshold_on(scale, delta, &column(against)));
+        let confidence = 1.0 - t.sig_level;
+        let at_blocks = asked.n.unwrap_or(rows.len() as f64);
+        let needed = |level: f64| needed(spread, at_blocks, threshold, level, t.power);
+        Some(Self {
+            of: samples.subjects[of].name.clone(),
+            against: samples.subjects[against].name.clone(),
+            pilot_blocks: rows.len(),
+            at_blocks,
+            scale,
+            spread,
+            threshold,
+            fixed: needed(t.sig_level),
+            sequential: needed(plan::look_level(confidence)),
+            seconds_per_block: seconds_per_block(samples),
+        })
+    }
+}
+
+fn needed(spread: f64, at: f64, threshold: Option<f64>, level: f64, chance: f64) -> Needed {
+    let (z, z_power) = (-normal::quantile(level / 2.0), normal::quantile(chance));
+    let one = power::expected_half_width(spread, 1.0, z);
+    let whole = |blocks: f64| (blocks < 1e12).then(|| blocks.ceil().max(1.0) as u64);
+    let to_find = |t: f64| whole(power::blocks_to_find(1.0, one, t, z, z_power));
+    let to_rule_out = |t: f64| whole(power::blocks_for_equivalence(1.0, one, t, z));
+    let half_width = power::expected_half_width(spread, at, z);
+    Needed {
+        to_find: threshold.and_then(to_find),
+        to_rule_out: threshold.and_then(to_rule_out),
+        could_see: half_width * (z + z_power) / z,
+    }
+}

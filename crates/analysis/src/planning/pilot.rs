@@ -1,0 +1,197 @@
+//! What a pilot says before the experiment: how much its values spread, and in which law.
+//!
+//! The standard deviation that is planned with is the largest upper end of the 95 % bootstrap intervals (normal, basic,
+//! percentile) of the noisiest subject: a plan that took the estimate itself would be too small in half of all cases. Of pairs
+//! it is that of their differences.
+
+use super::PlanningError;
+use crate::analysis::seconds_per_block;
+use assay_data::{Samples, Unit};
+use assay_stats::bootstrap::{self, Bootstrap, Statistic};
+use assay_stats::power_t::Kind;
+use assay_stats::rank_power::ShiftedPilot;
+use assay_stats::{autocorrelation, descriptive};
+
+/// Confidence of the intervals whose upper end is taken.
+const CONFIDENCE: f64 = 0.95;
+/// Fewer values say nothing about their spread.
+const FEWEST: usize = 3;
+
+/// The standard deviation of one subject of the pilot, and the upper ends of its intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpreadOf {
+    /// The subject, or the two that make the pairs.
+    pub name: String,
+    /// Values.
+    pub n: usize,
+    /// The standard deviation.
+    pub sd: f64,
+    /// Upper end of the normal interval; for each of them `None` where all values are equal.
+    pub normal_upper: Option<f64>,
+    /// Upper end of the basic interval.
+    pub basic_upper: Option<f64>,
+    /// Upper end of the percentile interval.
+    pub percentile_upper: Option<f64>,
+    /// Resamples.
+    pub resamples: usize,
+    /// How strongly successive values hang together; 1: not at all.
+    pub autocorrelation_time: f64,
+}
+
+impl SpreadOf {
+    fn of(name: &str, values: &[f64], seed: u64) -> Self {
+        let resamples = bootstrap::resamples_for(values.len());
+        let found = bootstrap::bootstrap(values, Statistic::StandardDeviation, resamples, seed);
+        let upper = |interval: fn(&Bootstrap, f64) -> Option<assay_stats::Interval>| {
+            Some(interval(found.as_ref()?, CONFIDENCE)?.upper)
+        };
+        Self {
+            name: name.to_owned(),
+            n: values.len(),
+            sd: descriptive::standard_deviation(values),
+            normal_upper: upper(Bootstrap::normal),
+            basic_upper: upper(Bootstrap::basic),
+            percentile_upper: upper(Bootstrap::percentile),
+            resamples,
+            autocorrelation_time: autocorrelation::autocorrelation_time(values),
+        }
+    }
+
+    /// The largest of the upper ends; the standard deviation itself where there are none.
+    pub fn upper(&self) -> f64 {
+        let ends = [self.normal_upper, self.basic_upper, self.percentile_upper];
+        ends.into_iter().flatten().fold(self.sd, f64::max)
+    }
+}
+
+/// What the pilot says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pilot {
+    /// The metric that is planned for.
+    pub metric: String,
+    /// Its place among the pilot's metrics.
+    pub metric_index: usize,
+    /// Its unit.
+    pub unit: Unit,
+    /// The reference's median, of which a relative difference is a fraction.
+    pub median: f64,
+    /// Every subject's spread; of pairs that of the differences alone.
+    pub spreads: Vec<SpreadOf>,
+    /// The noisiest of them.
+    pub noisiest: usize,
+    /// The standard deviation that is planned with: the largest upper end of the noisiest.
+    pub sd: f64,
+    /// Values of the smallest series.
+    pub n: usize,
+    /// The difference that the pilot itself could have seen, with the significance and power asked for.
+    pub could_see: Option<f64>,
+    /// Seconds that one run took, pauses and all; `None` where no times were recorded.
+    pub seconds_per_run: Option<f64>,
+}
+
+/// The values whose law stands for that of the experiment.
+#[derive(Clone, Debug)]
+pub struct Series {
+    kind: Kind,
+    values: Vec<f64>,
+}
+
+impl Series {
+    /// Beside the same law, shifted; `None` for too few values.
+    pub fn shifted(&self, delta: f64) -> Option<ShiftedPilot> {
+        match self.kind {
+            Kind::TwoSample => ShiftedPilot::two_samples(&self.values, delta),
+            Kind::OneSample | Kind::Paired => ShiftedPilot::pairs(&self.values, delta),
+        }
+    }
+}
+
+impl Pilot {
+    /// Reads the pilot; also the series whose law is planned with.
+    ///
+    /// # Errors
+    /// Where the metric is not there, the values are too few, or pairs are asked for and there are none.
+    pub fn of(
+        samples: &Samples,
+        metric: Option<&str>,
+        kind: Kind,
+        seed: u64,
+    ) -> Result<(Self, Series), PlanningError> {
+        let metric_index = metric_of(samples, metric)?;
+        let about = &samples.metrics[metric_index];
+        let series = |subject: usize| samples.series(subject, metric_index).values;
+        let reference = series(0);
+        let all: Vec<(String, Vec<f64>)> = if kind == Kind::Paired {
+            let [reference, other, ..] = samples.subjects.as_slice() else {
+                return Err(PlanningError::Pilot(
+                    "--type paired needs a pilot of two subjects".to_owned(),
+                ));
+            };
+            let name = format!("{} - {}", other.name, reference.name);
+            vec![(name, differences(samples, metric_index)?)]
+        } else {
+            let named = |(index, subject): (usize, &assay_data::Subject)| {
+                (subject.name.clone(), series(index))
+            };
+            samples.subjects.iter().enumerate().map(named).collect()
+        };
+        if let Some((name, few)) = all.iter().find(|(_, values)| values.len() < FEWEST) {
+            return Err(PlanningError::Pilot(format!(
+                "the pilot has {} values of '{name}'; a spread needs {FEWEST} at least, and some dozens to be worth planning with",
+                few.len()
+            )));
+        }
+        let spreads: Vec<SpreadOf> =
+            all.iter().map(|(name, values)| SpreadOf::of(name, values, seed)).collect();
+        let widest =
+            (0..spreads.len()).max_by(|&a, &b| spreads[a].upper().total_cmp(&spreads[b].upper()));
+        let noisiest =
+            widest.ok_or_else(|| PlanningError::Pilot("the pilot is empty".to_owned()))?;
+        let pilot = Self {
+            metric: about.name.clone(),
+            metric_index,
+            unit: about.unit.clone(),
+            median: descriptive::median(&reference),
+            sd: spreads[noisiest].upper(),
+            n: spreads.iter().map(|s| s.n).min().unwrap_or(0),
+            noisiest,
+            could_see: None,
+            seconds_per_run: seconds_per_block(samples).map(|s| s / samples.subjects.len() as f64),
+            spreads,
+        };
+        let values = all.into_iter().nth(noisiest).map(|(_, values)| values).unwrap_or_default();
+        Ok((pilot, Series { kind, values }))
+    }
+}
+
+fn metric_of(samples: &Samples, asked: Option<&str>) -> Result<usize, PlanningError> {
+    let planned = samples.plan.as_ref().map(|plan| plan.primary.as_str());
+    match (asked, planned.and_then(|name| samples.metric_index(name))) {
+        (None, found) if !samples.metrics.is_empty() => Ok(found.unwrap_or(0)),
+        (None, _) => Err(PlanningError::Pilot("the pilot is empty".to_owned())),
+        (Some(name), _) => samples.metric_index(name).ok_or_else(|| {
+            let known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
+            PlanningError::Pilot(format!(
+                "the pilot has no metric `{name}`; it has {}",
+                known.join(", ")
+            ))
+        }),
+    }
+}
+
+/// Second minus first: block by block, or value by value where both series are equally long.
+fn differences(samples: &Samples, metric: usize) -> Result<Vec<f64>, PlanningError> {
+    let rows = samples.complete_blocks(metric);
+    if !rows.is_empty() {
+        return Ok(rows.iter().map(|row| row.values[1] - row.values[0]).collect());
+    }
+    let (first, second) = (samples.series(0, metric).values, samples.series(1, metric).values);
+    if first.len() != second.len() {
+        return Err(PlanningError::Pilot(format!(
+            "--type paired needs as many values of the one as of the other; there are {} and {}",
+            first.len(),
+            second.len()
+        )));
+    }
+    Ok(first.iter().zip(&second).map(|(first, second)| second - first).collect())
+}

@@ -1,0 +1,297 @@
+//! The chain of a careful engineer as one verdict: are the samples valid, are there enough of them, is there a difference, and
+//! is it large enough to matter.
+//!
+//! The order is that of the series of articles "On Benchmarking" (C. O'Ryan, 2017): validity, power, test, effect. A step that fails
+//! ends the chain; one that warns does not. Each step keeps the numbers it rests on and its reasons as data; words are made by the
+//! reports. What is judged is how much something changes the answer, never its p-value: with 35,000 samples every trifle is
+//! significant. `docs/concepts/protocol.md` tells each step with its thresholds and sources.
+//!
+//! All sizes are shifts, subject − reference, in the metric's base unit: a threshold given in per cent is that share of the
+//! reference's median. Nothing here decides about [`Verdict`](crate::Verdict)s; those stand beside the protocol unchanged.
+
+mod causes;
+mod effect;
+mod power;
+mod reason;
+mod test;
+mod validity;
+
+#[cfg(test)]
+mod tests;
+
+pub use assay_stats::quantile_difference::QuantileDifference;
+pub use assay_stats::steady_state::Label;
+pub use causes::{Cause, CauseKind, causes};
+pub use effect::EffectFound;
+pub use power::{PowerFound, RANK_RULE, Spread, TENFOLD};
+pub use reason::Reason;
+pub use test::{TestFound, TestName};
+pub use validity::{LawFound, SeriesFound, Validity};
+
+use crate::analysis::Analysis;
+use crate::comparison::Comparison;
+use crate::design::level_for;
+use crate::paired;
+use crate::verdict::Scale;
+use assay_data::plan::look_level;
+use assay_data::{Better, Design, Samples, Threshold};
+
+/// How a step of the protocol ended, from good to bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// In order.
+    Passed,
+    /// The chain goes on, but its answer is to be read with the reasons.
+    Warning,
+    /// The chain ends here.
+    Failed,
+    /// A step before failed, or there is nothing to take the step with.
+    NotReached,
+}
+
+impl Status {
+    /// The word that JSON uses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+            Self::NotReached => "not_reached",
+        }
+    }
+}
+
+/// What the protocol asks beyond the analysis, whose threshold and confidence it takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProtocolOptions {
+    /// Significance of the test, two-sided: in 0..1.
+    pub alpha: f64,
+    /// Chance with which a difference as large as the threshold should be found: in 0..1.
+    pub power: f64,
+    /// Resamples for the intervals of the standard deviations; fewer are taken of very long series.
+    pub resamples: usize,
+    /// Seed of the resampling.
+    pub seed: u64,
+}
+
+impl Default for ProtocolOptions {
+    fn default() -> Self {
+        Self { alpha: 0.01, power: 0.95, resamples: 10_000, seed: 1 }
+    }
+}
+
+/// A step: how it ended, why, and what it found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step<T> {
+    /// How it ended: as the worst of the reasons says.
+    pub status: Status,
+    /// What speaks against it, and what is to be known about it; empty when all is in order.
+    pub reasons: Vec<Reason>,
+    /// The numbers; `None` for a step that was not reached.
+    pub found: Option<T>,
+}
+
+impl<T> Step<T> {
+    fn of(found: T, reasons: Vec<Reason>) -> Self {
+        let status = reasons.iter().map(Reason::status).max().unwrap_or(Status::Passed);
+        Self { status, reasons, found: Some(found) }
+    }
+
+    fn not_reached() -> Self {
+        Self { status: Status::NotReached, reasons: Vec::new(), found: None }
+    }
+
+    fn may_go_on(&self) -> bool {
+        matches!(self.status, Status::Passed | Status::Warning)
+    }
+}
+
+/// The chain for one subject against its reference, or for the only subject there is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Protocol {
+    /// Index of the subject.
+    pub of: usize,
+    /// Index of its reference; `None` when there is only one subject, and nothing to test.
+    pub against: Option<usize>,
+    /// Index of the metric.
+    pub metric: usize,
+    /// Which direction of it is better.
+    pub better: Better,
+    /// True for blocks: the per-block differences are what is looked at.
+    pub paired: bool,
+    /// Significance as asked for, over all comparisons together.
+    pub alpha: f64,
+    /// True for a run that looked after every block: significance and interval are then those of one look, which hold whenever
+    /// it stopped.
+    pub looked_often: bool,
+    /// What this comparison was tested at: its share of the significance (Holm), of one look.
+    pub level: f64,
+    /// How many comparisons share the significance and the confidence.
+    pub shared_by: usize,
+    /// Power as asked for.
+    pub power_wanted: f64,
+    /// Confidence of the effect's interval, as asked for, over all comparisons together.
+    pub confidence: f64,
+    /// Two-sided level of the effect's interval: 1 − confidence (of one look), divided by the number of comparisons.
+    pub interval_level: f64,
+    /// The smallest difference that matters, in the base unit; NaN when a share of zero was asked for.
+    pub threshold: f64,
+    /// Resamples asked for, and their seed.
+    pub resampling: (usize, u64),
+    /// Are the samples what the test takes them for?
+    pub validity: Step<Validity>,
+    /// Are there enough of them?
+    pub power: Step<PowerFound>,
+    /// Is there a difference?
+    pub test: Step<TestFound>,
+    /// Is it large enough to matter?
+    pub effect: Step<EffectFound>,
+}
+
+/// Names of the steps, in order.
+pub const STEPS: [&str; 4] = ["validity", "power", "test", "effect"];
+
+impl Protocol {
+    /// The steps in order: name, status, reasons.
+    pub fn steps(&self) -> [(&'static str, Status, &[Reason]); 4] {
+        [
+            (STEPS[0], self.validity.status, &self.validity.reasons),
+            (STEPS[1], self.power.status, &self.power.reasons),
+            (STEPS[2], self.test.status, &self.test.reasons),
+            (STEPS[3], self.effect.status, &self.effect.reasons),
+        ]
+    }
+
+    /// The level that was planned with: the smallest share of the significance that the test may get.
+    pub fn level_planned(&self) -> f64 {
+        alpha_of_a_look(self.alpha, self.looked_often) / self.shared_by as f64
+    }
+
+    /// How the whole chain ended: as the worst of the steps that were reached. One subject alone is never more than a warning
+    /// better than its steps: there is no answer yet.
+    pub fn outcome(&self) -> Status {
+        let reached = self.steps().into_iter().map(|(_, status, _)| status);
+        let worst = reached.filter(|&s| s != Status::NotReached).max().unwrap_or(Status::Failed);
+        if self.against.is_none() { worst.max(Status::Warning) } else { worst }
+    }
+
+    /// Index in [`STEPS`] of the step at which the chain ended; `None` when it went through.
+    pub fn stopped_at(&self) -> Option<usize> {
+        self.steps().iter().position(|(_, status, _)| *status == Status::Failed)
+    }
+}
+
+/// The values that a chain is about.
+pub(crate) struct Values {
+    /// The reference's; empty for one subject alone.
+    against: Vec<f64>,
+    /// The subject's.
+    of: Vec<f64>,
+    /// Differences subject − reference, block by block; `None` when not taken in blocks.
+    differences: Option<Vec<f64>>,
+}
+
+impl Values {
+    fn of_pair(samples: &Samples, metric: usize, of: usize, against: Option<usize>) -> Self {
+        let series = |subject| samples.series(subject, metric).values;
+        let Some(against) = against else {
+            return Self { against: Vec::new(), of: series(of), differences: None };
+        };
+        if samples.design() != Design::Blocks {
+            return Self { against: series(against), of: series(of), differences: None };
+        }
+        let rows = samples.complete_blocks(metric);
+        let column = |subject: usize| rows.iter().map(|row| row.values[subject]).collect();
+        let (against, of): (Vec<f64>, Vec<f64>) = (column(against), column(of));
+        let differences = of.iter().zip(&against).map(|(of, against)| of - against).collect();
+        Self { against, of, differences: Some(differences) }
+    }
+}
+
+/// The fewest values in all for which bootstrap, power and dependence mean anything.
+const FEWEST: usize = 4;
+
+/// Runs the protocol for every subject of an analysis against its reference, in their order; of one subject alone, the two steps
+/// that it allows. O(n log n + n · resamples) per subject.
+pub fn run(samples: &Samples, analysis: &Analysis, options: &ProtocolOptions) -> Vec<Protocol> {
+    if analysis.comparisons.is_empty() {
+        let alone = 0..analysis.subjects.len();
+        return alone.map(|of| chain(samples, analysis, options, of, None, 1)).collect();
+    }
+    let shared_by = analysis.comparisons.len();
+    let of_each = analysis.comparisons.iter();
+    let mut chains: Vec<Protocol> =
+        of_each.map(|c| chain(samples, analysis, options, c.of, Some(c), shared_by)).collect();
+    test::share_alpha(&mut chains);
+    chains
+}
+
+fn chain(
+    samples: &Samples,
+    analysis: &Analysis,
+    options: &ProtocolOptions,
+    of: usize,
+    comparison: Option<&Comparison>,
+    shared_by: usize,
+) -> Protocol {
+    let metric = analysis.primary;
+    let against = comparison.map(|c| c.against);
+    let values = Values::of_pair(samples, metric, of, against);
+    let yardstick = if against.is_some() { &values.against } else { &values.of };
+    let threshold = paired::threshold_on(Scale::Shift, &analysis.plan.threshold, yardstick);
+    let plan = &analysis.plan;
+    let confidence = plan.confidence;
+    let paired = values.differences.is_some();
+    let looked_often = paired && plan.is_sequential();
+    let mut protocol = Protocol {
+        of,
+        against,
+        metric,
+        better: samples.metrics[metric].better,
+        paired,
+        alpha: options.alpha,
+        looked_often,
+        level: alpha_of_a_look(options.alpha, looked_often) / shared_by as f64,
+        shared_by,
+        power_wanted: options.power,
+        confidence,
+        interval_level: if paired {
+            level_for(plan, shared_by).interval
+        } else {
+            (1.0 - confidence) / shared_by as f64
+        },
+        threshold,
+        resampling: (options.resamples, options.seed),
+        validity: Step::not_reached(),
+        power: Step::not_reached(),
+        test: Step::not_reached(),
+        effect: Step::not_reached(),
+    };
+    protocol.validity = validity::step(samples, analysis, &protocol, comparison, &values);
+    if !protocol.validity.may_go_on() {
+        return protocol;
+    }
+    let Some(validity) = protocol.validity.found.clone() else { return protocol };
+    protocol.power = power::step(&protocol, &values, &validity);
+    if !protocol.power.may_go_on() || against.is_none() {
+        return protocol;
+    }
+    protocol.test = test::step(&protocol, &values, &validity);
+    if let Some(comparison) = comparison.filter(|_| protocol.test.may_go_on()) {
+        protocol.effect = effect::step(&protocol, &values, &validity, comparison);
+    }
+    protocol
+}
+
+/// The significance of one look where the run looked after every block.
+fn alpha_of_a_look(alpha: f64, looked_often: bool) -> f64 {
+    if looked_often { look_level(1.0 - alpha) } else { alpha }
+}
+
+/// The threshold as it was given, where that was a share of the reference's median.
+pub fn relative_threshold(analysis: &Analysis) -> Option<f64> {
+    match analysis.plan.threshold {
+        Threshold::Relative(share) => Some(share),
+        Threshold::Absolute { .. } => None,
+    }
+}

@@ -1,0 +1,139 @@
+//! The fourth step: is the difference large enough to matter, and is one number the whole story?
+//!
+//! The effect is the Hodges-Lehmann shift, subject − reference: the median of all differences between a value of the one and a
+//! value of the other, with the interval that belongs to the Mann-Whitney test (for blocks the pseudo-median of the per-block
+//! differences with that of the signed-rank test). Where values hang together the interval must also cover the one from
+//! placements, widened by the autocorrelation times. The results are only interesting if the effect is larger than the threshold,
+//! so the whole interval is held against it, half a clock step more on either side.
+
+use super::reason::Reason;
+use super::validity::Validity;
+use super::{Protocol, Step, Values};
+use crate::comparison::{Comparison, Effect, Wins, effect_of_blocks};
+use crate::paired::Level;
+use crate::unpaired;
+use assay_stats::quantile_difference::{QuantileDifference, SHARES, quantile_differences};
+use assay_stats::signed_rank::SignedRankLaw;
+use assay_stats::{Interval, descriptive, two_sample};
+
+/// What was found about the size of the difference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectFound {
+    /// The Hodges-Lehmann shift, subject − reference; for blocks the pseudo-median of their differences. Base unit.
+    pub estimate: f64,
+    /// The interval that decides.
+    pub interval: Option<Interval>,
+    /// The interval that takes the values for independent, as R prints it.
+    pub classic: Option<Interval>,
+    /// How often the subject was better: pairs of values, or blocks.
+    pub wins: Wins,
+    /// Differences of quantiles, subject − reference, with intervals that hold for all of them together.
+    pub quantiles: Vec<QuantileDifference>,
+}
+
+impl EffectFound {
+    /// The share of pairs (or blocks) in which the subject was better, ties counting half.
+    pub fn superiority(&self) -> f64 {
+        let Wins { better, worse, of } = self.wins;
+        (better + (of - better - worse) / 2.0) / of
+    }
+}
+
+pub(super) fn step(
+    protocol: &Protocol,
+    values: &Values,
+    validity: &Validity,
+    comparison: &Comparison,
+) -> Step<EffectFound> {
+    let level = protocol.interval_level;
+    let (effect, classic) = match &values.differences {
+        Some(differences) => of_blocks(differences, protocol, comparison),
+        None => of_recordings(values, level, validity),
+    };
+    let found = EffectFound {
+        estimate: effect.estimate,
+        interval: effect.interval,
+        classic,
+        wins: comparison.wins,
+        quantiles: quantiles(values, level),
+    };
+    let mut reasons = Vec::new();
+    reasons.extend(held_against(&found, protocol.threshold, validity.clock_step));
+    if let (Some(interval), Some(classic)) = (found.interval, classic)
+        && interval != classic
+    {
+        reasons.push(Reason::Widened { classic });
+    }
+    if !is_plain_shift(&found, protocol.threshold) {
+        reasons.push(Reason::NotPlainShift);
+    }
+    Step::of(found, reasons)
+}
+
+fn of_blocks(
+    differences: &[f64],
+    protocol: &Protocol,
+    comparison: &Comparison,
+) -> (Effect, Option<Interval>) {
+    let mut law = SignedRankLaw::default();
+    let groups = (1.0 - protocol.confidence) / protocol.shared_by as f64;
+    let level = Level { interval: protocol.interval_level, groups };
+    let classic = effect_of_blocks(differences, level, &mut law, false);
+    match comparison.wandering {
+        None => (classic, classic.interval),
+        Some(_) => (effect_of_blocks(differences, level, &mut law, true), classic.interval),
+    }
+}
+
+fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, Option<Interval>) {
+    let against = descriptive::sorted(&values.against);
+    let of = descriptive::sorted(&values.of);
+    let estimate = two_sample::hodges_lehmann(&against, &of);
+    let classic = two_sample::mann_whitney_interval(&against, &of, 1.0 - level);
+    let interval = if validity.is_dependent() {
+        let (widened, _) = unpaired::shift_interval(&values.against, &values.of, level);
+        widened.zip(classic).map(|(widened, classic)| Interval {
+            lower: widened.lower.min(classic.lower),
+            upper: widened.upper.max(classic.upper),
+        })
+    } else {
+        classic
+    };
+    (Effect { estimate, interval }, classic)
+}
+
+/// What the interval, half a clock step wider, says about the threshold. Ends that touch it exclude nothing.
+fn held_against(found: &EffectFound, threshold: f64, clock_step: f64) -> Option<Reason> {
+    let Some(Interval { lower, upper }) = found.interval else { return Some(Reason::NoInterval) };
+    if lower == 0.0 && upper == 0.0 && clock_step == 0.0 {
+        return Some(Reason::BelowThreshold);
+    }
+    let (lower, upper) = (lower - clock_step / 2.0, upper + clock_step / 2.0);
+    // With a threshold of NaN nothing is beyond or within it.
+    if lower > threshold || upper < -threshold {
+        None
+    } else if lower > -threshold && upper < threshold {
+        Some(Reason::BelowThreshold)
+    } else {
+        Some(Reason::Straddles)
+    }
+}
+
+/// Differences of quantiles whose intervals hold together: the level is divided by their number.
+fn quantiles(values: &Values, level: f64) -> Vec<QuantileDifference> {
+    let each = 1.0 - level / SHARES.len() as f64;
+    quantile_differences(&values.against, &values.of, &SHARES, each)
+}
+
+/// False when a quantile moved otherwise than the estimate says: its interval and that of the estimate have nothing in common, and
+/// it is farther from the estimate than the threshold.
+fn is_plain_shift(found: &EffectFound, threshold: f64) -> bool {
+    let Some(interval) = found.interval else { return true };
+    let apart = |q: &QuantileDifference| {
+        let other = q.interval.is_some_and(|of_quantile| {
+            of_quantile.upper < interval.lower || of_quantile.lower > interval.upper
+        });
+        other && ((q.difference - found.estimate).abs() > threshold || threshold.is_nan())
+    };
+    !found.quantiles.iter().any(apart)
+}

@@ -1,0 +1,332 @@
+//! The first step: are the samples what the test takes them for? Independent values of one thing that did not change meanwhile,
+//! read off a clock that is fine enough, of runs that did what they should.
+//!
+//! Independence is judged by the effective sample size (Geyer 1992), which is what dependence does to the answer; the largest
+//! autocorrelation, over the number of lags that R's `acf` takes by itself and over 30, stands beside it for comparison with
+//! published figures. In blocks the per-block differences are judged, since what both sides share cancels.
+
+use super::causes::{Cause, causes};
+use super::reason::Reason;
+use super::{FEWEST, Protocol, Step, Values};
+use crate::analysis::Analysis;
+use crate::comparison::Comparison;
+use crate::paired;
+use crate::unpaired::FEWEST_EFFECTIVE;
+use crate::verdict::Scale;
+use assay_data::{Better, Outcome, Samples};
+use assay_stats::steady_state::{Label, steady_state};
+use assay_stats::{autocorrelation, descriptive, kolmogorov, normal};
+
+/// Below this share of effective values dependence is told, and widens what rests on it.
+pub const DEPENDENT_BELOW: f64 = 0.9;
+/// Below this share it is told whatever the neighbours say.
+const SURELY_BELOW: f64 = 0.5;
+/// Independent neighbours correlate by more than this over √n in 5 of 100 series.
+const CHANCE_Z: f64 = 1.645;
+/// Below this share nothing can be trusted that takes the values for independent.
+pub const REFUSED_BELOW: f64 = 0.01;
+/// With fewer values dependence can't be judged.
+pub const JUDGED_FROM: usize = 10;
+/// A clock step beyond this share of the threshold is told.
+const COARSE_SHARE: f64 = 0.25;
+/// Values of which at most this share is distinct come in steps.
+const STEPPED_BELOW: f64 = 0.8;
+/// Below this p-value a law is called rejected.
+const LAW_LEVEL: f64 = 0.01;
+/// A series that does not change is called unsteady once in so many.
+const UNSTEADY_LEVEL: f64 = 0.001;
+/// The fixed number of lags that is looked at beside R's.
+const LAGS: usize = 30;
+
+/// How far a series lies from a law whose parameters are fitted to it (Kolmogorov and Smirnov).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LawFound {
+    /// `normal`, `lognormal` or `exponential`.
+    pub law: &'static str,
+    /// The largest distance of the distribution functions, in 0..=1.
+    pub d: f64,
+    /// p-value that takes the parameters for known, as R prints it: too large, so that a law it rejects is rejected indeed.
+    pub p_naive: f64,
+}
+
+impl LawFound {
+    /// True when the values can't be of this law.
+    pub fn is_rejected(&self) -> bool {
+        self.p_naive < LAW_LEVEL
+    }
+
+    fn all(values: &[f64]) -> Vec<Self> {
+        let sorted = descriptive::sorted(values);
+        let found = [
+            ("normal", kolmogorov::against_normal(&sorted)),
+            ("lognormal", kolmogorov::against_lognormal(&sorted)),
+            ("exponential", kolmogorov::against_exponential(&sorted)),
+        ];
+        let found = found.into_iter().filter_map(|(law, distance)| Some((law, distance?)));
+        found.map(|(law, found)| Self { law, d: found.d, p_naive: found.p_naive }).collect()
+    }
+}
+
+/// What was found about one series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesFound {
+    /// Index of the subject.
+    pub subject: usize,
+    /// Number of values.
+    pub n: usize,
+    /// The largest absolute autocorrelation over `lags_r_default` lags.
+    pub acf_max_r_default: f64,
+    /// The lags that R's `acf` takes by itself: 10 log₁₀ n.
+    pub lags_r_default: usize,
+    /// The largest absolute autocorrelation over 30 lags.
+    pub acf_max_30: f64,
+    /// What the autocorrelation at one lag stays below in 95 of 100 series of independent values: 1.96/√n.
+    pub acf_bound: f64,
+    /// Rank autocorrelation of neighbours.
+    pub lag1: f64,
+    /// How many values one independent value takes: at least 1.
+    pub autocorrelation_time: f64,
+    /// Independent values that the series is worth: n / autocorrelation time.
+    pub effective: f64,
+    /// Change from the first to the last third, in the base unit, where it is more than chance.
+    pub drift: Option<f64>,
+    /// Skewness g₁ and excess kurtosis g₂; NaN for constant values. Both are 0 for the normal law.
+    pub moments: (f64, f64),
+    /// How far the values lie from the usual laws: for information, since nothing here needs any of them.
+    pub laws: Vec<LawFound>,
+    /// Runs that failed, and runs that hit the time limit.
+    pub failures: (usize, usize),
+}
+
+impl SeriesFound {
+    /// Values that count: all, or the effective ones where dependence matters.
+    pub fn counting(&self) -> f64 {
+        if self.share() < DEPENDENT_BELOW { self.effective } else { self.n as f64 }
+    }
+
+    /// True when so few values count that chance alone hardly gives it: the sum over the lags of an independent series of some
+    /// hundred values often makes less than nine in ten of them, but seldom beside a correlation of neighbours.
+    fn is_beyond_chance(&self) -> bool {
+        let by_neighbours = self.lag1 > CHANCE_Z / (self.n as f64).sqrt();
+        self.share() < DEPENDENT_BELOW && (by_neighbours || self.share() < SURELY_BELOW)
+    }
+
+    /// Effective values as a share of all.
+    pub fn share(&self) -> f64 {
+        self.effective / self.n as f64
+    }
+
+    pub(super) fn of(subject: usize, values: &[f64]) -> Self {
+        let n = values.len();
+        let lags_r_default =
+            ((10.0 * (n.max(1) as f64).log10()).floor() as usize).min(n.saturating_sub(1));
+        let acf = autocorrelation::autocorrelation(values, LAGS.max(lags_r_default));
+        let largest =
+            |lags: usize| acf.iter().take(lags).fold(0.0, |most: f64, r| most.max(r.abs()));
+        let autocorrelation_time =
+            if n < JUDGED_FROM { 1.0 } else { autocorrelation::autocorrelation_time(values) };
+        Self {
+            subject,
+            n,
+            acf_max_r_default: largest(lags_r_default),
+            lags_r_default,
+            acf_max_30: largest(LAGS),
+            acf_bound: normal::two_sided(0.95) / (n as f64).sqrt(),
+            lag1: autocorrelation::rank_autocorrelation(values, 1).first().copied().unwrap_or(0.0),
+            autocorrelation_time,
+            effective: n as f64 / autocorrelation_time,
+            drift: None,
+            moments: (descriptive::skewness(values), descriptive::excess_kurtosis(values)),
+            laws: LawFound::all(values),
+            failures: (0, 0),
+        }
+    }
+}
+
+/// What was found about the samples of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Validity {
+    /// The series, the reference first; of one subject alone, one.
+    pub series: Vec<SeriesFound>,
+    /// The per-block differences; `None` when not taken in blocks.
+    pub differences: Option<SeriesFound>,
+    /// The step in which values come, in the base unit.
+    pub clock_step: f64,
+    /// Rank autocorrelation of successive differences where the difference changed during a run in blocks.
+    pub wandering: Option<f64>,
+    /// What may make the values hang together; empty unless they do.
+    pub causes: Vec<Cause>,
+}
+
+impl Validity {
+    /// The series that dependence is judged of.
+    pub(super) fn judged(&self) -> &[SeriesFound] {
+        self.differences.as_ref().map_or(&self.series, std::slice::from_ref)
+    }
+
+    /// Values (or blocks) of each that count: for sides of different size what two equal ones would be worth.
+    pub(super) fn counting(&self) -> f64 {
+        if let Some(differences) = &self.differences {
+            // The drawn order makes blocks count in full unless the difference wandered.
+            let wanders = self.wandering.is_some();
+            return if wanders { differences.counting() } else { differences.n as f64 };
+        }
+        let judged = self.judged();
+        judged.len() as f64 / judged.iter().map(|series| 1.0 / series.counting()).sum::<f64>()
+    }
+
+    /// True when dependence widens what rests on these values.
+    pub(super) fn is_dependent(&self) -> bool {
+        self.judged().iter().any(|series| series.share() < DEPENDENT_BELOW)
+    }
+}
+
+pub(super) fn step(
+    samples: &Samples,
+    analysis: &Analysis,
+    protocol: &Protocol,
+    comparison: Option<&Comparison>,
+    values: &Values,
+) -> Step<Validity> {
+    let found_of = |subject: usize, of: &[f64]| {
+        let described = analysis.primary_of(subject);
+        let ended = |f: &dyn Fn(Outcome) -> bool| samples.count_outcomes(subject, f);
+        SeriesFound {
+            drift: described.and_then(|d| d.drift),
+            failures: (
+                ended(&|o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_))),
+                ended(&|o| o == Outcome::Timeout),
+            ),
+            ..SeriesFound::of(subject, of)
+        }
+    };
+    let mut series: Vec<SeriesFound> =
+        protocol.against.iter().map(|&against| found_of(against, &values.against)).collect();
+    series.push(found_of(protocol.of, &values.of));
+    let differences = values.differences.as_ref().map(|d| SeriesFound::of(protocol.of, d));
+    let clock_step = paired::clock_step(&values.against, &values.of, Scale::Shift);
+    let wandering = comparison.and_then(|c| c.wandering);
+    let mut found = Validity { series, differences, clock_step, wandering, causes: Vec::new() };
+
+    let mut reasons = Vec::new();
+    if comparison.is_some_and(|c| c.mixed) {
+        reasons.push(Reason::Mixed);
+    }
+    enough(&found, &mut reasons);
+    dependence(&found, protocol, &mut reasons);
+    stationarity(&found, protocol, &mut reasons);
+    if !protocol.paired {
+        for (series, of) in found.series.iter().rev().zip([&values.of, &values.against]) {
+            reasons.extend(unsteady(series, of, protocol));
+        }
+    }
+    clock(&found, protocol, values, &mut reasons);
+    for series in &found.series {
+        let subject = series.subject;
+        let runs = samples.count_outcomes(subject, |_| true);
+        let (failed, late) = series.failures;
+        if failed > 0 {
+            reasons.push(Reason::Failures { subject, failed, runs });
+        }
+        if late > 0 {
+            reasons.push(Reason::Timeouts { subject, late, runs });
+        }
+    }
+    if protocol.against.is_some() && !protocol.paired {
+        reasons.push(Reason::Unpaired);
+    }
+    let dependent = |reason: &Reason| {
+        matches!(
+            reason,
+            Reason::TooDependent { .. } | Reason::Dependent { .. } | Reason::Wandering { .. }
+        )
+    };
+    if reasons.iter().any(dependent) {
+        let drifts = found.series.iter().any(|series| series.drift.is_some());
+        found.causes = causes(&analysis.environment, drifts);
+    }
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.status()));
+    Step::of(found, reasons)
+}
+
+fn enough(found: &Validity, reasons: &mut Vec<Reason>) {
+    for series in found.judged() {
+        if series.n < FEWEST {
+            let (subject, n) = (series.subject, series.n);
+            reasons.push(Reason::TooFewValues { subject, n, fewest: FEWEST });
+        }
+    }
+}
+
+fn dependence(found: &Validity, protocol: &Protocol, reasons: &mut Vec<Reason>) {
+    if protocol.paired {
+        // The order within a block was drawn, so that dependence alone costs nothing; a difference that wanders does.
+        if let Some(lag1) = found.wandering {
+            reasons.push(Reason::Wandering { lag1 });
+        }
+        return;
+    }
+    for series in found.judged() {
+        let &SeriesFound { subject, effective, n, .. } = series;
+        if n < JUDGED_FROM {
+            if n >= FEWEST {
+                reasons.push(Reason::DependenceUnknown { n });
+            }
+        } else if series.share() < REFUSED_BELOW || effective < FEWEST_EFFECTIVE {
+            reasons.push(Reason::TooDependent { subject, effective, n });
+        } else if series.is_beyond_chance() {
+            reasons.push(Reason::Dependent { subject, effective, n });
+        } else if series.share() < DEPENDENT_BELOW {
+            reasons.push(Reason::PerhapsDependent { subject, effective, n });
+        }
+    }
+}
+
+fn stationarity(found: &Validity, protocol: &Protocol, reasons: &mut Vec<Reason>) {
+    for series in &found.series {
+        if let Some(drift) = series.drift {
+            let subject = series.subject;
+            // A threshold of NaN is no yardstick: then every drift is told.
+            let matters = !protocol.paired
+                && (drift.abs() > protocol.threshold || protocol.threshold.is_nan());
+            reasons.push(if matters {
+                Reason::Drift { subject, drift }
+            } else {
+                Reason::SmallDrift { subject, drift }
+            });
+        }
+    }
+}
+
+/// Parts of a series that lie farther apart than the threshold, where chance would hardly make any.
+fn unsteady(series: &SeriesFound, values: &[f64], protocol: &Protocol) -> Option<Reason> {
+    let tolerance = protocol.threshold / descriptive::median(values).abs();
+    if !tolerance.is_finite() {
+        return None;
+    }
+    let lower_is_better = protocol.better == Better::Lower;
+    let (_, seed) = protocol.resampling;
+    let found = steady_state(values, tolerance, lower_is_better, UNSTEADY_LEVEL, seed)?;
+    (found.label != Label::Flat).then_some(Reason::Unsteady {
+        subject: series.subject,
+        label: found.label,
+        begins: found.begins,
+        parts: found.parts.len(),
+    })
+}
+
+fn clock(found: &Validity, protocol: &Protocol, values: &Values, reasons: &mut Vec<Reason>) {
+    let constant = |of: &[f64]| of.len() > 1 && of.iter().all(|v| *v == of[0]);
+    for (series, of) in found.series.iter().rev().zip([&values.of, &values.against]) {
+        if constant(of) {
+            reasons.push(Reason::AllEqual { subject: series.subject });
+        }
+    }
+    let mut sorted = descriptive::sorted(&[values.against.as_slice(), &values.of].concat());
+    let all = sorted.len();
+    sorted.dedup();
+    let in_steps = sorted.len() as f64 <= STEPPED_BELOW * all as f64;
+    if in_steps && found.clock_step > COARSE_SHARE * protocol.threshold {
+        reasons.push(Reason::CoarseClock { step: found.clock_step });
+    }
+}

@@ -1,0 +1,105 @@
+//! Where in the distribution the difference lies: quantile by quantile, and whether the tail tells another story than the
+//! centre.
+//!
+//! The numbers are those of [`assay_stats::quantile_difference`]; blocks are not used, so that what slows down a whole block
+//! only widens the intervals. Decides nothing: the verdict stays that of the centre.
+
+use crate::comparison::Comparison;
+use crate::verdict::{Scale, Verdict};
+use assay_data::Better;
+use assay_stats::quantile_difference::{self, QuantileDifference, SHARES};
+
+/// Fewest values on each side.
+pub const FEWEST: usize = 20;
+/// Quantiles from here on (for what is better when higher, from 1 minus this down) are the tail that hurts.
+const TAIL: f64 = 0.9;
+
+/// The quantiles of two series, in the order in which they were taken; empty below [`FEWEST`] values on a side. O(n log n).
+pub fn of(reference: &[f64], other: &[f64], confidence: f64) -> Vec<QuantileDifference> {
+    if reference.len().min(other.len()) < FEWEST {
+        return Vec::new();
+    }
+    quantile_difference::quantile_differences(reference, other, &SHARES, confidence)
+}
+
+/// The outermost quantile of the tail that hurts, where it differs by more than the threshold although the centre does not, or
+/// differs the other way; adjusted for all quantiles. `None` where the centre has no interval, or tells the same.
+pub fn tail(c: &Comparison, better: Better, confidence: f64) -> Option<QuantileDifference> {
+    c.decision.interval?;
+    let centre = match c.decision.verdict {
+        Verdict::Faster | Verdict::Slower => c.decision.estimate.signum(),
+        Verdict::Equivalent | Verdict::Inconclusive => 0.0,
+    };
+    let differs = |q: &&QuantileDifference| {
+        let hurts = match better {
+            Better::Lower => q.share >= TAIL,
+            Better::Higher => 1.0 - q.share >= TAIL,
+        };
+        let beyond = match c.decision.scale {
+            Scale::Ratio => q.ratio_interval.map(|i| (i.lower.ln(), i.upper.ln())),
+            Scale::Shift => q.interval.map(|i| (i.lower, i.upper)),
+        }
+        .is_some_and(|(lower, upper)| {
+            lower > c.decision.threshold || upper < -c.decision.threshold
+        });
+        let real = q.adjusted.is_some_and(|p| p <= 1.0 - confidence);
+        hurts && beyond && real && q.difference.signum() != centre
+    };
+    let outermost = |q: &&QuantileDifference| (q.share - 0.5).abs();
+    c.quantiles.iter().filter(differs).max_by(|a, b| outermost(a).total_cmp(&outermost(b))).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::Question;
+    use assay_data::{Plan, Threshold};
+    use assay_stats::resampling::Stream;
+
+    fn compared(reference: &[f64], other: &[f64], better: Better) -> Comparison {
+        let plan = Plan::sequential(0.95, Threshold::default(), 0);
+        let question = Question { plan: &plan, metric: 0, better, against: 0, of: 1, share: 1 };
+        let mut c = Comparison::of_recordings(question, reference, other);
+        c.quantiles = of(reference, other, 0.95);
+        c
+    }
+
+    /// Around 100 with 1 %, and this share of values lower or higher by `by`.
+    fn drawn(seed: u64, share: f64, by: f64) -> Vec<f64> {
+        let mut stream = Stream::new(seed, 0);
+        (0..1500)
+            .map(|_| 100.0 + stream.normal() + if stream.uniform() < share { by } else { 0.0 })
+            .collect()
+    }
+
+    #[test]
+    fn a_tail_that_moves_alone_is_told_of() {
+        let found = compared(&drawn(1, 0.0, 0.0), &drawn(2, 0.03, 15.0), Better::Lower);
+        assert_eq!(found.decision.verdict, Verdict::Equivalent);
+        let told = tail(&found, Better::Lower, 0.95);
+        assert!(told.is_some_and(|q| q.share == 0.99 && q.difference > 10.0), "{told:?}");
+    }
+
+    #[test]
+    fn a_tail_that_goes_with_the_centre_is_not_worth_a_line() {
+        let slower: Vec<f64> = drawn(3, 0.03, 15.0).iter().map(|v| v * 1.1).collect();
+        let found = compared(&drawn(1, 0.0, 0.0), &slower, Better::Lower);
+        assert_eq!(tail(&found, Better::Lower, 0.95), None);
+        let same = compared(&drawn(1, 0.03, 15.0), &drawn(4, 0.03, 15.0), Better::Lower);
+        assert_eq!(tail(&same, Better::Lower, 0.95), None);
+    }
+
+    #[test]
+    fn for_rates_it_is_the_lower_tail_that_hurts() {
+        let found = compared(&drawn(1, 0.0, 0.0), &drawn(2, 0.15, -40.0), Better::Higher);
+        let told = tail(&found, Better::Higher, 0.95);
+        assert!(told.is_some_and(|q| q.share == 0.1 && q.difference < -10.0), "{told:?}");
+        assert_eq!(tail(&found, Better::Lower, 0.95), None);
+    }
+
+    #[test]
+    fn few_values_have_no_quantiles_to_compare() {
+        assert!(of(&[1.0; 19], &[1.0; 50], 0.95).is_empty());
+        assert_eq!(of(&[1.0; 20], &[1.0; 20], 0.95).len(), SHARES.len());
+    }
+}

@@ -1,0 +1,416 @@
+//! Whether a result was confirmed when the same experiment was run again.
+//!
+//! A second run never gives the same numbers. What it must give, if the first was right, is the same verdict, and a difference that lies
+//! where the first one predicts it: the uncertainty of both runs together. So the change from then to now gets an interval of its own, by
+//! the method of variance estimates recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates e and half widths
+//! toward the other run, e₂ − e₁ ± √(h₁² + h₂²), each side by its own half widths. That is the prediction interval of Patil, Peng &
+//! Leek (2016) for intervals that need not be symmetric. Sizes agree where it holds 0, or lies wholly within the threshold.
+//!
+//! What the verdicts and the agreement come to is the table of [`judge`]. Nothing is measured or shown here.
+
+use crate::analysis::Analysis;
+use crate::comparison::Comparison;
+use crate::describe::Description;
+use crate::verdict::{Scale, Verdict};
+use assay_stats::Interval;
+
+/// What became of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// The same again.
+    Confirmed,
+    /// One of the runs does not know enough.
+    Unknown,
+    /// Not the same, though the two do not exclude each other.
+    NotConfirmed,
+    /// Both can't be true of the same thing.
+    Contradicted,
+}
+
+impl Status {
+    /// The word that JSON uses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Unknown => "unknown",
+            Self::NotConfirmed => "not_confirmed",
+            Self::Contradicted => "contradicted",
+        }
+    }
+}
+
+/// Why a result has its status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The same verdict, and the sizes agree.
+    Same,
+    /// The size is not the one that the first run predicts.
+    OtherSize,
+    /// Faster then, slower now, or the other way round.
+    OtherDirection,
+    /// A difference that matters then, none now.
+    Gone,
+    /// No difference that matters then, one now.
+    New,
+    /// A difference that may be too small to matter, and none that matters: both can be true.
+    BothSmall,
+    /// The second run has no verdict, but its size agrees.
+    OpenNow,
+    /// The first run had no verdict.
+    OpenThen,
+    /// One of the runs has no interval.
+    NoInterval,
+    /// One run was decided on ratios and the other on differences.
+    OtherScale,
+}
+
+impl Reason {
+    /// The word that JSON uses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::OtherSize => "other_size",
+            Self::OtherDirection => "other_direction",
+            Self::Gone => "gone",
+            Self::New => "new",
+            Self::BothSmall => "both_small",
+            Self::OpenNow => "open_now",
+            Self::OpenThen => "open_then",
+            Self::NoInterval => "no_interval",
+            Self::OtherScale => "other_scale",
+        }
+    }
+}
+
+/// What one run said. Numbers are on the scale of the replication: natural logarithms, or base units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Said {
+    /// Its estimate: of the difference, or of the median where nobody was compared.
+    pub estimate: f64,
+    /// Its interval, at its own level; `None` where it has none.
+    pub interval: Option<Interval>,
+    /// Its verdict; `None` where nobody was compared.
+    pub verdict: Option<Verdict>,
+    /// Whether the direction was known, but not that the difference matters.
+    pub possibly_below_threshold: bool,
+}
+
+/// A result then and now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Replicated {
+    /// Index of the subject, in both runs.
+    pub of: usize,
+    /// Index of the subject that it was compared with; `None` where its median is the result.
+    pub against: Option<usize>,
+    /// Scale of all numbers here.
+    pub scale: Scale,
+    /// The first run.
+    pub then: Said,
+    /// The second run.
+    pub now: Said,
+    /// Now − then.
+    pub change: f64,
+    /// Interval of the change; `None` where one of the runs has no interval.
+    pub change_interval: Option<Interval>,
+    /// The second effect as a multiple of the first; `None` where the first run had no direction.
+    pub effect_ratio: Option<f64>,
+    /// What became of the result.
+    pub status: Status,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// All results of a run, then and now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replication {
+    /// In the order of the subjects: every comparison of the primary metric, or where nobody was compared, every median.
+    pub results: Vec<Replicated>,
+}
+
+impl Replication {
+    /// Holds two analyses of the same plan side by side. Subjects are matched by their order, which repeating a run keeps.
+    pub fn of(then: &Analysis, now: &Analysis) -> Self {
+        let mut results = Vec::new();
+        for old in &then.comparisons {
+            if let Some(new) =
+                now.comparisons.iter().find(|c| (c.of, c.against) == (old.of, old.against))
+            {
+                results.push(compared(old, new));
+            }
+        }
+        if then.comparisons.is_empty() {
+            for subject in 0..then.subjects.len() {
+                if let (Some(old), Some(new)) = (then.primary_of(subject), now.primary_of(subject))
+                {
+                    results.push(alone(subject, old, new));
+                }
+            }
+        }
+        Self { results }
+    }
+
+    /// The worst of all: contradicted before not confirmed before unknown. `Unknown` when there is no result.
+    pub fn status(&self) -> Status {
+        self.results.iter().map(|result| result.status).max().unwrap_or(Status::Unknown)
+    }
+}
+
+fn compared(old: &Comparison, new: &Comparison) -> Replicated {
+    let said = |c: &Comparison| Said {
+        estimate: c.decision.estimate,
+        interval: c.decision.interval,
+        verdict: Some(c.decision.verdict),
+        possibly_below_threshold: c.decision.possibly_below_threshold,
+    };
+    let (then, now) = (said(old), said(new));
+    let (change, change_interval) = change(then, now);
+    let same_scale = old.decision.scale == new.decision.scale;
+    let agree = change_interval.map(|i| agrees(i, old.decision.threshold));
+    let (status, reason) =
+        if same_scale { judge(then, now, agree) } else { (Status::Unknown, Reason::OtherScale) };
+    let ratio = now.estimate / then.estimate;
+    Replicated {
+        of: old.of,
+        against: Some(old.against),
+        scale: old.decision.scale,
+        then,
+        now,
+        change: if same_scale { change } else { f64::NAN },
+        change_interval: change_interval.filter(|_| same_scale),
+        effect_ratio: Some(ratio).filter(|ratio| {
+            ratio.is_finite() && same_scale && old.decision.verdict.is_directional()
+        }),
+        status,
+        reason,
+    }
+}
+
+fn alone(subject: usize, old: &Description, new: &Description) -> Replicated {
+    let positive = |d: &Description| d.min > 0.0;
+    let scale = if positive(old) && positive(new) { Scale::Ratio } else { Scale::Shift };
+    let on_scale = |value: f64| if scale == Scale::Ratio { value.ln() } else { value };
+    let said = |d: &Description| Said {
+        estimate: on_scale(d.median),
+        interval: d
+            .median_interval
+            .map(|i| Interval { lower: on_scale(i.lower), upper: on_scale(i.upper) }),
+        verdict: None,
+        possibly_below_threshold: false,
+    };
+    let (then, now) = (said(old), said(new));
+    let (change, change_interval) = change(then, now);
+    let (status, reason) = match change_interval {
+        None => (Status::Unknown, Reason::NoInterval),
+        Some(interval) if interval.contains(0.0) => (Status::Confirmed, Reason::Same),
+        Some(_) => (Status::NotConfirmed, Reason::OtherSize),
+    };
+    Replicated {
+        of: subject,
+        against: None,
+        scale,
+        then,
+        now,
+        change,
+        change_interval,
+        effect_ratio: None,
+        status,
+        reason,
+    }
+}
+
+/// Now − then, with its interval.
+fn change(then: Said, now: Said) -> (f64, Option<Interval>) {
+    let change = now.estimate - then.estimate;
+    let interval = then.interval.zip(now.interval).map(|(old, new)| Interval {
+        lower: change - (now.estimate - new.lower).hypot(old.upper - then.estimate),
+        upper: change + (new.upper - now.estimate).hypot(then.estimate - old.lower),
+    });
+    (change, interval.filter(Interval::is_bounded))
+}
+
+fn agrees(change: Interval, threshold: f64) -> bool {
+    change.contains(0.0) || (change.lower > -threshold && change.upper < threshold)
+}
+
+/// What two verdicts come to; `agree` says whether the sizes do, and is `None` where that can't be known.
+///
+/// | then | now | sizes agree | they do not |
+/// |---|---|---|---|
+/// | a verdict | the same | confirmed | not confirmed |
+/// | faster | slower, or the other way round | contradicted | contradicted |
+/// | a difference that matters | equivalent, or the other way round | contradicted | contradicted |
+/// | a difference that may be too small to matter | equivalent, or the other way round | unknown | not confirmed |
+/// | inconclusive, or any | any, or inconclusive | unknown | not confirmed |
+pub fn judge(then: Said, now: Said, agree: Option<bool>) -> (Status, Reason) {
+    use Verdict::{Equivalent, Inconclusive};
+    let (Some(agree), Some(old), Some(new)) = (agree, then.verdict, now.verdict) else {
+        return (Status::Unknown, Reason::NoInterval);
+    };
+    let unless_other_size = |status, reason| {
+        if agree { (status, reason) } else { (Status::NotConfirmed, Reason::OtherSize) }
+    };
+    match (old, new) {
+        (Inconclusive, _) => unless_other_size(Status::Unknown, Reason::OpenThen),
+        (_, Inconclusive) => unless_other_size(Status::Unknown, Reason::OpenNow),
+        (old, new) if old == new => unless_other_size(Status::Confirmed, Reason::Same),
+        (Equivalent, _) if now.possibly_below_threshold => {
+            unless_other_size(Status::Unknown, Reason::BothSmall)
+        }
+        (_, Equivalent) if then.possibly_below_threshold => {
+            unless_other_size(Status::Unknown, Reason::BothSmall)
+        }
+        (Equivalent, _) => (Status::Contradicted, Reason::New),
+        (_, Equivalent) => (Status::Contradicted, Reason::Gone),
+        _ => (Status::Contradicted, Reason::OtherDirection),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Options, analyse};
+    use crate::mock::{Recipe, Simulation};
+    use assay_data::{Metric, Observation, Plan, Samples, StopRule, Threshold};
+    use proptest::prelude::*;
+
+    fn said(verdict: Verdict, possibly: bool, estimate: f64, half: f64) -> Said {
+        Said {
+            estimate,
+            interval: Some(Interval { lower: estimate - half, upper: estimate + half }),
+            verdict: Some(verdict),
+            possibly_below_threshold: possibly,
+        }
+    }
+
+    #[test]
+    fn two_verdicts_come_to_what_the_table_says() {
+        use Verdict::{Equivalent, Faster, Inconclusive, Slower};
+        let status = |old, old_small, new, new_small, agree| {
+            judge(said(old, old_small, 0.0, 1.0), said(new, new_small, 0.0, 1.0), agree).0
+        };
+        let both = |old, old_small, new, new_small| {
+            [Some(true), Some(false)].map(|agree| status(old, old_small, new, new_small, agree))
+        };
+        use Status::{Confirmed, Contradicted, NotConfirmed, Unknown};
+        assert_eq!(both(Faster, false, Faster, false), [Confirmed, NotConfirmed]);
+        assert_eq!(both(Equivalent, false, Equivalent, false), [Confirmed, NotConfirmed]);
+        assert_eq!(both(Faster, false, Slower, false), [Contradicted; 2]);
+        assert_eq!(both(Slower, true, Faster, true), [Contradicted; 2]);
+        assert_eq!(both(Faster, false, Equivalent, false), [Contradicted; 2]);
+        assert_eq!(both(Equivalent, false, Slower, false), [Contradicted; 2]);
+        assert_eq!(both(Faster, true, Equivalent, false), [Unknown, NotConfirmed]);
+        assert_eq!(both(Equivalent, false, Faster, true), [Unknown, NotConfirmed]);
+        assert_eq!(both(Inconclusive, false, Faster, false), [Unknown, NotConfirmed]);
+        assert_eq!(both(Faster, false, Inconclusive, false), [Unknown, NotConfirmed]);
+        assert_eq!(status(Faster, false, Faster, false, None), Unknown);
+    }
+
+    #[test]
+    fn the_change_has_the_uncertainty_of_both_runs() {
+        let then = said(Verdict::Faster, false, -0.10, 0.03);
+        let now = said(Verdict::Faster, false, -0.06, 0.04);
+        let (change, interval) = change(then, now);
+        let interval = interval.expect("both have one");
+        assert!((change - 0.04).abs() < 1e-12);
+        assert!((interval.lower + 0.01).abs() < 1e-12 && (interval.upper - 0.09).abs() < 1e-12);
+        assert!(agrees(interval, 0.01));
+        assert!(!agrees(Interval { lower: 0.001, upper: 0.02 }, 0.01));
+        assert!(agrees(Interval { lower: 0.001, upper: 0.002 }, 0.01));
+        let open = Said { interval: None, ..now };
+        assert_eq!(super::change(then, open).1, None);
+    }
+
+    /// An experiment of so many blocks on two normal programs.
+    fn experiment(seed: u64, blocks: u32, laws: &[&str]) -> Analysis {
+        let subjects =
+            laws.iter().enumerate().map(|(i, law)| (i.to_string(), law.parse().expect("a law")));
+        let recipe = Recipe {
+            subjects: subjects.collect(),
+            count: blocks,
+            seed,
+            blocks: true,
+            ..Recipe::default()
+        };
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        for (name, _) in &recipe.subjects {
+            samples.add_subject(name);
+        }
+        samples.plan = Some(Plan {
+            stop: StopRule::Fixed { blocks },
+            ..Plan::sequential(0.95, Threshold::default(), seed)
+        });
+        for drawn in Simulation::new(recipe).expect("sound") {
+            let drawn = drawn.expect("finite");
+            let (block, position) = drawn.place.expect("in blocks");
+            samples.push(Observation {
+                subject: drawn.subject,
+                block: Some(block),
+                position: Some(position),
+                values: vec![drawn.value],
+                ..Observation::default()
+            });
+        }
+        analyse(&samples, &Options::default()).expect("samples")
+    }
+
+    /// How often a result of 60 blocks has each status when it is repeated with 60 blocks.
+    fn repeated(laws: &[&str], again: &[&str]) -> [usize; 4] {
+        let mut counts = [0; 4];
+        for seed in 0..300 {
+            let then = experiment(2 * seed, 60, laws);
+            let now = experiment(2 * seed + 1, 60, again);
+            counts[Replication::of(&then, &now).status() as usize] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn a_true_result_is_confirmed_and_a_false_one_is_not() {
+        // A difference of 5 % with a spread of 3 %: seen clearly in every run of 60 blocks.
+        let [confirmed, _, not, contradicted] =
+            repeated(&["normal(100, 3)", "normal(95, 3)"], &["normal(100, 3)", "normal(95, 3)"]);
+        // The prediction holds in 95 of 100 cases.
+        assert!(
+            confirmed >= 270 && not <= 25 && contradicted == 0,
+            "{confirmed} {not} {contradicted}"
+        );
+        let [confirmed, _, not, contradicted] =
+            repeated(&["normal(100, 3)", "normal(95, 3)"], &["normal(95, 3)", "normal(100, 3)"]);
+        assert_eq!((confirmed, not, contradicted), (0, 0, 300));
+        let [confirmed, _, not, _] =
+            repeated(&["normal(100, 3)", "normal(95, 3)"], &["normal(100, 3)", "normal(90, 3)"]);
+        assert!(confirmed == 0 && not >= 295, "{confirmed} {not}");
+    }
+
+    #[test]
+    fn a_program_alone_is_confirmed_by_its_median() {
+        let [confirmed, unknown, not, _] = repeated(&["normal(100, 3)"], &["normal(100, 3)"]);
+        assert!(confirmed >= 270 && unknown == 0, "{confirmed} {not}");
+        let [confirmed, _, not, _] = repeated(&["normal(100, 3)"], &["normal(110, 3)"]);
+        assert_eq!((confirmed, not), (0, 300));
+    }
+
+    #[test]
+    fn too_few_blocks_can_not_tell() {
+        let then = experiment(1, 60, &["normal(100, 3)", "normal(95, 3)"]);
+        let now = experiment(2, 3, &["normal(100, 3)", "normal(95, 3)"]);
+        let replication = Replication::of(&then, &now);
+        assert_eq!(replication.status(), Status::Unknown);
+        assert_eq!(replication.results[0].reason, Reason::NoInterval);
+        assert_eq!(Replication { results: Vec::new() }.status(), Status::Unknown);
+    }
+
+    proptest! {
+        #[test]
+        fn a_run_confirms_itself(estimate in -1.0..1.0, half in 0.0..1.0) {
+            for verdict in [Verdict::Faster, Verdict::Slower, Verdict::Equivalent] {
+                let run = said(verdict, false, estimate, half);
+                let (change, interval) = change(run, run);
+                let interval = interval.expect("both have one");
+                prop_assert!(change == 0.0 && interval.contains(0.0));
+                let agree = Some(agrees(interval, 0.01));
+                prop_assert_eq!(judge(run, run, agree), (Status::Confirmed, Reason::Same));
+            }
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! `assay plan`: how many runs a question needs, or which difference a number of runs can show.
+//!
+//! Reads numbers or a pilot, asks the analysis, shows. Nothing is computed here.
+
+use crate::args::{LookArgs, ReadingArgs};
+use crate::{Ending, output, present};
+use anyhow::{Context, bail};
+use assay_analysis::planning::{Alternative, Asked, Kind, Measure, from_numbers, from_pilot};
+use assay_data::unit::{Quantity, parse_quantity};
+use assay_data::{Threshold, Unit, import};
+use assay_report::{json::Meta, planning as report};
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Arguments of `assay plan`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Of runs, difference, standard deviation, significance and power give four; the fifth is worked out. A pilot, some runs measured \
+before, knows the standard deviation and more: the law of its values, which the rank test is simulated with, and how long it takes.
+
+Examples:
+  assay plan --delta 50us --sd 1912us --alpha 0.01 --power 0.95   how many runs?
+  assay plan --n 50000 --sd 30.77                                 which difference can be seen?
+  assay plan --n 50 --delta 1% --sd 3%                            how surely?
+  assay run --save pilot.assay A B
+  assay plan --pilot pilot.assay --threshold 1%                   how many, and how long does it take here?
+  assay plan --pilot pilot.assay --threshold 1% --blocks          the same in blocks, as `assay run` measures
+  assay plan --pilot times.csv --by 1 --value 2 --unit ns --delta 6.667us")]
+pub(crate) struct Args {
+    /// Runs of each; of --type paired, pairs
+    #[arg(long, value_name = "NUMBER", value_parser = runs)]
+    n: Option<f64>,
+
+    /// The difference to find: a number, an amount such as 50us, or a percentage (of the reference, with a pilot)
+    #[arg(long, visible_alias = "threshold", value_name = "SIZE", value_parser = size)]
+    delta: Option<Size>,
+
+    /// The standard deviation of the values (of pairs, of their differences), in the unit of --delta
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    sd: Option<Size>,
+
+    /// The significance: how often a difference may be found where there is none [default: 0.05]
+    #[arg(long, visible_alias = "sig-level", value_name = "CHANCE", value_parser = chance)]
+    alpha: Option<f64>,
+
+    /// The power: how often the difference must be found [default: 0.8]
+    #[arg(long, value_name = "CHANCE", value_parser = chance)]
+    power: Option<f64>,
+
+    /// Samples measured before: .assay, columns of numbers, or CSV; may be given for each of several files
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pilot: Vec<PathBuf>,
+
+    /// Plan blocks, each of which measures both
+    #[arg(long, requires = "pilot")]
+    blocks: bool,
+
+    /// Which differences count: to either side, only larger values, or only smaller ones
+    #[arg(long, value_name = "WHICH", default_value = "two-sided")]
+    alternative: Side,
+
+    /// What is compared: two samples, one sample with a number, or pairs
+    #[arg(long = "type", value_name = "WHAT", default_value = "two-sample")]
+    kind: What,
+
+    /// Count a difference found on the wrong side as found
+    #[arg(long)]
+    strict: bool,
+
+    /// Round the number of runs up to the next multiple [default: two digits, at most 1000]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..1_000_000_000))]
+    round: Option<u64>,
+
+    /// Seed of the bootstrap and of the simulation
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 53))]
+    seed: u64,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// Which differences count; also in R's spelling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Side {
+    /// To either side
+    #[value(alias = "two.sided")]
+    TwoSided,
+    /// The values are larger
+    #[value(alias = "one-sided", alias = "one.sided")]
+    Greater,
+    /// The values are smaller
+    Less,
+}
+
+/// What is compared; also in R's spelling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Two samples, each of n runs
+    #[value(alias = "two.sample")]
+    TwoSample,
+    /// One sample, with a number
+    #[value(alias = "one.sample")]
+    OneSample,
+    /// n pairs
+    Paired,
+}
+
+/// A size as it was typed.
+#[derive(Clone, Debug, PartialEq)]
+struct Size {
+    value: f64,
+    measure: Option<Measure>,
+}
+
+/// Plans, shows.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let planning = if args.pilot.is_empty() {
+        let (asked, measure) = numbers(args)?;
+        from_numbers(asked, measure)?
+    } else {
+        let samples = import::load(&args.pilot, &args.reading.options())?;
+        let unit_of = |metric: Option<&str>| {
+            let named = metric.and_then(|name| samples.metric_index(name));
+            let planned = samples.plan.as_ref().and_then(|p| samples.metric_index(&p.primary));
+            named.or(planned).map_or_else(
+                || samples.metrics.first().map(|m| m.unit.clone()),
+                |index| Some(samples.metrics[index].unit.clone()),
+            )
+        };
+        // The name given to the numbers of a file that has none is the metric's.
+        let metric = args.reading.metric.as_deref();
+        let unit = unit_of(metric).unwrap_or_default();
+        let asked = of_pilot(args, &unit)?;
+        from_pilot(asked, &samples, metric).with_context(|| {
+            args.pilot.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
+        })?
+    };
+    if args.look.json {
+        let meta = Meta { tool: present::TOOL.to_owned(), argv: present::argv(), file: None };
+        output::print(&format!("{:#}\n", report::json(&planning, &meta)))?;
+    } else {
+        output::print(&report::render(&planning, &present::screen(args.look.color)))?;
+    }
+    Ok(Ending::Fine)
+}
+
+/// What was asked, but for the sizes.
+fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> Asked {
+    Asked {
+        kind: match args.kind {
+            What::TwoSample => Kind::TwoSample,
+            What::OneSample => Kind::OneSample,
+            What::Paired => Kind::Paired,
+        },
+        alternative: match args.alternative {
+            Side::TwoSided => Alternative::TwoSided,
+            Side::Greater => Alternative::Greater,
+            Side::Less => Alternative::Less,
+        },
+        strict: args.strict,
+        n: args.n,
+        delta,
+        sd,
+        sig_level: args.alpha,
+        power: args.power,
+        round: args.round,
+        in_blocks: args.blocks,
+        seed: args.seed,
+    }
+}
+
+/// Sizes without a pilot: all in one unit, which `--unit` names for bare numbers.
+fn numbers(args: &Args) -> anyhow::Result<(Asked, Measure)> {
+    let bare = args.reading.unit.as_deref().map(bare_unit).transpose()?;
+    let (factor, bare) = bare.unwrap_or((1.0, Unit::One));
+    let read = |size: &Option<Size>| {
+        size.as_ref().map(|size| match &size.measure {
+            Some(measure) => (size.value, measure.clone()),
+            None => (size.value * factor, Measure::Unit(bare.clone())),
+        })
+    };
+    let (delta, sd) = (read(&args.delta), read(&args.sd));
+    if let (Some((_, delta)), Some((_, sd))) = (&delta, &sd)
+        && delta != sd
+    {
+        bail!(
+            "--delta is {} and --sd is {}; give both in the same unit",
+            spelled(delta),
+            spelled(sd)
+        );
+    }
+    let measure =
+        delta.as_ref().or(sd.as_ref()).map_or(Measure::Unit(bare), |(_, measure)| measure.clone());
+    let delta = delta.map(|(value, measure)| threshold(value, measure));
+    Ok((asked(args, delta, sd.map(|(value, _)| value)), measure))
+}
+
+/// Sizes beside a pilot: in its unit, or the difference as a share of its reference.
+fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<Asked> {
+    let scaled = matches!(unit, Unit::Second | Unit::Byte);
+    let amount = |option: &str, size: &Size| match &size.measure {
+        None if scaled => bail!(
+            "{option} {} of what? The pilot is in `{}`: write an amount with its unit{}",
+            size.value,
+            unit.symbol(),
+            if option == "--delta" { ", or a percentage" } else { "" }
+        ),
+        None => Ok((size.value, Measure::Unit(unit.clone()))),
+        Some(measure) => Ok((size.value, measure.clone())),
+    };
+    let delta = args.delta.as_ref().map(|size| amount("--delta", size)).transpose()?;
+    let sd = match args.sd.as_ref().map(|size| amount("--sd", size)).transpose()? {
+        Some((value, measure)) if measure == Measure::Unit(unit.clone()) => Some(value),
+        Some((_, measure)) => bail!(
+            "--sd is {}, and the pilot is in `{}`; give it in that unit",
+            spelled(&measure),
+            unit.symbol()
+        ),
+        None => None,
+    };
+    Ok(asked(args, delta.map(|(value, measure)| threshold(value, measure)), sd))
+}
+
+fn threshold(value: f64, measure: Measure) -> Threshold {
+    match measure {
+        Measure::Fraction => Threshold::Relative(value),
+        Measure::Unit(unit) => Threshold::Absolute { value, unit },
+    }
+}
+
+fn spelled(measure: &Measure) -> String {
+    match measure {
+        Measure::Fraction => "a percentage".to_owned(),
+        Measure::Unit(Unit::One) => "a plain number".to_owned(),
+        Measure::Unit(unit) => format!("in `{}`", unit.symbol()),
+    }
+}
+
+/// The unit that `--unit` names, and how many base units one of it is.
+fn bare_unit(symbol: &str) -> anyhow::Result<(f64, Unit)> {
+    match parse_quantity(&format!("1{symbol}")) {
+        Ok(Quantity::Amount(factor, unit)) => Ok((factor, unit)),
+        _ => bail!(
+            "--unit {symbol}: not a unit that is known here; known are ns, us, ms, s, min, h, B, KiB, MiB, GiB"
+        ),
+    }
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    let (value, measure) = match parse_quantity(text).map_err(|e| e.to_string())? {
+        Quantity::Fraction(fraction) => (fraction, Some(Measure::Fraction)),
+        Quantity::Amount(value, unit) => (value, Some(Measure::Unit(unit))),
+        Quantity::Bare(number) => (number, None),
+    };
+    if value > 0.0 {
+        Ok(Size { value, measure })
+    } else {
+        Err("it must be more than nothing: it is a size, and --alternative says to which side"
+            .to_owned())
+    }
+}
+
+fn chance(text: &str) -> Result<f64, String> {
+    let chance = match parse_quantity(text).map_err(|e| e.to_string())? {
+        Quantity::Fraction(chance) | Quantity::Bare(chance) => chance,
+        Quantity::Amount(..) => f64::NAN,
+    };
+    if chance > 0.0 && chance < 1.0 {
+        Ok(chance)
+    } else {
+        Err("write a chance between 0 and 1, like `0.05` or `5%`".to_owned())
+    }
+}
+
+fn runs(text: &str) -> Result<f64, String> {
+    match text.replace(',', "").parse::<f64>() {
+        Ok(n) if (2.0..=1e12).contains(&n) => Ok(n),
+        _ => Err("write a number of runs, at least 2".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_more_than_nothing_and_keep_their_unit() {
+        assert_eq!(size("5").map(|s| s.measure), Ok(None));
+        assert_eq!(size("5%").map(|s| s.measure), Ok(Some(Measure::Fraction)));
+        assert!(size("0").is_err() && size("-1ms").is_err() && size("x").is_err());
+    }
+
+    #[test]
+    fn chances_lie_between_never_and_always() {
+        assert_eq!(chance("5%"), Ok(0.05));
+        assert!(chance("5").is_err() && chance("0").is_err() && chance("1ms").is_err());
+    }
+
+    #[test]
+    fn there_are_two_runs_at_least() {
+        assert_eq!(runs("35,000"), Ok(35_000.0));
+        assert!(runs("1").is_err() && runs("nan").is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! `assay repeat`: measure a recorded run again, here or on another machine, and say whether its result was confirmed.
+
+use crate::args::{ShowArgs, seconds};
+use crate::session::{Record, Session};
+use crate::verbs::run::{self, Again};
+use crate::{Ending, output, present, seed, store};
+use anyhow::Context;
+use assay_analysis::replication::{Replication, Status};
+use assay_analysis::{Analysis, Options, analyse};
+use assay_data::{Environment, Samples, assay_file};
+use assay_report::replication::{ReplicationReport, json, render};
+use assay_report::terminal;
+use clap::{ArgAction, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// Arguments of `assay repeat`.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = "\
+The same commands with the same settings, metrics and plan, in an order drawn anew. Paths are looked up from here. The new run is \
+kept like any other, and can itself be repeated.
+
+A result is confirmed when the verdict is the same and its size lies where the first run predicts it; contradicted when both can't \
+be true of the same thing; not confirmed when its size is another; and unknown when one of the runs does not know enough. What is \
+not the same (the machine, the programs to the byte, what could not be set) is listed.
+
+Examples:
+  assay repeat run.assay
+  assay repeat -n 200 --fail-if not-confirmed run.assay
+  assay repeat --time 10min --save again.assay run.assay")]
+pub(crate) struct Args {
+    /// A run that `assay run` recorded
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Take exactly N blocks, instead of what the plan says
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+
+    /// Time budget, instead of that of the plan
+    #[arg(long, visible_alias = "budget", value_name = "SPAN", value_parser = seconds)]
+    time: Option<f64>,
+
+    /// Seed of the random order [default: drawn anew, and recorded]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
+    seed: Option<u64>,
+
+    /// Record the new run in this file [default: among the last 200 runs in the state directory]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_save")]
+    save: Option<PathBuf>,
+
+    /// Do not record the new run
+    #[arg(long)]
+    no_save: bool,
+
+    /// Leave host, directories and repository out of the record
+    #[arg(long)]
+    anonymous: bool,
+
+    /// End with status 1 if this is so; with 3 if it can't be told
+    #[arg(long, value_name = "OUTCOME", value_enum, value_delimiter = ',', action = ArgAction::Append)]
+    fail_if: Vec<FailIf>,
+
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+/// Outcomes that can fail a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailIf {
+    /// A result is not confirmed, or contradicted
+    NotConfirmed,
+    /// A result is contradicted
+    Contradicted,
+}
+
+/// Measures again, compares, shows.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    present::check_exports(&args.show)?;
+    if let Some(path) = &args.save {
+        store::check_named("--save", path)?;
+        anyhow::ensure!(
+            !is_same_file(path, &args.file),
+            "--save {}: that is the run that is to be repeated; give the new one a file of its own",
+            path.display()
+        );
+    }
+    let recorded = assay_file::read(&args.file)?;
+    let then =
+        analyse(&recorded, &Options::default()).with_context(|| args.file.display().to_string());
+    let wanted = Again {
+        recorded: &recorded,
+        path: &args.file,
+        runs: args.runs,
+        time: args.time,
+        seed: args.seed,
+        save: args.save.clone(),
+        no_save: args.no_save,
+        anonymous: args.anonymous,
+        show: args.show.clone(),
+    };
+    let then = then?;
+    run::again(wanted, &|_, session, record| decide(args, &recorded, &then, session, record))
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Holds both runs side by side and shows them; nothing when nothing was measured.
+fn decide(
+    args: &Args,
+    recorded: &Samples,
+    then: &Analysis,
+    session: &Session,
+    record: Option<&Record>,
+) -> anyhow::Result<Ending> {
+    let samples = &session.samples;
+    if samples.is_empty() {
+        return Ok(Ending::Fine);
+    }
+    let now = analyse(samples, &Options::default())?;
+    let mut differences = run::differences(recorded, &samples.subjects, &samples.environment);
+    differences.extend(settings(&recorded.environment, &samples.environment));
+    let replication = Replication::of(then, &now);
+    let report = ReplicationReport {
+        file: &args.file.display().to_string(),
+        then,
+        now: &now,
+        replication: &replication,
+        differences: &differences,
+    };
+    let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
+    let exported = present::export_all(&now, samples, &args.show, file);
+    if args.show.json {
+        output::print(&format!("{:#}\n", json(&report, &present::meta_of(samples, file))))?;
+    } else {
+        let screen = present::screen(args.show.color);
+        let whole = format!("{}\n{}", render(&report, &screen), terminal::render(&now, &screen));
+        output::print(&whole)?;
+    }
+    exported?;
+    Ok(judge(replication.status(), &args.fail_if))
+}
+
+/// Settings of the machine that a comparison of two runs should name, beyond what says which machine it is.
+const SETTINGS: [(&str, &str); 8] = [
+    ("distribution", "system"),
+    ("virtualisation", "virtual machine"),
+    ("container", "container"),
+    ("cpus_allowed", "CPUs allowed"),
+    ("governor", "governor"),
+    ("turbo", "turbo"),
+    ("aslr", "address randomisation"),
+    ("git_commit", "commit"),
+];
+
+fn settings(then: &Environment, now: &Environment) -> Vec<String> {
+    let differs = |&(fact, name): &(&str, &str)| {
+        let (before, after) = (then.facts.get(fact)?, now.facts.get(fact)?);
+        (before != after).then(|| format!("{name}: it was {before}, now it is {after}"))
+    };
+    SETTINGS.iter().filter_map(differs).collect()
+}
+
+fn judge(status: Status, fail_if: &[FailIf]) -> Ending {
+    let came_true = fail_if.iter().any(|condition| match condition {
+        FailIf::NotConfirmed => matches!(status, Status::NotConfirmed | Status::Contradicted),
+        FailIf::Contradicted => status == Status::Contradicted,
+    });
+    match status {
+        _ if came_true => Ending::FailIfCameTrue,
+        Status::Unknown if !fail_if.is_empty() => Ending::InconclusiveUnderFailIf,
+        _ => Ending::Fine,
+    }
+}

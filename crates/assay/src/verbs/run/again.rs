@@ -1,0 +1,70 @@
+//! The same experiment again: a recorded run's commands, settings, metrics and plan, with a seed of its own.
+//!
+//! The arguments come from the command line that the file holds, the plan from the file itself, since what fitted into the budget was
+//! decided after that line was typed. What is made of the two runs is the caller's business.
+
+use super::{Decide, Earlier, KeepArgs, begun, measure};
+use crate::args::ShowArgs;
+use crate::{Ending, seed};
+use anyhow::{Context, ensure};
+use assay_data::{Plan, Samples, StopRule};
+use std::path::{Path, PathBuf};
+
+/// What is wanted of a repetition, beyond what its file says.
+#[derive(Debug)]
+pub(crate) struct Again<'a> {
+    /// The run that is repeated, and its file.
+    pub recorded: &'a Samples,
+    pub path: &'a Path,
+    /// Blocks, instead of those of the plan.
+    pub runs: Option<u32>,
+    /// Time budget, instead of that of the plan, s.
+    pub time: Option<f64>,
+    /// Seed of the random order; by default a new one.
+    pub seed: Option<u64>,
+    pub save: Option<PathBuf>,
+    pub no_save: bool,
+    pub anonymous: bool,
+    pub show: ShowArgs,
+}
+
+/// Measures again, and has the result decided and shown.
+pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<Ending> {
+    let (recorded, place) = (wanted.recorded, wanted.path.display());
+    ensure!(
+        recorded.subjects.iter().any(|subject| subject.command.is_some()),
+        "{place} holds numbers, not commands: there is nothing that could be measured again. Hold it against another recording \
+         with `assay compare`"
+    );
+    let mut args = begun(recorded, wanted.path, "repeated")?;
+    let before = recorded.plan.clone().with_context(|| {
+        format!("{place} holds no plan, so it can't be repeated; give its commands to `assay run`")
+    })?;
+    let stop = wanted.runs.map_or(before.stop.clone(), |blocks| StopRule::Fixed { blocks });
+    let budget_seconds = match (wanted.time, wanted.runs) {
+        (Some(time), _) => Some(time),
+        // So many blocks were asked for, whatever they take.
+        (None, Some(_)) => None,
+        (None, None) => before.budget_seconds,
+    };
+    let until = before.until.clone().filter(|_| wanted.runs.is_none());
+    let seed = wanted.seed.unwrap_or_else(seed::fresh);
+    let plan = Plan { stop, budget_seconds, until, seed, ..before };
+    args.when.time = wanted.time.or(args.when.time);
+    args.judge.fail_if.clear();
+    args.show = wanted.show;
+    // That a large scan is meant was said when it was begun.
+    args.scan.yes = true;
+    args.keep = KeepArgs {
+        save: wanted.save,
+        no_save: wanted.no_save,
+        // Who left out where it was measured means that of the repetition, too.
+        anonymous: wanted.anonymous || args.keep.anonymous,
+        resume: None,
+        force: false,
+    };
+    let started = recorded.started.as_deref().unwrap_or("an unknown time");
+    let fact = format!("the run of {started}");
+    let repeated = Earlier::Repeated { plan, argv: recorded.argv.clone(), fact };
+    measure(&args, repeated, decide)
+}

@@ -1,0 +1,384 @@
+//! `assay simulate`: make up numbers whose truth is known, and write them where tools can read them.
+//!
+//! Numbers that were made up say so: law, seed and command line stand in the file itself. What the numbers are is decided in
+//! `assay_analysis::mock`; here they are only asked for and written.
+
+use crate::{Ending, present, seed, store};
+use anyhow::{Context, bail, ensure};
+use assay_analysis::mock::{Change, Drawn, Law, Numbers, Outliers, Recipe, Simulation, Tick};
+use assay_data::assay_file::{Header, Writer};
+use assay_data::{
+    Better, Metric, Observation, Plan, Samples, StopReason, StopRule, Subject, Threshold, Unit,
+    export,
+};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// How the first line of text begins; a file that begins so may be overwritten.
+const FIRST: &str = "# simulated: by assay";
+
+/// Arguments of `assay simulate`.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = "\
+Laws: a number, uniform(LOW, HIGH), normal(MEAN, SD), lognormal(MEAN_OF_LOG, SD_OF_LOG), exponential(MEAN), student(DF), \
+pareto(SHAPE, LEAST), mix(SHARE: LAW, ...); with +, -, * and parentheses. What stands twice is drawn twice.
+
+Examples:
+  assay simulate -n 50000 --law 'lognormal(5, 0.2)' --seed 1 --out s1.txt
+  assay simulate -n 50000 --law '4000 + lognormal(5, 0.2)' --seed 2 --out s2.txt
+  assay simulate --law '2000 * mix(70%: lognormal(0, 0.2), 20%: 1 + lognormal(0, 0.2), 10%: 3 + lognormal(0, 0.2))'
+  assay simulate --law 'normal(100, 5)' --outliers '1%: 10 x' --ar 0.5 --drift 5% --tick 'period 10, 3%'
+  assay simulate --unit us --step 1us --law 'lognormal(5, 0.2)' --out coarse.assay
+  assay simulate --blocks --subject 'old=normal(100, 5)' --subject 'new=normal(98, 5)' --out both.assay")]
+pub(crate) struct Args {
+    /// How the values are distributed, as in lognormal(5, 0.2)
+    #[arg(long, required_unless_present = "subject", conflicts_with = "subject")]
+    law: Option<String>,
+
+    /// A subject with its law, NAME=LAW; give it once per subject
+    #[arg(long, value_name = "NAME=LAW")]
+    subject: Vec<String>,
+
+    /// Number of values of every subject; with --blocks, of blocks
+    #[arg(short = 'n', long = "n", value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+
+    /// Seed of every random choice [default: drawn anew, and written into the file]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
+    seed: Option<u64>,
+
+    /// Where to write; .assay is a sample file, .csv has a column per subject [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Take one value of every subject per block, in random order, instead of one subject after the other
+    #[arg(long)]
+    blocks: bool,
+
+    /// Unit of the numbers: ns, us, ms, s, B, KiB, ... [default: none]
+    #[arg(long)]
+    unit: Option<String>,
+
+    /// What the numbers are called [default: value]
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+
+    #[command(flatten)]
+    trouble: TroubleArgs,
+}
+
+/// What goes wrong with the numbers.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "What goes wrong")]
+struct TroubleArgs {
+    /// Some values that are much larger: their share, and so many times (1%: 10 x) or so much more (1%: +300)
+    #[arg(long, value_name = "SHARE: SIZE")]
+    outliers: Option<String>,
+
+    /// How much every value remembers of the one before it, between -1 and 1; the law of each stays what it is
+    #[arg(long, value_name = "FACTOR", allow_hyphen_values = true, default_value_t = 0.0)]
+    ar: f64,
+
+    /// How much larger the last value is than the first, as in 5% or 300; in blocks, over all subjects
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    drift: Option<String>,
+
+    /// Something that comes back after every so many values and makes one larger, as in period 10, 3%
+    #[arg(long, value_name = "PERIOD, SIZE")]
+    tick: Option<String>,
+
+    /// Resolution of the clock: values are multiples of this, as in 1us
+    #[arg(long, value_name = "SIZE")]
+    step: Option<String>,
+}
+
+/// Where the numbers go, and as what.
+enum Form {
+    /// One number a line.
+    Lines,
+    /// A column for every subject.
+    Columns,
+    /// The table of observations, with their blocks.
+    Table,
+    /// A sample file.
+    Samples,
+}
+
+/// Draws and writes.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let numbers = args.unit.as_deref().map_or_else(Numbers::default, Numbers::of_symbol);
+    let recipe = recipe(args, &numbers)?;
+    let form = form(args, recipe.subjects.len())?;
+    let simulation = Simulation::new(recipe.clone())?;
+    let made = Made { args, recipe, numbers };
+    match &args.out {
+        Some(path) => {
+            check_place(path, &form)?;
+            let failed = || format!("cannot write {}", path.display());
+            let file = File::create(path).with_context(failed)?;
+            made.write(simulation, &form, BufWriter::new(file)).with_context(failed)?;
+        }
+        None => match made.write(simulation, &form, BufWriter::new(io::stdout().lock())) {
+            // A reader that has seen enough is no error.
+            Err(error) if is_broken_pipe(&error) => {}
+            other => other.context("standard output")?,
+        },
+    }
+    Ok(Ending::Fine)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+    kind == Some(io::ErrorKind::BrokenPipe)
+}
+
+fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
+    let mut subjects: Vec<(String, Law)> = Vec::new();
+    if let Some(text) = &args.law {
+        let law = text.parse().map_err(|error| anyhow::anyhow!("--law: {error}"))?;
+        subjects.push((name_of(args.out.as_deref()), law));
+    }
+    for text in &args.subject {
+        let (name, law) = text
+            .split_once('=')
+            .with_context(|| format!("--subject {text}: write it as NAME=LAW"))?;
+        let name = name.trim();
+        let law = law.parse().map_err(|error| anyhow::anyhow!("--subject {name}: {error}"))?;
+        ensure!(
+            !name.is_empty() && !name.starts_with('#') && !name.chars().any(char::is_control),
+            "--subject {}: a name is a word or several, and does not begin with `#`",
+            text.escape_debug()
+        );
+        ensure!(
+            name.parse::<f64>().is_err(),
+            "--subject {text}: `{name}` would be taken for a number where the file is read; give it a name"
+        );
+        ensure!(
+            subjects.iter().all(|(taken, _)| taken != name),
+            "--subject {name}: there are two subjects of this name"
+        );
+        subjects.push((name.to_owned(), law));
+    }
+    let trouble = &args.trouble;
+    let read =
+        |option: &str, text: &str, error: String| anyhow::anyhow!("{option} {text}: {error}");
+    let change = |text: &String| {
+        Change::parse(text, numbers).map_err(|e| read("--drift", text, e.to_string()))
+    };
+    let outliers = |text: &String| {
+        Outliers::parse(text, numbers).map_err(|e| read("--outliers", text, e.to_string()))
+    };
+    let tick =
+        |text: &String| Tick::parse(text, numbers).map_err(|e| read("--tick", text, e.to_string()));
+    let step =
+        |text: &String| numbers.amount(text).map_err(|e| read("--step", text, e.to_string()));
+    Ok(Recipe {
+        subjects,
+        count: args.count,
+        seed: args.seed.unwrap_or_else(seed::fresh),
+        blocks: args.blocks,
+        memory: trouble.ar,
+        outliers: trouble.outliers.as_ref().map(outliers).transpose()?,
+        drift: trouble.drift.as_ref().map(change).transpose()?,
+        tick: trouble.tick.as_ref().map(tick).transpose()?,
+        step: trouble.step.as_ref().map(step).transpose()?,
+    })
+}
+
+/// A single law is called after its file, as readers call it.
+fn name_of(out: Option<&Path>) -> String {
+    let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "simulated".to_owned())
+}
+
+fn form(args: &Args, subjects: usize) -> anyhow::Result<Form> {
+    let ending = args.out.as_deref().and_then(Path::extension).unwrap_or_default();
+    let is_csv = args.out.is_none() || ending.eq_ignore_ascii_case("csv");
+    if ending.eq_ignore_ascii_case("assay") {
+        return Ok(Form::Samples);
+    }
+    if let Some(out) = args.out.as_ref().filter(|_| !is_csv && (subjects > 1 || args.blocks)) {
+        let what = if args.blocks { "blocks need" } else { "several subjects need" };
+        bail!("--out {}: {what} a file that ends in .assay or .csv", out.display());
+    }
+    Ok(match (args.blocks, subjects) {
+        (true, _) => Form::Table,
+        (false, 1) => Form::Lines,
+        (false, _) => Form::Columns,
+    })
+}
+
+/// What is there already is overwritten only if it was simulated, too.
+fn check_place(path: &Path, form: &Form) -> anyhow::Result<()> {
+    if matches!(form, Form::Samples) {
+        return store::check_named("--out", path);
+    }
+    ensure!(!path.is_dir(), "--out {}: that is a directory; name a file in it", path.display());
+    if path.is_file() {
+        let mut start = Vec::new();
+        let file = File::open(path).with_context(|| path.display().to_string())?;
+        file.take(FIRST.len() as u64).read_to_end(&mut start)?;
+        ensure!(
+            start.is_empty() || start == FIRST.as_bytes(),
+            "{} exists and was not made by assay simulate, so it is not overwritten; remove it, or give another name to --out",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// What is written.
+struct Made<'a> {
+    args: &'a Args,
+    recipe: Recipe,
+    numbers: Numbers,
+}
+
+impl Made<'_> {
+    fn write(
+        &self,
+        simulation: Simulation,
+        form: &Form,
+        mut out: impl Write,
+    ) -> anyhow::Result<()> {
+        match form {
+            Form::Lines => {
+                self.preamble(&mut out)?;
+                if let Some(metric) = &self.args.metric {
+                    writeln!(out, "{metric}")?;
+                }
+                for drawn in simulation {
+                    writeln!(out, "{}", shown(drawn?.value))?;
+                }
+            }
+            Form::Columns => self.columns(simulation, &mut out)?,
+            Form::Table => {
+                self.preamble(&mut out)?;
+                let mut samples = self.empty();
+                for drawn in simulation {
+                    samples.push(self.observation(drawn?));
+                }
+                export::csv(&samples, &mut out)?;
+            }
+            Form::Samples => self.sample_file(simulation, &mut out)?,
+        }
+        Ok(out.flush()?)
+    }
+
+    /// Says what the numbers are and how they can be had again.
+    fn preamble(&self, out: &mut impl Write) -> io::Result<()> {
+        let version = env!("CARGO_PKG_VERSION");
+        writeln!(out, "{FIRST} {version}; these are made-up numbers, not measurements")?;
+        match self.recipe.subjects.as_slice() {
+            [(_, law)] => writeln!(out, "# law: {law}")?,
+            several => {
+                for (name, law) in several {
+                    writeln!(out, "# law of {name}: {law}")?;
+                }
+            }
+        }
+        writeln!(out, "# seed: {}", self.recipe.seed)?;
+        if let Some(unit) = &self.args.unit {
+            writeln!(out, "# unit: {}", one_line(unit))?;
+        }
+        // Where the binary lies is nobody's business.
+        let words = present::argv().into_iter().skip(1).map(|word| quoted(&word));
+        let words: Vec<String> = std::iter::once("assay".to_owned()).chain(words).collect();
+        writeln!(out, "# command: {}", words.join(" "))
+    }
+
+    fn columns(&self, simulation: Simulation, out: &mut impl Write) -> anyhow::Result<()> {
+        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); self.recipe.subjects.len()];
+        for drawn in simulation {
+            let Drawn { subject, value, .. } = drawn?;
+            columns[subject].push(value);
+        }
+        self.preamble(out)?;
+        let names: Vec<String> = self.recipe.subjects.iter().map(|(name, _)| cell(name)).collect();
+        writeln!(out, "{}", names.join(","))?;
+        for row in 0..self.recipe.count as usize {
+            let cells: Vec<String> = columns.iter().map(|column| shown(column[row])).collect();
+            writeln!(out, "{}", cells.join(","))?;
+        }
+        Ok(())
+    }
+
+    fn sample_file(&self, simulation: Simulation, out: &mut impl Write) -> anyhow::Result<()> {
+        let samples = self.empty();
+        let header = Header::of(&samples);
+        let mut writer =
+            Writer::start(out, &header, &samples.environment, &samples.subjects, &samples.metrics)?;
+        for drawn in simulation {
+            writer.observe(&self.observation(drawn?))?;
+        }
+        if self.recipe.blocks {
+            writer.stop(StopReason::Blocks, self.recipe.count)?;
+        }
+        Ok(())
+    }
+
+    /// The samples before the first observation.
+    fn empty(&self) -> Samples {
+        let unit = self.numbers.unit.clone();
+        let better = if unit == Unit::PerSecond { Better::Higher } else { Better::Lower };
+        let name = self.args.metric.clone().unwrap_or_else(|| "value".to_owned());
+        let mut samples = Samples::new(vec![Metric { name: name.clone(), unit, better }]);
+        samples.environment.set("simulated", true);
+        samples.environment.set("simulated_seed", self.recipe.seed);
+        for (subject, law) in &self.recipe.subjects {
+            samples.environment.set(&format!("simulated_law.{subject}"), law.to_string());
+            samples.add(Subject { name: subject.clone(), ..Subject::default() });
+        }
+        samples.tool = Some(present::TOOL.to_owned());
+        samples.argv = present::argv();
+        samples.plan = self.recipe.blocks.then(|| Plan {
+            stop: StopRule::Fixed { blocks: self.recipe.count },
+            budget_seconds: None,
+            warmup: 0,
+            primary: name,
+            ..Plan::sequential(0.95, Threshold::default(), self.recipe.seed)
+        });
+        samples
+    }
+
+    fn observation(&self, drawn: Drawn) -> Observation {
+        Observation {
+            subject: drawn.subject,
+            block: drawn.place.map(|(block, _)| block),
+            position: drawn.place.map(|(_, position)| position),
+            values: vec![self.numbers.to_base(drawn.value)],
+            ..Observation::default()
+        }
+    }
+}
+
+/// A number that reads back to the same double; with an exponent where it would have a long row of zeros.
+fn shown(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || (1e-5..1e16).contains(&size) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// A name as a cell of CSV.
+fn cell(name: &str) -> String {
+    let needs_quotes = name.contains([',', ';', '"', '\t']) || name.trim() != name;
+    if needs_quotes { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=,+%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", one_line(word).replace('\'', r"'\''"))
+}
+
+/// Text in which nothing ends the line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,131 @@
+//! Plans: numbers as R gives them, pilots, and what is told when too little is given.
+
+use crate::room::{Room, data};
+use serde_json::Value;
+
+/// Ends like the published number, but for a relative error.
+fn close(ours: &Value, expected: f64, tolerance: f64) {
+    let ours = ours.as_f64().unwrap_or(f64::NAN);
+    assert!((ours / expected - 1.0).abs() <= tolerance, "{ours} instead of {expected}");
+}
+
+#[test]
+fn every_plan_of_r_is_reproduced() {
+    let Some(directory) = std::env::var_os("ASSAY_TEST_DATA") else {
+        println!("skipped: ASSAY_TEST_DATA names no directory");
+        return;
+    };
+    let path = std::path::Path::new(&directory).join("oracles/expected.json");
+    let expected: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let room = Room::new();
+    let cases = expected.as_object().unwrap().iter().filter(|(case, _)| case.starts_with("power:"));
+    let mut compared = 0;
+    for (_, case) in cases {
+        let case = &case["power_t_test"];
+        let mut arguments = vec!["plan".to_owned()];
+        for (name, value) in case["inputs"].as_object().unwrap() {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            match name.as_str() {
+                "strict" => arguments.push("--strict".to_owned()),
+                "sig.level" => arguments.extend(["--alpha".to_owned(), text]),
+                name => arguments.extend([format!("--{name}"), text]),
+            }
+        }
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let ours = room.json(&arguments);
+        for key in ["n", "delta", "sd", "sig_level", "power"] {
+            close(&ours["power_t_test"][key], case[key].as_f64().unwrap(), 1e-6);
+            compared += 1;
+        }
+        assert_eq!(ours["rank"]["reason"], "a simulation needs a pilot");
+    }
+    assert!(compared >= 420, "{compared}");
+}
+
+#[test]
+fn a_published_pilot_plans_thirty_five_thousand() {
+    let Some(directory) = std::env::var_os("ASSAY_TEST_DATA") else {
+        println!("skipped: ASSAY_TEST_DATA names no directory");
+        return;
+    };
+    let pilot = std::path::Path::new(&directory).join("data/jaybeams/part4-data.csv.gz");
+    let pilot = pilot.to_str().unwrap();
+    let plan = Room::new().json(&[
+        "plan", "--pilot", pilot, "--by", "1", "--value", "2", "--unit", "ns", "--delta",
+        "6.667us", "--alpha", "0.01", "--power", "0.95",
+    ]);
+    assert_eq!(plan["rank"]["n"], 35_000);
+    assert_eq!(plan["pilot"]["n"], 20_000);
+    close(&plan["power_t_test"]["n"], 29_861.85, 0.01);
+    assert!(plan["sentence"].as_str().unwrap().starts_with("35,000 runs of each:"), "{plan}");
+}
+
+#[test]
+fn the_same_pilot_and_seed_plan_the_same_to_the_digit() {
+    let room = Room::new();
+    let (a, b) = (data("lnorm_a.txt"), data("lnorm_b.txt"));
+    let arguments = ["plan", "--pilot", a.as_str(), b.as_str(), "--delta", "5%"];
+    let first = room.json(&arguments);
+    assert_eq!(first, room.json(&arguments));
+    assert!(first["rank"]["simulated_n"].as_f64().unwrap() > 10.0, "{first}");
+    let other = room.json(&[&arguments[..], &["--seed", "2"]].concat());
+    assert_ne!(first["pilot"]["sd"], other["pilot"]["sd"]);
+}
+
+#[test]
+fn a_pilot_in_blocks_plans_blocks_and_minutes() {
+    let room = Room::new();
+    let pilot = data("sorting.assay");
+    let finer = room.json(&["plan", "--pilot", &pilot, "--threshold", "1%", "--blocks"]);
+    let coarser = room.json(&["plan", "--pilot", &pilot, "--threshold", "4%", "--blocks"]);
+    let needed = |plan: &Value, how: &str| plan["blocks"][how]["to_find"].as_u64().unwrap();
+    assert!(needed(&finer, "sequential") > needed(&finer, "fixed"));
+    assert!(needed(&finer, "fixed") > 10 * needed(&coarser, "fixed"));
+    assert!(finer["blocks"]["seconds_per_block"].as_f64().unwrap() > 0.0);
+    let files = data("lnorm_a.txt");
+    let ended = room.run(&["plan", "--pilot", &files, "--delta", "1%", "--blocks"]).ends(2);
+    assert!(ended.stderr.contains("--blocks needs a pilot in blocks"), "{}", ended.stderr);
+}
+
+#[test]
+fn pairs_are_planned_by_their_differences() {
+    let room = Room::new();
+    let (a, b) = (data("lnorm_a.txt"), data("lnorm_b.txt"));
+    let plan = room.json(&["plan", "--pilot", &a, &b, "--delta", "5%", "--type", "paired"]);
+    assert_eq!(plan["pilot"]["spreads"].as_array().unwrap().len(), 1);
+    assert!(plan["rank"]["formula_n"].as_f64().unwrap() > 5.0, "{plan}");
+    let few = data("ties_b.txt");
+    let ended =
+        room.run(&["plan", "--pilot", &a, &few, "--delta", "5%", "--type", "paired"]).ends(2);
+    assert!(ended.stderr.contains("as many values of the one as of the other"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_can_not_be_planned_is_told_with_what_to_do() {
+    let room = Room::new();
+    let (lognormal, constant) = (data("lnorm_a.txt"), data("const_a.txt"));
+    for (arguments, told) in [
+        (&["--delta", "1ms"][..], "Give --pilot FILE"),
+        (&["--sd", "1ms"], "neither the number of runs nor the difference is given"),
+        (
+            &["--n", "9", "--delta", "1", "--sd", "1", "--alpha", "1%", "--power", "90%"],
+            "nothing is asked",
+        ),
+        (&["--delta", "1ms", "--sd", "4%"], "give both in the same unit"),
+        (&["--delta", "1ms", "--sd", "3KiB"], "give both in the same unit"),
+        (
+            &["--delta", "1", "--sd", "1", "--power", "0.01"],
+            "the power must be above the significance",
+        ),
+        (&["--delta", "0", "--sd", "1"], "more than nothing"),
+        (&["--delta", "1", "--sd", "1", "--alpha", "5"], "between 0 and 1"),
+        (&["--delta", "1ms", "--pilot", &lognormal], "the difference is in `s`"),
+        (&["--delta", "1", "--unit", "ms", "--pilot", &lognormal], "of what?"),
+        (&["--delta", "1%", "--pilot", &constant], "all values of the pilot are equal"),
+        (&["--delta", "1%", "--pilot", "nowhere.txt"], "nowhere.txt"),
+        (&["--delta", "1", "--sd", "1", "--blocks"], "--pilot"),
+    ] {
+        let ended = room.run(&[&["plan"], arguments].concat()).ends(2);
+        assert!(ended.stderr.contains(told), "{arguments:?}: {}", ended.stderr);
+    }
+}

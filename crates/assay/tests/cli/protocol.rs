@@ -1,0 +1,189 @@
+//! `assay compare --protocol`: golden screens from fixed files, the exit statuses, and a published result from its own data.
+
+use crate::room::{Room, data, finish};
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::io::Write;
+
+const DOCUMENTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/concepts/protocol.in");
+
+/// What the protocol prints, started beside the files so that their names are short.
+fn shown(directory: &str, columns: usize, arguments: &[&str]) -> String {
+    let room = Room::new();
+    let mut command = room.assay(&[&["compare", "--protocol"], arguments].concat());
+    command.current_dir(directory).env("COLUMNS", columns.to_string());
+    let ended = finish(command).ends(0);
+    assert_eq!(ended.stderr, "");
+    ended.stdout.replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}
+
+fn documented(columns: usize) -> String {
+    shown(DOCUMENTED, columns, &["--unit", "us", "--threshold", "12us", "old.txt", "new.txt"])
+}
+
+#[test]
+fn every_step_has_its_line_at_every_width() {
+    for columns in [40, 80, 120] {
+        assert_snapshot!(format!("protocol_{columns}"), documented(columns));
+    }
+}
+
+#[test]
+fn blocks_one_subject_three_subjects_and_constants() {
+    let cases: [(&str, &[&str]); 5] = [
+        ("protocol_blocks", &["--threshold", "20%", "sorting.assay"]),
+        ("protocol_too_few", &["sorting.assay"]),
+        ("protocol_three", &["--threshold", "30%", "three.assay"]),
+        ("protocol_alone", &["--threshold", "20%", "lnorm_a.txt"]),
+        ("protocol_constant", &["const_a.txt", "const_b.txt"]),
+    ];
+    for (name, arguments) in cases {
+        assert_snapshot!(name, shown(&data(""), 100, arguments));
+    }
+}
+
+#[test]
+fn json_for_programs() {
+    let arguments = ["--json", "--unit", "us", "--threshold", "12us", "old.txt", "new.txt"];
+    let text = shown(DOCUMENTED, 80, &arguments);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let protocol = &report["protocol"];
+    assert_eq!(protocol["outcome"], "passed");
+    let chain = &protocol["chains"][0];
+    assert_eq!((&chain["of"], &chain["against"]), (&"new".into(), &"old".into()));
+    let names: Vec<&str> =
+        chain["steps"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["validity", "power", "test", "effect"]);
+    // The protocol's shift is that of the comparison beside it.
+    let effect = &chain["steps"][3]["numbers"];
+    assert_eq!(effect["hodges_lehmann"], report["comparisons"][0]["shift"]["estimate"]);
+    assert!(chain["sentence"].as_str().is_some_and(|s| s.contains("new takes")));
+}
+
+#[test]
+fn the_reference_can_be_named() {
+    let room = Room::new();
+    let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
+    let arguments = ["compare", "--protocol", "--threshold", "12", &old, &new];
+    let forth = room.run(&arguments).ends(2);
+    forth.complains("12");
+    let arguments = ["compare", "--protocol", "--threshold", "12us", "--unit", "us", &old, &new];
+    let (forth, back) =
+        (room.json(&arguments), room.json(&[&arguments[..], &["--reference", "new"]].concat()));
+    let shift = |report: &Value| {
+        report["protocol"]["chains"][0]["steps"][3]["numbers"]["hodges_lehmann"].as_f64().unwrap()
+    };
+    assert_eq!(shift(&forth), -shift(&back));
+    assert_eq!((&back["of"], &back["against"]), (&"old".into(), &"new".into()));
+    room.run(&["compare", "--reference", "newer", &old, &new])
+        .ends(2)
+        .complains("newer")
+        .complains("`new`");
+}
+
+#[test]
+fn strict_fails_what_did_not_pass() {
+    let room = Room::new();
+    let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
+    let run = |threshold: &str, status: i32| {
+        let common = ["compare", "--protocol", "--strict", "--unit", "us"];
+        room.run(&[&common[..], &["--threshold", threshold, &old, &new]].concat()).ends(status);
+    };
+    run("12us", 0);
+    // Too few for so small a difference, and an effect too small for so large a threshold.
+    run("1us", 1);
+    run("100us", 1);
+    room.run(&["compare", "--alpha", "0.01", &old, &new]).ends(2).complains("--protocol");
+    room.run(&["compare", "--protocol", "--alpha", "2", &old, &new]).ends(2).complains("0.01");
+}
+
+#[test]
+fn exports_hold_the_protocol_too() {
+    let room = Room::new();
+    let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
+    let exports = ["--export", "p.json", "--export", "p.md"];
+    room.run(&[&["compare", "--protocol", &old, &new], &exports[..]].concat()).ends(0);
+    let report: Value = serde_json::from_str(&room.read("p.json")).unwrap();
+    assert!(report["protocol"]["chains"][0]["steps"].is_array());
+    assert!(!room.read("p.md").is_empty());
+}
+
+/// The protocol on one of the files of the published series, in its author's order of steps.
+fn published(name: &str) -> Option<Value> {
+    let Some(directory) = std::env::var_os("ASSAY_TEST_DATA") else {
+        // Not by `eprintln!`: the harness would keep that to itself.
+        let mut stderr = std::io::stderr();
+        writeln!(stderr, "skipped: ASSAY_TEST_DATA is not set").unwrap();
+        return None;
+    };
+    let file = std::path::Path::new(&directory).join("data/jaybeams").join(name);
+    let reading = ["compare", "--by", "1", "--value", "2", "--unit", "ns", "--protocol"];
+    let asked = ["--threshold", "6.667us", "--alpha", "0.01", "--power", "0.95"];
+    let report = Room::new().json(&[&reading[..], &asked[..], &[file.to_str().unwrap()]].concat());
+    Some(report["protocol"]["chains"][0].clone())
+}
+
+fn near(value: &Value, expected: f64, tolerance: f64) {
+    let value = value.as_f64().unwrap();
+    assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
+}
+
+#[test]
+fn a_published_result_passes_every_step_with_its_numbers() {
+    let Some(chain) = published("part5-data.csv.gz") else { return };
+    assert_eq!((&chain["of"], &chain["against"]), (&"array".into(), &"map".into()));
+    assert_eq!(chain["outcome"], "passed");
+    let numbers = |step: usize| &chain["steps"][step]["numbers"];
+    let largest = numbers(0)["series"].as_array().unwrap().iter();
+    let largest = largest.map(|s| s["acf_max_abs_r_default"].as_f64().unwrap()).fold(0.0, f64::max);
+    assert!((largest - 0.0198).abs() < 5e-5, "{largest}");
+    assert!(
+        numbers(0)["series"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|s| s["ess_per_n"].as_f64() > Some(0.95))
+    );
+    // Resampling moves the ends by a few hundredths of a microsecond.
+    for (side, lower, upper) in [(0, 154.6, 157.1), (1, 185.1, 189.5)] {
+        for kind in ["normal", "basic", "percentile"] {
+            let interval = &numbers(1)["bootstrap_sd"][side][kind];
+            near(&interval["lower"], lower * 1e-6, 0.2e-6);
+            near(&interval["upper"], upper * 1e-6, 0.2e-6);
+        }
+    }
+    assert_eq!(numbers(2)["statistic"], 7_902_652.5);
+    near(&numbers(2)["log10_p_two"], -11110.2, 0.05);
+    near(&numbers(3)["hodges_lehmann"], -816.907e-6, 5e-10);
+    near(&numbers(3)["interval"]["lower"], -819.243e-6, 5e-10);
+    near(&numbers(3)["interval"]["upper"], -814.566e-6, 5e-10);
+    assert!(chain["sentence"].as_str().unwrap().contains("-816.907 µs [-819.243 … -814.566]"));
+}
+
+#[test]
+fn published_data_that_its_author_found_dependent_is_refused() {
+    let Some(chain) = published("part5-data-ni.csv.gz") else { return };
+    assert_eq!((&chain["outcome"], &chain["stopped_at"]), (&"failed".into(), &"validity".into()));
+    let validity = &chain["steps"][0];
+    assert_eq!(validity["reasons"][0]["code"], "TOO_DEPENDENT");
+    near(&validity["numbers"]["series"][0]["acf_max_abs_r_default"], 0.8338, 5e-5);
+    let shares = validity["numbers"]["series"].as_array().unwrap().iter();
+    assert!(shares.map(|s| s["ess_per_n"].as_f64().unwrap()).all(|share| share < 0.01));
+    let cause = &validity["numbers"]["causes"][0];
+    assert_eq!(cause["cause"], "frequency_scaling");
+    assert!(cause["evidence"].as_str().is_some_and(|e| e.contains("cpupower")), "{cause}");
+    assert_eq!(chain["steps"][1]["status"], "not_reached");
+}
+
+#[test]
+fn a_published_pilot_plans_thirty_five_thousand_and_goes_on() {
+    let Some(chain) = published("part4-data.csv.gz") else { return };
+    let power = &chain["steps"][1];
+    assert_eq!(
+        (&power["status"], &power["numbers"]["planned"]),
+        (&"warning".into(), &35_000.0.into())
+    );
+    assert_eq!(power["reasons"][0]["code"], "TOO_FEW_FOR_THRESHOLD");
+    assert_eq!(chain["steps"][3]["status"], "passed");
+    assert_eq!(chain["outcome"], "warning");
+}

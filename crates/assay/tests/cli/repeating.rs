@@ -1,0 +1,150 @@
+//! `assay repeat`: the same experiment again, and what became of its result.
+
+use crate::room::Room;
+use serde_json::Value;
+
+const BLOCKS: [&str; 4] = ["-n", "12", "--warmup", "0"];
+
+/// Two programs of which one sleeps longer; each writes into a log that it ran.
+fn scripts(room: &Room, first: &str, second: &str) {
+    room.write("a.sh", &format!("echo a >> log; sleep {first}"));
+    room.write("b.sh", &format!("echo b >> log; sleep {second}"));
+}
+
+fn record(room: &Room, more: &[&str]) {
+    let words =
+        [&["run", "--save", "x.assay"], &BLOCKS[..], more, &["sh a.sh", "sh b.sh"]].concat();
+    room.run(&words).ends(0);
+}
+
+fn result(report: &Value) -> &Value {
+    &report["results"][0]
+}
+
+#[test]
+fn a_result_that_holds_is_confirmed_and_its_record_can_be_repeated_again() {
+    let room = Room::new();
+    scripts(&room, "0.06", "0.02");
+    record(&room, &["--threshold", "20%", "--seed", "5"]);
+    let before = room.read("log").lines().count();
+    let report = room.json(&["repeat", "--save", "y.assay", "x.assay"]);
+    assert_eq!(room.read("log").lines().count() - before, 24);
+    assert_eq!(report["now"]["verdict"], "faster");
+    assert_eq!(report["now"]["plan"]["threshold"]["relative"], 0.2);
+    assert_ne!(report["now"]["plan"]["seed"], 5);
+    let one = result(&report);
+    assert_eq!((&one["of"], &one["against"]), (&"sh b.sh".into(), &"sh a.sh".into()));
+    // Busy machines make sizes differ; that they contradict each other they can't.
+    assert!(["confirmed", "not_confirmed"].contains(&one["status"].as_str().unwrap()), "{one}");
+    assert!(one["effect_ratio"].as_f64().unwrap() > 0.2);
+    assert!(one["then"]["estimate"].as_f64().unwrap() < 0.9);
+    assert_eq!(report["differences"], Value::Array(Vec::new()));
+    assert_eq!(report["repeated"]["file"], "x.assay");
+    // What was recorded is a run like any other: it says the same when it is compared, and goes again.
+    assert_eq!(room.json(&["compare", "y.assay"])["comparisons"], report["now"]["comparisons"]);
+    let once_more = room.json(&["repeat", "--no-save", "-n", "3", "--seed", "9", "y.assay"]);
+    assert_eq!(once_more["now"]["blocks"], 3);
+    assert_eq!(once_more["now"]["plan"]["seed"], 9);
+    assert_eq!(result(&once_more)["status"], "unknown");
+    assert_eq!(result(&once_more)["reason"], "no_interval");
+}
+
+#[test]
+fn another_program_contradicts_and_is_named() {
+    let room = Room::new();
+    scripts(&room, "0.06", "0.02");
+    record(&room, &["--threshold", "20%"]);
+    scripts(&room, "0.02", "0.06");
+    let ended = room.run(&["repeat", "--fail-if", "not-confirmed", "x.assay"]).ends(1);
+    let ended = ended.shows("contradicted: 'sh b.sh' against 'sh a.sh'");
+    ended
+        .shows("both can't be true")
+        .shows("Not the same as then:")
+        .shows("b.sh of 'sh b.sh' has changed");
+    let report = room.json(&["repeat", "--no-save", "x.assay"]);
+    assert_eq!(report["replication"], "contradicted");
+    assert_eq!(result(&report)["reason"], "other_direction");
+    assert_eq!(report["differences"].as_array().unwrap().len(), 2);
+    room.run(&["repeat", "--fail-if", "contradicted", "x.assay"]).ends(1);
+    let short = ["repeat", "-n", "2", "--fail-if", "contradicted", "x.assay"];
+    room.run(&short).ends(3).shows("can't tell yet");
+}
+
+#[test]
+fn a_program_alone_has_its_median_held_against_the_old_one() {
+    let room = Room::new();
+    room.write("a.sh", "sleep 0.02");
+    room.run(&["run", "--save", "x.assay", "-n", "12", "sh a.sh"]).ends(0);
+    room.write("a.sh", "sleep 0.08");
+    let report = room.json(&["repeat", "x.assay"]);
+    let one = result(&report);
+    assert_eq!((&one["status"], &one["reason"]), (&"not_confirmed".into(), &"other_size".into()));
+    assert!(one["against"].is_null() && one["then"]["verdict"].is_null());
+    assert!(one["then"]["estimate"].as_f64() < one["now"]["estimate"].as_f64());
+    room.run(&["repeat", "x.assay"]).ends(0).shows("not confirmed: median wall of 'sh a.sh'");
+}
+
+#[test]
+fn settings_metrics_and_stopping_are_those_of_the_record() {
+    let room = Room::new();
+    room.write("a.sh", "echo 5");
+    let run = [
+        "run",
+        "--save",
+        "x.assay",
+        "-n",
+        "4",
+        "--nice",
+        "3",
+        "--metric",
+        "inner=([0-9]+)",
+        "sh a.sh",
+    ];
+    room.run(&run).ends(0);
+    let report = room.json(&["repeat", "--time", "50s", "--save", "y.assay", "x.assay"]);
+    assert_eq!(report["now"]["primary"], "inner");
+    assert_eq!(report["now"]["plan"]["budget_seconds"], 50.0);
+    let control = |file: &str| room.records(file, "subject")[0]["control"].clone();
+    assert_eq!(control("x.assay"), control("y.assay"));
+    assert!(control("y.assay").to_string().contains("nice"));
+    let environment = &room.records("y.assay", "environment")[0];
+    assert!(environment["repeats"].as_str().unwrap().starts_with("the run of 20"), "{environment}");
+}
+
+#[test]
+fn what_can_not_be_repeated_says_why() {
+    let room = Room::new();
+    room.write("numbers.txt", "1\n2\n3\n");
+    room.run(&["repeat", "numbers.txt"]).ends(2).complains("numbers.txt");
+    room.run(&["repeat", "nowhere.assay"]).ends(2).complains("nowhere.assay");
+    room.run(&[
+        "simulate",
+        "--blocks",
+        "--subject",
+        "a=1",
+        "--subject",
+        "b=2",
+        "--out",
+        "made.assay",
+    ])
+    .ends(0);
+    room.run(&["repeat", "made.assay"]).ends(2).complains("holds numbers, not commands");
+    room.write("gone.sh", "true");
+    room.run(&["run", "--save", "x.assay", "-n", "4", "./gone.sh"]).ends(2);
+    room.write("tool", "#!/bin/sh\n");
+    let make = room.shell("chmod +x tool && $ASSAY run -n 4 --save x.assay ./tool && rm tool");
+    crate::room::finish(make).ends(0);
+    room.run(&["repeat", "x.assay"]).ends(2).complains("tool");
+    // Nothing is written over what is to be repeated.
+    room.run(&["repeat", "--save", "x.assay", "x.assay"]).ends(2).complains("a file of its own");
+    let text = room.read("x.assay");
+    let foreign = text.replace("\"run\",\"-n\"", "\"load\",\"-n\"");
+    assert_ne!(text, foreign);
+    room.write("other.assay", &foreign);
+    room.run(&["repeat", "other.assay"]).ends(2).complains("can't be repeated");
+    let unread = text.replace("\"run\",\"-n\"", "\"run\",\"--unheard-of\"");
+    room.write("later.assay", &unread);
+    room.run(&["repeat", "later.assay"]).ends(2).complains("can't be read any more");
+    room.write("empty.assay", text.lines().next().unwrap());
+    room.run(&["repeat", "empty.assay"]).ends(2).complains("empty.assay");
+}

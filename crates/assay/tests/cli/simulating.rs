@@ -1,0 +1,148 @@
+//! `assay simulate`: what is written can be read, says what it is, and comes again from its seed.
+
+use crate::room::{Room, finish};
+
+const LOG: &str = "4000 + lognormal(5, 0.2)";
+
+/// The numbers in a file of one number a line.
+fn numbers(text: &str) -> Vec<f64> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.parse().unwrap()).collect()
+}
+
+#[test]
+fn the_same_seed_writes_the_same_numbers_and_the_file_says_how() {
+    let room = Room::new();
+    let to =
+        |file: &'static str| ["simulate", "-n", "50", "--law", LOG, "--seed", "7", "--out", file];
+    room.run(&to("a.txt")).ends(0);
+    room.run(&to("b.txt")).ends(0);
+    let text = room.read("a.txt");
+    assert_eq!(numbers(&text), numbers(&room.read("b.txt")));
+    assert_eq!(numbers(&text).len(), 50);
+    assert!(numbers(&text).iter().all(|&value| value > 4000.0));
+    for line in [
+        "# law: 4000 + lognormal(5, 0.2)",
+        "# seed: 7",
+        "made-up numbers",
+        "simulate -n 50 --law '4000 + ",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let printed = room.run(&["simulate", "-n", "50", "--law", LOG, "--seed", "7"]).ends(0);
+    assert_eq!(numbers(&printed.stdout), numbers(&text));
+    // Without a seed one is drawn, and it is in the file.
+    let drawn = room.run(&["simulate", "--law", LOG]).ends(0).stdout;
+    let seed = drawn.lines().find_map(|line| line.strip_prefix("# seed: ")).unwrap().to_owned();
+    let again = room.run(&["simulate", "--law", LOG, "--seed", &seed]).ends(0).stdout;
+    assert_eq!(numbers(&drawn), numbers(&again));
+    assert_eq!(numbers(&drawn).len(), 1000);
+}
+
+#[test]
+fn what_is_written_can_be_compared_in_every_form() {
+    let room = Room::new();
+    let subjects = ["--subject", "old=normal(100, 2)", "--subject", "a, new=normal(90, 2)"];
+    let run = |more: &[&'static str]| {
+        let words = [&["simulate", "-n", "60", "--seed", "3", "--unit", "ms"][..], &subjects, more]
+            .concat();
+        room.run(&words).ends(0)
+    };
+    run(&["--out", "wide.csv"]);
+    run(&["--out", "apart.assay"]);
+    run(&["--blocks", "--out", "blocks.csv"]);
+    run(&["--blocks", "--out", "blocks.assay"]);
+    for file in ["wide.csv", "apart.assay", "blocks.csv", "blocks.assay"] {
+        let unit = if file == "wide.csv" { vec!["--unit", "ms"] } else { vec![] };
+        let result = room.json(&[&["compare", file][..], &unit].concat());
+        assert_eq!(result["verdict"], "faster", "{file}");
+        assert_eq!(
+            (&result["of"], &result["against"]),
+            (&"a, new".into(), &"old".into()),
+            "{file}"
+        );
+        let design = if file.starts_with("blocks") { "blocks" } else { "unpaired" };
+        assert_eq!(result["design"], design, "{file}");
+        let metric = &result["subjects"][0]["metrics"]["value"];
+        assert_eq!((&metric["unit"], &metric["n"]), (&"s".into(), &60.into()), "{file}");
+        assert!((metric["median"].as_f64().unwrap() - 0.1).abs() < 0.002, "{file}");
+    }
+    assert_eq!(room.json(&["compare", "blocks.assay"])["environment"]["simulated"], true);
+    let piped = room.shell(
+        "$ASSAY simulate --subject a='normal(9, 1)' --subject b='normal(9, 1)' | $ASSAY compare -",
+    );
+    assert!(finish(piped).ends(0).stdout.contains("two recordings"));
+}
+
+#[test]
+fn what_goes_wrong_can_be_seen_in_the_numbers() {
+    let room = Room::new();
+    let run = |more: &[&'static str]| {
+        let words = [&["simulate", "-n", "400", "--seed", "3"][..], more].concat();
+        numbers(&room.run(&words).ends(0).stdout)
+    };
+    let coarse = run(&["--law", "lognormal(5, 0.2)", "--unit", "us", "--step", "10us"]);
+    assert!(coarse.iter().all(|value| value % 10.0 == 0.0), "{coarse:?}");
+    let ticking = run(&["--law", "100", "--tick", "period 4, 50%"]);
+    assert_eq!(ticking.iter().filter(|&&value| value == 150.0).count(), 100);
+    let drifting = run(&["--law", "100", "--drift", "-20"]);
+    assert_eq!((drifting[0], drifting[399]), (100.0, 80.0));
+    let wild = run(&["--law", "100", "--outliers", "5%: 10 x"]);
+    let outliers = wild.iter().filter(|&&value| value == 1000.0).count();
+    assert!((5..40).contains(&outliers), "{outliers}");
+    let tied = run(&["--law", "normal(0, 1)", "--ar", "0.95"]);
+    let steps: f64 = tied.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum::<f64>() / 399.0;
+    assert!(steps < 0.5, "{steps}");
+}
+
+#[test]
+fn a_mistake_is_told_with_its_place() {
+    let room = Room::new();
+    let told = |words: &[&str], what: &str| {
+        room.run(&[&["simulate"], words].concat()).ends(2).complains(what);
+    };
+    told(&[], "--law");
+    told(
+        &["--law", "lognrmal(5, 0.2)"],
+        "at character 1 of `lognrmal(5, 0.2)`: there is no law `lognrmal`",
+    );
+    told(&["--law", "mix(0.5: 1, 0.6: 2)"], "these make 1.1");
+    told(&["--subject", "a"], "NAME=LAW");
+    told(&["--subject", "=1"], "a name");
+    told(&["--subject", "12=1"], "taken for a number");
+    told(&["--subject", "a=1", "--subject", "a=2"], "two subjects");
+    told(&["--subject", "a=1 +"], "--subject a: at character 4");
+    told(&["--law", "1", "--subject", "a=1"], "cannot be used with");
+    told(&["--law", "1", "-n", "0"], "0");
+    told(&["--law", "1", "--ar", "1"], "between -1 and 1");
+    told(&["--law", "1", "--step", "0"], "step");
+    told(&["--law", "1", "--step", "1us"], "--unit");
+    told(&["--law", "1", "--drift", "much"], "--drift much");
+    told(&["--law", "1", "--tick", "3%"], "period 10, 3%");
+    told(&["--law", "1", "--outliers", "3%"], "1%: 10 x");
+    told(&["--law", "lognormal(9999, 1)"], "too large to be a number");
+    told(&["--subject", "a=1", "--subject", "b=1", "--out", "x.txt"], ".assay or .csv");
+    told(&["--law", "1", "--blocks", "--out", "x.txt"], ".assay or .csv");
+    told(&["--law", "1", "--out", "nowhere/x.txt"], "nowhere/x.txt");
+}
+
+#[test]
+fn a_file_of_something_else_is_not_overwritten() {
+    let room = Room::new();
+    for file in ["thesis.txt", "thesis.assay"] {
+        room.write(file, "years of work");
+        room.run(&["simulate", "--law", "1", "--out", file]).ends(2).complains("not overwritten");
+        assert_eq!(room.read(file), "years of work");
+    }
+    room.run(&["simulate", "--law", "1", "--out", "own.txt"]).ends(0);
+    room.run(&["simulate", "--law", "2", "-n", "2", "--out", "own.txt"]).ends(0);
+    assert_eq!(numbers(&room.read("own.txt")), [2.0, 2.0]);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let room = Room::new();
+    let line =
+        "$ASSAY simulate -n 200000 --law 'uniform(0, 1)' | head -n 1; test ${PIPESTATUS:-0} -le 1";
+    assert!(finish(room.shell(line)).ends(0).stderr.is_empty());
+}

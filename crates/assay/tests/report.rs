@@ -1,0 +1,320 @@
+//! `--report` and `--plots` through the real binary, and the page in a real browser, offline.
+//!
+//! The browser is a headless Chromium, which `make test` installs where it can; without one its tests say that they are skipped.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "this is a test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn assay(directory: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_assay"))
+        .args(arguments)
+        .current_dir(directory)
+        .env("XDG_STATE_HOME", directory)
+        .output()
+        .unwrap()
+}
+
+/// A directory with two recordings of so many numbers.
+fn recordings(count: u32) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, factor) in [("old.txt", 10.0), ("new.txt", 9.5)] {
+        let value = |i: u32| {
+            factor * (1.0 + 0.1 * (f64::from(i * 7919 % 1009) / 1009.0 - 0.5).powi(3) * 8.0)
+        };
+        let text: String = (0..count).map(|i| format!("{}\n", value(i))).collect();
+        fs::write(directory.path().join(name), text).unwrap();
+    }
+    directory
+}
+
+fn with_report(directory: &Path) -> PathBuf {
+    let run = assay(
+        directory,
+        &["compare", "--unit", "ms", "old.txt", "new.txt", "--report", "out.html"],
+    );
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    directory.join("out.html")
+}
+
+#[test]
+fn a_report_and_plots_are_written_beside_the_screen() {
+    let directory = recordings(60);
+    let path = directory.path();
+    let plain = assay(path, &["compare", "--unit", "ms", "old.txt", "new.txt"]);
+    let run = assay(
+        path,
+        &[
+            "compare",
+            "--unit",
+            "ms",
+            "old.txt",
+            "new.txt",
+            "--report",
+            "out.html",
+            "--plots",
+            "plots/all",
+        ],
+    );
+    assert_eq!(run.stdout, plain.stdout);
+    assert!(String::from_utf8_lossy(&run.stderr).contains("report: out.html"));
+    let page = fs::read_to_string(path.join("out.html")).unwrap();
+    let screen = String::from_utf8_lossy(&run.stdout);
+    let claim = screen.lines().next().unwrap();
+    assert!(page.contains(claim.split(',').next().unwrap()), "{claim}");
+    assert!(
+        page.contains(
+            "assay compare --unit ms old.txt new.txt --report out.html --plots plots/all"
+        )
+    );
+    for name in [
+        "raw",
+        "density",
+        "ecdf",
+        "box",
+        "correlogram",
+        "differences",
+        "quantiles",
+        "bootstrap",
+        "power",
+    ] {
+        let svg = fs::read_to_string(path.join(format!("plots/all/{name}.svg"))).unwrap();
+        assert!(svg.starts_with("<?xml") && svg.contains("#ffffff"));
+        assert!(
+            fs::read(path.join(format!("plots/all/{name}.png"))).unwrap().starts_with(b"\x89PNG")
+        );
+    }
+    // Nothing half-written stays.
+    assert!(
+        fs::read_dir(path).unwrap().all(|e| !e
+            .unwrap()
+            .file_name()
+            .to_string_lossy()
+            .starts_with(".assay"))
+    );
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    let directory = recordings(5);
+    let path = directory.path();
+    for (arguments, told) in [
+        (["--report", "none/out.html"], "the directory none does not exist"),
+        (["--report", "."], "that is a directory"),
+        (["--plots", "old.txt"], "that is a file"),
+    ] {
+        let mut all = vec!["run", "--no-save", "--runs", "1", "touch measured"];
+        all.extend(arguments);
+        let run = assay(path, &all);
+        assert_eq!(run.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert!(said.contains(told) && said.contains(arguments[0]), "{said}");
+        assert!(!path.join("measured").exists());
+    }
+}
+
+#[test]
+fn a_run_has_a_report_with_its_environment_and_its_command() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let run = assay(
+        path,
+        &[
+            "run",
+            "-q",
+            "--runs",
+            "6",
+            "--save",
+            "r.assay",
+            "--report",
+            "out.html",
+            "sleep 0.001",
+            "sleep 0.002",
+        ],
+    );
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let page = fs::read_to_string(path.join("out.html")).unwrap();
+    for part in [
+        "<h2>Environment</h2>",
+        "assay run -q --runs 6",
+        "6 blocks",
+        "id=\"plot-blocks\"",
+        "subject,block,pos",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // The same page can be had of the recording.
+    let again = assay(path, &["compare", "r.assay", "--report", "again.html"]);
+    assert!(again.status.success());
+    let again = fs::read_to_string(path.join("again.html")).unwrap();
+    assert_eq!(again.matches("<svg").count(), page.matches("<svg").count());
+}
+
+#[test]
+fn a_description_has_a_page_that_compares_nobody() {
+    let directory = recordings(60);
+    let run = assay(
+        directory.path(),
+        &["describe", "--unit", "ms", "old.txt", "new.txt", "--report", "out.html", "--plots", "p"],
+    );
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let page = fs::read_to_string(directory.path().join("out.html")).unwrap();
+    assert!(page.contains("plot-density") && !page.contains("plot-differences"));
+    assert!(!page.contains("NOT_INTERLEAVED") && directory.path().join("p/box.png").is_file());
+}
+
+/// The browser, where there is one.
+fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&path)
+        .flat_map(|directory| {
+            ["chromium", "chromium-browser", "google-chrome"].map(|name| directory.join(name))
+        })
+        .find(|candidate| candidate.is_file());
+    if found.is_none() {
+        eprintln!("skipped: no chromium");
+    }
+    found
+}
+
+/// What the browser made of a page, and what it said meanwhile.
+fn browsed(browser: &Path, directory: &Path, arguments: &[&str], page: &Path) -> (String, String) {
+    let profile = tempfile::tempdir_in(directory).unwrap();
+    let run = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--enable-logging=stderr",
+        ])
+        // Whoever looks anything up gets no answer: a page that needs the net would show it.
+        .arg("--host-resolver-rules=MAP * ~NOTFOUND")
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg("--virtual-time-budget=4000")
+        .args(arguments)
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    (text(&run.stdout), text(&run.stderr))
+}
+
+/// A page that holds another one in a frame of a phone's width and says by how much that one is wider. A headless window can't be made
+/// as narrow as a phone.
+fn on_a_phone(directory: &Path, page: &str) -> PathBuf {
+    let frame = format!(
+        "<!DOCTYPE html><body style=\"margin:0\"><iframe id=f style=\"width:390px;height:800px;border:0\" srcdoc=\"{}\"></iframe>\
+         <script>f.onload=function(){{var d=f.contentDocument,r=d.documentElement,w=r.scrollWidth-r.clientWidth,worst='';\
+         d.querySelectorAll('main *').forEach(function(e){{if(!e.closest('.scroll')&&!e.closest('svg')&&!e.closest('pre')&&e.getBoundingClientRect().right>r.clientWidth+.5)worst=e.tagName+'.'+e.className}});\
+         document.body.setAttribute('data-overflow',w);document.body.setAttribute('data-worst',worst);\
+         document.body.setAttribute('data-figures',d.querySelectorAll('figure svg text').length)}}</script>",
+        page.replace('&', "&amp;").replace('"', "&quot;")
+    );
+    let path = directory.join("phone.html");
+    fs::write(&path, frame).unwrap();
+    path
+}
+
+#[test]
+fn the_page_opens_in_a_browser_without_errors_and_the_net() {
+    let Some(browser) = chromium() else { return };
+    let directory = recordings(500);
+    let page = with_report(directory.path());
+    let (dom, said) = browsed(&browser, directory.path(), &["--dump-dom"], &page);
+    assert!(!said.contains("CONSOLE"), "{said}");
+    // Its script ran: the link to the values is shown.
+    assert!(
+        dom.contains("id=\"save\">") || dom.contains("id=\"save\" >"),
+        "the script did not run"
+    );
+    assert!(dom.matches("<svg").count() >= 9);
+}
+
+#[test]
+fn a_phone_shows_the_whole_width_of_the_page() {
+    let Some(browser) = chromium() else { return };
+    let long = "a-very-long-name-of-a-command --with=/many/parts/and/no/spaces/".repeat(3);
+    let directory = recordings(500);
+    fs::rename(
+        directory.path().join("old.txt"),
+        directory.path().join(format!("{}.txt", long.replace('/', "_"))),
+    )
+    .unwrap();
+    let run = assay(
+        directory.path(),
+        &[
+            "compare",
+            "--unit",
+            "ms",
+            &format!("{}.txt", long.replace('/', "_")),
+            "new.txt",
+            "--report",
+            "out.html",
+        ],
+    );
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let page = fs::read_to_string(directory.path().join("out.html")).unwrap();
+    let phone = on_a_phone(directory.path(), &page);
+    let (dom, said) = browsed(&browser, directory.path(), &["--dump-dom"], &phone);
+    let attribute = |name: &str| {
+        let rest =
+            dom.split(&format!("{name}=\"")).nth(1).unwrap_or_else(|| panic!("{name}: {said}"));
+        rest.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!((attribute("data-overflow").as_str(), attribute("data-worst").as_str()), ("0", ""));
+    assert!(attribute("data-figures").parse::<u32>().unwrap() > 50);
+}
+
+#[test]
+fn the_page_is_drawn_in_light_and_dark_and_prints() {
+    let Some(browser) = chromium() else { return };
+    let directory = recordings(200);
+    let page = with_report(directory.path());
+    let picture = |name: &str, scheme: &str| {
+        let file = directory.path().join(name);
+        let (screenshot, scheme) = (
+            format!("--screenshot={}", file.display()),
+            format!("--blink-settings=preferredColorScheme={scheme}"),
+        );
+        browsed(
+            &browser,
+            directory.path(),
+            &["--window-size=1280,900", &screenshot, &scheme],
+            &page,
+        );
+        fs::read(file).unwrap()
+    };
+    // 0 is dark, 1 is light, as Chromium counts.
+    assert_ne!(picture("dark.png", "0"), picture("light.png", "1"));
+    let file = directory.path().join("out.pdf");
+    browsed(
+        &browser,
+        directory.path(),
+        &[&format!("--print-to-pdf={}", file.display()), "--no-pdf-header-footer"],
+        &page,
+    );
+    let pdf = fs::read(file).unwrap();
+    assert!(pdf.starts_with(b"%PDF") && pdf.len() > 20_000);
+}
+
+#[test]
+fn plots_by_themselves_open_in_a_browser() {
+    let Some(browser) = chromium() else { return };
+    let directory = recordings(200);
+    let run =
+        assay(directory.path(), &["compare", "--unit", "ms", "old.txt", "new.txt", "--plots", "p"]);
+    assert!(run.status.success());
+    let (dom, said) = browsed(
+        &browser,
+        directory.path(),
+        &["--dump-dom"],
+        &directory.path().join("p/density.svg"),
+    );
+    assert!(
+        dom.contains("<svg") && !dom.contains("parsererror") && !said.contains("CONSOLE"),
+        "{said}"
+    );
+}

@@ -1,0 +1,214 @@
+//! Every classical test on the screen: a row each with statistic, p and interval.
+//!
+//! A digest for the eye; all numbers are in the JSON. It must not order the tests by what they
+//! found: the verdict is above, and does not come from here.
+
+use crate::layout::{Page, Tone};
+use crate::number;
+use crate::small_table;
+use crate::words;
+use assay_analysis::Analysis;
+use assay_analysis::battery::{Found, GroupTests, Interval, Intervals, PairTests};
+use assay_data::{Metric, Unit};
+
+/// One row: test, statistic, p, interval.
+type Row = [String; 4];
+
+/// Draws the tests of every comparison, then those of all subjects together.
+pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
+    let Some(battery) = &analysis.battery else { return };
+    let metric = &analysis.metrics[analysis.primary];
+    let confidence = analysis.plan.confidence;
+    let head = ["test", "statistic", "p", &number::chosen_percent(confidence)].map(str::to_owned);
+    for (comparison, tests) in analysis.comparisons.iter().zip(&battery.pairs) {
+        page.gap();
+        let (of, against) = (&names[comparison.of], &names[comparison.against]);
+        let title = format!("{} against {}:", words::quoted(of), words::quoted(against));
+        page.paragraph(2, &[(Tone::Plain, title)]);
+        let rows = pair(tests, metric, confidence);
+        small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
+        for reason in reasons(tests) {
+            page.paragraph(2, &[(Tone::Quiet, format!("  -: {reason}"))]);
+        }
+    }
+    if let Some(groups) = &battery.groups
+        && analysis.subjects.len() > 2
+    {
+        page.gap();
+        page.paragraph(2, &[(Tone::Plain, "all subjects together:".to_owned())]);
+        let head = ["test", "statistic", "p"].map(str::to_owned);
+        let rows = together(groups);
+        small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
+    }
+}
+
+/// Why some of the tests have no answer, each reason once.
+fn reasons(tests: &PairTests) -> Vec<&'static str> {
+    let missing = [
+        tests.t_welch.as_ref().err(),
+        tests.t_paired.as_ref().err(),
+        tests.brunner_munzel.as_ref().err(),
+        tests.ratio_of_means.as_ref().err(),
+    ];
+    let mut told = Vec::new();
+    for reason in missing.into_iter().flatten().map(|missing| missing.words()) {
+        if !told.contains(&reason) {
+            told.push(reason);
+        }
+    }
+    told
+}
+
+fn pair(tests: &PairTests, metric: &Metric, confidence: f64) -> Vec<Row> {
+    let plain = Unit::One;
+    let within = |all: &Intervals, unit: &Unit| {
+        let found = all.iter().find(|(known, _)| (known - confidence).abs() < 1e-9);
+        ends(found.and_then(|(_, interval)| *interval), unit)
+    };
+    let mut rows = Vec::new();
+    let mut put = |name: &str, found: Found<[String; 3]>| {
+        let cells = found.unwrap_or_else(|_| ["-", "-", "-"].map(str::to_owned));
+        let [statistic, p, interval] = cells;
+        rows.push([name.to_owned(), statistic, p, interval]);
+    };
+    for (name, test) in [
+        ("Student's t", &tests.t_pooled),
+        ("Welch's t", &tests.t_welch),
+        ("paired t", &tests.t_paired),
+    ] {
+        let cells = |m: &_| {
+            let m: &assay_analysis::battery::Means = m;
+            [statistic("t", m.test.t), p(m.p.two), within(&m.intervals, &metric.unit)]
+        };
+        put(name, test.as_ref().map(cells).map_err(|missing| *missing));
+    }
+    let shift = tests.hodges_lehmann.as_ref().ok().and_then(|s| s.asymptotic.as_ref());
+    let shift = shift.map_or_else(String::new, |all| within(all, &metric.unit));
+    put(
+        "Mann-Whitney",
+        tests.mann_whitney.as_ref().map_err(|missing| *missing).map(|m| {
+            let best = m.exact.unwrap_or(m.asymptotic).two;
+            let told = if best > 0.0 { p(best) } else { below(m.log10_p_two) };
+            [statistic("U", m.u.0), told, shift]
+        }),
+    );
+    put(
+        "signed ranks",
+        tests.wilcoxon_signed_rank.as_ref().map_err(|missing| *missing).map(|ranks| {
+            let best = ranks.exact.as_ref().map_or(ranks.asymptotic, |exact| exact.p).two;
+            [statistic("V", ranks.v), p(best), within(&ranks.asymptotic_ci, &metric.unit)]
+        }),
+    );
+    put(
+        "Brunner-Munzel",
+        tests
+            .brunner_munzel
+            .as_ref()
+            .map_err(|missing| *missing)
+            .map(|b| [statistic("t", b.statistic), p(b.p.two), within(&b.intervals, &plain)]),
+    );
+    put(
+        "Kolmogorov-Smirnov",
+        tests
+            .ks_two_sample
+            .as_ref()
+            .map_err(|missing| *missing)
+            .map(|ks| [statistic("D", ks.d), p(ks.p_two), String::new()]),
+    );
+    put(
+        "equal variances",
+        tests
+            .f_test_variance
+            .as_ref()
+            .map_err(|missing| *missing)
+            .map(|f| [statistic("F", f.f), p(f.p_two), String::new()]),
+    );
+    put(
+        "equivalence",
+        tests.tost.as_ref().map_err(|missing| *missing).map(|[_, _, own]| {
+            let margin = format!("± {}", number::value(own.margin, &metric.unit));
+            [margin, p(own.p()), String::new()]
+        }),
+    );
+    put(
+        "ratio of means",
+        tests
+            .ratio_of_means
+            .as_ref()
+            .map_err(|missing| *missing)
+            .map(|r| [statistic("r", r.ratio), String::new(), within(&r.fieller, &plain)]),
+    );
+    put(
+        "A12",
+        tests
+            .effect_size
+            .as_ref()
+            .map_err(|missing| *missing)
+            .map(|e| [short(e.a12), String::new(), String::new()]),
+    );
+    put(
+        "Cohen's d",
+        tests
+            .effect_size
+            .as_ref()
+            .map_err(|missing| *missing)
+            .map(|e| [short(e.cohen_d), String::new(), String::new()]),
+    );
+    rows
+}
+
+fn together(groups: &GroupTests) -> Vec<[String; 3]> {
+    let mut rows = Vec::new();
+    for (name, symbol, test) in [
+        ("Kruskal-Wallis", "H", groups.kruskal_wallis.map(|t| (t.statistic, t.p))),
+        ("analysis of variance", "F", groups.anova_oneway.map(|t| (t.f, t.p))),
+        ("Welch's anova", "F", groups.anova_welch.map(|t| (t.f, t.p))),
+        ("Levene", "F", groups.levene_median.map(|t| (t.f, t.p))),
+        ("Fligner-Killeen", "X2", groups.fligner_killeen.map(|t| (t.statistic, t.p))),
+    ] {
+        let (value, tail) = test.unwrap_or((f64::NAN, f64::NAN));
+        rows.push([name.to_owned(), statistic(symbol, value), p(tail)]);
+    }
+    let pairwise = &groups.pairwise;
+    for ((first, second), holm) in pairwise.pairs.iter().zip(&pairwise.holm) {
+        rows.push([format!("{first} | {second}"), "Holm".to_owned(), p(*holm)]);
+    }
+    rows
+}
+
+fn ends(interval: Option<Interval>, unit: &Unit) -> String {
+    let Some(Interval { lower, upper }) = interval.filter(Interval::is_bounded) else {
+        return "-".to_owned();
+    };
+    let column = number::Column::new(unit, &[lower, upper], &[(upper - lower) / 2.0]);
+    format!("[{} … {}]", column.number(lower), column.with_unit(upper))
+}
+
+fn statistic(symbol: &str, value: f64) -> String {
+    format!("{symbol} {}", short(value))
+}
+
+/// Four significant digits, without a scale.
+fn short(value: f64) -> String {
+    if value.is_nan() {
+        return "-".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf".to_owned() } else { "-inf".to_owned() };
+    }
+    if value != 0.0 && !(1e-3..1e7).contains(&value.abs()) {
+        format!("{value:.3e}")
+    } else {
+        let digits = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+        format!("{value:.*}", (3 - digits).clamp(0, 6) as usize)
+    }
+}
+
+fn p(value: f64) -> String {
+    if value == 0.0 { "below 1e-308".to_owned() } else { short(value) }
+}
+
+/// A p-value that no number holds, from its logarithm.
+fn below(log10: f64) -> String {
+    if log10.is_finite() { format!("1e{log10:.0}") } else { short(f64::NAN) }
+}

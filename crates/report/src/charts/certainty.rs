@@ -1,0 +1,186 @@
+//! How sure things are: resampled standard deviations, and which differences an experiment could have found.
+
+use super::differences::framed;
+use super::frame::{Axis, Frame};
+use super::over_time::counted;
+use super::scene::{Anchor, Ink, Place, Scene, dashes};
+use super::{Chart, Sheet};
+use crate::number;
+use assay_analysis::figures::{PowerCurve, Resampled};
+
+fn resampled<'a>(sheet: &'a Sheet<'_>) -> Vec<(usize, &'a Resampled)> {
+    let subjects = sheet.figures.subjects.iter().enumerate();
+    subjects.filter_map(|(i, s)| Some((i, s.deviation.as_ref()?))).collect()
+}
+
+/// The resampled standard deviations; none where nothing was resampled.
+pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
+    let found = resampled(sheet);
+    let ends = |r: &Resampled| (r.bins.0, r.bins.0 + r.bins.1 * r.counts.len() as f64);
+    let (low, high) =
+        found.iter().map(|(_, r)| ends(r)).reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))?;
+    // Bins of different widths are drawn with the same area.
+    let height = |r: &Resampled, count: u32| f64::from(count) / r.resamples as f64 / r.bins.1;
+    let heights = found.iter().flat_map(|(_, r)| r.counts.iter().map(|&c| height(r, c)));
+    let tallest = |r: &Resampled| r.counts.iter().map(|&c| height(r, c)).fold(0.0, f64::max);
+    // One that is much surer than the others would press them flat: then each has its own height.
+    let most = heights.fold(0.0, f64::max);
+    let least = found.iter().map(|(_, r)| tallest(r)).fold(f64::INFINITY, f64::min);
+    let own = most > 8.0 * least;
+    let unit = &sheet.figures.metric.unit;
+    let name = format!("standard deviation of {}", sheet.metric);
+    let x = Axis::of(&name, unit, low, high, high / low > 20.0);
+    let y = Axis::silent("how often", if own { 1.0 } else { most });
+    let subjects: Vec<usize> = found.iter().map(|(i, _)| *i).collect();
+    let (mut scene, frame) = framed(sheet, &subjects, x, y);
+    let mut told = Vec::new();
+    for (index, r) in &found {
+        let scale = if own { 1.0 / tallest(r) } else { 1.0 };
+        let mut steps: Vec<Place> = Vec::new();
+        for (bin, &count) in r.counts.iter().enumerate() {
+            let from = r.bins.0 + r.bins.1 * bin as f64;
+            let y = height(r, count) * scale;
+            steps.extend([frame.place((from, y)), frame.place((from + r.bins.1, y))]);
+        }
+        let mut area = steps.clone();
+        let (low, high) = ends(r);
+        area.extend([frame.place((high, 0.0)), frame.place((low, 0.0))]);
+        scene.area(area, Ink::Subject(*index), 0.25);
+        scene.line(steps, Ink::Subject(*index), 1.2);
+        scene.line(frame.upright(r.estimate), Ink::Subject(*index), 1.6);
+        if let Some(i) = r.interval {
+            let column =
+                number::Column::new(unit, &[r.estimate, i.lower, i.upper], &[i.half_width()]);
+            told.push(format!(
+                "'{}' {} [{} … {}]",
+                sheet.names[*index],
+                column.with_unit(r.estimate),
+                column.number(i.lower),
+                column.number(i.upper)
+            ));
+        }
+    }
+    let resamples = found.iter().map(|(_, r)| r.resamples).min().unwrap_or(0);
+    let sure = number::chosen_percent(sheet.figures.confidence);
+    let scaled = if own { " Each hill is drawn to its own height." } else { "" };
+    Some(Chart {
+        name: "bootstrap",
+        title: "How sure the standard deviation is".to_owned(),
+        caption: format!(
+            "Standard deviations of {} samples drawn out of each sample (bootstrap); upright lines are those of the samples. \
+             {sure} intervals (BCa): {}.{scaled}",
+            counted(resamples),
+            told.join("; ")
+        ),
+        scene,
+    })
+}
+
+/// Quantiles of the resampled standard deviations against those of a normal law; none where nothing was resampled.
+pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
+    let found = resampled(sheet);
+    // In standard deviations of each, so that all subjects share one line.
+    let standard = |r: &Resampled| -> Vec<(f64, f64)> {
+        let n = r.normal.len() as f64;
+        let mean = r.normal.iter().map(|p| p.0).sum::<f64>() / n;
+        let spread = (r.normal.iter().map(|p| (p.0 - mean).powi(2)).sum::<f64>() / n).sqrt();
+        r.normal.iter().map(|p| ((p.0 - mean) / spread, (p.1 - mean) / spread)).collect()
+    };
+    let curves: Vec<(usize, Vec<(f64, f64)>)> =
+        found.iter().map(|(i, r)| (*i, standard(r))).collect();
+    let points = || curves.iter().flat_map(|(_, c)| c);
+    let reach = points().flat_map(|p| [p.0.abs(), p.1.abs()]).fold(0.0, f64::max);
+    if !(reach > 0.0 && reach.is_finite()) {
+        return None;
+    }
+    let plain = assay_data::Unit::Other(String::new());
+    let x = Axis::of("where a normal law has its quantiles", &plain, -reach, reach, false);
+    let y = Axis::of("quantiles of the bootstrap", &plain, -reach, reach, false);
+    let subjects: Vec<usize> = found.iter().map(|(i, _)| *i).collect();
+    let (mut scene, frame) = framed(sheet, &subjects, x, y);
+    let diagonal = vec![frame.place((-reach, -reach)), frame.place((reach, reach))];
+    scene.dashed(diagonal, Ink::Mark, 1.0, &[4.0, 3.0]);
+    for (index, curve) in &curves {
+        let places = curve.iter().map(|&p| frame.place(p)).collect();
+        scene.dots(places, 1.7, Ink::Subject(*index), 0.7);
+    }
+    Some(Chart {
+        name: "bootstrap-normal",
+        title: "Is that uncertainty normal?".to_owned(),
+        caption: "Normal Q-Q plot of the bootstrap, in its own standard deviations. Dots along the dashed line mean that the usual \
+                  ± interval would do; a bend at the ends means that it would be too short on one side, which is why the \
+                  interval above is not symmetric."
+            .to_owned(),
+        scene,
+    })
+}
+
+/// The power over the size of the difference; none without a comparison that has one.
+pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
+    let found: Vec<(usize, &PowerCurve)> =
+        sheet.figures.between.iter().filter_map(|b| Some((b.of, b.power.as_ref()?))).collect();
+    let last = found.iter().filter_map(|(_, p)| p.t.last()).map(|p| p.0).fold(0.0, f64::max);
+    if last <= 0.0 {
+        return None;
+    }
+    let unit = &sheet.figures.metric.unit;
+    let x = Axis::of(&format!("true difference in {}", sheet.metric), unit, 0.0, last, false);
+    let y = Axis::of_shares("chance to find it", 0.0, 1.0);
+    let subjects: Vec<usize> = found.iter().map(|(of, _)| *of).collect();
+    let (mut scene, frame) = framed(sheet, &subjects, x, y);
+    scene.dashed(frame.level(0.8), Ink::Mark, 0.8, &[4.0, 3.0]);
+    for (of, curve) in &found {
+        let places = |points: &[(f64, f64)]| points.iter().map(|&p| frame.place(p)).collect();
+        let pattern = if found.len() > 1 { dashes(*of) } else { &[] };
+        scene.dashed(places(&curve.t), Ink::Subject(*of), 1.8, pattern);
+        scene.dashed(places(&curve.rank), Ink::Subject(*of), 1.0, &[2.0, 2.0]);
+    }
+    let (_, first) = found[0];
+    mark_threshold(&mut scene, &frame, first, last);
+    let size = |amount: f64| number::rough(amount, unit);
+    let at_80 = match first.at_80 {
+        Some(delta) if found.len() == 1 => {
+            format!(" Of differences of {} it would find four in five (dashed line).", size(delta))
+        }
+        _ => " The dashed line is a chance of four in five.".to_owned(),
+    };
+    let n = match found.as_slice() {
+        [(_, only)] => format!(
+            "{} independent {}, standard deviation {}, level {}",
+            counted(only.n.round() as usize),
+            if sheet.figures.in_blocks { "blocks" } else { "values a side" },
+            size(only.standard_deviation),
+            number::percent(only.level)
+        ),
+        _ => "as many independent values as there are, with their standard deviation".to_owned(),
+    };
+    let threshold = match first.threshold {
+        Some(t) if t > last => {
+            format!(" The smallest difference that matters, {}, lies to the right.", size(t))
+        }
+        Some(t) => format!(" The grey line is the smallest difference that matters, {}.", size(t)),
+        None => String::new(),
+    };
+    Some(Chart {
+        name: "power",
+        title: "What this experiment could see".to_owned(),
+        caption: format!(
+            "How likely a difference of a given size would have been found.{at_80}{threshold} Power of a t test ({n}); the dotted line \
+             is a rank test that needs 15 % more values, the most that it can need."
+        ),
+        scene,
+    })
+}
+
+fn mark_threshold(scene: &mut Scene, frame: &Frame, curve: &PowerCurve, last: f64) {
+    let Some(threshold) = curve.threshold.filter(|t| *t <= last) else { return };
+    scene.line(frame.upright(threshold), Ink::Quiet, 1.4);
+    let at = frame.across(threshold);
+    let room_right = frame.right() - at > 70.0;
+    let (place, anchor) = if room_right {
+        ((at + 4.0, frame.bottom() - 6.0), Anchor::Start)
+    } else {
+        ((at - 4.0, frame.bottom() - 6.0), Anchor::End)
+    };
+    scene.words(place, "threshold", anchor, Ink::Quiet);
+}

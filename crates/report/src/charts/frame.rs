@@ -1,0 +1,253 @@
+//! Axes: from values to places on the sheet, with ticks and titles. Every picture has the same ones.
+//!
+//! The vertical axis is titled at its upper end, in line with the text: words that stand upright are read by nobody.
+
+use super::scene::{Anchor, Ink, LETTERS, Place, Scene, text_width};
+use crate::ticks;
+use assay_data::Unit;
+
+/// Ticks that are wished for across and down.
+const ACROSS: usize = 5;
+const DOWN: usize = 4;
+/// Room between a tick's label and the frame.
+const GAP: f64 = 5.0;
+/// Room between two labels side by side.
+const APART: f64 = 8.0;
+/// Room at the left of a vertical axis.
+const USUAL_ROOM: f64 = 54.0;
+
+/// The values of one axis.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+    ticks: Vec<(f64, String)>,
+    title: String,
+}
+
+impl Axis {
+    /// An axis of values in a unit between two ends, with a little air beyond them.
+    pub fn of(name: &str, unit: &Unit, low: f64, high: f64, logarithmic: bool) -> Self {
+        let logarithmic = logarithmic && low > 0.0;
+        let (low, high) = aired(low, high, logarithmic);
+        if logarithmic {
+            let ticks = ticks::logarithmic(low, high, unit, ACROSS + 1);
+            return Self { low, high, logarithmic, ticks, title: name.to_owned() };
+        }
+        let found = ticks::linear(low, high, unit, ACROSS);
+        let mut title = name.to_owned();
+        if let Some(from) = &found.from {
+            title += &format!(" from {from}");
+        }
+        if !found.symbol.is_empty() && !title.is_empty() {
+            title += &format!(" ({})", found.symbol);
+        }
+        Self { low, high, logarithmic, ticks: found.ticks, title }
+    }
+
+    /// An axis of counts from a first one to a last one.
+    pub fn counting(name: &str, first: f64, last: f64) -> Self {
+        let last = last.max(first + 1.0);
+        let mut ticks = ticks::linear(first, last, &Unit::One, ACROSS).ticks;
+        // There is no half of a block.
+        if last - first < 10.0 {
+            ticks.retain(|(at, _)| at.fract() == 0.0);
+            ticks.iter_mut().for_each(|(at, text)| *text = format!("{at}"));
+        }
+        let (low, high) = aired(first, last, false);
+        Self { low, high, logarithmic: false, ticks, title: name.to_owned() }
+    }
+
+    /// An axis with these ticks and ends.
+    pub fn with_ticks(name: &str, low: f64, high: f64, ticks: Vec<(f64, String)>) -> Self {
+        Self { low, high, logarithmic: false, ticks, title: name.to_owned() }
+    }
+
+    /// An axis of shares between two ends, in per cent, with air above and below.
+    pub fn of_shares(name: &str, low: f64, high: f64) -> Self {
+        let found = ticks::linear(low * 100.0, high * 100.0, &Unit::Other(String::new()), DOWN);
+        let ticks = found.ticks.into_iter().map(|(at, text)| (at / 100.0, format!("{text} %")));
+        let ticks = ticks.collect();
+        let (low, high) = (low - 0.02 * (high - low), high + 0.08 * (high - low));
+        Self { low, high, logarithmic: false, ticks, title: name.to_owned() }
+    }
+
+    /// An axis that only says what is more: from 0 to somewhat above `high`, without numbers.
+    pub fn silent(name: &str, high: f64) -> Self {
+        let high = if high > 0.0 { high * 1.06 } else { 1.0 };
+        Self { low: 0.0, high, logarithmic: false, ticks: Vec::new(), title: name.to_owned() }
+    }
+
+    /// The same axis without a title.
+    #[must_use]
+    pub fn untitled(self) -> Self {
+        Self { title: String::new(), ..self }
+    }
+
+    /// Room that the labels of a vertical axis need at its left: the same for all usual ones, so that frames stand in line.
+    pub fn room(&self) -> f64 {
+        let widest =
+            self.ticks.iter().map(|(_, text)| text_width(text, LETTERS)).fold(0.0, f64::max);
+        (widest + GAP + 2.0).max(USUAL_ROOM)
+    }
+
+    /// Whether a value is on the axis.
+    pub fn contains(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// Where between the ends a value lies, from 0 to 1; what is beyond is at the end.
+    fn share(&self, value: f64) -> f64 {
+        let scale = |v: f64| if self.logarithmic { v.ln() } else { v };
+        let (low, high) = (scale(self.low), scale(self.high));
+        let share = (scale(value) - low) / (high - low);
+        if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
+    }
+}
+
+/// Ends with air beyond them: 3 % of what lies between, or some of the value itself where nothing does.
+fn aired(low: f64, high: f64, logarithmic: bool) -> (f64, f64) {
+    if logarithmic {
+        let air = ((high.ln() - low.ln()) * 0.03).max(0.02).exp();
+        return ((low / air).max(f64::MIN_POSITIVE), (high * air).min(f64::MAX));
+    }
+    let air = match high - low {
+        span if span > 0.0 => span * 0.03,
+        _ if high != 0.0 => high.abs() * 0.05,
+        _ => 1.0,
+    };
+    (low - air, high + air)
+}
+
+/// Two axes and the rectangle between them.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// Left edge.
+    pub left: f64,
+    /// Upper edge.
+    pub top: f64,
+    /// Length of the horizontal axis.
+    pub width: f64,
+    /// Length of the vertical axis.
+    pub height: f64,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+}
+
+impl Frame {
+    /// The place across of a value.
+    pub fn across(&self, value: f64) -> f64 {
+        self.left + self.width * self.x.share(value)
+    }
+
+    /// The place down of a value.
+    pub fn down(&self, value: f64) -> f64 {
+        self.top + self.height * (1.0 - self.y.share(value))
+    }
+
+    /// The place of a point.
+    pub fn place(&self, (x, y): (f64, f64)) -> Place {
+        (self.across(x), self.down(y))
+    }
+
+    /// The lower edge.
+    pub fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    /// The right edge.
+    pub fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    /// A vertical line through the whole frame.
+    pub fn upright(&self, value: f64) -> Vec<Place> {
+        vec![(self.across(value), self.top), (self.across(value), self.bottom())]
+    }
+
+    /// A horizontal line through the whole frame.
+    pub fn level(&self, value: f64) -> Vec<Place> {
+        vec![(self.left, self.down(value)), (self.right(), self.down(value))]
+    }
+
+    /// Draws grid, axes, ticks and titles; the horizontal labels only where this is the lowest frame of several.
+    pub fn draw(&self, scene: &mut Scene, lowest: bool) {
+        let size = LETTERS - 1.0;
+        for (value, text) in &self.y.ticks {
+            let down = self.down(*value);
+            scene.line(vec![(self.left, down), (self.right(), down)], Ink::Grid, 0.8);
+            scene.words((self.left - GAP, down + size * 0.35), text, Anchor::End, Ink::Quiet);
+        }
+        if !self.y.title.is_empty() {
+            let place = (4.0, self.top - 8.0);
+            scene.words(place, &self.y.title, Anchor::Start, Ink::Quiet);
+        }
+        let mut free = f64::NEG_INFINITY;
+        for (value, text) in &self.x.ticks {
+            let at = self.across(*value);
+            scene.line(vec![(at, self.top), (at, self.bottom())], Ink::Grid, 0.8);
+            let wide = text_width(text, LETTERS);
+            let (from, to) = (at - wide / 2.0, at + wide / 2.0);
+            if lowest && from >= free && to <= scene.width + 2.0 {
+                let place = (at, self.bottom() + LETTERS + 4.0);
+                scene.words(place, text, Anchor::Middle, Ink::Quiet);
+                free = to + APART;
+            }
+        }
+        let base = vec![(self.left, self.bottom()), (self.right(), self.bottom())];
+        scene.line(base, Ink::Quiet, 1.0);
+        if lowest && !self.x.title.is_empty() {
+            let place = (self.left + self.width / 2.0, self.bottom() + 2.0 * LETTERS + 9.0);
+            scene.words(place, &self.x.title, Anchor::Middle, Ink::Quiet);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(x: Axis, y: Axis) -> Frame {
+        Frame { left: 10.0, top: 20.0, width: 100.0, height: 50.0, x, y }
+    }
+
+    #[test]
+    fn the_ends_of_an_axis_are_the_edges_of_the_frame() {
+        let plain = |low, high| Axis::with_ticks("", low, high, Vec::new());
+        let frame = frame(plain(0.0, 4.0), plain(-1.0, 1.0));
+        assert_eq!(
+            [(0.0, -1.0), (4.0, 1.0), (2.0, 0.0)].map(|p| frame.place(p)),
+            [(10.0, 70.0), (110.0, 20.0), (60.0, 45.0)]
+        );
+        assert_eq!(frame.place((1e300, f64::NAN)), (110.0, 45.0));
+    }
+
+    #[test]
+    fn a_logarithmic_axis_gives_equal_ratios_equal_lengths() {
+        let axis = Axis::of("wall", &Unit::Second, 0.001, 1.0, true);
+        let step = axis.share(0.1) - axis.share(0.01);
+        assert!((step - (axis.share(1.0) - axis.share(0.1))).abs() < 1e-12);
+        // Zero has no logarithm: the axis is linear then.
+        assert!(!Axis::of("wall", &Unit::Second, 0.0, 1.0, true).logarithmic);
+    }
+
+    #[test]
+    fn equal_values_are_in_the_middle_of_their_axis() {
+        let axis = Axis::of("wall", &Unit::Second, 3.0, 3.0, false);
+        assert_eq!(axis.share(3.0), 0.5);
+        assert_eq!(Axis::of("wall", &Unit::Second, 0.0, 0.0, false).share(0.0), 0.5);
+    }
+
+    #[test]
+    fn labels_side_by_side_do_not_touch() {
+        let ticks = (0..40).map(|k| (f64::from(k), format!("{k}00000 ms"))).collect();
+        let mut scene = Scene::new(200.0, 100.0);
+        frame(Axis::with_ticks("", 0.0, 39.0, ticks), Axis::silent("", 1.0)).draw(&mut scene, true);
+        let words =
+            scene.shapes.iter().filter(|s| matches!(s, super::super::scene::Shape::Words { .. }));
+        assert!((1..=2).contains(&words.count()));
+    }
+}

@@ -1,0 +1,166 @@
+//! The values in their order, and how they depend on those before.
+
+use super::frame::{Axis, Frame};
+use super::scene::{Anchor, Ink, LETTERS, Scene};
+use super::{BELOW, Chart, RIGHT, Sheet, WIDTH};
+use crate::number;
+use assay_analysis::figures::{Piece, SubjectFigures, Trace};
+
+/// Height of one frame of several, one for every subject.
+const PANEL: f64 = 96.0;
+/// Height of a frame that is alone.
+const ALONE: f64 = 170.0;
+/// Room for a name above its frame.
+const NAME: f64 = 22.0;
+
+/// Every subject's values in the order in which they were taken.
+pub(super) fn raw(sheet: &Sheet<'_>) -> Chart {
+    let figures = sheet.figures;
+    let longest = figures.subjects.iter().map(|s| s.n).max().unwrap_or(1);
+    let order = if figures.in_blocks { "block" } else { "in the order in which they were taken" };
+    let x = Axis::counting(order, 1.0, longest as f64);
+    let (low, high) = figures.range;
+    let y = Axis::of(&sheet.metric, &figures.metric.unit, low, high, figures.view.logarithmic);
+    let scene = panels(sheet, 0..figures.subjects.len(), &x, &y, |scene, frame, index| {
+        trace(scene, frame, &figures.subjects[index].trace, Ink::Subject(index));
+        let median = figures.subjects[index].shape.numbers.median;
+        scene.dashed(frame.level(median), Ink::Mark, 1.0, &[4.0, 3.0]);
+    });
+    let thinned = figures.subjects.iter().map(|s| largest_piece(&s.trace)).max().unwrap_or(1);
+    let how = if figures.subjects.iter().all(|s| !s.trace.points.is_empty()) {
+        "Every dot is one value.".to_owned()
+    } else {
+        format!(
+            "Bands reach from the smallest to the largest of up to {thinned} successive values, so nothing is left out; lines \
+             are their medians."
+        )
+    };
+    Chart {
+        name: "raw",
+        title: format!("{} over time", capital(&sheet.metric)),
+        caption: format!(
+            "Look for steps, trends and waves: values that belong together lie evenly around their median (dashed). {how}{}",
+            sheet.left_out()
+        ),
+        scene,
+    }
+}
+
+fn largest_piece(trace: &Trace) -> usize {
+    trace.pieces.iter().map(|piece| piece.to - piece.from).max().unwrap_or(1)
+}
+
+/// Draws a series over 1, 2, 3, …: its dots where there are few, else the band between its extremes with its medians.
+pub(super) fn trace(scene: &mut Scene, frame: &Frame, trace: &Trace, ink: Ink) {
+    if trace.points.is_empty() {
+        let middle = |p: &Piece| (p.from + p.to + 1) as f64 / 2.0;
+        let upper = trace.pieces.iter().map(|p| frame.place((middle(p), p.max)));
+        let lower = trace.pieces.iter().rev().map(|p| frame.place((middle(p), p.min)));
+        scene.area(upper.chain(lower).collect(), ink, 0.35);
+        let medians = trace.pieces.iter().map(|p| frame.place((middle(p), p.median)));
+        scene.line(medians.collect(), ink, 1.0);
+        return;
+    }
+    let places = trace.points.iter().enumerate().map(|(i, &v)| frame.place((i as f64 + 1.0, v)));
+    let (radius, opacity) = match trace.points.len() {
+        0..=60 => (3.0, 0.9),
+        61..=400 => (2.0, 0.7),
+        _ => (1.3, 0.45),
+    };
+    scene.dots(places.collect(), radius, ink, opacity);
+}
+
+/// Every subject's correlogram; none where there are too few values.
+pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
+    let subjects = &sheet.figures.subjects;
+    let found = |s: &SubjectFigures| s.correlogram.clone();
+    let shown: Vec<usize> =
+        (0..subjects.len()).filter(|&i| found(&subjects[i]).is_some()).collect();
+    let lags = shown.iter().filter_map(|&i| Some(found(&subjects[i])?.at_lags.len())).max()?;
+    let sizes = shown.iter().filter_map(|&i| found(&subjects[i])).flat_map(|c| {
+        let largest = c.at_lags.iter().fold(0.0f64, |most, r| most.max(r.abs()));
+        [largest, c.bound]
+    });
+    let most = (sizes.fold(0.0, f64::max) * 1.15).min(1.0);
+    let x = Axis::counting("lag (how many values lie between)", 0.0, lags as f64 + 0.5);
+    let ticks = crate::ticks::linear(-most, most, &assay_data::Unit::Other(String::new()), 4).ticks;
+    let y = Axis::with_ticks("autocorrelation", -most, most, ticks);
+    let scene = panels(sheet, shown.iter().copied(), &x, &y, |scene, frame, index| {
+        let Some(c) = &subjects[index].correlogram else { return };
+        let band = (frame.down(c.bound), frame.down(-c.bound));
+        scene.rectangle((frame.left, band.0), (frame.right(), band.1), Ink::Quiet, 0.12);
+        scene.line(frame.level(0.0), Ink::Quiet, 1.0);
+        let bar = |(lag, r): (usize, &f64)| {
+            let lag = lag as f64 + 1.0;
+            (frame.place((lag, 0.0)), frame.place((lag, *r)))
+        };
+        let width = (frame.width / (lags as f64 + 1.0) * 0.5).min(8.0);
+        scene.sticks(c.at_lags.iter().enumerate().map(bar).collect(), Ink::Subject(index), width);
+    });
+    Some(Chart {
+        name: "correlogram",
+        title: "Dependence on earlier values".to_owned(),
+        caption: format!(
+            "Bars within the grey band are what independent values show too: about 1 in 20 lies outside by chance. Tall bars mean \
+             that successive values hang together, and that there is less to be learned from them than their number says. \
+             Autocorrelation as R's acf computes it; the band is ± 1.96 / √n.{}",
+            sheet.left_out()
+        ),
+        scene,
+    })
+}
+
+/// One frame below the other with the same axes, each with its subject's name.
+fn panels(
+    sheet: &Sheet<'_>,
+    subjects: impl Iterator<Item = usize>,
+    x: &Axis,
+    y: &Axis,
+    mut draw: impl FnMut(&mut Scene, &Frame, usize),
+) -> Scene {
+    let subjects: Vec<usize> = subjects.collect();
+    let several = sheet.names.len() > 1;
+    let height = if subjects.len() > 1 { PANEL } else { ALONE };
+    let name = if several { NAME } else { 4.0 };
+    // Beside a name there is room for the title of the axis as well.
+    let titled = if several { 4.0 } else { LETTERS + 8.0 };
+    let total = titled + (height + name) * subjects.len() as f64 + BELOW;
+    let mut scene = Scene::new(WIDTH, total.ceil());
+    for (row, &index) in subjects.iter().enumerate() {
+        let y = if row == 0 { y.clone() } else { y.clone().untitled() };
+        let top = titled + (height + name) * row as f64 + name;
+        let left = y.room();
+        let width = WIDTH - left - RIGHT;
+        let frame = Frame { left, top, width, height, x: x.clone(), y };
+        frame.draw(&mut scene, row + 1 == subjects.len());
+        draw(&mut scene, &frame, index);
+        if several {
+            let place = (frame.right(), top - 8.0);
+            scene.words(place, &sheet.names[index], Anchor::End, Ink::Subject(index));
+        }
+    }
+    scene
+}
+
+/// The text with a capital at its beginning.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A count with its thousands told apart: `35,000`.
+pub(super) fn counted(n: usize) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap_or("?"))
+        .collect();
+    groups.join(",")
+}
+
+/// A share in per cent.
+pub(super) fn share(fraction: f64) -> String {
+    number::percent(fraction)
+}

@@ -1,0 +1,277 @@
+//! The page that one can publish: a result with its plots, numbers, checks, machine, data and methods in one file.
+//!
+//! It loads nothing from anywhere: no scripts, fonts or pictures of others, so it opens offline and in twenty years. It is read
+//! on a phone, printed, in light and in dark; without scripts everything is still there. Everything that came from outside
+//! (names, paths, findings, the environment) is escaped by the template. Nothing is decided or computed here.
+
+mod data;
+mod methods;
+mod tables;
+
+pub use data::Data;
+
+use crate::charts::{self, Chart, svg};
+use crate::json::Meta;
+use crate::label::label;
+use crate::names::{clean, fitted};
+use crate::number;
+use crate::protocol::{self, ChainOnPage};
+use crate::scan;
+use crate::terminal;
+use crate::words;
+use askama::Template;
+use assay_analysis::figures::Figures;
+use assay_analysis::protocol::Protocol;
+use assay_analysis::{Analysis, Verdict};
+use assay_data::{Design, Severity};
+use tables::Table;
+
+/// What a page is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Material<'a> {
+    /// The analysis.
+    pub analysis: &'a Analysis,
+    /// The data of its plots.
+    pub figures: &'a Figures,
+    /// The samples, or where they are.
+    pub data: &'a Data,
+    /// Who made the page, and by which command the samples were taken.
+    pub meta: &'a Meta,
+    /// The command that makes this page again.
+    pub command: &'a [String],
+    /// The protocol of every comparison; empty when none was asked for.
+    pub protocol: &'a [Protocol],
+}
+
+/// The page.
+///
+/// # Errors
+/// When the template can't be filled, which would be a bug.
+pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
+    page(material).render()
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page {
+    title: String,
+    tool: String,
+    started: String,
+    verdicts: Vec<Claim>,
+    notes: Vec<String>,
+    chains: Vec<ChainOnPage>,
+    plots: Vec<Plot>,
+    tables: Vec<Table>,
+    findings: Vec<Noted>,
+    environment: Vec<(String, String)>,
+    measured_by: String,
+    made_by: String,
+    data: DataPart,
+    methods: Vec<String>,
+    sources: Vec<&'static str>,
+}
+
+struct Claim {
+    tone: &'static str,
+    claim: String,
+    sureness: String,
+}
+
+struct Plot {
+    name: &'static str,
+    title: String,
+    caption: String,
+    svg: String,
+}
+
+struct Noted {
+    severity: &'static str,
+    code: String,
+    message: String,
+    next_step: String,
+}
+
+struct DataPart {
+    csv: String,
+    file_name: String,
+    told: String,
+    link: String,
+}
+
+fn page(material: Material<'_>) -> Page {
+    let Material { analysis, figures, data, meta, command, protocol } = material;
+    let plots = charts::charts(figures);
+    let mut notes = Vec::new();
+    let verdicts = claims(analysis, &mut notes);
+    Page {
+        title: title(analysis),
+        tool: meta.tool.clone(),
+        started: analysis.started.as_deref().map(short_time).unwrap_or_default(),
+        verdicts,
+        notes,
+        chains: protocol::on_page(analysis, protocol),
+        plots: plots.iter().map(plot).collect(),
+        tables: tables::of(analysis),
+        findings: findings(analysis),
+        environment: environment(analysis),
+        measured_by: shell_line(&meta.argv),
+        made_by: shell_line(command),
+        data: data_part(data),
+        methods: methods::told(analysis, figures),
+        sources: methods::sources(analysis, figures),
+    }
+}
+
+fn plot(chart: &Chart) -> Plot {
+    Plot {
+        name: chart.name,
+        title: chart.title.clone(),
+        caption: chart.caption.clone(),
+        svg: svg::inline(chart, chart.name),
+    }
+}
+
+fn title(analysis: &Analysis) -> String {
+    let names = fitted(&analysis.names(), 40, "…");
+    match names.as_slice() {
+        [only] => only.clone(),
+        [first, second] => format!("{second} against {first}"),
+        [first, ..] => format!("{} and {} more", first, names.len() - 1),
+        [] => "assay".to_owned(),
+    }
+}
+
+fn claims(analysis: &Analysis, notes: &mut Vec<String>) -> Vec<Claim> {
+    let names = fitted(&analysis.names(), 80, "…");
+    let claim =
+        |tone, said: words::Sentence| Claim { tone, claim: said.claim, sureness: said.sureness };
+    if scan::shows(analysis) {
+        return scan::sentences(analysis).into_iter().map(|said| claim("plain", said)).collect();
+    }
+    if analysis.comparisons.is_empty() {
+        let subjects = names.iter().enumerate();
+        return subjects
+            .map(|(s, name)| claim("plain", terminal::alone_said(analysis, s, name)))
+            .collect();
+    }
+    let mut found = Vec::new();
+    for c in &analysis.comparisons {
+        let (of, against) = (&names[c.of], &names[c.against]);
+        let tone = match c.decision.verdict {
+            Verdict::Faster => "good",
+            Verdict::Slower => "bad",
+            Verdict::Equivalent => "plain",
+            Verdict::Inconclusive => "unsure",
+        };
+        found.push(claim(tone, words::sentence(analysis, c, of, against)));
+        notes.extend(words::details(analysis, c, of, against));
+    }
+    if analysis.comparisons.iter().any(|c| c.design != Design::Blocks) {
+        notes.push(words::unpaired_note(analysis.subjects.len() > 2));
+    }
+    found
+}
+
+fn findings(analysis: &Analysis) -> Vec<Noted> {
+    let severity = |severity| match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Serious => "serious",
+    };
+    // What stands below the verdict is not said again.
+    let rest = analysis.findings.iter().filter(|f| !words::has_said(&f.code));
+    let told = rest.map(|f| Noted {
+        severity: severity(f.severity),
+        code: clean(&f.code),
+        message: clean(&f.message),
+        next_step: clean(f.next_step.as_deref().unwrap_or_default()),
+    });
+    told.collect()
+}
+
+fn environment(analysis: &Analysis) -> Vec<(String, String)> {
+    let fact = |(name, value): (&String, &serde_json::Value)| {
+        let value = match value {
+            serde_json::Value::String(text) => text.clone(),
+            serde_json::Value::Null => "unknown".to_owned(),
+            other => other.to_string(),
+        };
+        (clean(&name.replace('_', " ")), clean(&value))
+    };
+    analysis.environment.facts.iter().map(fact).collect()
+}
+
+fn data_part(data: &Data) -> DataPart {
+    let nothing = || DataPart {
+        csv: String::new(),
+        file_name: String::new(),
+        told: String::new(),
+        link: String::new(),
+    };
+    match data {
+        Data::Embedded { csv, told } => DataPart {
+            csv: csv.clone(),
+            file_name: "samples.csv".to_owned(),
+            told: told.clone(),
+            ..nothing()
+        },
+        Data::Elsewhere { values, file: Some(file) } => DataPart {
+            told: format!("{values} values are too many for a page; they are in"),
+            link: clean(file),
+            ..nothing()
+        },
+        Data::Elsewhere { values, file: None } => {
+            DataPart { told: format!("{values} values are too many for a page."), ..nothing() }
+        }
+    }
+}
+
+/// The day and the time of an RFC 3339 time, to the second.
+fn short_time(time: &str) -> String {
+    let (day, clock) = time.split_once('T').unwrap_or((time, ""));
+    let clock = clock.trim_end_matches('Z').split('.').next().unwrap_or("");
+    clean(format!("{day} {clock}").trim())
+}
+
+/// The arguments as one types them into a shell; the program by its name, wherever it lay.
+fn shell_line(argv: &[String]) -> String {
+    let Some((_, arguments)) = argv.split_first() else { return String::new() };
+    let mut line = "assay".to_owned();
+    for argument in arguments {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%@+".contains(c);
+        line.push(' ');
+        if !argument.is_empty() && argument.chars().all(plain) {
+            line += argument;
+        } else {
+            line += &format!("'{}'", clean(argument).replace('\'', "'\\''"));
+        }
+    }
+    line
+}
+
+/// What the metric that decides is called.
+fn metric_name(analysis: &Analysis) -> String {
+    label(&analysis.metrics[analysis.primary])
+}
+
+/// The confidence as people write it.
+fn confidence(analysis: &Analysis) -> String {
+    number::chosen_percent(analysis.plan.confidence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_typed_again() {
+        let argv = ["/x/assay", "run", "./a b", "it's", "--runs=5", ""].map(str::to_owned);
+        assert_eq!(shell_line(&argv), "assay run './a b' 'it'\\''s' --runs=5 ''");
+        assert_eq!(shell_line(&[]), "");
+    }
+
+    #[test]
+    fn a_time_is_told_to_the_second() {
+        assert_eq!(short_time("2026-03-01T12:00:05.123456Z"), "2026-03-01 12:00:05");
+    }
+}

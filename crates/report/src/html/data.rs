@@ -1,0 +1,122 @@
+//! The samples as a page carries them: every value as text, where there are not too many.
+
+use assay_data::{Design, Samples};
+use std::fmt::Write;
+
+/// More values make a page that is slow to open.
+const MOST_VALUES: usize = 100_000;
+
+/// The samples of a page, or where they are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// As CSV.
+    Embedded {
+        /// The table.
+        csv: String,
+        /// What it holds, and how it is read.
+        told: String,
+    },
+    /// There are too many.
+    Elsewhere {
+        /// How many.
+        values: usize,
+        /// The file that holds them, if they are in one.
+        file: Option<String>,
+    },
+}
+
+impl Data {
+    /// The samples, if they are at most 100,000 values; `file` holds them. O(values).
+    ///
+    /// Recordings of one metric are one column each, which is short; all else is the table that `--export x.samples.csv` writes.
+    pub fn of(samples: &Samples, file: Option<String>) -> Self {
+        let values = samples.len() * samples.metrics.len();
+        if values > MOST_VALUES {
+            return Self::Elsewhere { values, file };
+        }
+        if samples.design() != Design::Blocks && samples.metrics.len() == 1 {
+            return columns(samples);
+        }
+        let mut bytes = Vec::new();
+        // A vector takes whatever is written to it.
+        if assay_data::export::csv(samples, &mut bytes).is_err() {
+            return Self::Elsewhere { values, file };
+        }
+        Self::Embedded {
+            csv: String::from_utf8_lossy(&bytes).into_owned(),
+            told: "One row for every observation, in base units. `assay compare samples.csv` reads it.".to_owned(),
+        }
+    }
+}
+
+fn columns(samples: &Samples) -> Data {
+    let series: Vec<Vec<f64>> =
+        (0..samples.subjects.len()).map(|subject| samples.series(subject, 0).values).collect();
+    let mut csv = samples.subjects.iter().map(|s| quoted(&s.name)).collect::<Vec<_>>().join(",");
+    csv.push('\n');
+    let rows = series.iter().map(Vec::len).max().unwrap_or(0);
+    for row in 0..rows {
+        for (index, values) in series.iter().enumerate() {
+            if index > 0 {
+                csv.push(',');
+            }
+            if let Some(value) = values.get(row) {
+                // Debug writes the shortest decimals that read back to the same bits.
+                let _infallible = write!(csv, "{value:?}");
+            }
+        }
+        csv.push('\n');
+    }
+    let metric = &samples.metrics[0];
+    let unit = metric.unit.symbol();
+    let read = match unit {
+        "1" => "`assay compare samples.csv` reads it.".to_owned(),
+        _ => format!("`assay compare --unit {unit} samples.csv` reads it."),
+    };
+    Data::Embedded {
+        csv,
+        told: format!(
+            "One column for every subject, in the order in which they were taken. {read}"
+        ),
+    }
+}
+
+fn quoted(name: &str) -> String {
+    let name = crate::names::clean(name);
+    if name.contains([',', '"', '#']) || name.trim() != name {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::Metric;
+
+    fn samples(values: &[(usize, f64)]) -> Samples {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        samples.add_subject("old");
+        samples.add_subject("new, \"fast\"");
+        values.iter().for_each(|&(subject, value)| samples.push_value(subject, value));
+        samples
+    }
+
+    #[test]
+    fn recordings_are_columns_with_every_digit() {
+        let data = Data::of(&samples(&[(0, 0.1), (0, 1e-9), (1, 1.0 / 3.0)]), None);
+        assert!(matches!(data, Data::Embedded { csv, told }
+            if csv == "old,\"new, \"\"fast\"\"\"\n0.1,0.3333333333333333\n1e-9,\n" && told.contains("--unit s ")));
+    }
+
+    #[test]
+    fn too_many_values_stay_where_they_are() {
+        let many = samples(&vec![(0, 1.5); MOST_VALUES + 1]);
+        let file = Some("run.assay".to_owned());
+        assert_eq!(
+            Data::of(&many, file.clone()),
+            Data::Elsewhere { values: MOST_VALUES + 1, file }
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! The tables of a page: what is known of every subject, and of every difference.
+//!
+//! One column for every subject, since there are few of them and many things to say; so a table of two fits a phone.
+
+use super::{confidence, metric_name};
+use crate::label::label;
+use crate::names::fitted;
+use crate::number;
+use crate::screen_table::{column_of, other_metrics};
+use assay_analysis::{Analysis, Comparison, Description, Effect};
+use assay_data::Unit;
+
+/// A table: its heads, then rows of which the first cell says what the others are.
+pub(super) struct Table {
+    pub title: String,
+    pub heads: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// All tables.
+pub(super) fn of(analysis: &Analysis) -> Vec<Table> {
+    let mut tables = vec![values(analysis)];
+    if !analysis.comparisons.is_empty() {
+        tables.push(differences(analysis));
+    }
+    if !other_metrics(analysis).is_empty() {
+        tables.push(others(analysis));
+    }
+    tables
+}
+
+fn names(analysis: &Analysis) -> Vec<String> {
+    fitted(&analysis.names(), 40, "…")
+}
+
+fn values(analysis: &Analysis) -> Table {
+    let column = column_of(analysis, analysis.primary, true);
+    let unit = column.suffix().trim().to_owned();
+    let subjects = 0..analysis.subjects.len();
+    let row = |name: &str, cell: &dyn Fn(&Description) -> String| {
+        let cells = subjects.clone().map(|s| analysis.primary_of(s).map_or_else(String::new, cell));
+        std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>()
+    };
+    let n = |value: f64| if value.is_finite() { column.number(value) } else { String::new() };
+    let interval = |d: &Description| {
+        d.median_interval.map_or_else(
+            || "too few values".to_owned(),
+            |i| format!("{} … {}", n(i.lower), n(i.upper)),
+        )
+    };
+    let rows = vec![
+        row("values", &|d| d.n.to_string()),
+        row("median", &|d| n(d.median)),
+        row(&format!("{} interval", confidence(analysis)), &interval),
+        row("mean", &|d| n(d.mean)),
+        row("standard deviation", &|d| n(d.standard_deviation)),
+        row("smallest", &|d| n(d.min)),
+        row("5 %", &|d| n(d.quantiles.p5)),
+        row("25 %", &|d| n(d.quantiles.p25)),
+        row("75 %", &|d| n(d.quantiles.p75)),
+        row("95 %", &|d| n(d.quantiles.p95)),
+        row("99 %", &|d| n(d.quantiles.p99)),
+        row("largest", &|d| n(d.max)),
+        row("outliers (kept)", &|d| d.outliers.to_string()),
+        row("worth so many independent values", &|d| number::fixed(d.effective(), 0)),
+    ];
+    let title = if unit.is_empty() {
+        metric_name(analysis)
+    } else {
+        format!("{} ({unit})", metric_name(analysis))
+    };
+    Table { title: format!("Values: {title}"), heads: heads(names(analysis)), rows }
+}
+
+fn heads(names: Vec<String>) -> Vec<String> {
+    std::iter::once(String::new()).chain(names).collect()
+}
+
+fn differences(analysis: &Analysis) -> Table {
+    let names = names(analysis);
+    let unit = &analysis.metrics[analysis.primary].unit;
+    let compared = &analysis.comparisons;
+    let row = |name: &str, cell: &dyn Fn(&Comparison) -> String| {
+        std::iter::once(name.to_owned()).chain(compared.iter().map(cell)).collect::<Vec<_>>()
+    };
+    let ratio = |c: &Comparison| {
+        c.ratio.map_or_else(String::new, |r| {
+            number::ratio(r.estimate, r.interval.map(|i| (i.lower, i.upper)))
+        })
+    };
+    let rows = vec![
+        row("verdict", &|c| c.decision.verdict.word().to_owned()),
+        row("compared with", &|c| names[c.against].clone()),
+        row("ratio", &ratio),
+        row("difference", &|c| amount(c.shift, unit)),
+        row("better in", &|c| number::share(c.wins.better, c.wins.of)),
+        row("could have seen", &|c| {
+            c.could_see.map_or_else(String::new, |size| match c.decision.scale {
+                assay_analysis::Scale::Ratio => number::percent(size.exp_m1()),
+                assay_analysis::Scale::Shift => number::rough(size, unit),
+            })
+        }),
+        row("level", &|c| number::percent_fine(c.level)),
+    ];
+    let heads = heads(compared.iter().map(|c| names[c.of].clone()).collect());
+    Table { title: format!("Differences: {}", metric_name(analysis)), heads, rows }
+}
+
+/// An effect in the metric's unit with its interval.
+fn amount(effect: Effect, unit: &Unit) -> String {
+    let Some(i) = effect.interval.filter(|i| i.is_bounded()) else {
+        return number::value(effect.estimate, unit);
+    };
+    let amounts = [effect.estimate, i.lower, i.upper];
+    let column = number::Column::for_amounts(unit, &amounts, &[i.half_width()]);
+    format!(
+        "{} [{} … {}]",
+        column.with_unit(effect.estimate),
+        column.number(i.lower),
+        column.number(i.upper)
+    )
+}
+
+fn others(analysis: &Analysis) -> Table {
+    let rows = other_metrics(analysis).into_iter().map(|metric| {
+        let column = column_of(analysis, metric, false);
+        let cells = analysis.subjects.iter().map(|s| {
+            let known = s.metrics.get(metric).and_then(Option::as_ref);
+            known.map_or_else(String::new, |d| column.with_unit(d.median))
+        });
+        std::iter::once(label(&analysis.metrics[metric])).chain(cells).collect()
+    });
+    Table {
+        title: "Other metrics (medians)".to_owned(),
+        heads: heads(names(analysis)),
+        rows: rows.collect(),
+    }
+}

@@ -1,0 +1,118 @@
+//! The protocol: four steps with their numbers, and the sentence that one may publish, on the screen and as JSON.
+//!
+//! Every step says its status in a word (colour only repeats it), one line of what it comes to, the numbers it rests on, and what to
+//! do where it did not pass. Nothing is decided here: statuses and reasons are read from [`assay_analysis::protocol`].
+
+mod json;
+mod page;
+mod reasons;
+mod words;
+
+pub use json::add_to;
+pub(crate) use page::{ChainOnPage, on_page};
+pub use words::sentence;
+
+use crate::layout::{Page, Tone};
+use crate::names::fitted;
+use crate::terminal::Screen;
+use assay_analysis::Analysis;
+use assay_analysis::protocol::{Protocol, Status};
+use words::Teller;
+
+/// Columns of "1 validity  ", and of the statuses.
+const NAME_WIDTH: usize = 12;
+const STATUS_WIDTH: usize = 11;
+
+/// The screen as text, every line ended.
+pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let names = fitted(&analysis.names(), (page.width() / 3).clamp(8, 40), page.ellipsis());
+    for chain in chains {
+        page.gap();
+        draw(&mut page, &Teller::new(analysis, chain, &names));
+    }
+    page.finish()
+}
+
+fn draw(page: &mut Page, teller: &Teller<'_>) {
+    page.paragraph(2, &[(Tone::Strong, teller.heading())]);
+    page.paragraph(2, &[(Tone::Quiet, teller.settings())]);
+    page.gap();
+    for (index, (name, status, reasons)) in teller.chain.steps().into_iter().enumerate() {
+        let (tone, word) = (tone(status), shown(status));
+        let pieces = [
+            (Tone::Strong, format!("{:NAME_WIDTH$}", format!("{} {name}", index + 1))),
+            (tone, format!("{word:STATUS_WIDTH$}")),
+            (Tone::Plain, format!(" {}", teller.line(index))),
+        ];
+        page.paragraph(6, &pieces);
+        for detail in teller.numbers(index) {
+            page.paragraph(6, &[(Tone::Quiet, format!("    {detail}"))]);
+        }
+        let mut advice = Vec::new();
+        for reason in reasons {
+            advice.extend(told(page, teller, reason, status));
+        }
+        let mut said: Vec<&String> = Vec::new();
+        for next in &advice {
+            if !said.contains(&next) {
+                page.paragraph(7, &[(Tone::Plain, format!("    → {next}"))]);
+                said.push(next);
+            }
+        }
+    }
+    page.gap();
+    let outcome = teller.chain.outcome();
+    page.paragraph(
+        2,
+        &[(tone(outcome), teller.lead()), (Tone::Plain, format!(" {}", teller.sentence()))],
+    );
+}
+
+/// Tells a reason, unless the line of its step has; gives back what to do about it.
+fn told(
+    page: &mut Page,
+    teller: &Teller<'_>,
+    reason: &assay_analysis::protocol::Reason,
+    status: Status,
+) -> Option<String> {
+    let (message, next) = teller.reason(reason);
+    let own = reason.status();
+    let (tone, word) = match own {
+        Status::Passed => (Tone::Quiet, "note"),
+        Status::Warning => (Tone::Unsure, "warning"),
+        Status::Failed | Status::NotReached => (Tone::Bad, "failed"),
+    };
+    // The line of the step has said its worst reason.
+    let said = own == status && own != Status::Passed && teller.is_first(reason);
+    if !said {
+        let plain = if own == Status::Passed { Tone::Quiet } else { Tone::Plain };
+        page.paragraph(6, &[(tone, format!("    {word}: ")), (plain, message)]);
+    }
+    next
+}
+
+/// The status as a word that is seen from afar.
+fn shown(status: Status) -> &'static str {
+    match status {
+        Status::Passed => "PASSED",
+        Status::Warning => "WARNING",
+        Status::Failed => "FAILED",
+        Status::NotReached => "NOT REACHED",
+    }
+}
+
+fn tone(status: Status) -> Tone {
+    match status {
+        Status::Passed => Tone::Good,
+        Status::Warning => Tone::Unsure,
+        Status::Failed => Tone::Bad,
+        Status::NotReached => Tone::Quiet,
+    }
+}
+
+/// What it means that a step failed.
+fn failure(step: usize) -> &'static str {
+    let meanings = ["the samples are not valid", "there are too few samples", "the test failed"];
+    meanings.get(step).copied().unwrap_or("a step before failed")
+}

@@ -1,0 +1,73 @@
+//! The steps of a protocol as a page shows them: all of their numbers, reasons and advice, as plain lines.
+
+use super::{shown, words::Teller};
+use crate::names::fitted;
+use assay_analysis::Analysis;
+use assay_analysis::protocol::{Protocol, Status};
+
+/// One chain with its words.
+pub(crate) struct ChainOnPage {
+    /// Who is compared with whom.
+    pub heading: String,
+    /// What was asked.
+    pub settings: String,
+    /// The steps in their order.
+    pub steps: Vec<StepOnPage>,
+    /// The sentence that one may publish.
+    pub conclusion: String,
+}
+
+/// One step with its words.
+pub(crate) struct StepOnPage {
+    /// What was checked.
+    pub name: String,
+    /// How it ended, as people read it.
+    pub status: &'static str,
+    /// How it ended, as style sheets read it.
+    pub class: &'static str,
+    /// What it comes to.
+    pub line: String,
+    /// Its numbers, its reasons, and what to do.
+    pub details: Vec<String>,
+}
+
+/// The chains of a page.
+pub(crate) fn on_page(analysis: &Analysis, chains: &[Protocol]) -> Vec<ChainOnPage> {
+    let names = fitted(&analysis.names(), 60, "…");
+    chains.iter().map(|chain| on_page_alone(&Teller::new(analysis, chain, &names))).collect()
+}
+
+fn on_page_alone(teller: &Teller<'_>) -> ChainOnPage {
+    let steps =
+        teller.chain.steps().into_iter().enumerate().map(|(index, (name, status, reasons))| {
+            let mut details = teller.numbers(index);
+            for reason in reasons {
+                let (message, next) = teller.reason(reason);
+                // The line of the step has said its worst reason.
+                let said = reason.status() == status
+                    && status != Status::Passed
+                    && teller.is_first(reason);
+                details.extend((!said).then_some(message));
+                let advice = next.map(|next| format!("What to do: {next}"));
+                details.extend(
+                    advice
+                        .filter(|advice| !details.contains(advice))
+                        .into_iter()
+                        .collect::<Vec<_>>(),
+                );
+            }
+            StepOnPage {
+                name: format!("{} {name}", index + 1),
+                status: shown(status),
+                class: status.word(),
+                line: teller.line(index),
+                details,
+            }
+        });
+    ChainOnPage {
+        heading: teller.heading(),
+        settings: teller.settings(),
+        steps: steps.collect(),
+        conclusion: format!("{} {}", teller.lead(), teller.sentence()),
+    }
+}

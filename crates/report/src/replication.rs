@@ -1,0 +1,248 @@
+//! A run and its repetition, as a screen and as JSON: was the old result confirmed?
+//!
+//! First one sentence per result, then both sizes side by side with the change between them, then in what the two runs differ. The
+//! second run's own screen follows elsewhere. Nothing is computed here.
+
+use crate::json::{self, Meta};
+use crate::label::label;
+use crate::layout::{Page, Tone};
+use crate::names::fitted;
+use crate::number::{self, Column};
+use crate::small_table;
+use crate::terminal::Screen;
+use crate::words::{self, in_plain_words};
+use assay_analysis::replication::{Reason, Replicated, Replication, Said, Status};
+use assay_analysis::{Analysis, Interval, Scale};
+use serde_json::{Value, json};
+
+/// What there is to report.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplicationReport<'a> {
+    /// The file of the first run, as the user named it.
+    pub file: &'a str,
+    /// The first run.
+    pub then: &'a Analysis,
+    /// The second run.
+    pub now: &'a Analysis,
+    /// What became of the results.
+    pub replication: &'a Replication,
+    /// In what the runs differ, one sentence each.
+    pub differences: &'a [String],
+}
+
+/// The screen, every line ended.
+pub fn render(report: &ReplicationReport<'_>, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let names = fitted(&report.now.names(), (page.width() / 2).clamp(8, 60), page.ellipsis());
+    for result in &report.replication.results {
+        page.paragraph(2, &[(tone(result.status), sentence_with(report, result, &names))]);
+    }
+    if report.replication.results.is_empty() {
+        page.paragraph(2, &[(Tone::Unsure, EMPTY.to_owned())]);
+    }
+    page.gap();
+    table(&mut page, report);
+    if !report.differences.is_empty() {
+        page.gap();
+        page.paragraph(2, &[(Tone::Strong, "Not the same as then:".to_owned())]);
+        for difference in report.differences {
+            page.paragraph(4, &[(Tone::Plain, format!("  {difference}"))]);
+        }
+    }
+    page.finish()
+}
+
+const EMPTY: &str = "can't tell: the runs have no result in common";
+
+fn tone(status: Status) -> Tone {
+    match status {
+        Status::Confirmed => Tone::Good,
+        Status::Unknown => Tone::Unsure,
+        Status::NotConfirmed | Status::Contradicted => Tone::Bad,
+    }
+}
+
+/// What became of a result, in one sentence.
+pub fn sentence(report: &ReplicationReport<'_>, result: &Replicated) -> String {
+    sentence_with(report, result, &report.now.names())
+}
+
+fn sentence_with(report: &ReplicationReport<'_>, result: &Replicated, names: &[String]) -> String {
+    let status = match result.status {
+        Status::Confirmed => "confirmed",
+        Status::Unknown => "can't tell yet",
+        Status::NotConfirmed => "not confirmed",
+        Status::Contradicted => "contradicted",
+    };
+    let Some(against) = result.against else {
+        return format!("{status}: {}", of_median(report, result, names));
+    };
+    let plain = |analysis: &Analysis| {
+        let found = analysis.comparisons.iter().find(|c| (c.of, c.against) == (result.of, against));
+        found.map_or_else(String::new, |c| in_plain_words(analysis, c))
+    };
+    let (then, now) = (plain(report.then), plain(report.now));
+    let pair =
+        format!("{} against {}", words::quoted(&names[result.of]), words::quoted(&names[against]));
+    let why = match result.reason {
+        Reason::Same => format!("{then} then, {now} now"),
+        Reason::OtherSize => {
+            format!("{then} then, {now} now: that is not the size that the first run predicts")
+        }
+        Reason::OtherDirection | Reason::Gone | Reason::New => {
+            format!("{then} then, {now} now: both can't be true of the same thing")
+        }
+        Reason::BothSmall => {
+            format!("{then} then, {now} now: both can be true of a difference that is small")
+        }
+        Reason::OpenNow => {
+            format!("{then} then; now it is {now}, though the sizes agree. Measure longer")
+        }
+        Reason::OpenThen => {
+            format!("the first run had no verdict that could be confirmed; now: {now}")
+        }
+        Reason::NoInterval => "one of the runs is too short for an interval".to_owned(),
+        Reason::OtherScale => "one run was decided on ratios, the other on differences".to_owned(),
+    };
+    format!("{status}: {pair}: {why}")
+}
+
+fn of_median(report: &ReplicationReport<'_>, result: &Replicated, names: &[String]) -> String {
+    let metric = &report.now.metrics[report.now.primary];
+    let name = words::quoted(&names[result.of]);
+    let amounts = [result.then, result.now].map(|said| in_units(result, said.estimate));
+    let column = Column::new(&metric.unit, &amounts, &half_widths(result));
+    let [then, now] = amounts.map(|amount| column.with_unit(amount));
+    let what = format!("median {} of {name}: {then} then, {now} now", label(metric));
+    match result.reason {
+        Reason::OtherSize => format!("{what}: that is not what the first run predicts"),
+        Reason::NoInterval => format!("{what}; one of the runs is too short for an interval"),
+        _ => what,
+    }
+}
+
+/// From the scale of the result to the metric's unit; a ratio of two subjects stays a ratio.
+fn in_units(result: &Replicated, on_scale: f64) -> f64 {
+    if result.scale == Scale::Ratio { on_scale.exp() } else { on_scale }
+}
+
+fn half_widths(result: &Replicated) -> Vec<f64> {
+    let of = |said: Said| {
+        let interval = said.interval?;
+        Some((in_units(result, interval.upper) - in_units(result, interval.lower)) / 2.0)
+    };
+    [result.then, result.now].into_iter().filter_map(of).collect()
+}
+
+/// Then, now and the change, side by side.
+fn table(page: &mut Page, report: &ReplicationReport<'_>) {
+    let names = fitted(&report.now.names(), (page.width() * 3 / 10).clamp(8, 40), page.ellipsis());
+    let rows: Vec<[String; 5]> = report
+        .replication
+        .results
+        .iter()
+        .map(|result| {
+            let sized = |estimate, interval, is_change| {
+                size(report, result, (estimate, interval), is_change)
+            };
+            [
+                names[result.of].clone(),
+                sized(result.then.estimate, result.then.interval, false),
+                sized(result.now.estimate, result.now.interval, false),
+                sized(result.change, result.change_interval, true),
+                result.effect_ratio.map_or_else(String::new, number::multiple),
+            ]
+        })
+        .collect();
+    let relative = report.replication.results.iter().all(|r| r.scale == Scale::Ratio);
+    let change = if relative { "now / then" } else { "now - then" };
+    let head = ["", "then", "now", change, "effect"].map(str::to_owned);
+    let tones: Vec<Tone> = rows.iter().map(|_| Tone::Plain).collect();
+    if !rows.is_empty() {
+        small_table::draw(page, &head, &rows, &tones);
+    }
+}
+
+/// A size with its interval: a ratio, or an amount in the metric's unit.
+fn size(
+    report: &ReplicationReport<'_>,
+    result: &Replicated,
+    (estimate, interval): (f64, Option<Interval>),
+    is_change: bool,
+) -> String {
+    if !estimate.is_finite() {
+        return String::new();
+    }
+    let unit = &report.now.metrics[report.now.primary].unit;
+    let ends = interval.map(|i| (in_units(result, i.lower), in_units(result, i.upper)));
+    let estimate = in_units(result, estimate);
+    // Medians of one program are amounts, and so are differences of those that are not positive; everything else is a ratio.
+    let is_ratio = result.scale == Scale::Ratio && (result.against.is_some() || is_change);
+    if is_ratio {
+        return number::ratio(estimate, ends);
+    }
+    let half = ends.map_or(f64::NAN, |(lower, upper)| (upper - lower) / 2.0);
+    let (lower, upper) = ends.unwrap_or((estimate, estimate));
+    let column = Column::for_amounts(unit, &[estimate, lower, upper], &[half]);
+    match ends {
+        Some((lower, upper)) => {
+            format!(
+                "{} [{} … {}]",
+                column.with_unit(estimate),
+                column.number(lower),
+                column.number(upper)
+            )
+        }
+        None => column.with_unit(estimate),
+    }
+}
+
+/// The report for programs, as `docs/reference/json.md` describes it. What is not known is `null`.
+pub fn json(report: &ReplicationReport<'_>, meta: &Meta) -> Value {
+    let results: Vec<Value> =
+        report.replication.results.iter().map(|r| result(report, r)).collect();
+    json!({
+        "assay": json::VERSION,
+        "replication": report.replication.status().word(),
+        "results": results,
+        "differences": report.differences,
+        "repeated": {"file": report.file, "started": report.then.started},
+        "now": json::render(report.now, meta),
+    })
+}
+
+fn result(report: &ReplicationReport<'_>, r: &Replicated) -> Value {
+    let name = |subject: usize| report.now.subjects[subject].name.clone();
+    let metric = &report.now.metrics[report.now.primary];
+    let sized = |estimate: f64, interval: Option<Interval>| {
+        json!({
+            "estimate": number(in_units(r, estimate)),
+            "lower": interval.map(|i| number(in_units(r, i.lower))),
+            "upper": interval.map(|i| number(in_units(r, i.upper))),
+        })
+    };
+    let said = |said: Said| {
+        let mut value = sized(said.estimate, said.interval);
+        value["verdict"] = json!(said.verdict.map(|v| v.word()));
+        value["possibly_below_threshold"] = json!(said.possibly_below_threshold);
+        value
+    };
+    json!({
+        "of": name(r.of),
+        "against": r.against.map(name),
+        "metric": metric.name,
+        "unit": metric.unit.symbol(),
+        "status": r.status.word(),
+        "reason": r.reason.word(),
+        "sentence": sentence(report, r),
+        "scale": match r.scale { Scale::Ratio => "ratio", Scale::Shift => "shift" },
+        "then": said(r.then),
+        "now": said(r.now),
+        "change": sized(r.change, r.change_interval),
+        "effect_ratio": r.effect_ratio.map(number),
+    })
+}
+
+fn number(value: f64) -> Value {
+    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+}

@@ -1,0 +1,569 @@
+//! The power of the rank tests, Mann-Whitney's and the signed-rank test, against a shift of a law
+//! that is known from a pilot: by formula and by simulation.
+//!
+//! The pilot's values are taken for the law itself; the other sample has the same law, shifted.
+//! [`ShiftedPilot::formula_power`] is the normal approximation with mean and variance of the
+//! statistic under the alternative (Lehmann, *Nonparametrics*, 1975, sections 2.3 and 4.3), of which
+//! Noether's formula ("Sample size determination for some common nonparametric tests", 1987) keeps
+//! the leading term. [`ShiftedPilot::simulate`] draws whole experiments from the pilot and does the
+//! tests. Experiments of several sizes share their random numbers: the smaller is the beginning of
+//! the larger, so that their powers can be compared.
+//!
+//! Below 50 values the tests use the exact law, tied values counting half, else the normal
+//! approximation with the corrections for ties and continuity.
+
+use crate::power_t::Sides;
+use crate::resampling::Stream;
+use crate::signed_rank::SignedRankLaw;
+use crate::{descriptive, normal, two_sample};
+use rayon::prelude::*;
+
+/// Below this size the exact law decides, as in R.
+const EXACT_BELOW: u64 = 50;
+/// Values of a pilot that are kept for simulation: more change no answer, only its price.
+const KEPT: usize = 20_000;
+/// Values nearer than this share of the largest are the same, but for the rounding of the shift.
+const SAME: f64 = 1e-13;
+
+/// What a rank test is asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankTest {
+    /// Which differences count; as for the t tests two sides count the right one, unless strict.
+    pub sides: Sides,
+    /// The chance to find a difference where there is none.
+    pub sig_level: f64,
+}
+
+/// A pilot's law beside the same law shifted, ready to be drawn from.
+#[derive(Clone, Debug)]
+pub struct ShiftedPilot {
+    design: Design,
+    moments: Moments,
+}
+
+#[derive(Clone, Debug)]
+enum Design {
+    /// For every value of the pilot the class of tied values that it falls into, and that it falls
+    /// into when shifted; classes ascend.
+    TwoSamples { plain: Vec<u32>, shifted: Vec<u32>, classes: usize },
+    /// For every shifted difference the class of its size, and whether it is positive; zeros, which
+    /// the test drops, have class 0 to themselves.
+    Pairs { sizes: Vec<(u32, bool)>, classes: usize },
+}
+
+/// What the formulas need, as shares.
+#[derive(Clone, Copy, Debug)]
+struct Moments {
+    /// P(X < Y) and half of ties; of pairs P(D₁ + D₂ > 0).
+    p: f64,
+    /// The variance of one comparison.
+    one: f64,
+    /// The variance of a comparison that comes from one value each; of pairs from one of the two.
+    each: f64,
+    /// P(D > 0) of pairs.
+    positive: f64,
+    /// 1 − Σ q³ over tied values: what ties leave of the variance.
+    untied: f64,
+}
+
+impl ShiftedPilot {
+    /// Two samples of one law, the second shifted by `shift`. `values`: n ≥ 2, finite, any order,
+    /// else None. O(n log n).
+    #[must_use]
+    pub fn two_samples(values: &[f64], shift: f64) -> Option<Self> {
+        if values.len() < 2 || !values.iter().all(|v| v.is_finite()) || !shift.is_finite() {
+            return None;
+        }
+        let all = descriptive::sorted(values);
+        let beside = |plain: &[f64]| classes_of(plain, &moved(plain, shift, plain[0]));
+        let (plain, shifted, classes) = beside(&all);
+        let moments = two_sample_moments(&plain, &shifted, classes);
+        let (plain, shifted, classes) = beside(&thinned(all));
+        Some(Self { design: Design::TwoSamples { plain, shifted, classes }, moments })
+    }
+
+    /// Pairs whose differences are `differences`, moved to be symmetric about `shift`: their median
+    /// of pairwise means is taken away first. n ≥ 2, finite, any order, else None. O(n log n).
+    #[must_use]
+    pub fn pairs(differences: &[f64], shift: f64) -> Option<Self> {
+        if differences.len() < 2 || !differences.iter().all(|v| v.is_finite()) || !shift.is_finite()
+        {
+            return None;
+        }
+        let sorted = descriptive::sorted(differences);
+        let centre = crate::signed_rank::pseudo_median(&sorted);
+        let moved = moved(&sorted, shift - centre, 0.0);
+        let moments = paired_moments(&moved);
+        let kept = thinned(moved);
+        let same = SAME * largest(&kept);
+        let mut by_size: Vec<usize> = (0..kept.len()).collect();
+        by_size.sort_by(|&a, &b| kept[a].abs().total_cmp(&kept[b].abs()));
+        let mut sizes = vec![(0, false); kept.len()];
+        let (mut class, mut last) = (0, same);
+        for index in by_size {
+            let size = kept[index].abs();
+            if size - last > same {
+                class += 1;
+            }
+            last = size;
+            sizes[index] = (class, kept[index] > 0.0);
+        }
+        Some(Self { design: Design::Pairs { sizes, classes: class as usize + 1 }, moments })
+    }
+
+    /// P(X < Y) + P(X = Y)/2 of one value of each sample; of pairs P(D₁ + D₂ > 0).
+    #[must_use]
+    pub fn superiority(&self) -> f64 {
+        self.moments.p
+    }
+
+    /// The power with `n` values of each sample (or pairs), by the normal approximation. In 0..=1;
+    /// NaN for n < 1. O(1).
+    #[must_use]
+    pub fn formula_power(&self, n: f64, test: RankTest) -> f64 {
+        if n.is_nan() || n < 1.0 {
+            return f64::NAN;
+        }
+        let Moments { p, one, each, positive, untied } = self.moments;
+        let (beyond, null, alternative) = match self.design {
+            Design::TwoSamples { .. } => (
+                n * n * (p - 0.5),
+                n * n * (2.0 * n + 1.0) / 12.0 * untied,
+                n * n * (one + (n - 1.0) * each),
+            ),
+            Design::Pairs { .. } => (
+                n * (positive - 0.5) + n * (n - 1.0) / 2.0 * (p - 0.5),
+                n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 * untied,
+                n * positive * (1.0 - positive)
+                    + n * (n - 1.0) / 2.0 * one
+                    + n * (n - 1.0) * (n - 2.0).max(0.0) * each,
+            ),
+        };
+        let z = normal::two_sided(1.0 - two_sided_level(test)) * null.max(0.0).sqrt();
+        let sd = alternative.max(0.0).sqrt();
+        let chance = |distance: f64| {
+            if sd > 0.0 { normal::cdf(distance / sd) } else { f64::from(distance > 0.0) }
+        };
+        let found = chance(beyond - 0.5 - z);
+        let wrongly = if test.sides == Sides::TwoStrict { chance(-beyond - 0.5 - z) } else { 0.0 };
+        (found + wrongly).min(1.0)
+    }
+
+    /// The fewest values of each sample (or pairs), not always whole, that give this power by the
+    /// formula; None where no number does.
+    #[must_use]
+    pub fn formula_n(&self, power: f64, test: RankTest) -> Option<f64> {
+        let (mut low, mut high) = (2.0_f64, 2.0_f64);
+        while self.formula_power(high, test) < power {
+            low = high;
+            high *= 2.0;
+            if high > 1e15 {
+                return None;
+            }
+        }
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if self.formula_power(middle, test) < power { low = middle } else { high = middle }
+        }
+        high.is_finite().then_some(high)
+    }
+
+    /// How many steps an experiment of the sizes asked for costs, about two nanoseconds each.
+    #[must_use]
+    pub fn cost(&self, sizes: &[u64]) -> f64 {
+        let largest = sizes.iter().copied().max().unwrap_or(0) as f64;
+        let classes = match &self.design {
+            Design::TwoSamples { classes, .. } | Design::Pairs { classes, .. } => *classes,
+        };
+        2.0 * largest + (sizes.len() * classes) as f64
+    }
+
+    /// The share of `experiments` in which the test finds the shift, for each of the `sizes`
+    /// (ascending). The same digits for any number of threads. O(experiments · [`cost`](Self::cost)).
+    #[must_use]
+    pub fn simulate(&self, sizes: &[u64], test: RankTest, experiments: u64, seed: u64) -> Vec<f64> {
+        let critical: Vec<Option<f64>> = sizes.iter().map(|&n| self.critical(n, test)).collect();
+        let one = |experiment: u64| -> Vec<u64> {
+            let mut stream = Stream::new(seed, experiment);
+            let mut drawn = Drawn::new(&self.design);
+            let found = |(&n, critical): (&u64, &Option<f64>)| {
+                drawn.extend_to(n, &self.design, &mut stream);
+                u64::from(drawn.is_found(*critical, test))
+            };
+            sizes.iter().zip(&critical).map(found).collect()
+        };
+        let added = |mut sum: Vec<u64>, found: Vec<u64>| {
+            sum.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
+            sum
+        };
+        let none = || vec![0; sizes.len()];
+        let counts = (0..experiments).into_par_iter().map(one).reduce(none, added);
+        counts.into_iter().map(|count| count as f64 / experiments.max(1) as f64).collect()
+    }
+
+    /// How far from the middle the statistic must lie at least, for sizes whose law is exact; an
+    /// infinite one where even the most extreme outcome is no evidence.
+    fn critical(&self, n: u64, test: RankTest) -> Option<f64> {
+        if n >= EXACT_BELOW {
+            return None;
+        }
+        let (level, size) = (two_sided_level(test), n as usize);
+        let (critical, middle) = match self.design {
+            Design::TwoSamples { .. } => {
+                (two_sample::mann_whitney_critical(size, size, level), (n * n) as f64 / 2.0)
+            }
+            Design::Pairs { .. } => {
+                (SignedRankLaw::new().critical(size, level), (n * (n + 1)) as f64 / 4.0)
+            }
+        };
+        Some(critical.map_or(f64::INFINITY, |k| middle - k as f64))
+    }
+}
+
+/// The level of the two-sided test that has the same critical value on one side.
+fn two_sided_level(test: RankTest) -> f64 {
+    let level = if test.sides == Sides::One { 2.0 * test.sig_level } else { test.sig_level };
+    level.clamp(0.0, 1.0 - 1e-12)
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most: f64, v| most.max(v.abs()))
+}
+
+/// Order statistics at even distances, where there are more than needed.
+fn thinned(sorted: Vec<f64>) -> Vec<f64> {
+    if sorted.len() <= KEPT {
+        return sorted;
+    }
+    let n = sorted.len() as f64;
+    (0..KEPT).map(|i| sorted[((i as f64 + 0.5) * n / KEPT as f64) as usize]).collect()
+}
+
+/// Ascending values moved as a clock would show it: of values that lie on a grid (through `origin`)
+/// and move by a fraction of a step, that fraction reaches the next step. A clock that shows no
+/// difference must not become one that shows it always.
+fn moved(sorted: &[f64], by: f64, origin: f64) -> Vec<f64> {
+    let step = descriptive::smallest_gap(sorted).unwrap_or(0.0);
+    let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
+    let place = |(index, value): (usize, &f64)| {
+        let exact = value + by;
+        // Evenly spread between the two halves of a step, neighbours far from each other.
+        let within = (index as f64 * golden).fract() - 0.5;
+        let steps = ((exact - origin) / step + within).round();
+        if steps.is_finite() && steps.abs() < 1e15 { origin + steps * step } else { exact }
+    };
+    let mut moved: Vec<f64> = sorted.iter().enumerate().map(place).collect();
+    moved.sort_unstable_by(f64::total_cmp);
+    moved
+}
+
+/// The classes of tied values into which the values of two ascending lists fall.
+fn classes_of(plain: &[f64], shifted: &[f64]) -> (Vec<u32>, Vec<u32>, usize) {
+    let same = SAME * largest(plain).max(largest(shifted));
+    let (mut of_plain, mut of_shifted) = (Vec::new(), Vec::new());
+    let (mut class, mut last) = (0_u32, f64::NAN);
+    while of_plain.len() < plain.len() || of_shifted.len() < shifted.len() {
+        let next_plain = plain.get(of_plain.len()).copied().unwrap_or(f64::INFINITY);
+        let next_shifted = shifted.get(of_shifted.len()).copied().unwrap_or(f64::INFINITY);
+        let value = next_plain.min(next_shifted);
+        if value - last > same {
+            class += 1;
+        }
+        last = value;
+        if next_plain <= next_shifted { of_plain.push(class) } else { of_shifted.push(class) }
+    }
+    (of_plain, of_shifted, class as usize + 1)
+}
+
+fn counted(members: &[u32], classes: usize) -> Vec<f64> {
+    let mut counts = vec![0.0; classes];
+    members.iter().for_each(|&class| counts[class as usize] += 1.0);
+    counts
+}
+
+fn two_sample_moments(plain: &[u32], shifted: &[u32], classes: usize) -> Moments {
+    let n = plain.len() as f64;
+    let (x, y) = (counted(plain, classes), counted(shifted, classes));
+    let (mut below_x, mut below_y) = (0.0, 0.0);
+    let (mut p, mut ties, mut cubes) = (0.0, 0.0, 0.0);
+    let (mut of_x, mut of_y) = (0.0, 0.0);
+    for (&x, &y) in x.iter().zip(&y) {
+        // Shares of x below this class and of y above it, half of those within it.
+        let (share_x, share_y) = ((below_x + x / 2.0) / n, 1.0 - (below_y + y / 2.0) / n);
+        p += y / n * share_x;
+        ties += x / n * y / n;
+        of_y += y / n * share_x * share_x;
+        of_x += x / n * share_y * share_y;
+        cubes += ((x + y) / (2.0 * n)).powi(3);
+        below_x += x;
+        below_y += y;
+    }
+    Moments {
+        p,
+        one: p - ties / 4.0 - p * p,
+        each: (of_x - p * p).max(0.0) + (of_y - p * p).max(0.0),
+        positive: f64::NAN,
+        untied: 1.0 - cubes,
+    }
+}
+
+fn paired_moments(ascending: &[f64]) -> Moments {
+    let n = ascending.len() as f64;
+    let (mut p, mut squares) = (0.0, 0.0);
+    // For an ascending value fewer and fewer of the others are needed to be above its negative.
+    let mut first_above = ascending.len();
+    for d in ascending {
+        while first_above > 0 && ascending[first_above - 1] > -d {
+            first_above -= 1;
+        }
+        let above = (n - first_above as f64) / n;
+        p += above / n;
+        squares += above * above / n;
+    }
+    let positive = ascending.iter().filter(|d| **d > 0.0).count() as f64 / n;
+    Moments {
+        p,
+        one: positive * positive - 4.0 * positive * p + 3.0 * p - 2.0 * p * p,
+        each: (squares - p * p).max(0.0),
+        positive,
+        untied: 1.0,
+    }
+}
+
+/// What was drawn so far in one experiment.
+struct Drawn {
+    pairs: bool,
+    n: u64,
+    first: Vec<u32>,
+    second: Vec<u32>,
+}
+
+impl Drawn {
+    fn new(design: &Design) -> Self {
+        let (Design::TwoSamples { classes, .. } | Design::Pairs { classes, .. }) = design;
+        let pairs = matches!(design, Design::Pairs { .. });
+        Self { pairs, n: 0, first: vec![0; *classes], second: vec![0; *classes] }
+    }
+
+    fn extend_to(&mut self, n: u64, design: &Design, stream: &mut Stream) {
+        match design {
+            Design::TwoSamples { plain, shifted, .. } => {
+                for _ in self.n..n {
+                    let (x, y) = stream.next_two_indices(plain.len());
+                    self.first[plain[x] as usize] += 1;
+                    self.second[shifted[y] as usize] += 1;
+                }
+            }
+            Design::Pairs { sizes, .. } => {
+                for _ in self.n..n {
+                    let (class, positive) = sizes[stream.next_index(sizes.len())];
+                    let side = if positive { &mut self.second } else { &mut self.first };
+                    side[class as usize] += 1;
+                }
+                // Differences of nothing say nothing.
+                self.first[0] = 0;
+            }
+        }
+        self.n = self.n.max(n);
+    }
+
+    fn is_found(&self, critical: Option<f64>, test: RankTest) -> bool {
+        // Both statistics are sums over the classes: U of the values of the first sample below each
+        // of the second, W of the ranks of positive differences.
+        let (mut before, mut statistic, mut ties) = (0.0, 0.0, 0.0);
+        let mut firsts = 0.0;
+        for (&first, &second) in self.first.iter().zip(&self.second) {
+            let (first, second) = (f64::from(first), f64::from(second));
+            let both = first + second;
+            statistic += if self.pairs {
+                second * (before + (both + 1.0) / 2.0)
+            } else {
+                second * (firsts + first / 2.0)
+            };
+            ties += (both * both - 1.0) * both;
+            before += both;
+            firsts += first;
+        }
+        let all = before;
+        let (middle, variance) = if self.pairs {
+            (all * (all + 1.0) / 4.0, (all * (all + 1.0) * (2.0 * all + 1.0) - ties / 2.0) / 24.0)
+        } else {
+            let square = firsts * (all - firsts);
+            (square / 2.0, square / 12.0 * (all + 1.0 - ties / (all * (all - 1.0))))
+        };
+        let reach = critical.unwrap_or_else(|| {
+            normal::two_sided(1.0 - two_sided_level(test)) * variance.max(0.0).sqrt() + 0.5
+        });
+        let beyond = statistic - middle;
+        beyond >= reach || (test.sides == Sides::TwoStrict && -beyond >= reach)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEST: RankTest = RankTest { sides: Sides::Two, sig_level: 0.05 };
+    const EXPERIMENTS: u64 = 4000;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Law {
+        Normal,
+        Lognormal,
+        /// Seven in ten, two in ten and one in ten of three shifted lognormals.
+        Mixture,
+    }
+
+    fn drawn(law: Law, stream: &mut Stream) -> f64 {
+        let lognormal = |stream: &mut Stream| (0.2 * stream.normal()).exp();
+        match law {
+            Law::Normal => stream.normal(),
+            Law::Lognormal => (5.0 + stream.normal()).exp(),
+            Law::Mixture => {
+                let which = stream.uniform();
+                let shift = if which < 0.7 {
+                    0.0
+                } else if which < 0.9 {
+                    1.0
+                } else {
+                    3.0
+                };
+                2000.0 * (shift + lognormal(stream))
+            }
+        }
+    }
+
+    fn sample(law: Law, n: usize, seed: u64) -> Vec<f64> {
+        let mut stream = Stream::new(seed, 0);
+        (0..n).map(|_| drawn(law, &mut stream)).collect()
+    }
+
+    /// Whether Mann-Whitney's test finds the second sample larger, the long way.
+    fn finds(x: &[f64], y: &[f64], level: f64) -> bool {
+        let n = x.len() as f64;
+        let mut x = x.to_vec();
+        x.sort_unstable_by(f64::total_cmp);
+        let u: usize = y.iter().map(|y| x.partition_point(|x| x < y)).sum();
+        let sd = (n * n * (2.0 * n + 1.0) / 12.0).sqrt();
+        (u as f64 - n * n / 2.0 - 0.5) / sd > normal::two_sided(1.0 - level)
+    }
+
+    #[test]
+    fn the_number_planned_from_a_pilot_finds_the_shift_as_often_as_asked() {
+        for (law, sd) in [(Law::Normal, 1.0), (Law::Lognormal, 120.0), (Law::Mixture, 1900.0)] {
+            let shift = 0.35 * sd;
+            let pilot = ShiftedPilot::two_samples(&sample(law, 20_000, 1), shift).unwrap();
+            let n = pilot.formula_n(0.8, TEST).unwrap().ceil() as usize;
+            let mut found = 0;
+            for experiment in 0..2000 {
+                let x = sample(law, n, 100 + 2 * experiment);
+                let mut y = sample(law, n, 101 + 2 * experiment);
+                y.iter_mut().for_each(|y| *y += shift);
+                found += u32::from(finds(&x, &y, TEST.sig_level));
+            }
+            let power = f64::from(found) / 2000.0;
+            // Four standard errors of the simulation, and what 20,000 values leave open.
+            assert!((power - 0.8).abs() < 0.036 + 0.01, "{law:?}: n = {n} gives {power}");
+            let simulated = pilot.simulate(&[n as u64], TEST, EXPERIMENTS, 3)[0];
+            assert!((simulated - 0.8).abs() < 0.03, "{law:?}: n = {n} gives {simulated}");
+        }
+    }
+
+    #[test]
+    fn without_a_shift_the_tests_keep_their_level() {
+        for law in [Law::Normal, Law::Lognormal, Law::Mixture] {
+            let values = sample(law, 2000, 7);
+            let two = ShiftedPilot::two_samples(&values, 0.0).unwrap();
+            // Only symmetric differences give the signed-rank test its level.
+            let differences: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
+            let pairs = ShiftedPilot::pairs(&differences, 0.0).unwrap();
+            for (pilot, least) in [(two, 0.03), (pairs, 0.03)] {
+                for rates in [Sides::TwoStrict, Sides::One].map(|sides| {
+                    let test = RankTest { sides, sig_level: 0.05 };
+                    pilot.simulate(&[12, 49, 50, 200], test, EXPERIMENTS, 5)
+                }) {
+                    for rate in rates {
+                        assert!((least..=0.064).contains(&rate), "{law:?}: {rate}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn formula_and_simulation_agree_from_dozens_of_values_on() {
+        for law in [Law::Normal, Law::Lognormal, Law::Mixture] {
+            let values = sample(law, 1500, 11);
+            let differences: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
+            let sd = descriptive::standard_deviation(&values);
+            for pilot in [
+                ShiftedPilot::two_samples(&values, 0.3 * sd).unwrap(),
+                ShiftedPilot::pairs(&differences, 0.3 * sd).unwrap(),
+            ] {
+                let sizes = [50, 100, 150];
+                let simulated = pilot.simulate(&sizes, TEST, EXPERIMENTS, 2);
+                for (n, simulated) in sizes.into_iter().zip(simulated) {
+                    let formula = pilot.formula_power(n as f64, TEST);
+                    assert!(
+                        (formula - simulated).abs() < 0.04,
+                        "{law:?} {n}: {formula} {simulated}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn normal_values_need_pi_over_three_times_what_the_t_test_needs() {
+        let normal: Vec<f64> =
+            (0..20_000).map(|i| normal::quantile((f64::from(i) + 0.5) / 20_000.0)).collect();
+        let pilot = ShiftedPilot::two_samples(&normal, 0.05).unwrap();
+        let n = pilot.formula_n(0.8, TEST).unwrap();
+        let t = 2.0 * ((1.959_964 + 0.841_621) / 0.05f64).powi(2);
+        assert!((n / t - std::f64::consts::FRAC_PI_3).abs() < 0.01, "{n} {t}");
+        // Noether: n = (z_α + z_β)² / (6 (p − ½)²) for two samples of the same size.
+        let noether =
+            (1.959_964f64 + 0.841_621).powi(2) / 6.0 / (pilot.superiority() - 0.5).powi(2);
+        assert!((n / noether - 1.0).abs() < 0.01, "{n} {noether}");
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_digit() {
+        let pilot = ShiftedPilot::two_samples(&sample(Law::Mixture, 400, 3), 300.0).unwrap();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| pilot.simulate(&[20, 60, 90], TEST, 700, 1))
+        };
+        assert_eq!(with(1), with(4));
+    }
+
+    #[test]
+    fn ties_of_a_coarse_clock_take_power_away_but_break_nothing() {
+        let coarse = |step: f64| -> Vec<f64> {
+            sample(Law::Normal, 3000, 5).iter().map(|v| (v / step).round() * step).collect()
+        };
+        let needed = |step| {
+            let pilot = ShiftedPilot::two_samples(&coarse(step), 0.3).unwrap();
+            pilot.formula_n(0.9, TEST).unwrap()
+        };
+        assert!(needed(0.01) < needed(4.0), "{} {}", needed(0.01), needed(4.0));
+        let constant = ShiftedPilot::two_samples(&[5.0; 30], 0.0).unwrap();
+        assert_eq!(constant.formula_n(0.9, TEST), None);
+        assert_eq!(constant.simulate(&[10, 100], TEST, 50, 1), [0.0, 0.0]);
+        // A tenth of a step is seen by one value in ten.
+        let steps: Vec<f64> = (0..3000).map(|i| f64::from(i % 3)).collect();
+        let seen = ShiftedPilot::two_samples(&steps, 0.1).unwrap().superiority();
+        assert!((seen - (0.5 + 0.1 / 3.0)).abs() < 0.01, "{seen}");
+        let apart = ShiftedPilot::two_samples(&[5.0; 30], 1.0).unwrap();
+        assert!(apart.simulate(&[60], TEST, 50, 1)[0] > 0.99);
+        let pairs = ShiftedPilot::pairs(&[2.0; 30], 0.0).unwrap();
+        assert_eq!(pairs.simulate(&[10, 100], TEST, 50, 1), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn what_is_no_pilot_is_refused() {
+        assert!(ShiftedPilot::two_samples(&[1.0], 0.1).is_none());
+        assert!(ShiftedPilot::two_samples(&[1.0, f64::NAN], 0.1).is_none());
+        assert!(ShiftedPilot::pairs(&[1.0, 2.0], f64::INFINITY).is_none());
+    }
+}

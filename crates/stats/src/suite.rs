@@ -1,0 +1,188 @@
+//! Many benchmarks, one number: the geometric mean of their ratios, with what is not known about it.
+//!
+//! Each benchmark gives the Hodges-Lehmann shift of the logarithms, so that a stall does not move
+//! it; their mean is the logarithm of the geometric mean. Two questions have two intervals. *These
+//! benchmarks*: only the samples could have come out otherwise, so each is resampled. *Such
+//! benchmarks*: those at hand stand for others, so the benchmarks are drawn anew, with their effects
+//! as measured, which hold the wavering of their samples already (Efron and Tibshirani, "An
+//! Introduction to the Bootstrap", chapter 8). Both are percentile intervals; since few benchmarks
+//! make one too narrow, the second is stretched by t/z · √(k/(k − 1)) about the estimate, and never
+//! narrower than the first. p-values of single benchmarks are adjusted by [`crate::adjust`].
+
+use crate::resampling::Stream;
+use crate::{Interval, descriptive, normal, student_t, two_sample};
+
+/// One benchmark: reference and other, positive values.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// Values of the reference, n ≥ 1.
+    pub x: &'a [f64],
+    /// Values of the other, n ≥ 1.
+    pub y: &'a [f64],
+}
+
+/// The geometric mean of ratios with its intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeometricMean {
+    /// The geometric mean of the benchmarks' ratios, other over reference.
+    pub estimate: f64,
+    /// The ratio of each benchmark, in their order.
+    pub ratios: Vec<f64>,
+    /// The interval for these benchmarks.
+    pub of_these: Interval,
+    /// The interval for benchmarks such as these; None for a single one.
+    pub of_such: Option<Interval>,
+}
+
+/// The geometric mean of the ratios of `pairs` at `confidence` (in 0..1), with `resamples` resamples.
+///
+/// None for no benchmarks, an empty sample, a value that is not positive and finite, no resamples or
+/// another confidence. The same seed gives the same digits. O(resamples · Σ (n + m) log(n + m)).
+#[must_use]
+pub fn geometric_mean(
+    pairs: &[Pair<'_>],
+    confidence: f64,
+    resamples: usize,
+    seed: u64,
+) -> Option<GeometricMean> {
+    let usable = |xs: &[f64]| !xs.is_empty() && xs.iter().all(|x| x.is_finite() && *x > 0.0);
+    let sound = pairs.iter().all(|pair| usable(pair.x) && usable(pair.y));
+    if pairs.is_empty() || !sound || resamples == 0 || !(0.0..1.0).contains(&confidence) {
+        return None;
+    }
+    let logs = |xs: &[f64]| descriptive::sorted(&xs.iter().map(|x| x.ln()).collect::<Vec<_>>());
+    let of_logs: Vec<(Vec<f64>, Vec<f64>)> =
+        pairs.iter().map(|pair| (logs(pair.x), logs(pair.y))).collect();
+    let effects: Vec<f64> = of_logs.iter().map(|(x, y)| two_sample::hodges_lehmann(x, y)).collect();
+    let estimate = descriptive::mean(&effects);
+    let count = pairs.len();
+    let (mut these, mut such) = (Vec::new(), Vec::new());
+    for number in 0..resamples {
+        let mut stream = Stream::new(seed, number as u64);
+        let drawn: Vec<f64> = of_logs
+            .iter()
+            .map(|(x, y)| {
+                let (x, y) = (resampled(x, &mut stream), resampled(y, &mut stream));
+                two_sample::hodges_lehmann(&x, &y)
+            })
+            .collect();
+        these.push(descriptive::mean(&drawn));
+        // Benchmarks drawn anew: their effects as measured, since those already waver by their
+        // samples; a second wavering on top would count it twice.
+        let sum: f64 = (0..count).map(|_| effects[stream.next_index(count)]).sum();
+        such.push(sum / count as f64);
+    }
+    let of_these = percentiles(these, confidence);
+    let of_such = (count > 1).then(|| {
+        let k = count as f64;
+        let stretch = student_t::two_sided(confidence, k - 1.0) / normal::two_sided(confidence)
+            * (k / (k - 1.0)).sqrt();
+        let found = percentiles(such, confidence);
+        let stretched = Interval {
+            lower: estimate + (found.lower - estimate) * stretch,
+            upper: estimate + (found.upper - estimate) * stretch,
+        };
+        // What is not known of these is not known of such either.
+        Interval {
+            lower: stretched.lower.min(of_these.lower),
+            upper: stretched.upper.max(of_these.upper),
+        }
+    });
+    let exp = |i: Interval| Interval { lower: i.lower.exp(), upper: i.upper.exp() };
+    Some(GeometricMean {
+        estimate: estimate.exp(),
+        ratios: effects.iter().map(|effect| effect.exp()).collect(),
+        of_these: exp(of_these),
+        of_such: of_such.map(exp),
+    })
+}
+
+/// As many values drawn with replacement, ascending: counted, so that nothing need be sorted.
+fn resampled(sorted: &[f64], stream: &mut Stream) -> Vec<f64> {
+    let mut counts = vec![0_u32; sorted.len()];
+    sorted.iter().for_each(|_| counts[stream.next_index(sorted.len())] += 1);
+    sorted
+        .iter()
+        .zip(counts)
+        .flat_map(|(&value, count)| std::iter::repeat_n(value, count as usize))
+        .collect()
+}
+
+fn percentiles(mut found: Vec<f64>, confidence: f64) -> Interval {
+    found.sort_unstable_by(f64::total_cmp);
+    let tail = (1.0 - confidence) / 2.0;
+    let at = |p: f64| descriptive::quantile_sorted(&found, p);
+    Interval { lower: at(tail), upper: at(1.0 - tail) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Samples = (Vec<f64>, Vec<f64>);
+
+    /// Benchmarks whose true log-ratios are 0.1 on average, with this spread among them.
+    fn suite(number: u64, count: usize, among: f64) -> (Vec<Samples>, f64) {
+        let mut stream = Stream::new(70, number);
+        let mut truth = 0.0;
+        let pairs = (0..count)
+            .map(|_| {
+                let effect = 0.1 + among * stream.normal();
+                truth += effect / count as f64;
+                let scale = 1.0 + 100.0 * stream.uniform();
+                let mut values = |shift: f64| -> Vec<f64> {
+                    (0..20).map(|_| scale * (shift + 0.05 * stream.normal()).exp()).collect()
+                };
+                (values(0.0), values(effect))
+            })
+            .collect();
+        (pairs, truth)
+    }
+
+    fn mean_of(pairs: &[Samples], seed: u64) -> GeometricMean {
+        let pairs: Vec<Pair<'_>> = pairs.iter().map(|(x, y)| Pair { x, y }).collect();
+        geometric_mean(&pairs, 0.95, 199, seed).unwrap()
+    }
+
+    #[test]
+    fn each_interval_holds_what_it_is_about() {
+        let (mut these, mut such, mut wrong) = (0, 0, 0);
+        for number in 0..250 {
+            let (pairs, truth) = suite(number, 8, 0.1);
+            let found = mean_of(&pairs, number);
+            these += u32::from(found.of_these.contains(truth.exp()));
+            such += u32::from(found.of_such.unwrap().contains(0.1_f64.exp()));
+            wrong += u32::from(found.of_these.contains(0.1_f64.exp()));
+        }
+        assert!((222..=246).contains(&these), "{these}");
+        assert!((225..=247).contains(&such), "{such}");
+        assert!(wrong < 150, "{wrong}");
+    }
+
+    #[test]
+    fn swapping_all_pairs_inverts_the_mean() {
+        let (pairs, _) = suite(3, 5, 0.2);
+        let swapped: Vec<_> = pairs.iter().map(|(x, y)| (y.clone(), x.clone())).collect();
+        let (one, other) = (mean_of(&pairs, 1), mean_of(&swapped, 1));
+        assert!((one.estimate * other.estimate - 1.0).abs() < 1e-12);
+        assert!(one.of_these.contains(one.estimate) && one.of_such.unwrap().contains(one.estimate));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_digits_and_a_single_one_stands_for_no_others() {
+        let (pairs, _) = suite(4, 1, 0.0);
+        assert_eq!(mean_of(&pairs, 9), mean_of(&pairs, 9));
+        assert_eq!(mean_of(&pairs, 9).of_such, None);
+        assert_eq!(mean_of(&pairs, 9).ratios.len(), 1);
+    }
+
+    #[test]
+    fn values_without_a_ratio_are_refused() {
+        let with = |x: &[f64], y: &[f64]| geometric_mean(&[Pair { x, y }], 0.95, 10, 1);
+        assert_eq!(with(&[0.0], &[1.0]), None);
+        assert_eq!(with(&[], &[1.0]), None);
+        assert_eq!(with(&[f64::NAN], &[1.0]), None);
+        assert_eq!(geometric_mean(&[], 0.95, 10, 1), None);
+        assert!(with(&[2.0], &[1.0]).is_some_and(|found| found.estimate == 0.5));
+    }
+}
