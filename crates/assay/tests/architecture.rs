@@ -14,7 +14,10 @@ const ARROWS: [(&str, &[&str]); 6] = [
 ];
 
 /// Libraries that only one crate may carry.
-const CARRIED_BY_ONE: [(&str, &str); 4] = [
+const CARRIED_BY_ONE: [(&str, &str); 7] = [
+    ("askama", "assay-report"),
+    ("tiny-skia", "assay-report"),
+    ("ttf-parser", "assay-report"),
     ("clap", "assay"),
     ("indicatif", "assay"),
     ("rustix", "assay-measure"),

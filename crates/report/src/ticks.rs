@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(labels(0.002, 0.007, &Unit::Second), ["2 ms", "5 ms"]);
         assert_eq!(labels(0.0021, 0.0024, &Unit::Second), ["2.100 ms", "2.400 ms"]);
         assert_eq!(labels(3e5, 4e6, &Unit::Byte), ["512 KiB", "1 MiB", "2 MiB"]);
-        assert_eq!(labels(7.0, 7.0, &Unit::One), ["7.000"]);
+        assert_eq!(labels(7.0, 7.0, &Unit::One), ["7"]);
         assert_eq!(labels(1e-9, 1e9, &Unit::Second).len(), 5);
     }
 

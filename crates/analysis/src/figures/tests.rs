@@ -99,7 +99,7 @@ proptest! {
 
     #[test]
     fn the_distribution_ascends_from_above_0_to_1(values in prop::collection::vec(-1e6f64..1e6, 1..4000)) {
-        let figures = of(&[values.clone()]);
+        let figures = of(std::slice::from_ref(&values));
         let ecdf = &figures.subjects[0].shape.ecdf;
         prop_assert!(ecdf.len() <= 1000 && ecdf.last().is_some_and(|p| p.1 == 1.0));
         prop_assert!(ecdf.windows(2).all(|w| w[0].0 <= w[1].0 && w[0].1 < w[1].1));
