@@ -125,8 +125,13 @@ mod tests {
             for value in super::super::simulation::sample(kind, 24, &mut stream) {
                 samples.push_value(0, value);
             }
-            let analysis = crate::analyse(&samples, &crate::Options::default()).unwrap();
-            let dependent = analysis.subjects[0].metrics[0].as_ref().unwrap().effective() < 18.0;
+            let analysis = crate::analyse(&samples, &crate::Options::default())
+                .expect("as the test was built");
+            let dependent = analysis.subjects[0].metrics[0]
+                .as_ref()
+                .expect("as the test was built")
+                .effective()
+                < 18.0;
             (dependent, analysis.findings.iter().any(|f| f.code == CODE))
         };
         assert_eq!(analysed(Kind::Normal), (false, false));
