@@ -1,10 +1,11 @@
 # Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting and lints),
-# bench (every figure of BENCHMARKS.md), docs (the pages that are generated), dist (the binary with completions and man pages).
+# bench (every figure of BENCHMARKS.md), coverage (how often intervals hold), docs (the pages that are generated), dist (the
+# binary with completions and man pages).
 
 CARGO ?= cargo
 ASSAY := target/release/assay
 
-.PHONY: demo test check bench docs dist tools clean
+.PHONY: demo test check bench coverage docs dist tools clean
 
 demo: tools
 	$(CARGO) build --release --locked -p assay
@@ -30,6 +31,10 @@ bench: tools
 # bench-stats.
 bench-%: tools
 	python3 bench/run.py $*
+
+# The table of docs/concepts/interval-coverage.md and of the warnings that rest on it, simulated anew: some minutes.
+coverage:
+	$(CARGO) run --release --locked -p assay-analysis --example interval_coverage
 
 docs:
 	$(CARGO) run --release --locked -q -p assay -- man --out docs/man
