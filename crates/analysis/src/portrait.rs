@@ -25,6 +25,7 @@ pub use shape::{Bandwidths, Mode, Shape};
 pub use stability::Stability;
 
 use crate::analysis::AnalysisError;
+use crate::coverage::{Situation, Traits};
 use crate::describe::Description;
 use assay_data::samples::STEAL;
 use assay_data::{Better, Environment, Finding, Metric, Samples};
@@ -108,6 +109,8 @@ pub struct Portrait {
     pub signed_rank: Option<(SignedRankTest, f64)>,
     /// The bootstrap of mean, standard deviation and median, where all was asked for.
     pub resampled: Option<Resampled>,
+    /// What kind of data it is: tells which of the intervals hold what they say.
+    pub situation: Situation,
     /// Values far outside, counted and named.
     pub outliers: Outliers,
     /// How many different values there are.
@@ -202,6 +205,10 @@ impl Portrait {
                 .all
                 .then(|| (SignedRankTest::of(values), signed_rank::pseudo_median(&sorted))),
             resampled: options.all.then(|| Resampled::of(values, options.seed)).flatten(),
+            situation: Situation {
+                n: values.len(),
+                traits: Traits::with_time(values, description.autocorrelation_time),
+            },
             outliers: Outliers::of(values, &sorted),
             distinct: 1 + sorted.windows(2).filter(|pair| pair[0] < pair[1]).count(),
             findings: Vec::new(),

@@ -3,6 +3,7 @@
 use super::laws::LawKind;
 use super::{Portrait, shape};
 use crate::checks;
+use crate::coverage;
 use crate::describe::SubjectSummary;
 use crate::unpaired;
 use assay_data::{Finding, Severity, Unit};
@@ -28,6 +29,7 @@ pub(super) fn of(portrait: &Portrait) -> Vec<Finding> {
     found.extend(multimodal(portrait));
     found.extend(coarse(portrait));
     found.extend(not_normal(portrait));
+    found.extend(coverage::findings::median_of_portrait(portrait));
     found
 }
 
