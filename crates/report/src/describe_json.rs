@@ -6,6 +6,7 @@
 use crate::json::{Meta, VERSION, coverage, finding, list, number, optional};
 use assay_analysis::Interval;
 use assay_analysis::coverage::{Method, speaks_for};
+use assay_analysis::levels::Nested;
 use assay_analysis::portrait::{Descriptives, MedianInterval, Portrait, Portraits, levels};
 use assay_data::Finding;
 use serde_json::{Map, Value, json};
@@ -84,6 +85,7 @@ fn series(p: &Portrait, confidence: f64) -> Value {
             })
         }),
     );
+    put("levels", p.levels.as_ref().map_or(Value::Null, |found| levels_of(found, confidence)));
     put("outliers", outliers(p));
     put("distinct", json!(p.distinct));
     put("clock_step", optional(d.clock_step));
@@ -265,6 +267,30 @@ fn outliers(p: &Portrait) -> Value {
         "outer": fence(outliers.outer, outliers.beyond_outer),
         "farthest": list(&outliers.farthest, |(index, value)| json!({"index": index, "value": number(*value)})),
     })
+}
+
+fn levels_of(found: &Nested, confidence: f64) -> Value {
+    let gained = found.most_gained();
+    let best = found.best_repetitions();
+    let each = found.names.iter().zip(&found.levels.levels).enumerate().map(|(index, (name, l))| {
+        json!({
+            "name": name, "units": l.units, "repetitions": number(l.repetitions),
+            "variance": number(l.variance), "component": number(l.component),
+            "share": number(l.share), "most_gained": number(gained[index]),
+            // Of the outermost there is no best number: the more the better.
+            "best_repetitions": index.checked_sub(1).and_then(|above| best.get(above).copied()?).map_or(Value::Null, number),
+        })
+    });
+    let each: Vec<Value> = each.collect();
+    let head = json!({
+        "of": if found.of_series { "values" } else { "values within runs" },
+        "levels": each,
+        "mean": number(found.levels.mean),
+        "standard_error": number(found.levels.squared_error.sqrt()),
+        "df": number(found.levels.df()),
+        "too_narrow": optional(found.too_narrow()),
+    });
+    with(head, per_level(confidence, |level| found.levels.mean_interval(level)))
 }
 
 fn changes(p: &Portrait) -> Value {
