@@ -234,7 +234,7 @@ fn short_time(time: &str) -> String {
 }
 
 /// The arguments as one types them into a shell; the program by its name, wherever it lay.
-fn shell_line(argv: &[String]) -> String {
+pub fn shell_line(argv: &[String]) -> String {
     let Some((_, arguments)) = argv.split_first() else { return String::new() };
     let mut line = "assay".to_owned();
     for argument in arguments {

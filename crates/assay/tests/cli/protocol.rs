@@ -105,7 +105,37 @@ fn exports_hold_the_protocol_too() {
     room.run(&[&["compare", "--protocol", &old, &new], &exports[..]].concat()).ends(0);
     let report: Value = serde_json::from_str(&room.read("p.json")).unwrap();
     assert!(report["protocol"]["chains"][0]["steps"].is_array());
-    assert!(!room.read("p.md").is_empty());
+    let markdown = room.read("p.md");
+    let chain = &report["protocol"]["chains"][0];
+    for step in chain["steps"].as_array().unwrap() {
+        let (name, status) = (step["name"].as_str().unwrap(), step["status"].as_str().unwrap());
+        let row = format!(" {name} | {} |", status.to_uppercase().replace('_', " "));
+        assert!(markdown.contains(&row), "{row}\n{markdown}");
+    }
+    let sentence = chain["sentence"].as_str().unwrap().split(" (").next().unwrap();
+    assert!(markdown.contains(sentence), "{sentence}\n{markdown}");
+}
+
+#[test]
+fn a_table_of_subjects_has_no_place_for_the_protocol() {
+    let room = Room::new();
+    let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
+    let refused = room.run(&["compare", "--protocol", &old, &new, "--export", "p.csv"]).ends(2);
+    assert!(refused.stderr.contains("--export p.csv") && refused.stderr.contains(".md or .json"));
+    assert!(!room.path("p.csv").exists());
+    // The samples themselves are another thing.
+    room.run(&["compare", "--protocol", &old, &new, "--export", "p.samples.csv"]).ends(0);
+    assert!(!room.read("p.samples.csv").is_empty());
+}
+
+#[test]
+fn what_was_found_about_the_file_is_told_below_the_sentence() {
+    let room = Room::new();
+    let whole = std::fs::read_to_string(data("sorting.assay")).unwrap();
+    room.write("cut.assay", &whole[..whole.len() - 9]);
+    let shown = room.run(&["compare", "--protocol", "cut.assay"]);
+    let (_, after) = shown.stdout.split_once("4 effect").unwrap();
+    assert!(after.contains("warning: ") && after.contains("cut.assay"), "{after}");
 }
 
 /// The protocol on one of the files of the published series, in its author's order of steps.
