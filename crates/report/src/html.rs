@@ -51,6 +51,9 @@ pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
     page(material).render()
 }
 
+/// An environment of more facts is folded up on a screen.
+const LONG_ENVIRONMENT: usize = 30;
+
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page {
@@ -117,8 +120,8 @@ fn page(material: Material<'_>) -> Page {
         measured_by: shell_line(&meta.argv),
         made_by: shell_line(command),
         data: data_part(data),
-        methods: methods::told(analysis, figures),
-        sources: methods::sources(analysis, figures),
+        methods: methods::told(analysis, figures, protocol),
+        sources: methods::sources(analysis, figures, protocol),
     }
 }
 
