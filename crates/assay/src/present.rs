@@ -1,5 +1,6 @@
 //! The end of every verb that decides: show the analysis, write the exports, and turn verdicts into an exit status.
 
+pub(crate) mod outputs;
 pub(crate) mod pages;
 
 use crate::args::{ColorWhen, FailIf, ShowArgs};
@@ -11,7 +12,7 @@ use assay_data::{Design, Samples};
 use assay_report::{csv, json, markdown, protocol, terminal};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Name and version, as files and reports carry it.
 pub(crate) const TOOL: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
@@ -30,8 +31,17 @@ pub(crate) fn own_program_failed(directory: &Path) -> String {
 }
 
 /// Checks before anything is measured that the files named by `--export`, `--report` and `--plots` can be written, and
-/// in which form.
-pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
+/// in which form, and that none takes the place of an input or of the file in which the run is `kept`.
+pub(crate) fn check_exports(
+    show: &ShowArgs,
+    inputs: &[PathBuf],
+    kept: Option<&Path>,
+) -> anyhow::Result<()> {
+    let kept = kept.map(|path| ("--save", path));
+    let exports = show.export.iter().map(|path| ("--export", path.as_path()));
+    let page = show.pages.report.as_deref().map(|path| ("--report", path));
+    let wanted: Vec<_> = kept.into_iter().chain(exports).chain(page).collect();
+    outputs::check(inputs, &wanted)?;
     for path in &show.export {
         form_of(path)?;
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());

@@ -63,7 +63,7 @@ fn refer_to(samples: &mut Samples, name: &str) -> anyhow::Result<()> {
 
 /// Reads, analyses, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    present::check_exports(&args.show)?;
+    present::check_exports(&args.show, &args.files, None)?;
     let mut samples = import::load(&args.files, &args.reading.options())?;
     if let Some(name) = &args.reference {
         refer_to(&mut samples, name)?;

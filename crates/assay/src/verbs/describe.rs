@@ -76,6 +76,8 @@ fn write_pages(args: &Args, samples: &Samples, meta: &json::Meta) -> anyhow::Res
 
 /// Reads, draws, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let page = args.pages.report.as_deref().map(|path| ("--report", path));
+    present::outputs::check(&args.files, &page.into_iter().collect::<Vec<_>>())?;
     present::pages::check(&args.pages)?;
     let samples = import::load(&args.files, &args.reading.options())?;
     let defaults = Options::default();
