@@ -47,9 +47,10 @@ impl<'a> Gatherer<'a> {
         let options = context.options;
         let conversion = Conversion::from_symbol(options.unit.as_deref());
         let named_by_header = match layout {
-            // A header such as `ms` names the unit, not what was measured.
+            // Beside a unit that was given, a header such as `ms` says nothing of what was measured.
             Layout::Single { value } | Layout::Long { value, .. }
-                if has_header && unit_of_symbol(first[value]).is_none() =>
+                if has_header
+                    && (options.unit.is_none() || unit_of_symbol(first[value]).is_none()) =>
             {
                 first[value]
             }
