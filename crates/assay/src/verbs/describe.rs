@@ -1,9 +1,10 @@
 //! `assay describe`: everything about series by themselves, before anything is compared.
 
 use crate::args::{LookArgs, PageArgs, ReadingArgs, confidence};
+use crate::present::pages::Beside;
 use crate::{Ending, output, present};
 use anyhow::Context;
-use assay_analysis::portrait::{self, Options};
+use assay_analysis::portrait::{self, Options, Portrait};
 use assay_data::{Samples, import};
 use assay_report::{describe, describe_json, json};
 use std::path::PathBuf;
@@ -59,7 +60,12 @@ struct WhatArgs {
 }
 
 /// Writes the page and the plots of series that are compared with nobody.
-fn write_pages(args: &Args, samples: &Samples, meta: &json::Meta) -> anyhow::Result<()> {
+fn write_pages(
+    args: &Args,
+    samples: &Samples,
+    portraits: &[Portrait],
+    meta: &json::Meta,
+) -> anyhow::Result<()> {
     if args.pages.report.is_none() && args.pages.plots.is_none() {
         return Ok(());
     }
@@ -71,7 +77,8 @@ fn write_pages(args: &Args, samples: &Samples, meta: &json::Meta) -> anyhow::Res
         ..assay_analysis::Options::default()
     };
     let analysis = assay_analysis::analyse(&apart, &options)?;
-    present::pages::write(&analysis, &apart, &[], meta, &args.pages, args.look.quiet)
+    let beside = Beside { portraits, ..Beside::default() };
+    present::pages::write(&analysis, &apart, beside, meta, &args.pages, args.look.quiet)
 }
 
 /// Reads, draws, shows.
@@ -94,7 +101,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         argv: samples.argv.clone(),
         file: file.map(|path| path.display().to_string()),
     };
-    let written = write_pages(args, &samples, &meta);
+    let written = write_pages(args, &samples, &portraits.series, &meta);
     if args.look.json {
         output::print(&format!("{:#}\n", describe_json::render(&portraits, &meta)))?;
     } else {
