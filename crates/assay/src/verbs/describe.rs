@@ -2,6 +2,7 @@
 
 use crate::args::{LookArgs, PageArgs, ReadingArgs, confidence};
 use crate::present::pages::Beside;
+use crate::progress::Work;
 use crate::{Ending, output, present};
 use anyhow::Context;
 use assay_analysis::portrait::{self, Options, Portrait};
@@ -59,6 +60,9 @@ struct WhatArgs {
     seed: Option<u64>,
 }
 
+/// The share of the work that reading is, about.
+const READING: f64 = 0.2;
+
 /// Writes the page and the plots of series that are compared with nobody.
 fn write_pages(
     args: &Args,
@@ -84,6 +88,7 @@ fn write_pages(
 /// Reads, draws, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::pages::check(&args.pages)?;
+    let work = Work::new(args.look.quiet);
     let samples = import::load(&args.files, &args.reading.options())?;
     let defaults = Options::default();
     let options = Options {
@@ -92,7 +97,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         all: args.what.all,
         seed: args.what.seed.unwrap_or(defaults.seed),
     };
-    let portraits = portrait::of_samples(&samples, &options).with_context(|| {
+    let what = format!("describing {} values", samples.len());
+    let portraits = portrait::of_samples_telling(&samples, &options, &mut |share| {
+        work.show(&what, READING + (1.0 - READING) * share);
+    });
+    work.end();
+    let portraits = portraits.with_context(|| {
         args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
