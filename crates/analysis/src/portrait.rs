@@ -25,7 +25,9 @@ pub use shape::{Bandwidths, Mode, Shape};
 pub use stability::Stability;
 
 use crate::analysis::AnalysisError;
+use crate::coverage::{Situation, Traits};
 use crate::describe::Description;
+use crate::levels::{self as nesting, Nested};
 use assay_data::samples::STEAL;
 use assay_data::{Better, Environment, Finding, Metric, Samples};
 use assay_stats::descriptive;
@@ -108,10 +110,16 @@ pub struct Portrait {
     pub signed_rank: Option<(SignedRankTest, f64)>,
     /// The bootstrap of mean, standard deviation and median, where all was asked for.
     pub resampled: Option<Resampled>,
+    /// Where the values come from several levels of repetition, which level their spread comes from.
+    pub levels: Option<Nested>,
+    /// What kind of data it is: tells which of the intervals hold what they say.
+    pub situation: Situation,
     /// Values far outside, counted and named.
     pub outliers: Outliers,
     /// How many different values there are.
     pub distinct: usize,
+    /// Share of the values that are equal to the commonest.
+    pub commonest_share: f64,
     /// What the checks found, most serious first.
     pub findings: Vec<Finding>,
 }
@@ -130,20 +138,37 @@ pub fn levels(asked: f64) -> Vec<f64> {
 /// # Errors
 /// When there is nothing to describe, or the metric asked for is not there.
 pub fn of_samples(samples: &Samples, options: &Options) -> Result<Portraits, AnalysisError> {
+    of_samples_telling(samples, options, &mut |_| ())
+}
+
+/// The same; `tell` is told now and then which share of the work is done, 0..=1.
+///
+/// # Errors
+/// As [`of_samples`].
+pub fn of_samples_telling(
+    samples: &Samples,
+    options: &Options,
+    tell: &mut dyn FnMut(f64),
+) -> Result<Portraits, AnalysisError> {
     if samples.is_empty() {
         return Err(AnalysisError::Nothing);
     }
     let chosen = chosen(samples, options)?;
     let mut series = Vec::new();
+    let (mut done, all) = (0.0, (samples.len() * chosen.len()) as f64);
     for (subject, described) in samples.subjects.iter().enumerate() {
         for &metric in &chosen {
             let values = samples.series(subject, metric).values;
-            series.extend(Portrait::of(
+            let own = values.len() as f64;
+            let drawn = Portrait::of_telling(
                 &described.name,
                 &samples.metrics[metric],
                 &values,
                 options,
-            ));
+                &mut |share| tell(((done + share * own) / all).min(1.0)),
+            );
+            done += own;
+            series.extend(drawn.map(|p| p.with_levels(nesting::of(samples, subject, metric))));
         }
     }
     if series.is_empty() {
@@ -180,29 +205,59 @@ fn chosen(samples: &Samples, options: &Options) -> Result<Vec<usize>, AnalysisEr
 impl Portrait {
     /// Draws one series in its order of measurement; `None` for an empty one. `values`: finite. O(n log n).
     pub fn of(name: &str, metric: &Metric, values: &[f64], options: &Options) -> Option<Self> {
+        Self::of_telling(name, metric, values, options, &mut |_| ())
+    }
+
+    /// The same; `tell` is told which share is done. The shares are about those of the time.
+    fn of_telling(
+        name: &str,
+        metric: &Metric,
+        values: &[f64],
+        options: &Options,
+        tell: &mut dyn FnMut(f64),
+    ) -> Option<Self> {
+        // The bootstrap takes longer than all else together.
+        let whole = if options.all { 0.2 } else { 1.0 };
+        let mut done = |share: f64| tell(share * whole);
         let description = Description::of(values, options.confidence)?;
+        done(0.35);
         let sorted = descriptive::sorted(values);
         let levels = levels(options.confidence);
         let descriptives = Descriptives::of(values, &sorted);
+        done(0.55);
         let tests = Tests::of(&sorted);
+        done(0.65);
         let bandwidths = Bandwidths::of(&sorted);
         let shape = Shape::of(&sorted, &bandwidths, description.clock_step);
+        done(0.75);
+        let order = Order::of(values);
+        done(0.85);
+        let stability = Stability::of(values, metric.better == Better::Lower, options.seed);
+        done(1.0);
         let mut portrait = Self {
             name: name.to_owned(),
             metric: metric.clone(),
             median_intervals: numbers::median_intervals(&sorted, &levels),
             student: t_test::one_sample(values),
-            order: Order::of(values),
+            order,
             laws: laws::fitted(&sorted, &tests),
             tails: Tails::of(&descriptives),
             modes: shape::modes(&sorted, &shape, tests.dip),
             course: course::of(values),
-            stability: Stability::of(values, metric.better == Better::Lower, options.seed),
+            stability,
             signed_rank: options
                 .all
                 .then(|| (SignedRankTest::of(values), signed_rank::pseudo_median(&sorted))),
             resampled: options.all.then(|| Resampled::of(values, options.seed)).flatten(),
+            levels: None,
+            situation: Situation {
+                n: values.len(),
+                traits: Traits::with_time(values, description.autocorrelation_time),
+            },
             outliers: Outliers::of(values, &sorted),
+            commonest_share: sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0)
+                as f64
+                / sorted.len() as f64,
             distinct: 1 + sorted.windows(2).filter(|pair| pair[0] < pair[1]).count(),
             findings: Vec::new(),
             description,
@@ -212,8 +267,13 @@ impl Portrait {
             shape,
         };
         portrait.findings = findings::of(&portrait);
-        portrait.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         Some(portrait)
+    }
+
+    fn with_levels(mut self, levels: Option<Nested>) -> Self {
+        self.levels = levels;
+        self.findings = findings::of(&self);
+        self
     }
 
     /// Share of the values that are worth something by themselves: effective / n, in 0..=1.

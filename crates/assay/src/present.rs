@@ -10,6 +10,7 @@ use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Samples};
 use assay_report::{csv, json, markdown, protocol, terminal};
+use pages::Beside;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -82,7 +83,14 @@ pub(crate) fn export_all(
             .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(analysis, samples, &[], &meta, &show.pages, show.quiet));
+    exported.push(pages::write(
+        analysis,
+        samples,
+        Beside::default(),
+        &meta,
+        &show.pages,
+        show.quiet,
+    ));
     exported.into_iter().collect()
 }
 
@@ -105,7 +113,8 @@ pub(crate) fn protocol(
         .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(analysis, samples, chains, &meta, &show.pages, show.quiet));
+    let beside = Beside { protocol: chains, ..Beside::default() };
+    exported.push(pages::write(analysis, samples, beside, &meta, &show.pages, show.quiet));
     if show.json {
         output::print(&format!("{report:#}\n"))?;
     } else {

@@ -8,6 +8,7 @@ use crate::{output, present};
 use anyhow::Context;
 use assay_analysis::Analysis;
 use assay_analysis::figures::{Figures, figures};
+use assay_analysis::portrait::Portrait;
 use assay_analysis::protocol::Protocol;
 use assay_data::Samples;
 use assay_report::charts::{self, png, svg};
@@ -59,6 +60,15 @@ fn check_page(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What a page shows beside the analysis.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Beside<'a> {
+    /// The protocol of every comparison.
+    pub protocol: &'a [Protocol],
+    /// The series by themselves.
+    pub portraits: &'a [Portrait],
+}
+
 /// Writes what was asked for.
 ///
 /// # Errors
@@ -66,7 +76,7 @@ fn check_page(path: &Path) -> anyhow::Result<()> {
 pub(crate) fn write(
     analysis: &Analysis,
     samples: &Samples,
-    protocol: &[Protocol],
+    beside: Beside<'_>,
     meta: &Meta,
     wanted: &PageArgs,
     quiet: bool,
@@ -79,7 +89,8 @@ pub(crate) fn write(
         let data = Data::of(samples, meta.file.clone());
         let command = present::argv();
         let (figures, data, command) = (&figures, &data, &command);
-        let material = Material { analysis, figures, data, meta, command, protocol };
+        let Beside { protocol, portraits } = beside;
+        let material = Material { analysis, figures, data, meta, command, protocol, portraits };
         html::render(material)
             .map_err(anyhow::Error::from)
             .and_then(|page| replace(path, page.as_bytes()))

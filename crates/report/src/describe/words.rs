@@ -1,6 +1,8 @@
 //! What the pictures of a series show, in plain words.
 
+use crate::layout::STICKY;
 use crate::number::{self, Column};
+use assay_analysis::levels::{Nested, plural};
 use assay_analysis::portrait::{Portrait, SteadyLabel};
 
 /// A distribution less skewed than this looks the same from both sides.
@@ -11,6 +13,8 @@ const TAILS_FROM: usize = 20;
 const STEPPED_BELOW: f64 = 0.8;
 /// told where they are at least this share of the median: finer ones are the rounding of whoever wrote the file.
 const SMALLEST_STEP: f64 = 1e-6;
+/// What a unit may cost in units of the level below it, for an example.
+const DEAR: f64 = 100.0;
 /// An excess kurtosis this near that of a law is called the same.
 const NEAR: f64 = 0.5;
 
@@ -45,6 +49,12 @@ pub(super) fn course(p: &Portrait, column: &Column) -> String {
         SteadyLabel::NoSteadyState => "no steady state",
     };
     format!("{told}; medians: {}{more}", listed.join(", then "))
+}
+
+/// Every value, of few.
+pub(super) fn listed(p: &Portrait, column: &Column) -> String {
+    let values: Vec<String> = p.course.iter().map(|slice| column.number(slice.median)).collect();
+    format!("{}{}", values.join(" · "), column.suffix())
 }
 
 fn unseen_changes(p: &Portrait) -> String {
@@ -136,6 +146,8 @@ fn modes(p: &Portrait, column: &Column) -> Option<String> {
     let dip = p.tests.dip.map_or_else(String::new, |dip| format!("dip test {}", p_value(dip.p)));
     match p.modes.as_slice() {
         [] => None,
+        // Of few values nobody can tell, and one heap is what there is unless something speaks for more.
+        [_] if p.description.n < TAILS_FROM => None,
         [only] => Some(format!("one mode, near {} ({dip})", column.with_unit(only.at))),
         several => {
             let count = match several.len() {
@@ -183,4 +195,63 @@ fn clock(p: &Portrait) -> Option<String> {
     } else {
         told
     })
+}
+
+/// Which level the uncertainty of the mean comes from, and which repetitions would make it smaller.
+pub(super) fn levels(p: &Portrait, found: &Nested) -> Vec<String> {
+    let levels = &found.levels.levels;
+    let mut counted = Vec::new();
+    let mut comes = Vec::new();
+    for (name, level) in found.names.iter().zip(levels) {
+        let count = number::fixed(level.repetitions, usize::from(level.repetitions.fract() != 0.0));
+        counted.push(format!("{count}{STICKY}{}", named(name, level.repetitions)));
+        comes.push(format!("{} from {}", number::share(level.share, 1.0), plural(name)));
+    }
+    let within = if found.of_series { "" } else { " (values within runs)" };
+    let mut said = vec![format!(
+        "{}{within}; the uncertainty of the mean comes to {}",
+        counted.join(" × "),
+        comes.join(", ")
+    )];
+    let outer = plural(&found.names[0]);
+    if let Some(interval) = found.levels.mean_interval(p.description.confidence) {
+        let mean = found.levels.mean;
+        let ends = [mean, interval.lower, interval.upper];
+        let column = Column::new(&p.metric.unit, &ends, &[interval.half_width()]);
+        said.push(format!(
+            "mean over the {outer}: {} [{}{STICKY}…{STICKY}{}], {} sure",
+            column.with_unit(mean),
+            column.number(interval.lower),
+            column.number(interval.upper),
+            number::chosen_percent(p.description.confidence)
+        ));
+    }
+    said.push(advice(found, &outer));
+    said
+}
+
+fn named(name: &str, count: f64) -> String {
+    if count == 1.0 { name.to_owned() } else { plural(name) }
+}
+
+fn advice(found: &Nested, outer: &str) -> String {
+    let twice = format!("twice as many {outer} make that interval about 29 % narrower");
+    let gained = found.most_gained();
+    let (even, dear) = (found.best_repetitions(1.0), found.best_repetitions(DEAR));
+    let mut told = vec![twice];
+    for (index, name) in found.names.iter().enumerate().skip(1) {
+        let above = &found.names[index - 1];
+        let gain = match gained[index] {
+            share if share < 0.01 => "change nothing".to_owned(),
+            share => format!("at most {}, however many", number::percent(share)),
+        };
+        let best = |of: &[Option<f64>]| of.get(index - 1).copied().flatten();
+        let best = best(&even).zip(best(&dear)).map_or_else(String::new, |(even, dear)| {
+            format!(
+                " (best is {even:.0} if one more {above} costs as much as one more {name}, {dear:.0} if it costs {DEAR} times as much)"
+            )
+        });
+        told.push(format!("more {} per {above} {gain}{best}", plural(name)));
+    }
+    told.join("; ")
 }
