@@ -6,7 +6,8 @@
 //! together.
 
 use crate::comparison::Comparison;
-use crate::describe::SubjectSummary;
+use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
+use crate::describe::{Description, SubjectSummary};
 use crate::verdict::Scale;
 use crate::{paired, unpaired};
 use assay_data::samples::BlockRow;
@@ -19,8 +20,6 @@ const POSITION_LEVEL: f64 = 0.001;
 const COARSE_SHARE: f64 = 0.25;
 /// Values of which at most this share is distinct come in steps.
 const STEPPED_BELOW: f64 = 0.8;
-/// Below this share of effective observations dependence is told.
-pub(crate) const DEPENDENT_BELOW: f64 = 0.9;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
 pub const CODES: [&str; 49] = [
@@ -308,23 +307,27 @@ pub fn series(
         && share < DEPENDENT_BELOW
         && description.effective() >= unpaired::FEWEST_EFFECTIVE
     {
-        findings.push(
-            Finding::new(
-                "DEPENDENCE",
-                Severity::Warning,
-                format!(
-                    "successive values of {name} hang together: {} are worth {:.0} independent ones; the interval was widened for that",
-                    description.n,
-                    description.effective()
-                ),
-            )
-            .about(name)
-            .with("effective", description.effective())
-            .with("lag1", description.lag1)
-            .next("look for what changes slowly: frequency, heat, other work"),
-        );
+        findings.push(dependence(name, description));
     }
     findings
+}
+
+/// Values that hang together: a warning where that is more than chance, else a note on why the interval is wider.
+fn dependence(name: &str, description: &Description) -> Finding {
+    let (n, effective, lag1) = (description.n, description.effective(), description.lag1);
+    let finding = if is_beyond_chance(n, effective, lag1) {
+        let message = format!(
+            "successive values of {name} hang together: {n} are worth {effective:.0} independent ones; the interval was widened for that"
+        );
+        Finding::new("DEPENDENCE", Severity::Warning, message)
+            .next("look for what changes slowly: frequency, heat, other work")
+    } else {
+        let message = format!(
+            "{n} values of {name} count as {effective:.0}, to be safe: chance alone may make them look so dependent; the interval was widened for that"
+        );
+        Finding::new("DEPENDENCE", Severity::Note, message)
+    };
+    finding.about(name).with("effective", effective).with("lag1", lag1)
 }
 
 /// The effect of being last in a block against being first, where it is real: subjects' own medians are taken out first.
@@ -444,10 +447,64 @@ pub fn not_interleaved() -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_stats::resampling::Stream;
 
     #[test]
     fn codes_are_sorted_and_unique() {
         assert!(CODES.is_sorted_by(|a, b| a < b));
+    }
+
+    /// What is said of the dependence of a series, and whether it loses enough values that its interval is widened.
+    fn told_of(values: &[f64]) -> (Option<Severity>, bool) {
+        let described = Description::of(values, 0.95);
+        let share = described.as_ref().map_or(1.0, |d| d.effective() / d.n as f64);
+        let summary = SubjectSummary {
+            name: "a".to_owned(),
+            command: None,
+            parameters: Vec::new(),
+            against: None,
+            observations: values.len(),
+            failures: 0,
+            timeouts: 0,
+            metrics: vec![described],
+        };
+        let found = series(&summary, 0, &Metric::wall(), false);
+        let told = found.iter().find(|f| f.code == "DEPENDENCE").map(|f| f.severity);
+        (told, share < DEPENDENT_BELOW)
+    }
+
+    #[test]
+    fn independent_values_seldom_warn_of_dependence() {
+        for n in [20, 60, 300] {
+            let (mut warned, mut noted) = (0, 0);
+            for experiment in 0..1000 {
+                let mut stream = Stream::new(n, experiment);
+                let values: Vec<f64> =
+                    (0..n).map(|_| 10.0 + (0.3 * stream.normal()).exp()).collect();
+                let (told, widened) = told_of(&values);
+                assert!(widened || told.is_none());
+                warned += u32::from(told == Some(Severity::Warning));
+                noted += u32::from(told == Some(Severity::Note));
+            }
+            assert!(warned <= 70, "{warned} of 1000 series of {n} independent values");
+            assert!(noted > 0, "what widens is said, if only as a note");
+        }
+    }
+
+    #[test]
+    fn values_that_hang_together_do_warn() {
+        let warned = (0..100).filter(|&experiment| {
+            let mut stream = Stream::new(8, experiment);
+            let mut last = 0.0;
+            let mut next = || {
+                last = 0.5 * last + stream.normal();
+                10.0 + last / 10.0
+            };
+            let values: Vec<f64> = (0..100).map(|_| next()).collect();
+            told_of(&values).0 == Some(Severity::Warning)
+        });
+        let warned = warned.count();
+        assert!(warned >= 95, "{warned} of 100");
     }
 
     #[test]

@@ -18,12 +18,13 @@ pub use assay_stats::quantile_difference::QuantileDifference;
 use differences::Sides;
 pub use differences::{Between, BlockDifferences};
 pub use power::PowerCurve;
-pub use resampled::Resampled;
+pub use resampled::{IntervalOf, Resampled};
 pub use series::{Correlogram, Piece, Trace};
 pub use shape::{FiveNumbers, Shape};
 pub use view::View;
 
 use crate::Analysis;
+use crate::protocol::Protocol;
 use assay_data::{Design, Metric, Samples};
 
 /// More subjects are not drawn beside each other: no eye can tell them apart. The first ones are.
@@ -51,6 +52,8 @@ pub struct Figures {
     pub between: Vec<Between>,
     /// True when every subject was measured once in every block.
     pub in_blocks: bool,
+    /// True when the resampled standard deviations are those of the differences from the reference.
+    pub deviations_of_differences: bool,
 }
 
 /// The plots of one subject.
@@ -68,12 +71,18 @@ pub struct SubjectFigures {
     pub shape: Shape,
     /// How far they depend on those before them; `None` for fewer than ten values, or when all are equal.
     pub correlogram: Option<Correlogram>,
-    /// How sure the standard deviation is; `None` for fewer than five values, equal ones, or more than half a million.
+    /// How sure the standard deviation is, in a protocol of blocks that of the differences; `None` for fewer than five values,
+    /// equal ones, or more than half a million.
     pub deviation: Option<Resampled>,
 }
 
 /// The data of the plots. O(n log n) for n observations; the result is of bounded size.
 pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
+    with_protocol(samples, analysis, &[])
+}
+
+/// The same beside a protocol: what that has resampled and planned is drawn, not a second bootstrap and plan with other numbers.
+pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]) -> Figures {
     let metric = analysis.metrics[analysis.primary].clone();
     let with_values: Vec<usize> =
         (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
@@ -86,6 +95,7 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
     let ends = |pick: fn(f64, f64) -> f64, of: fn(&Vec<f64>) -> Option<&f64>| {
         sorted.iter().filter_map(of).copied().reduce(pick).unwrap_or(f64::NAN)
     };
+    let planned = chains.iter().any(|chain| chain.power.found.is_some());
     let subject = |(index, &subject): (usize, &usize)| SubjectFigures {
         subject,
         name: analysis.subjects[subject].name.clone(),
@@ -93,7 +103,11 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
         trace: Trace::of(&series[index]),
         shape: Shape::of(&sorted[index], &view),
         correlogram: Correlogram::of(&series[index]),
-        deviation: Resampled::of(&series[index], analysis.plan.confidence, analysis.plan.seed),
+        deviation: if planned {
+            of_plan(chains, subject)
+        } else {
+            Resampled::of(&series[index], analysis.plan.confidence, analysis.plan.seed)
+        },
     };
     let subjects = shown.iter().enumerate().map(subject).collect();
     let place = |subject: usize| shown.iter().position(|&s| s == subject);
@@ -111,7 +125,8 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
                 in_order: (&series[against], &series[of]),
                 blocks: blocks.as_deref(),
             };
-            Some(Between::of(c, (against, of), &sides, &analysis.plan))
+            let chain = chains.iter().find(|p| p.of == c.of && p.against == Some(c.against));
+            Some(Between::of(c, (against, of), &sides, &analysis.plan, chain))
         })
         .collect();
     Figures {
@@ -123,7 +138,17 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
         left_out: with_values.len() - shown.len(),
         between,
         in_blocks,
+        deviations_of_differences: planned && chains.iter().any(|chain| chain.paired),
     }
+}
+
+/// What the protocols have resampled of a subject.
+fn of_plan(chains: &[Protocol], subject: usize) -> Option<Resampled> {
+    let found = chains.iter().filter_map(|chain| Some((chain.power.found.as_ref()?, chain)));
+    let mut spreads =
+        found.flat_map(|(power, chain)| power.spreads.iter().map(move |s| (s, chain)));
+    let (spread, chain) = spreads.find(|(spread, _)| spread.subject == subject)?;
+    Resampled::of_plan(spread, chain.resampling.1)
 }
 
 #[cfg(test)]

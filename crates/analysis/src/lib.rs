@@ -31,6 +31,7 @@ pub mod calibration;
 pub mod checks;
 pub mod comparison;
 pub mod coverage;
+pub mod dependence;
 pub mod describe;
 pub mod design;
 pub mod figures;

@@ -274,7 +274,7 @@ fn solved(
 }
 
 /// The number of runs to take: rounded up to what is asked, or to two digits, but to no more than thousands.
-fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
+pub(crate) fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
     let n = n.clamp(2.0, 1e15).ceil();
     let step = to.map_or_else(
         || 10f64.powi(n.log10().floor() as i32 - 1).clamp(1.0, LARGEST_ROUNDING),

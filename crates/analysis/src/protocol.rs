@@ -23,7 +23,7 @@ pub use assay_stats::quantile_difference::QuantileDifference;
 pub use assay_stats::steady_state::Label;
 pub use causes::{Cause, CauseKind, causes};
 pub use effect::EffectFound;
-pub use power::{PowerFound, RANK_RULE, Spread, TENFOLD};
+pub use power::{PowerFound, Spread, TENFOLD};
 pub use reason::Reason;
 pub use test::{TestFound, TestName};
 pub use validity::{LawFound, SeriesFound, Validity};

@@ -15,6 +15,11 @@ const EXACT_BELOW: usize = 10;
 /// Fewer effective observations than this on a side, and there is no verdict.
 pub const FEWEST_EFFECTIVE: f64 = 10.0;
 
+/// True when samples of these sizes are compared by the exact law of the rank test.
+pub fn is_exact((n, m): (usize, usize)) -> bool {
+    n.min(m) < EXACT_BELOW
+}
+
 /// A decision about two recordings, and how many independent observations each was worth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnpairedDecision {
@@ -75,7 +80,7 @@ fn interval_of(x: &[f64], y: &[f64], level: f64) -> (Found, f64) {
     }
     let (x_sorted, y_sorted) = (descriptive::sorted(x), descriptive::sorted(y));
     let estimate = two_sample::hodges_lehmann(&x_sorted, &y_sorted);
-    if x.len() < EXACT_BELOW || y.len() < EXACT_BELOW {
+    if is_exact((x.len(), y.len())) {
         let interval = two_sample::mann_whitney_interval(&x_sorted, &y_sorted, 1.0 - level);
         return (Found { interval, effective: sizes, too_dependent: false }, estimate);
     }

@@ -57,6 +57,20 @@ pub(crate) fn check_exports(
     pages::check(&show.pages)
 }
 
+/// Checks beforehand that every export has a place for the protocol, or holds nothing but samples.
+pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
+    for path in &show.export {
+        if matches!(form_of(path)?, Form::Summary) {
+            anyhow::bail!(
+                "--export {}: this table has one row for every subject and no place for the protocol; export .md or .json, or \
+                 leave out --protocol",
+                path.display()
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Shows an analysis and writes its exports.
 pub(crate) fn present(
     analysis: &Analysis,
@@ -108,6 +122,11 @@ pub(crate) fn protocol(
     let exported = show.export.iter().map(|path| {
         match form_of(path)? {
             Form::Json => std::fs::write(path, format!("{report:#}\n")).map_err(Into::into),
+            Form::Markdown => {
+                let mut text = markdown::render(analysis);
+                protocol::add_to_markdown(&mut text, analysis, chains);
+                std::fs::write(path, text).map_err(Into::into)
+            }
             _ => export(analysis, samples, &meta, path),
         }
         .with_context(|| format!("--export {}", path.display()))

@@ -131,8 +131,7 @@ fn pair(tests: &PairTests, metric: &Metric, confidence: f64) -> Vec<Row> {
         "Mann-Whitney",
         tests.mann_whitney.as_ref().map_err(|missing| *missing).map(|m| {
             let best = m.exact.unwrap_or(m.asymptotic).two;
-            let told = if best > 0.0 { p(best) } else { below(m.log10_p_two) };
-            [statistic("U", m.u.0), told, shift]
+            [statistic("U", m.u.0), p(best), shift]
         }),
     );
     put(
@@ -248,10 +247,5 @@ fn short(value: f64) -> String {
 }
 
 fn p(value: f64) -> String {
-    if value == 0.0 { "below 1e-308".to_owned() } else { short(value) }
-}
-
-/// A p-value that no number holds, from its logarithm.
-fn below(log10: f64) -> String {
-    if log10.is_finite() { format!("1e{log10:.0}") } else { short(f64::NAN) }
+    if value.is_nan() { short(value) } else { number::p_alone(value.log10()) }
 }

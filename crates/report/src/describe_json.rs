@@ -3,7 +3,8 @@
 //!
 //! What has no meaning is `null`, with the `reason` beside it where it is not plain.
 
-use crate::json::{Meta, VERSION, coverage, finding, list, number, optional};
+use crate::json::{Meta, VERSION, finding};
+use crate::json_values::{coverage, list, number, optional};
 use assay_analysis::Interval;
 use assay_analysis::coverage::{Method, speaks_for};
 use assay_analysis::levels::Nested;

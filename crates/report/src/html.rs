@@ -55,6 +55,9 @@ pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
     page(material).render()
 }
 
+/// An environment of more facts is folded up on a screen.
+const LONG_ENVIRONMENT: usize = 30;
+
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page {
@@ -123,8 +126,8 @@ fn page(material: Material<'_>) -> Page {
         measured_by: shell_line(&meta.argv),
         made_by: shell_line(command),
         data: data_part(data),
-        methods: methods::told(analysis, figures),
-        sources: methods::sources(analysis, figures),
+        methods: methods::told(analysis, figures, protocol),
+        sources: methods::sources(analysis, figures, protocol),
     }
 }
 
@@ -247,7 +250,7 @@ fn short_time(time: &str) -> String {
 }
 
 /// The arguments as one types them into a shell; the program by its name, wherever it lay.
-fn shell_line(argv: &[String]) -> String {
+pub fn shell_line(argv: &[String]) -> String {
     let Some((_, arguments)) = argv.split_first() else { return String::new() };
     let mut line = "assay".to_owned();
     for argument in arguments {

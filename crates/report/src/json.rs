@@ -5,9 +5,9 @@
 //! It must not drop a key because its value is unknown: readers should not have to tell absent from empty.
 
 use crate::json_all;
+use crate::json_values::{list, number, optional};
 use crate::noise;
 use crate::words;
-use assay_analysis::coverage::Optimistic;
 use assay_analysis::{
     Analysis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook,
     QuantileDifference, Scale, SubjectSummary,
@@ -309,30 +309,6 @@ fn stop(reason: StopReason) -> &'static str {
     }
 }
 
-pub(crate) fn list<T>(items: &[T], render: impl Fn(&T) -> Value) -> Value {
-    Value::Array(items.iter().map(render).collect())
-}
-
 fn end(interval: Option<Interval>, of: impl Fn(Interval) -> f64) -> Value {
     optional(interval.map(of))
-}
-
-/// How often an interval held what it is about, where that is less often than it says; `null` where it keeps its word.
-pub(crate) fn coverage(found: Option<Optimistic>) -> Value {
-    found.map_or(Value::Null, |found| {
-        json!({
-            "nominal": number(found.nominal),
-            "simulated": number(found.simulated),
-            "situation": found.situation.name(),
-        })
-    })
-}
-
-pub(crate) fn optional(value: Option<f64>) -> Value {
-    value.map_or(Value::Null, number)
-}
-
-/// A number; `null` when it is not finite.
-pub(crate) fn number(value: f64) -> Value {
-    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }

@@ -4,7 +4,7 @@
 //! whoever knows R finds the way; `docs/reference/json.md` names the R call of each. What has no
 //! answer is `null`, and `reasons` says why. Nothing is computed here.
 
-use crate::json::{coverage, number};
+use crate::json_values::{coverage, number};
 use assay_analysis::battery::{
     Battery, ChiSquaredTest, Equivalence, FTest, Found, GroupTests, Intervals, KolmogorovSmirnov,
     MannWhitney, Means, PairTests, Pairing, Pairwise, Placements, ShiftEstimate, SignedRanks,

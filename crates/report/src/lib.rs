@@ -41,6 +41,7 @@ mod grid;
 pub mod html;
 pub mod json;
 pub mod json_all;
+mod json_values;
 mod label;
 mod layout;
 pub mod markdown;

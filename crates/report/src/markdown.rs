@@ -117,7 +117,7 @@ fn design_note(analysis: &Analysis) -> String {
 }
 
 /// Text that Markdown does not take for anything else.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in clean(text).chars() {
         match c {

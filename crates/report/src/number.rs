@@ -14,6 +14,8 @@ const MOST_SUPPORTED_DECIMALS: usize = 12;
 const MOST_SUPPORTED: i32 = 15;
 /// Digits of an interval's half width that are shown.
 const HALF_WIDTH_DIGITS: i32 = 2;
+/// A p-value below this is told by its logarithm.
+const SMALLEST_LOG10: f64 = -300.0;
 /// From here on numbers are written with an exponent.
 const HUGE: f64 = 1e10;
 
@@ -201,6 +203,30 @@ pub fn grouped(whole: u64) -> String {
 pub fn share(part: f64, whole: f64) -> String {
     let text = percent(part / whole);
     if part < whole && text == "100 %" { "more than 99 %".to_owned() } else { text }
+}
+
+/// A p-value from its logarithm, as it stands in a table: `0.0312`, `2.1e-16`, `< 1e-300`; `?` where it is not defined.
+pub fn p_alone(log10_p: f64) -> String {
+    let p = 10f64.powf(log10_p);
+    match log10_p {
+        l if l < SMALLEST_LOG10 => format!("< 1e{SMALLEST_LOG10:.0}"),
+        l if l < -4.0 => format!("{p:.1e}"),
+        _ => fixed(p, decimals_for(p, 3).min(4)),
+    }
+}
+
+/// A p-value from its logarithm, as it stands in a sentence: `p = 0.0312`, `p = 2.1e-16`,
+/// `p < 1e-300 (log10 p = -11110.2)`, `p not defined`.
+pub fn p_value(log10_p: f64) -> String {
+    let alone = p_alone(log10_p);
+    match log10_p {
+        l if l.is_nan() => "p not defined".to_owned(),
+        l if l < SMALLEST_LOG10 && l.is_finite() => {
+            format!("p {alone} (log10 p = {})", fixed(l, 1))
+        }
+        l if l < SMALLEST_LOG10 => format!("p {alone}"),
+        _ => format!("p = {alone}"),
+    }
 }
 
 /// An amount that somebody chose, without trailing zeros: `6.667 µs`, `5 ms`.
@@ -438,6 +464,16 @@ mod tests {
         let tiny = Column::new(&Unit::One, &[2e-10], &[]);
         assert_eq!(tiny.with_unit(2.04e-10), "2.0e-10");
         assert_eq!(tiny.with_unit(0.0), "0.000000000");
+    }
+
+    #[test]
+    fn p_values_have_one_form_and_one_floor() {
+        let shown = [0.5f64, 0.03124, 0.0001, 2.13e-16, 0.0, f64::NAN].map(|p| p_value(p.log10()));
+        let told =
+            ["p = 0.500", "p = 0.0312", "p = 0.0001", "p = 2.1e-16", "p < 1e-300", "p not defined"];
+        assert_eq!(shown, told);
+        assert_eq!(p_value(-11_110.2), "p < 1e-300 (log10 p = -11110.2)");
+        assert_eq!([-11_110.2, -20.0, f64::NAN].map(p_alone), ["< 1e-300", "1.0e-20", "?"]);
     }
 
     #[test]

@@ -4,19 +4,22 @@
 //! do where it did not pass. Nothing is decided here: statuses and reasons are read from [`assay_analysis::protocol`].
 
 mod json;
+mod markdown;
 mod page;
 mod reasons;
 mod words;
 
 pub use json::add_to;
+pub use markdown::add_to as add_to_markdown;
 pub(crate) use page::{ChainOnPage, on_page};
 pub use words::sentence;
 
 use crate::layout::{Page, Tone};
 use crate::names::fitted;
-use crate::terminal::Screen;
+use crate::terminal::{self, Screen};
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};
+use assay_data::Finding;
 use words::Teller;
 
 /// Columns of "1 validity  ", and of the statuses.
@@ -31,7 +34,27 @@ pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> Stri
         page.gap();
         draw(&mut page, &Teller::new(analysis, chain, &names));
     }
+    page.gap();
+    terminal::findings(&mut page, analysis, |finding| !has_said(finding));
     page.finish()
+}
+
+/// Findings of the analysis that the first step of every chain tells in its own words.
+const SAID: [&str; 10] = [
+    "ALL_EQUAL",
+    "COARSE_CLOCK",
+    "DEPENDENCE",
+    "DRIFT",
+    "FAILURES",
+    "NOT_INTERLEAVED",
+    "RESUMED_DIFFERENT",
+    "TIMEOUTS",
+    "TOO_DEPENDENT",
+    "TOO_FEW",
+];
+
+fn has_said(finding: &Finding) -> bool {
+    SAID.contains(&finding.code.as_str())
 }
 
 fn draw(page: &mut Page, teller: &Teller<'_>) {

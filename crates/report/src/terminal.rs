@@ -12,7 +12,8 @@ use crate::noise;
 use crate::number::{self, Column};
 use crate::scan;
 use crate::screen_table as table;
-use crate::words::{self, Sentence};
+use crate::words::{self, Sentence, counted};
+use assay_analysis::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Severity, StopReason};
 
@@ -87,7 +88,7 @@ pub fn render(analysis: &Analysis, screen: &Screen) -> String {
         page.paragraph(7, &[(Tone::Quiet, line)]);
     }
     all_table::draw(&mut page, analysis, &in_table);
-    findings(&mut page, analysis);
+    findings(&mut page, analysis, |_| true);
     page.finish()
 }
 
@@ -301,7 +302,8 @@ fn checks(analysis: &Analysis) -> Vec<String> {
 /// How independent the values are that the intervals rest on.
 fn dependence(analysis: &Analysis) -> Option<String> {
     let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
-    let (share, effective, n, wanders) = if in_blocks {
+    // In blocks: whether the difference wandered; else: whether chance may be all that there is.
+    let (share, effective, n, so) = if in_blocks {
         let of = |c: &Comparison| {
             let n = c.blocks.unwrap_or(0) as f64;
             (c.effective / n, c.effective, n, c.wandering.is_some())
@@ -311,7 +313,8 @@ fn dependence(analysis: &Analysis) -> Option<String> {
         let of = |s: usize| {
             let d = analysis.primary_of(s)?;
             let n = d.n as f64;
-            Some((d.effective() / n, d.effective(), n, false))
+            let by_chance = !is_beyond_chance(d.n, d.effective(), d.lag1);
+            Some((d.effective() / n, d.effective(), n, by_chance))
         };
         (0..analysis.subjects.len()).filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))?
     };
@@ -320,9 +323,10 @@ fn dependence(analysis: &Analysis) -> Option<String> {
     }
     // In blocks only a difference that wanders matters: the check for that has its own level.
     let word = match share {
-        _ if wanders => "the difference wandered",
-        s if s >= 0.9 => "dependence none",
+        _ if in_blocks && so => "the difference wandered",
+        s if s >= DEPENDENT_BELOW => "dependence none",
         _ if in_blocks => "no dependence that matters",
+        _ if so => "dependence no more than chance allows",
         s if s >= 0.5 => "dependence weak",
         _ => "dependence strong",
     };
@@ -351,11 +355,12 @@ fn taken(blocks: usize, analysis: &Analysis) -> String {
     }
 }
 
-fn findings(page: &mut Page, analysis: &Analysis) {
+/// The findings that are wanted here, with what to do about them: warnings first, then notes.
+pub(crate) fn findings(page: &mut Page, analysis: &Analysis, wanted: impl Fn(&Finding) -> bool) {
     let is_note = |f: &Finding| f.severity == Severity::Note;
     let refused = analysis.findings.iter().any(|f| f.code == "TOO_DEPENDENT");
     let in_scan = scan::shows(analysis);
-    for (finding, more) in told_once(analysis, in_scan, |f| !is_note(f)) {
+    for (finding, more) in told_once(analysis, in_scan, |f| !is_note(f) && wanted(f)) {
         match finding.code.as_str() {
             // The refusal has said so.
             "DEPENDENCE" if refused => {}
@@ -374,7 +379,8 @@ fn findings(page: &mut Page, analysis: &Analysis) {
     }
     let of_machine = |f: &Finding| MACHINE.contains(&f.code.as_str());
     // The line of checks has told the drift that blocks cancel, that of the noise the disturbed runs.
-    let told = |f: &Finding| is_note(f) && !matches!(f.code.as_str(), "DRIFT" | "DISTURBED");
+    let told =
+        |f: &Finding| is_note(f) && wanted(f) && !matches!(f.code.as_str(), "DRIFT" | "DISTURBED");
     for (note, more) in told_once(analysis, in_scan, |f| told(f) && !of_machine(f)) {
         let next = note.next_step.as_ref().map_or_else(String::new, |next| format!(" ({next})"));
         page.paragraph(6, &[(Tone::Quiet, format!("note: {}{more}{next}", note.message))]);
@@ -415,8 +421,4 @@ fn hint(page: &mut Page, finding: &Finding) {
     if let Some(next) = &finding.next_step {
         page.paragraph(8, &[(Tone::Quiet, format!("  hint: {next}"))]);
     }
-}
-
-fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }

@@ -430,7 +430,8 @@ pub(crate) fn quoted(name: &str) -> String {
     if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
 }
 
-fn counted(n: usize, what: &str) -> String {
+/// `1 block`, `9 blocks`.
+pub(crate) fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Point, PowerCurve, Trace};
 use crate::Comparison;
+use crate::protocol::Protocol;
 use assay_data::Plan;
 use assay_stats::density;
 use assay_stats::descriptive::{quantile_sorted, sorted};
@@ -64,6 +65,7 @@ impl Between {
         (against, of): (usize, usize),
         sides: &Sides<'_>,
         plan: &Plan,
+        chain: Option<&Protocol>,
     ) -> Self {
         let (differences, thinned) = match sides.blocks {
             Some(blocks) => (blocks.iter().map(|(a, b)| b - a).collect(), false),
@@ -71,7 +73,10 @@ impl Between {
         };
         let (curve, beyond) = density_of(&sorted(&differences));
         let (x, y) = sides.in_order;
-        let mut quantiles = quantile_differences(x, y, &SHARES, plan.confidence);
+        let mut quantiles = comparison.quantiles.clone();
+        if quantiles.is_empty() {
+            quantiles = quantile_differences(x, y, &SHARES, plan.confidence);
+        }
         // Beyond what the samples can tell, the largest value stands for the quantile and says nothing.
         quantiles.retain(|q| q.interval.is_some());
         Self {
@@ -82,7 +87,7 @@ impl Between {
             thinned,
             beyond,
             quantiles,
-            power: PowerCurve::of(comparison, sides.in_order, sides.blocks, &plan.threshold),
+            power: PowerCurve::of(comparison, sides.in_order, sides.blocks, &plan.threshold, chain),
             blocks: sides.blocks.filter(|blocks| !blocks.is_empty()).map(BlockDifferences::of),
         }
     }

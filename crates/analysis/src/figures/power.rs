@@ -6,6 +6,8 @@
 
 use super::Point;
 use crate::Comparison;
+use crate::planning::RANK_OVERHEAD;
+use crate::protocol::Protocol;
 use assay_data::Threshold;
 use assay_stats::descriptive;
 use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
@@ -13,7 +15,8 @@ use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 const POINTS: usize = 80;
 /// The curve ends where it is sure to be found.
 const SURE: f64 = 0.999;
-const RULE: f64 = 1.15;
+/// The chance that is asked for where nobody asked for another.
+const WANTED: f64 = 0.8;
 
 /// Power over the size of the difference, in the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,20 +31,43 @@ pub struct PowerCurve {
     pub standard_deviation: f64,
     /// The level of the comparison.
     pub level: f64,
-    /// The difference that a t test finds in 80 % of such experiments.
-    pub at_80: Option<f64>,
+    /// The chance with which a difference should be found: 80 %, or what the protocol was asked for.
+    pub wanted: f64,
+    /// The difference that is found with that chance: by a t test, of a protocol by its rank test.
+    pub visible: Option<f64>,
+    /// True when all of this is the power analysis of a protocol, which plans with the upper end of the standard deviation.
+    pub of_protocol: bool,
     /// The smallest difference that matters.
     pub threshold: Option<f64>,
 }
 
 impl PowerCurve {
+    /// The curve of a protocol's own power analysis; `None` where that has none, or nothing spreads.
+    pub(super) fn of_protocol(chain: &Protocol) -> Option<Self> {
+        let found = chain.power.found.as_ref()?;
+        let kind = if chain.paired { Kind::Paired } else { Kind::TwoSample };
+        let experiment = Experiment {
+            test: Test { kind, sides: Sides::Two },
+            n: found.have,
+            sd: found.sd,
+            level: chain.level_planned(),
+            wanted: chain.power_wanted,
+        };
+        let curve = experiment.curve(chain.threshold)?;
+        Some(Self { visible: found.visible, of_protocol: true, ..curve })
+    }
+
     /// The curve for two subjects; `None` where there is too little to say how far they spread, or nothing spreads.
     pub(super) fn of(
         comparison: &Comparison,
         (against, of): (&[f64], &[f64]),
         blocks: Option<&[(f64, f64)]>,
         threshold: &Threshold,
+        chain: Option<&Protocol>,
     ) -> Option<Self> {
+        if let Some(planned) = chain.and_then(Self::of_protocol) {
+            return Some(planned);
+        }
         let (kind, n, sd) = match blocks {
             Some(blocks) => {
                 let shifts: Vec<f64> = blocks.iter().map(|(a, b)| b - a).collect();
@@ -56,11 +82,37 @@ impl PowerCurve {
                 (Kind::TwoSample, 2.0 / (1.0 / n + 1.0 / m) * share, sd)
             }
         };
-        let (test, level) = (Test { kind, sides: Sides::Two }, comparison.level);
+        let threshold = match threshold {
+            Threshold::Absolute { value, .. } => *value,
+            Threshold::Relative(fraction) => fraction * comparison.medians.0.abs(),
+        };
+        let experiment = Experiment {
+            test: Test { kind, sides: Sides::Two },
+            n,
+            sd,
+            // A protocol that did not come to its power analysis still asks by its own level and power.
+            level: chain.map_or(comparison.level, Protocol::level_planned),
+            wanted: chain.map_or(WANTED, |chain| chain.power_wanted),
+        };
+        experiment.curve(threshold)
+    }
+}
+
+struct Experiment {
+    test: Test,
+    n: f64,
+    sd: f64,
+    level: f64,
+    wanted: f64,
+}
+
+impl Experiment {
+    fn curve(&self, threshold: f64) -> Option<PowerCurve> {
+        let &Self { test, n, sd, level, wanted } = self;
         let with = |n: f64, power: f64| Quantities { n, delta: 0.0, sd, sig_level: level, power };
         let delta =
             |n: f64, power: f64| Some(test.solve(Unknown::Delta, with(n, power))?.delta.abs());
-        let n_of_ranks = (n / RULE).max(1.2);
+        let n_of_ranks = (n / RANK_OVERHEAD).max(1.2);
         let last = delta(n, SURE)?.max(delta(n_of_ranks, SURE)?);
         if !(last > 0.0 && last.is_finite()) {
             return None;
@@ -69,17 +121,15 @@ impl PowerCurve {
             let at = |k: usize| last * k as f64 / (POINTS - 1) as f64;
             (0..POINTS).map(|k| (at(k), test.power(n, at(k), sd, level))).collect()
         };
-        let threshold = match threshold {
-            Threshold::Absolute { value, .. } => *value,
-            Threshold::Relative(fraction) => fraction * comparison.medians.0.abs(),
-        };
-        Some(Self {
+        Some(PowerCurve {
             t: curve(n),
             rank: curve(n_of_ranks),
             n,
             standard_deviation: sd,
             level,
-            at_80: delta(n, 0.8),
+            wanted,
+            visible: delta(n, wanted),
+            of_protocol: false,
             threshold: Some(threshold).filter(|t| *t > 0.0 && t.is_finite()),
         })
     }

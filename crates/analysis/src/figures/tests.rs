@@ -1,8 +1,10 @@
 //! What is thinned still says the truth.
 
 use super::*;
+use crate::protocol::{self, ProtocolOptions};
 use crate::{Options, analyse};
-use assay_data::{Metric, Samples};
+use assay_data::{Metric, Observation, Samples, Threshold, Unit};
+use assay_stats::resampling::Stream;
 use proptest::prelude::*;
 
 fn samples(series: &[Vec<f64>]) -> Samples {
@@ -109,4 +111,68 @@ proptest! {
         }
         prop_assert!(ecdf[0].1 > 0.0);
     }
+}
+
+/// Two subjects of 200 values each, 0.5 apart, with a standard deviation of 1.
+fn drawn(in_blocks: bool) -> Samples {
+    let mut stream = Stream::new(5, 0);
+    let mut samples = samples(&[Vec::new(), Vec::new()]);
+    for block in 0..200 {
+        for (subject, centre) in [(0, 10.0), (1, 10.5)] {
+            let values = vec![centre + stream.normal()];
+            let place = |n: u32| in_blocks.then_some(n);
+            let (block, position) = (place(block), place(subject as u32));
+            samples.push(Observation {
+                subject,
+                block,
+                position,
+                values,
+                ..Observation::default()
+            });
+        }
+    }
+    samples
+}
+
+#[test]
+fn beside_a_protocol_its_own_plan_and_bootstrap_are_drawn() {
+    for in_blocks in [false, true] {
+        let samples = drawn(in_blocks);
+        let threshold = Threshold::Absolute { value: 0.4, unit: Unit::Second };
+        let options = Options { threshold: Some(threshold), ..Options::default() };
+        let analysis = analyse(&samples, &options).expect("values");
+        let asked = ProtocolOptions { alpha: 0.02, power: 0.9, resamples: 300, seed: 7 };
+        let chains = protocol::run(&samples, &analysis, &asked);
+        let figures = with_protocol(&samples, &analysis, &chains);
+        let planned = chains[0].power.found.as_ref().expect("the samples are valid");
+
+        let curve = figures.between[0].power.as_ref().expect("there is a spread");
+        assert!(curve.of_protocol);
+        assert_eq!((curve.level, curve.wanted), (chains[0].level_planned(), 0.9));
+        assert_eq!((curve.n, curve.standard_deviation), (planned.have, planned.sd));
+        assert_eq!((curve.visible, curve.threshold), (planned.visible, Some(0.4)));
+
+        assert_eq!(figures.deviations_of_differences, in_blocks);
+        let resampled = figures.subjects[1].deviation.as_ref().expect("it was resampled");
+        let spread = planned.spreads.last().expect("of the subject, or of the differences");
+        assert_eq!((resampled.resamples, resampled.seed), (300, 7));
+        assert_eq!((resampled.estimate, resampled.interval), (spread.sd, spread.normal));
+        assert_eq!(resampled.counts.iter().sum::<u32>(), 300);
+        // The reference has no differences from itself.
+        assert_eq!(figures.subjects[0].deviation.is_none(), in_blocks);
+    }
+}
+
+#[test]
+fn a_protocol_that_stopped_before_its_plan_still_asks_by_its_own_levels() {
+    // Four steps: hardly any value is independent.
+    let hanging: Vec<f64> = (0..400).map(|i| 10.0 + f64::from(i / 100)).collect();
+    let samples = samples(&[hanging.clone(), hanging]);
+    let analysis = analyse(&samples, &Options::default()).expect("values");
+    let asked = ProtocolOptions { alpha: 0.02, power: 0.9, resamples: 300, seed: 7 };
+    let chains = protocol::run(&samples, &analysis, &asked);
+    assert_eq!(chains[0].power.found, None);
+    let figures = with_protocol(&samples, &analysis, &chains);
+    let curve = figures.between[0].power.as_ref().expect("there is a spread");
+    assert_eq!((curve.level, curve.wanted, curve.of_protocol), (0.02, 0.9, false));
 }

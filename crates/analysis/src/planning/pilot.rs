@@ -59,9 +59,14 @@ impl SpreadOf {
 
     /// The largest of the upper ends; the standard deviation itself where there are none.
     pub fn upper(&self) -> f64 {
-        let ends = [self.normal_upper, self.basic_upper, self.percentile_upper];
-        ends.into_iter().flatten().fold(self.sd, f64::max)
+        upper_end(self.sd, [self.normal_upper, self.basic_upper, self.percentile_upper])
     }
+}
+
+/// The standard deviation that is planned with: the largest of the upper ends of its intervals (normal, basic, percentile); the
+/// estimate itself where there are none.
+pub(crate) fn upper_end(sd: f64, ends: [Option<f64>; 3]) -> f64 {
+    ends.into_iter().flatten().fold(sd, f64::max)
 }
 
 /// What the pilot says.

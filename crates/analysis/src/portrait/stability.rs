@@ -6,7 +6,7 @@
 //! it: parts with equal medians are one there, so that clusters do no harm.
 
 use super::numbers::Order;
-use crate::checks;
+use crate::dependence;
 use crate::describe::Description;
 use assay_stats::change_points::{ChangePoints, Settings, change_points};
 use assay_stats::steady_state::{SteadyState, least_tolerance, steady_state};
@@ -42,7 +42,7 @@ impl Rest {
     fn of(values: &[f64]) -> Option<Self> {
         let found = Description::of(values, 0.95)?;
         let worth = found.effective() / found.n as f64;
-        let dependent = worth < checks::DEPENDENT_BELOW && Order::of(values).hangs_together();
+        let dependent = worth < dependence::DEPENDENT_BELOW && Order::of(values).hangs_together();
         Some(Self { drift: found.drift, dependent })
     }
 }

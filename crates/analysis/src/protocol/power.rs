@@ -9,16 +9,14 @@
 use super::reason::Reason;
 use super::validity::Validity;
 use super::{Protocol, Step, Values};
+use crate::planning::pilot::upper_end;
+use crate::planning::{RANK_OVERHEAD, rounded_up};
 use assay_stats::bootstrap::{Statistic, bootstrap, resamples_for};
 use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 use assay_stats::{Interval, descriptive};
 
-/// What a rank test needs more than Student's t.
-pub const RANK_RULE: f64 = 1.15;
 /// Too few values even for so many times the threshold end the chain.
 pub const TENFOLD: f64 = 10.0;
-/// Planned numbers are rounded up to two leading digits, but to no coarser step than this.
-const COARSEST_STEP: f64 = 1000.0;
 
 /// The standard deviation of one series with its bootstrap intervals.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,13 +33,15 @@ pub struct Spread {
     pub percentile: Option<Interval>,
     /// Resamples taken.
     pub resamples: usize,
+    /// Their standard deviations, ascending; empty where nothing wavers.
+    pub replicates: Vec<f64>,
 }
 
 impl Spread {
     /// The largest of the upper ends; the standard deviation itself where there are none.
     pub fn upper(&self) -> f64 {
-        let ends = [self.normal, self.basic, self.percentile].into_iter().flatten();
-        ends.map(|interval| interval.upper).fold(self.sd, f64::max)
+        let intervals = [self.normal, self.basic, self.percentile];
+        upper_end(self.sd, intervals.map(|interval| Some(interval?.upper)))
     }
 }
 
@@ -85,14 +85,14 @@ pub(super) fn step(protocol: &Protocol, values: &Values, validity: &Validity) ->
     let threshold = protocol.threshold;
     let have = validity.counting();
     let n_t = planning.n(threshold);
-    let needed = n_t.map(|n| (RANK_RULE * n).ceil());
+    let needed = n_t.map(|n| (RANK_OVERHEAD * n).ceil());
     let found = PowerFound {
         needed,
         n_t,
-        planned: n_t.map(|n| rounded_up(RANK_RULE * n)),
-        needed_tenfold: planning.n(TENFOLD * threshold).map(|n| (RANK_RULE * n).ceil()),
-        power: planning.power_at(have / RANK_RULE, threshold),
-        visible: planning.visible(have / RANK_RULE),
+        planned: n_t.map(|n| rounded_up(RANK_OVERHEAD * n, None).0 as f64),
+        needed_tenfold: planning.n(TENFOLD * threshold).map(|n| (RANK_OVERHEAD * n).ceil()),
+        power: planning.power_at(have / RANK_OVERHEAD, threshold),
+        visible: planning.visible(have / RANK_OVERHEAD),
         confidence: protocol.confidence,
         spreads,
         sd,
@@ -138,6 +138,7 @@ fn spreads(protocol: &Protocol, values: &Values) -> Vec<Spread> {
             basic: interval(&|b| b.basic(protocol.confidence)),
             percentile: interval(&|b| b.percentile(protocol.confidence)),
             resamples,
+            replicates: found.as_ref().map_or_else(Vec::new, |b| b.replicates().to_vec()),
         }
     };
     if let Some(differences) = &values.differences {
@@ -178,20 +179,15 @@ impl Planning {
     }
 }
 
-/// Rounded up to two leading digits, to thousands at the coarsest.
-fn rounded_up(n: f64) -> f64 {
-    let step = 10f64.powf((n.max(1.0).log10().floor() - 1.0).max(0.0)).min(COARSEST_STEP);
-    (n / step).ceil() * step
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn planned_numbers_are_rounded_up_to_what_one_would_say() {
-        let shown = [34_341.1, 59_916.0, 1_709_634.0, 23.4, 231.0, 2.0].map(rounded_up);
-        assert_eq!(shown, [35_000.0, 60_000.0, 1_710_000.0, 24.0, 240.0, 2.0]);
+        let planned = [34_341.1, 59_916.0, 1_709_634.0, 23.4, 231.0, 2.0];
+        let shown = planned.map(|n| rounded_up(n, None).0);
+        assert_eq!(shown, [35_000, 60_000, 1_710_000, 24, 240, 2]);
     }
 
     #[test]
@@ -201,7 +197,7 @@ mod tests {
         let planning = Planning { test, sd: 193.0, level: 0.01, power: 0.95 };
         let n = planning.n(20.0 / 3.0).expect("it has a solution");
         assert!((n - 29_861.85).abs() < 0.01, "{n}");
-        assert_eq!(rounded_up(RANK_RULE * n), 35_000.0);
+        assert_eq!(rounded_up(RANK_OVERHEAD * n, None).0, 35_000);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::reason::Reason;
 use super::{FEWEST, Protocol, Step, Values};
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;
+use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use crate::paired;
 use crate::unpaired::FEWEST_EFFECTIVE;
 use crate::verdict::Scale;
@@ -17,12 +18,6 @@ use assay_data::{Better, Outcome, Samples};
 use assay_stats::steady_state::{Label, steady_state};
 use assay_stats::{autocorrelation, descriptive, kolmogorov, normal};
 
-/// Below this share of effective values dependence is told, and widens what rests on it.
-pub const DEPENDENT_BELOW: f64 = 0.9;
-/// Below this share it is told whatever the neighbours say.
-const SURELY_BELOW: f64 = 0.5;
-/// Independent neighbours correlate by more than this over √n in 5 of 100 series.
-const CHANCE_Z: f64 = 1.645;
 /// Below this share nothing can be trusted that takes the values for independent.
 pub const REFUSED_BELOW: f64 = 0.01;
 /// With fewer values dependence can't be judged.
@@ -102,13 +97,6 @@ impl SeriesFound {
     /// Values that count: all, or the effective ones where dependence matters.
     pub fn counting(&self) -> f64 {
         if self.share() < DEPENDENT_BELOW { self.effective } else { self.n as f64 }
-    }
-
-    /// True when so few values count that chance alone hardly gives it: the sum over the lags of an independent series of some
-    /// hundred values often makes less than nine in ten of them, but seldom beside a correlation of neighbours.
-    fn is_beyond_chance(&self) -> bool {
-        let by_neighbours = self.lag1 > CHANCE_Z / (self.n as f64).sqrt();
-        self.share() < DEPENDENT_BELOW && (by_neighbours || self.share() < SURELY_BELOW)
     }
 
     /// Effective values as a share of all.
@@ -274,7 +262,7 @@ fn dependence(found: &Validity, protocol: &Protocol, reasons: &mut Vec<Reason>) 
             }
         } else if series.share() < REFUSED_BELOW || effective < FEWEST_EFFECTIVE {
             reasons.push(Reason::TooDependent { subject, effective, n });
-        } else if series.is_beyond_chance() {
+        } else if is_beyond_chance(n, effective, series.lag1) {
             reasons.push(Reason::Dependent { subject, effective, n });
         } else if series.share() < DEPENDENT_BELOW {
             reasons.push(Reason::PerhapsDependent { subject, effective, n });

@@ -7,7 +7,7 @@ use crate::args::PageArgs;
 use crate::{output, present};
 use anyhow::Context;
 use assay_analysis::Analysis;
-use assay_analysis::figures::{Figures, figures};
+use assay_analysis::figures::{Figures, with_protocol};
 use assay_analysis::portrait::Portrait;
 use assay_analysis::protocol::Protocol;
 use assay_data::Samples;
@@ -84,7 +84,7 @@ pub(crate) fn write(
     if wanted.report.is_none() && wanted.plots.is_none() {
         return Ok(());
     }
-    let figures = figures(samples, analysis);
+    let figures = with_protocol(samples, analysis, protocol);
     let written = wanted.report.as_deref().map(|path| {
         let data = Data::of(samples, meta.file.clone());
         let command = present::argv();

@@ -64,6 +64,10 @@ fn refer_to(samples: &mut Samples, name: &str) -> anyhow::Result<()> {
 /// Reads, analyses, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show, &args.files, None)?;
+    let asked = args.protocol.options();
+    if asked.is_some() {
+        present::check_protocol_exports(&args.show)?;
+    }
     let mut samples = import::load(&args.files, &args.reading.options())?;
     if let Some(name) = &args.reference {
         refer_to(&mut samples, name)?;
@@ -73,7 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
-    if let Some(options) = args.protocol.options() {
+    if let Some(options) = asked {
         let chains = protocol::run(&samples, &analysis, &options);
         present::protocol(&analysis, &samples, &chains, &args.show, file.map(PathBuf::as_path))?;
         return Ok(args.protocol.ending(&chains, present::judge(&analysis, &args.judge.fail_if)));

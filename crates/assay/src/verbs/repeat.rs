@@ -19,6 +19,10 @@ use std::path::PathBuf;
 The same commands with the same settings, metrics and plan, in an order drawn anew. Paths are looked up from here. The new run is \
 kept like any other, and can itself be repeated.
 
+The commands, and what --setup, --prepare, --conclude and the like run around them, are those that stand in the FILE, and they run \
+with your rights: repeat only files that you trust, as you would run only scripts that you trust. The command line of the FILE is \
+printed before anything runs, unless --quiet.
+
 A result is confirmed when the verdict is the same and its size lies where the first run predicts it; contradicted when both can't \
 be true of the same thing; not confirmed when its size is another; and unknown when one of the runs does not know enough. What is \
 not the same (the machine, the programs to the byte, what could not be set) is listed.

@@ -105,7 +105,73 @@ fn exports_hold_the_protocol_too() {
     room.run(&[&["compare", "--protocol", &old, &new], &exports[..]].concat()).ends(0);
     let report: Value = serde_json::from_str(&room.read("p.json")).unwrap();
     assert!(report["protocol"]["chains"][0]["steps"].is_array());
-    assert!(!room.read("p.md").is_empty());
+    let markdown = room.read("p.md");
+    let chain = &report["protocol"]["chains"][0];
+    for step in chain["steps"].as_array().unwrap() {
+        let (name, status) = (step["name"].as_str().unwrap(), step["status"].as_str().unwrap());
+        let row = format!(" {name} | {} |", status.to_uppercase().replace('_', " "));
+        assert!(markdown.contains(&row), "{row}\n{markdown}");
+    }
+    let sentence = chain["sentence"].as_str().unwrap().split(" (").next().unwrap();
+    assert!(markdown.contains(sentence), "{sentence}\n{markdown}");
+}
+
+#[test]
+fn a_table_of_subjects_has_no_place_for_the_protocol() {
+    let room = Room::new();
+    let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
+    let refused = room.run(&["compare", "--protocol", &old, &new, "--export", "p.csv"]).ends(2);
+    assert!(refused.stderr.contains("--export p.csv") && refused.stderr.contains(".md or .json"));
+    assert!(!room.path("p.csv").exists());
+    // The samples themselves are another thing.
+    room.run(&["compare", "--protocol", &old, &new, "--export", "p.samples.csv"]).ends(0);
+    assert!(!room.read("p.samples.csv").is_empty());
+}
+
+#[test]
+fn the_page_draws_and_cites_what_the_protocol_did() {
+    let room = Room::new();
+    // Every comment is a fact of the environment, and there are many.
+    let comments: String = (0..40).map(|i| format!("# fact{i}: {i}\n")).collect();
+    for (name, centre) in [("old.txt", 100.0), ("new.txt", 90.0)] {
+        let value = |i: u32| centre + f64::from(i * 7919 % 101) / 25.0;
+        let values: String = (0..60).map(|i| format!("{}\n", value(i))).collect();
+        room.write(name, &format!("{comments}{values}"));
+    }
+    let asked = ["--alpha", "0.02", "--power", "0.9", "--threshold", "3ms", "--unit", "ms"];
+    let pages = ["--report", "p.html", "old.txt", "new.txt"];
+    room.run(&[&["compare", "--protocol"], &asked[..], &pages[..]].concat()).ends(0);
+    let page = room.read("p.html");
+    let methods = page.split("<h2>Methods</h2>").nth(1).unwrap();
+    for cited in [
+        "up to 10,000 resamples from the seed 1",
+        "resampled 10,000 times from the seed 1",
+        "at a significance of 2 % and a power of 90 %",
+        "15 % more for a rank test (Lehmann 1975)",
+        "corrections for ties and continuity",
+        "Lehmann, E. L. (1975)",
+        "Davison, A. C.",
+    ] {
+        assert!(methods.contains(cited), "{cited}\n{methods}");
+    }
+    assert!(!methods.contains("BCa") && !page.contains("four in five"));
+    assert!(page.contains("the rank test would find 90 %"), "the power plot has another power");
+    // The claim is bold, and not the numbers in brackets behind it.
+    let conclusion = page.split("<p class=\"conclusion\"><strong>").nth(1).unwrap();
+    let (bold, rest) = conclusion.split_once("</strong>").unwrap();
+    assert!(bold.starts_with("One may publish: ") && !bold.contains('('), "{bold}");
+    assert!(rest.starts_with(" ("), "{rest}");
+    assert!(page.contains("<details class=\"long\"><summary>Show all "));
+}
+
+#[test]
+fn what_was_found_about_the_file_is_told_below_the_sentence() {
+    let room = Room::new();
+    let whole = std::fs::read_to_string(data("sorting.assay")).unwrap();
+    room.write("cut.assay", &whole[..whole.len() - 9]);
+    let shown = room.run(&["compare", "--protocol", "cut.assay"]);
+    let (_, after) = shown.stdout.split_once("4 effect").unwrap();
+    assert!(after.contains("warning: ") && after.contains("cut.assay"), "{after}");
 }
 
 /// The protocol on one of the files of the published series, in its author's order of steps.

@@ -6,7 +6,7 @@ use super::over_time::counted;
 use super::scene::{Anchor, Ink, Place, Scene, dashes};
 use super::{Chart, Sheet};
 use crate::number;
-use assay_analysis::figures::{PowerCurve, Resampled};
+use assay_analysis::figures::{IntervalOf, PowerCurve, Resampled};
 
 fn resampled<'a>(sheet: &'a Sheet<'_>) -> Vec<(usize, &'a Resampled)> {
     let subjects = sheet.figures.subjects.iter().enumerate();
@@ -28,7 +28,9 @@ pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
     let least = found.iter().map(|(_, r)| tallest(r)).fold(f64::INFINITY, f64::min);
     let own = most > 8.0 * least;
     let unit = &sheet.figures.metric.unit;
-    let name = format!("standard deviation of {}", sheet.metric);
+    let differences = sheet.figures.deviations_of_differences;
+    let whose = if differences { "the differences of " } else { "" };
+    let name = format!("standard deviation of {whose}{}", sheet.metric);
     let x = Axis::of(&name, unit, low, high, high / low > 20.0);
     let y = Axis::silent("how often", if own { 1.0 } else { most });
     let subjects: Vec<usize> = found.iter().map(|(i, _)| *i).collect();
@@ -60,20 +62,43 @@ pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
             ));
         }
     }
-    let resamples = found.iter().map(|(_, r)| r.resamples).min().unwrap_or(0);
+    let resamples = number_of(&found);
+    let seeds = found.first().map_or(0, |(_, r)| r.seed);
+    let how = interval_names(&found);
+    let out_of = if differences {
+        "the differences from the reference, block by block"
+    } else {
+        "each sample"
+    };
     let sure = number::chosen_percent(sheet.figures.confidence);
     let scaled = if own { " Each hill is drawn to its own height." } else { "" };
     Some(Chart {
         name: "bootstrap",
         title: "How sure the standard deviation is".to_owned(),
         caption: format!(
-            "Standard deviations of {} samples drawn out of each sample (bootstrap); upright lines are those of the samples. \
-             {sure} intervals (BCa): {}.{scaled}",
-            counted(resamples),
+            "Standard deviations of {resamples} samples drawn out of {out_of} (bootstrap, seed {seeds}); upright lines are those of \
+             the samples. {sure} intervals ({how}): {}.{scaled}",
             told.join("; ")
         ),
         scene,
     })
+}
+
+/// How many were drawn: `2,000`, `1,428 to 2,000`.
+fn number_of(found: &[(usize, &Resampled)]) -> String {
+    let all = || found.iter().map(|(_, r)| r.resamples);
+    let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+    if least == most { counted(most) } else { format!("{} to {}", counted(least), counted(most)) }
+}
+
+fn interval_names(found: &[(usize, &Resampled)]) -> String {
+    let named = [
+        (IntervalOf::Normal, "normal"),
+        (IntervalOf::Bca, "BCa"),
+        (IntervalOf::Percentile, "percentiles, where BCa can't be had"),
+    ];
+    let used = named.iter().filter(|(kind, _)| found.iter().any(|(_, r)| r.interval_of == *kind));
+    used.map(|(_, name)| *name).collect::<Vec<_>>().join("; ")
 }
 
 /// Quantiles of the resampled standard deviations against those of a normal law; none where nothing was resampled.
@@ -104,13 +129,20 @@ pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
         let places = curve.iter().map(|&p| frame.place(p)).collect();
         scene.dots(places, 1.7, Ink::Subject(*index), 0.7);
     }
+    let normal = found.iter().all(|(_, r)| r.interval_of == IntervalOf::Normal);
+    let bend = if normal {
+        "a bend at the ends means that it is too short on one side, which is why the plan takes the largest upper end of three kinds \
+         of intervals."
+    } else {
+        "a bend at the ends means that it would be too short on one side, which is why the interval above is not symmetric."
+    };
     Some(Chart {
         name: "bootstrap-normal",
         title: "Is that uncertainty normal?".to_owned(),
-        caption: "Normal Q-Q plot of the bootstrap, in its own standard deviations. Dots along the dashed line mean that the usual \
-                  ± interval would do; a bend at the ends means that it would be too short on one side, which is why the \
-                  interval above is not symmetric."
-            .to_owned(),
+        caption: format!(
+            "Normal Q-Q plot of the bootstrap, in its own standard deviations. Dots along the dashed line mean that the usual ± \
+             interval will do; {bend}"
+        ),
         scene,
     })
 }
@@ -128,7 +160,8 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     let y = Axis::of_shares("chance to find it", 0.0, 1.0);
     let subjects: Vec<usize> = found.iter().map(|(of, _)| *of).collect();
     let (mut scene, frame) = framed(sheet, &subjects, x, y);
-    scene.dashed(frame.level(0.8), Ink::Mark, 0.8, &[4.0, 3.0]);
+    let wanted = found[0].1.wanted;
+    scene.dashed(frame.level(wanted), Ink::Mark, 0.8, &[4.0, 3.0]);
     for (of, curve) in &found {
         let places = |points: &[(f64, f64)]| points.iter().map(|&p| frame.place(p)).collect();
         let pattern = if found.len() > 1 { dashes(*of) } else { &[] };
@@ -138,18 +171,22 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     let (_, first) = found[0];
     mark_threshold(&mut scene, &frame, first, last);
     let size = |amount: f64| number::rough(amount, unit);
-    let at_80 = match first.at_80 {
-        Some(delta) if found.len() == 1 => {
-            format!(" Of differences of {} it would find four in five (dashed line).", size(delta))
-        }
-        _ => " The dashed line is a chance of four in five.".to_owned(),
+    let chance = number::chosen_percent(wanted);
+    let visible = match first.visible {
+        Some(delta) if found.len() == 1 => format!(
+            " Of differences of {} {} would find {chance} (dashed line).",
+            size(delta),
+            if first.of_protocol { "the rank test" } else { "it" }
+        ),
+        _ => format!(" The dashed line is a chance of {chance}."),
     };
     let n = match found.as_slice() {
         [(_, only)] => format!(
-            "{} independent {}, standard deviation {}, level {}",
+            "{} independent {}, standard deviation {}{}, level {}",
             counted(only.n.round() as usize),
             if sheet.figures.in_blocks { "blocks" } else { "values a side" },
             size(only.standard_deviation),
+            if only.of_protocol { " as the protocol plans with it" } else { "" },
             number::percent(only.level)
         ),
         _ => "as many independent values as there are, with their standard deviation".to_owned(),
@@ -165,7 +202,7 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "power",
         title: "What this experiment could see".to_owned(),
         caption: format!(
-            "How likely a difference of a given size would have been found.{at_80}{threshold} Power of a t test ({n}); the dotted line \
+            "How likely a difference of a given size would have been found.{visible}{threshold} Power of a t test ({n}); the dotted line \
              is a rank test that needs 15 % more values, the most that it can need."
         ),
         scene,

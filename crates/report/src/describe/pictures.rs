@@ -267,9 +267,17 @@ pub(super) fn correlogram(page: &mut Page, p: &Portrait) {
         };
         acf.iter().map(cell).collect()
     };
+    let shown = |sign: &str, size: f64| {
+        format!("{sign}{}", number::fixed(size, number::decimals_for(size, 1).clamp(2, 5)))
+    };
+    let end = |size: fn(f64) -> f64| acf.iter().map(|&r| size(r)).fold(0.0, f64::max);
     let label = |row: usize, sign: &str| {
+        // The largest bar gives the scale; it stands at the end of the axis on its own side.
+        let largest = if sign == "+" { end(|r| r) } else { end(|r| -r) };
         if row == bound_line {
-            format!("{sign}{}", number::fixed(bound, number::decimals_for(bound, 1).clamp(2, 5)))
+            shown(sign, bound)
+        } else if row + 1 == LAG_LINES && largest > bound && largest >= scale {
+            shown(sign, largest)
         } else {
             String::new()
         }

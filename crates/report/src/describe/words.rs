@@ -18,17 +18,9 @@ const DEAR: f64 = 100.0;
 /// An excess kurtosis this near that of a law is called the same.
 const NEAR: f64 = 0.5;
 
-/// A p-value: two digits, and no more than what is meant by tiny.
+/// A p-value in a sentence.
 pub(super) fn p_value(p: f64) -> String {
-    if p.is_nan() {
-        "p not defined".to_owned()
-    } else if p < 1e-15 {
-        "p below 1e-15".to_owned()
-    } else if p < 0.001 {
-        format!("p {p:.0e}")
-    } else {
-        format!("p {}", number::fixed(p, number::decimals_for(p, 2).min(4)))
-    }
+    number::p_value(p.log10())
 }
 
 /// What happened over time.

@@ -2,8 +2,12 @@
 //! alone.
 
 use super::confidence;
-use assay_analysis::Analysis;
-use assay_analysis::figures::Figures;
+use crate::names::fitted;
+use crate::number;
+use crate::words::{listed, quoted};
+use assay_analysis::figures::{Figures, IntervalOf};
+use assay_analysis::protocol::{Protocol, TestName};
+use assay_analysis::{Analysis, unpaired};
 use assay_data::{Design, StopRule};
 
 const BLOCKS: &str = "Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1(6), 80–83.";
@@ -18,15 +22,21 @@ const EFRON: &str = "Efron, B. (1979). Bootstrap methods: another look at the ja
 const BCA: &str = "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82(397), 171–185.";
 const ZOU: &str = "Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a general approach. Statistics in Medicine 27(10), 1693–1702.";
 
-/// Fewer values on a side are compared by the exact law.
-const EXACT_BELOW: usize = 10;
+const DAVISON: &str = "Davison, A. C. and Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge University Press.";
+const LEHMANN: &str =
+    "Lehmann, E. L. (1975). Nonparametrics: statistical methods based on ranks. Holden-Day.";
+const R: &str = "R Core Team. R: a language and environment for statistical computing (power.t.test, wilcox.test). https://www.R-project.org/";
 
-fn is_exact(analysis: &Analysis) -> bool {
-    analysis.comparisons.iter().any(|c| c.counts.0.min(c.counts.1) < EXACT_BELOW)
+/// Those recorded apart that are compared by the exact law, by name, and whether there are others.
+fn exact(analysis: &Analysis) -> (Vec<String>, bool) {
+    let names = fitted(&analysis.names(), 40, "…");
+    let (exact, rest): (Vec<_>, Vec<_>) =
+        analysis.comparisons.iter().partition(|c| unpaired::is_exact(c.counts));
+    (exact.into_iter().map(|c| quoted(&names[c.of])).collect(), !rest.is_empty())
 }
 
 /// The paragraphs.
-pub(super) fn told(analysis: &Analysis, figures: &Figures) -> Vec<String> {
+pub(super) fn told(analysis: &Analysis, figures: &Figures, chains: &[Protocol]) -> Vec<String> {
     let mut told = vec![taken(analysis)];
     if !analysis.comparisons.is_empty() {
         told.push(decided(analysis));
@@ -39,18 +49,87 @@ pub(super) fn told(analysis: &Analysis, figures: &Figures) -> Vec<String> {
     if figures.subjects.iter().any(|s| !s.shape.density.is_empty()) {
         shown += " Densities are normal-kernel estimates (Silverman 1986).";
     }
-    if let Some(r) = figures.subjects.iter().find_map(|s| s.deviation.as_ref()) {
-        shown += &format!(
-            " Standard deviations were resampled {} times from a recorded seed (Efron 1979), with BCa intervals (Efron 1987).",
-            r.resamples
-        );
-    }
+    shown += &resampled(figures);
     if figures.between.iter().any(|b| !b.quantiles.is_empty()) {
         shown += " Quantiles were compared by order statistics (Zou and Donner 2008).";
     }
     shown += " No value was removed.";
     told.push(shown);
+    told.extend(chains.iter().find_map(planned_and_tested));
     told
+}
+
+/// How the standard deviations were resampled: how often each, and from which seed.
+fn resampled(figures: &Figures) -> String {
+    let drawn = || figures.subjects.iter().filter_map(|s| Some((s, s.deviation.as_ref()?)));
+    let Some((_, first)) = drawn().next() else { return String::new() };
+    let often = if drawn().all(|(_, r)| r.resamples == first.resamples) {
+        format!("{} times", number::count(first.resamples as f64))
+    } else {
+        let each = drawn().map(|(s, r)| {
+            let times = number::count(r.resamples as f64);
+            format!("{times} times for {}", quoted(&fitted_name(&s.name)))
+        });
+        listed(&each.collect::<Vec<_>>())
+    };
+    let mut kinds: Vec<&str> = Vec::new();
+    for (_, r) in drawn() {
+        let kind = match r.interval_of {
+            IntervalOf::Normal => "normal intervals (Davison and Hinkley 1997)",
+            IntervalOf::Bca => "BCa intervals (Efron 1987)",
+            IntervalOf::Percentile => "percentile intervals where BCa ones can't be had",
+        };
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let of = if figures.deviations_of_differences { " of the blocks' differences" } else { "" };
+    format!(
+        " Standard deviations{of} were resampled {often} from the seed {} (Efron 1979), with {}.",
+        first.seed,
+        kinds.join(", ")
+    )
+}
+
+/// What the protocol did beyond the rest; of several chains alike. `None` where it ended before its power analysis.
+fn planned_and_tested(chain: &Protocol) -> Option<String> {
+    let power = chain.power.found.as_ref()?;
+    let mut told = format!(
+        "The protocol planned with the largest upper end of the standard deviations' {} bootstrap intervals (normal, basic and \
+         percentile; up to {} resamples from the seed {}; Davison and Hinkley 1997): the number of values that Student's t test needs \
+         for the threshold at a significance of {} and a power of {} (R's power.t.test), and 15 % more for a rank test (Lehmann \
+         1975).",
+        number::chosen_percent(power.confidence),
+        number::count(chain.resampling.0 as f64),
+        chain.resampling.1,
+        number::percent_fine(chain.level_planned()),
+        number::chosen_percent(chain.power_wanted)
+    );
+    if let Some(test) = &chain.test.found {
+        let name = match test.name {
+            TestName::MannWhitney => "the Mann-Whitney U test (Mann and Whitney 1947)",
+            TestName::SignedRank => {
+                "the signed-rank test of the blocks' differences (Wilcoxon 1945)"
+            }
+        };
+        let law = if test.exact {
+            "by its exact law"
+        } else {
+            "by the normal law with corrections for ties and continuity"
+        };
+        told += &format!(" It tested two-sidedly by {name}, {law}, as R's wilcox.test does.");
+        if test.log10_p_decisive > test.log10_p {
+            told += " The deviate was divided by the factor by which dependence widens the law of the statistic (Geyer 1992).";
+        }
+    }
+    if chain.effect.found.is_some() {
+        told += " The size of the effect is the estimate named above, as a shift in the metric's unit, with its interval.";
+    }
+    Some(told)
+}
+
+fn fitted_name(name: &str) -> String {
+    fitted(&[name.to_owned()], 40, "…").remove(0)
 }
 
 fn taken(analysis: &Analysis) -> String {
@@ -93,11 +172,13 @@ fn decided(analysis: &Analysis) -> String {
              from signed ranks (Wilcoxon 1945; Hodges and Lehmann 1963).{several}"
         );
     }
-    let how = if is_exact(analysis) {
-        "from the exact law of the rank test (Mann and Whitney 1947)"
-    } else {
-        "from the variances of placements, which need not be equal, widened where successive values depend on each other (Mann and \
-         Whitney 1947; Fligner and Policello 1981; Geyer 1992)"
+    let by_law = "from the exact law of the rank test (Mann and Whitney 1947)";
+    let by_placements = "from the variances of placements, which need not be equal, widened where successive values depend on each \
+                         other (Mann and Whitney 1947; Fligner and Policello 1981; Geyer 1992)";
+    let how = match exact(analysis) {
+        (names, _) if names.is_empty() => by_placements.to_owned(),
+        (_, false) => by_law.to_owned(),
+        (names, true) => format!("{by_law} for {}, else {by_placements}", listed(&names)),
     };
     format!(
         "Differences are Hodges-Lehmann estimates, medians of all pairwise differences (Hodges and Lehmann 1963), of logarithms where \
@@ -106,11 +187,19 @@ fn decided(analysis: &Analysis) -> String {
 }
 
 /// The sources, in the order of their first authors.
-pub(super) fn sources(analysis: &Analysis, figures: &Figures) -> Vec<&'static str> {
+pub(super) fn sources(
+    analysis: &Analysis,
+    figures: &Figures,
+    chains: &[Protocol],
+) -> Vec<&'static str> {
     let compared = !analysis.comparisons.is_empty();
     let blocks = compared && analysis.design == Design::Blocks;
     let recorded = compared && !blocks;
-    let resampled = figures.subjects.iter().any(|s| s.deviation.is_some());
+    let resampled = |kind: Option<IntervalOf>| {
+        let mut drawn = figures.subjects.iter().filter_map(|s| s.deviation.as_ref());
+        drawn.any(|r| kind.is_none_or(|kind| r.interval_of == kind))
+    };
+    let planned = chains.iter().any(|chain| chain.power.found.is_some());
     let mut sources = vec![GEYER];
     let mut when = |used: bool, source: &'static str| {
         if used {
@@ -120,11 +209,14 @@ pub(super) fn sources(analysis: &Analysis, figures: &Figures) -> Vec<&'static st
     when(blocks, BLOCKS);
     when(compared, HODGES_LEHMANN);
     when(recorded, MANN_WHITNEY);
-    when(recorded && !is_exact(analysis), FLIGNER);
+    when(recorded && exact(analysis).1, FLIGNER);
     when(analysis.comparisons.len() > 1, HOLM);
     when(figures.subjects.iter().any(|s| !s.shape.density.is_empty()), SILVERMAN);
-    when(resampled, EFRON);
-    when(resampled, BCA);
+    when(resampled(None), EFRON);
+    when(resampled(Some(IntervalOf::Bca)), BCA);
+    when(planned || resampled(Some(IntervalOf::Normal)), DAVISON);
+    when(planned, LEHMANN);
+    when(planned, R);
     when(figures.between.iter().any(|b| !b.quantiles.is_empty()), ZOU);
     sources.sort_unstable();
     sources

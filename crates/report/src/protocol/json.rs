@@ -1,7 +1,7 @@
 //! The protocol as JSON, under the key `protocol` of the report. `docs/reference/json.md` tells each field.
 
 use super::words::Teller;
-use crate::json::number;
+use crate::json_values::number;
 use assay_analysis::protocol::{
     EffectFound, LawFound, PowerFound, Protocol, QuantileDifference, Reason, SeriesFound, Spread,
     Status, TestFound, Validity,

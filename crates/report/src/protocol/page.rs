@@ -13,8 +13,10 @@ pub(crate) struct ChainOnPage {
     pub settings: String,
     /// The steps in their order.
     pub steps: Vec<StepOnPage>,
-    /// The sentence that one may publish.
-    pub conclusion: String,
+    /// How the sentence that one may publish begins: what it claims.
+    pub claim: String,
+    /// The rest of it: the numbers that the claim rests on.
+    pub rest: String,
 }
 
 /// One step with its words.
@@ -64,10 +66,14 @@ fn on_page_alone(teller: &Teller<'_>) -> ChainOnPage {
                 details,
             }
         });
+    let sentence = teller.sentence();
+    let end = [" (", "; "].iter().filter_map(|mark| sentence.find(mark)).min();
+    let (claim, rest) = sentence.split_at(end.unwrap_or(sentence.len()));
     ChainOnPage {
         heading: teller.heading(),
         settings: teller.settings(),
         steps: steps.collect(),
-        conclusion: format!("{} {}", teller.lead(), teller.sentence()),
+        claim: format!("{} {claim}", teller.lead()),
+        rest: rest.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! Each reason of the protocol in words: what was seen, and what to do about it.
 
-use super::words::{Teller, p_value};
+use super::words::Teller;
 use crate::number::{self, Column};
 use assay_analysis::protocol::{Label, Reason};
 use assay_data::Unit;
@@ -139,7 +139,7 @@ impl Teller<'_> {
             Reason::NoSpread => ("nothing wavers: every number of values is enough".to_owned(), ""),
             Reason::NotRejected => {
                 let found = self.chain.test.found.as_ref();
-                let p = found.map_or_else(String::new, |f| format!(" ({})", p_value(f.log10_p_decisive)));
+                let p = found.map_or_else(String::new, |f| format!(" ({})", number::p_value(f.log10_p_decisive)));
                 (
                     format!(
                         "not known: no difference is shown at a significance of {}{p}, which does not mean that there is none",
@@ -155,7 +155,7 @@ impl Teller<'_> {
             Reason::Deflated { naive_log10_p } => (
                 format!(
                     "made stricter for the dependence; taken for independent the values would give {}",
-                    p_value(naive_log10_p)
+                    number::p_value(naive_log10_p)
                 ),
                 "",
             ),

@@ -5,9 +5,10 @@
 
 use super::{Decide, Earlier, KeepArgs, begun, measure};
 use crate::args::ShowArgs;
-use crate::{Ending, seed};
+use crate::{Ending, output, seed};
 use anyhow::{Context, ensure};
 use assay_data::{Plan, Samples, StopRule};
+use assay_report::html::shell_line;
 use std::path::{Path, PathBuf};
 
 /// What is wanted of a repetition, beyond what its file says.
@@ -63,6 +64,10 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
         resume: None,
         force: false,
     };
+    if !args.show.quiet {
+        // What runs now was written by whoever made the file.
+        output::say(&format!("repeating: {}", shell_line(&recorded.argv)));
+    }
     let started = recorded.started.as_deref().unwrap_or("an unknown time");
     let fact = format!("the run of {started}");
     let repeated = Earlier::Repeated { plan, argv: recorded.argv.clone(), fact };

@@ -1,0 +1,206 @@
+//! What a step of the protocol comes to where it passed, and the numbers that it rests on, a line each.
+
+use super::{SPREAD_DIGITS, Teller, in_unit, statistic, test_name};
+use crate::number::{self, Column};
+use crate::words::listed;
+use assay_analysis::Interval;
+use assay_analysis::protocol::{
+    CauseKind, EffectFound, PowerFound, QuantileDifference, Reason, SeriesFound, Spread, TestFound,
+    TestName, Validity,
+};
+
+/// The quantiles whose differences are shown.
+const SHOWN_QUANTILES: [f64; 4] = [0.1, 0.5, 0.9, 0.99];
+
+impl Teller<'_> {
+    pub(super) fn valid(&self, found: &Validity) -> String {
+        let judged = found.differences.as_ref().map_or(&found.series[..], std::slice::from_ref);
+        let least = judged.iter().map(|s| s.effective / s.n as f64).fold(1.0, f64::min);
+        if self.chain.paired {
+            return "the difference did not change during the run; the order within the blocks was drawn".to_owned();
+        }
+        let perhaps = |reason: &Reason| matches!(reason, Reason::PerhapsDependent { .. });
+        if self.chain.validity.reasons.iter().any(perhaps) {
+            return "successive values hang together no more than chance allows".to_owned();
+        }
+        format!(
+            "successive values are independent as far as it matters: worth {} of their number",
+            if least < 1.0 {
+                format!("at least {}", number::share(least, 1.0))
+            } else {
+                "all".to_owned()
+            }
+        )
+    }
+
+    pub(super) fn of_validity(&self, found: &Validity) -> Vec<String> {
+        let mut lines: Vec<String> =
+            found.series.iter().map(|s| self.of_series(self.name(s.subject), s)).collect();
+        lines.extend(found.differences.as_ref().map(|d| self.of_series("differences", d)));
+        if !found.causes.is_empty() {
+            let causes = found.causes.iter().map(|cause| {
+                let what = match cause.kind {
+                    CauseKind::Frequency => "the CPU's frequency was left to scale",
+                    CauseKind::Neighbours => "other work on the machine",
+                    CauseKind::Drift => {
+                        return "warming up or a leak (the values drift)".to_owned();
+                    }
+                };
+                match &cause.evidence {
+                    Some(evidence) => format!("{what} (the recording says: \"{evidence}\")"),
+                    None => format!("{what} (the recording does not say)"),
+                }
+            });
+            lines.push(format!("likely causes: {}", causes.collect::<Vec<_>>().join("; ")));
+        }
+        lines
+    }
+
+    fn of_series(&self, name: &str, s: &SeriesFound) -> String {
+        let drift = match s.drift {
+            Some(drift) => {
+                format!("drift {}{}", if drift < 0.0 { "-" } else { "+" }, self.amount(drift.abs()))
+            }
+            None => "no drift".to_owned(),
+        };
+        let rejected: Vec<String> =
+            s.laws.iter().filter(|law| law.is_rejected()).map(|law| law.law.to_owned()).collect();
+        let laws = match rejected.as_slice() {
+            [] => "no law rejected".to_owned(),
+            _ => format!("not {}", rejected.join(", not ")),
+        };
+        format!(
+            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags (a single lag of chance: {}) · {drift} · {laws} (skewness {}, kurtosis {}; no law is needed)",
+            number::count(s.n as f64),
+            number::count(s.effective),
+            number::fixed(s.effective / s.n as f64, 3),
+            number::fixed(s.acf_max_r_default, 4),
+            s.lags_r_default,
+            number::fixed(s.acf_bound, 4),
+            number::fixed(s.moments.0, 2),
+            number::fixed(s.moments.1, 2),
+        )
+    }
+
+    pub(super) fn enough(&self, found: &PowerFound) -> String {
+        let things = self.things();
+        match found.needed {
+            Some(needed) => format!(
+                "{} {things}{} are enough for {}: {} are needed",
+                number::count(found.have),
+                self.of_each(),
+                self.threshold_amount(),
+                number::count(needed)
+            ),
+            None => format!("{} {things}: nothing wavers", number::count(found.have)),
+        }
+    }
+
+    pub fn of_each(&self) -> &'static str {
+        if self.chain.paired { "" } else { " of each" }
+    }
+
+    pub(super) fn of_power(&self, found: &PowerFound) -> Vec<String> {
+        let mut lines: Vec<String> =
+            found.spreads.iter().map(|s| self.of_spread(s, found)).collect();
+        if let (Some(n), Some(planned)) = (found.n_t, found.planned) {
+            let power = found.power.map_or_else(String::new, |power| {
+                format!("; these have a power of {}", number::share(power, 1.0))
+            });
+            let visible = found.visible.map_or_else(String::new, |visible| {
+                format!(" and would see {}", self.amount(visible))
+            });
+            lines.push(format!(
+                "planned with sd {}: Student's t needs {}, a rank test 15 % more, rounded up {}{power}{visible}",
+                self.amount(found.sd),
+                number::count(n.ceil()),
+                number::count(planned)
+            ));
+        }
+        lines
+    }
+
+    fn of_spread(&self, spread: &Spread, found: &PowerFound) -> String {
+        let column = Column::significant(self.unit(), &[spread.sd], SPREAD_DIGITS);
+        let name = if self.chain.paired { "the differences" } else { self.name(spread.subject) };
+        let intervals =
+            [("normal", spread.normal), ("basic", spread.basic), ("percentile", spread.percentile)];
+        let intervals: Vec<String> = intervals
+            .into_iter()
+            .filter_map(|(kind, interval)| {
+                let Interval { lower, upper } = interval?;
+                Some(format!("{kind} [{} … {}]", column.number(lower), column.number(upper)))
+            })
+            .collect();
+        let line = format!("standard deviation of {name} {}", column.with_unit(spread.sd));
+        if intervals.is_empty() {
+            return line;
+        }
+        format!(
+            "{line}: {} ({}, {} resamples)",
+            intervals.join(" · "),
+            number::chosen_percent(found.confidence),
+            number::count(spread.resamples as f64)
+        )
+    }
+
+    pub(super) fn tested(&self, found: &TestFound) -> String {
+        format!(
+            "{}: {} differ, {} at a significance of {}",
+            test_name(found.name),
+            listed(&[self.against().to_owned(), self.of().to_owned()]),
+            number::p_value(found.log10_p_decisive),
+            number::chosen_percent(self.chain.level)
+        )
+    }
+
+    pub(super) fn of_test(&self, found: &TestFound) -> Vec<String> {
+        if found.log10_p.is_nan() {
+            return Vec::new();
+        }
+        let (letter, what) = match found.name {
+            TestName::MannWhitney => {
+                ("W", format!("pairs in which {} has the larger value, ties half", self.of()))
+            }
+            TestName::SignedRank => {
+                ("V", format!("ranks of the blocks in which {} has the larger value", self.of()))
+            }
+        };
+        let law =
+            if found.exact { "exact law" } else { "normal law, corrected for ties and continuity" };
+        vec![format!("{letter} = {} ({what}), {law}", statistic(found.statistic))]
+    }
+
+    pub(super) fn of_effect(&self, found: &EffectFound) -> Vec<String> {
+        let estimator = if self.chain.paired {
+            "pseudo-median of the blocks' differences"
+        } else {
+            "Hodges-Lehmann estimate"
+        };
+        let (confidence, superiority) = (self.confidence(), self.superiority(found));
+        let mut lines = vec![format!("{estimator}, {confidence} interval · {superiority}")];
+        let known =
+            |q: &&QuantileDifference| SHOWN_QUANTILES.contains(&q.share) && q.interval.is_some();
+        let shown: Vec<&QuantileDifference> = found.quantiles.iter().filter(known).collect();
+        if shown.len() > 1 {
+            let shifts: Vec<f64> = shown.iter().map(|q| q.difference).collect();
+            let column = Column::significant(self.unit(), &shifts, SPREAD_DIGITS);
+            let each: Vec<String> = shown
+                .iter()
+                .map(|q| {
+                    format!(
+                        "p{} {}",
+                        number::fixed(q.share * 100.0, 0),
+                        column.number(q.difference)
+                    )
+                })
+                .collect();
+            lines.push(format!(
+                "differences of quantiles{}: {}",
+                in_unit(&column),
+                each.join(" · ")
+            ));
+        }
+        lines
+    }
+}
