@@ -72,8 +72,14 @@ fn page(table: &Table) -> String {
         | heavy_tail | Student's t with three degrees of freedom | 0.5 % or more of the values beyond three interquartile ranges outside the quartiles |\n\
         | ties | normal in steps of half an sd | fewer than half of the values are distinct |\n\
         | ar1_0.5 | normal, each value keeps half of the one before it | n values are worth less than ¾ n independent ones |\n\n\
-        Below 20 values no shape can be told: they count as normal. Between two sizes the coverage is taken to lie on a straight line\n\
-        over ln n. Two samples are of one size and one law; differences are then 0 and ratios 1.\n\n",
+        Below 20 values neither shape nor dependence can be told: such values may be of any kind. Between two sizes the coverage is taken\n\
+        to lie on a straight line over ln n. Two samples are of one size and one law; differences are then 0 and ratios 1.\n\n\
+        ## Where you are told\n\n\
+        - Screens and pages: the finding `INTERVAL_OPTIMISTIC`, of the interval that decided a verdict and of that of a median. It speaks of\n  \
+        what is seen in the values, so not of shapes below 20 values.\n\
+        - `assay compare --all`: a star behind every interval in the table that misses, and below the table how often it held.\n\
+        - JSON of `describe` and of `compare --all`: `coverage` beside every interval, `null` where it holds what it says, else with\n  \
+        `nominal`, `simulated` and `situation`, the column of the tables below. Below 20 values that is the worst of all columns.\n\n",
         100.0 * error,
         100.0 * LEAST,
     );

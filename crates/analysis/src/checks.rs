@@ -20,10 +20,10 @@ const COARSE_SHARE: f64 = 0.25;
 /// Values of which at most this share is distinct come in steps.
 const STEPPED_BELOW: f64 = 0.8;
 /// Below this share of effective observations dependence is told.
-const DEPENDENT_BELOW: f64 = 0.9;
+pub(crate) const DEPENDENT_BELOW: f64 = 0.9;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 48] = [
+pub const CODES: [&str; 49] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
@@ -44,6 +44,7 @@ pub const CODES: [&str; 48] = [
     "INTERRUPTED",
     "INTERVAL_OPTIMISTIC",
     "LEFT_PROCESSES",
+    "LEVELS_IGNORED",
     "LOAD",
     "LOST_RUN",
     "MACHINES_DIFFER",

@@ -196,17 +196,25 @@ pub struct Traits {
     pub ties: bool,
     /// Successive values hang together: they are worth less than three quarters of their number.
     pub dependent: bool,
+    /// There are too few values to tell their shape, or whether they hang together: they may be of any kind.
+    pub unseen: bool,
 }
 
 impl Traits {
-    /// Looks at values, finite and in the order in which they were taken. Below 20 no shape can be told, and none is. Of more
-    /// than 4,096 values, so many are taken at even distances for the shape. O(n log n).
+    /// Looks at values, finite and in the order in which they were taken. Below 20 nothing can be told of them, and `unseen` says
+    /// so. Of more than 4,096 values, so many are taken at even distances for the shape. O(n log n).
     pub fn of(values: &[f64]) -> Self {
-        let tau = autocorrelation::autocorrelation_time(values);
-        Self { dependent: tau > 4.0 / 3.0, ..Self::of_shape(values) }
+        Self::with_time(values, autocorrelation::autocorrelation_time(values))
     }
 
-    /// The same without a look at the order: `dependent` is false. O(4,096 log 4,096) at most, beside one pass.
+    /// The same where the autocorrelation time is known already. O(4,096 log 4,096) at most, beside one pass.
+    pub fn with_time(values: &[f64], autocorrelation_time: f64) -> Self {
+        let unseen = values.len() < SHAPE_FROM;
+        let dependent = autocorrelation_time > 4.0 / 3.0;
+        Self { dependent, unseen, ..Self::of_shape(values) }
+    }
+
+    /// The shape alone: `dependent` and `unseen` are false, and below 20 values all else is.
     pub fn of_shape(values: &[f64]) -> Self {
         if values.len() < SHAPE_FROM {
             return Self::default();
@@ -229,6 +237,19 @@ impl Traits {
             heavy_tail: outside >= 0.005 * n,
             ties,
             dependent: false,
+            unseen: false,
+        }
+    }
+
+    /// What either of two samples is.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            skewed: self.skewed || other.skewed,
+            several_modes: self.several_modes || other.several_modes,
+            heavy_tail: self.heavy_tail || other.heavy_tail,
+            ties: self.ties || other.ties,
+            dependent: self.dependent || other.dependent,
+            unseen: self.unseen || other.unseen,
         }
     }
 
@@ -236,11 +257,11 @@ impl Traits {
     pub fn kinds(self) -> impl Iterator<Item = Kind> {
         [
             (true, Kind::Normal),
-            (self.skewed, Kind::Lognormal),
-            (self.several_modes, Kind::Bimodal),
-            (self.heavy_tail, Kind::HeavyTail),
-            (self.ties, Kind::Ties),
-            (self.dependent, Kind::Autoregressive),
+            (self.skewed || self.unseen, Kind::Lognormal),
+            (self.several_modes || self.unseen, Kind::Bimodal),
+            (self.heavy_tail || self.unseen, Kind::HeavyTail),
+            (self.ties || self.unseen, Kind::Ties),
+            (self.dependent || self.unseen, Kind::Autoregressive),
         ]
         .into_iter()
         .filter_map(|(is, kind)| is.then_some(kind))
@@ -291,6 +312,36 @@ pub fn warning(method: Method, n: usize, traits: Traits) -> Option<Optimistic> {
         .min_by(|a, b| a.1.total_cmp(&b.1))?;
     let (situation, simulated) = worst;
     (simulated < LEAST).then_some(Optimistic { nominal: NOMINAL, simulated, situation })
+}
+
+/// How many values there are and of what kind: enough to say of each of their intervals how often one like it held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Situation {
+    /// Number of values, of the smaller side where there are two.
+    pub n: usize,
+    /// What kind of data they are.
+    pub traits: Traits,
+}
+
+impl Situation {
+    /// The warning for an interval of `method` near 95 %; `None` where it holds what it says. See [`warning`].
+    pub fn warning(self, method: Method) -> Option<Optimistic> {
+        warning(method, self.n, self.traits)
+    }
+
+    /// What it is about these values that makes intervals miss, in words that follow "with".
+    pub fn words(self, worst: Kind) -> &'static str {
+        if self.traits.unseen {
+            "so few values, whose shape and dependence can't be told,"
+        } else {
+            worst.words()
+        }
+    }
+}
+
+/// Whether the simulation, which is of 95 %, speaks for intervals at this confidence.
+pub fn speaks_for(confidence: f64) -> bool {
+    (0.9..=0.991).contains(&confidence)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! records (build > process > iteration), or from programs that gave several values within one run, which are then the
 //! iterations of that run. A level is not a block: nothing is compared here.
 
-use assay_data::Samples;
+use assay_data::{Finding, Samples, Severity};
+use assay_stats::descriptive;
 use assay_stats::levels::Levels;
 use std::collections::BTreeSet;
 
@@ -18,13 +19,82 @@ pub struct Nested {
     pub levels: Levels,
     /// A name for each level: the last is `iteration`, the one above `process`, then `build`, `machine`, and `level 1`... above.
     pub names: Vec<String>,
+    /// Whether the values are those of the series itself; else they are the ones within its runs.
+    pub of_series: bool,
+    /// The standard error of the mean were all values independent.
+    pub error_if_independent: f64,
+}
+
+/// An interval of the mean that ignores levels is called too narrow from this factor on.
+const TOO_NARROW: f64 = 1.5;
+
+impl Nested {
+    /// How many times too small the standard error of the mean is that ignores the levels; `None` where nothing varies.
+    pub fn too_narrow(&self) -> Option<f64> {
+        let factor = self.levels.squared_error.sqrt() / self.error_if_independent;
+        factor.is_finite().then_some(factor)
+    }
+
+    /// By which share the interval of the mean gets narrower at most by more repetitions of each level, however many, within as
+    /// many units of the level above as there are. 1 for the outermost: as narrow as one likes.
+    pub fn most_gained(&self) -> Vec<f64> {
+        let mut above = 0.0;
+        let gained = self.levels.levels.iter().map(|level| {
+            let left = 1.0 - f64::sqrt(above);
+            above += level.share;
+            left
+        });
+        gained.collect()
+    }
+
+    /// How many repetitions of each level but the outermost, within one unit of the level above, are best if a unit of every level
+    /// costs the same beside its content. One that costs c times as much as one of the level below wants √c times as many of
+    /// those. `None` where the level above adds nothing.
+    pub fn best_repetitions(&self) -> Vec<Option<f64>> {
+        self.levels.best_repetitions(&vec![1.0; self.levels.levels.len()])
+    }
+
+    /// The finding that whoever ignores the levels is far too sure of the mean.
+    pub(crate) fn ignored(&self, name: &str) -> Option<Finding> {
+        let factor = self.too_narrow().filter(|f| self.of_series && *f >= TOO_NARROW)?;
+        let levels = &self.levels.levels;
+        let (outer, inner) = (levels.first()?, levels.last()?);
+        let message = format!(
+            "the {} values of {name} come from {} {}, and those differ: an interval of the mean that takes the values for independent is {factor:.1} times too narrow",
+            inner.units,
+            outer.units,
+            plural(&self.names[0])
+        );
+        let finding = Finding::new("LEVELS_IGNORED", Severity::Warning, message).about(name);
+        let finding = finding
+            .with("factor", factor)
+            .with("units", outer.units as f64)
+            .with("values", inner.units as f64)
+            .with("share", outer.share);
+        Some(finding.next(format!(
+            "go by the interval over the {}; more of them make it narrower",
+            plural(&self.names[0])
+        )))
+    }
+}
+
+/// The name of a level for several of its units.
+pub fn plural(name: &str) -> String {
+    match name.strip_prefix("level ") {
+        Some(number) => format!("units of level {number}"),
+        None if name.ends_with('s') => format!("{name}es"),
+        None => format!("{name}s"),
+    }
 }
 
 /// The levels of a subject's metric; `None` where the samples record none for all of its values, or only one unit of the
 /// outermost. O(n log n).
 pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
-    let levels =
-        recorded(samples, subject, metric).or_else(|| within_runs(samples, subject, metric))?;
+    let recorded = recorded(samples, subject, metric);
+    let of_series = recorded.is_some();
+    let (levels, values) = recorded.or_else(|| within_runs(samples, subject, metric))?;
+    let error_if_independent =
+        descriptive::standard_deviation(&values) / (values.len() as f64).sqrt();
     let depth = levels.levels.len();
     // A single level is a plain series.
     if depth < 2 {
@@ -35,10 +105,10 @@ pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
         .map(|number| format!("level {number}"))
         .chain(NAMES[NAMES.len() - (depth - unnamed)..].iter().map(|name| (*name).to_owned()))
         .collect();
-    Some(Nested { levels, names })
+    Some(Nested { levels, names, of_series, error_if_independent })
 }
 
-fn recorded(samples: &Samples, subject: usize, metric: usize) -> Option<Levels> {
+fn recorded(samples: &Samples, subject: usize, metric: usize) -> Option<(Levels, Vec<f64>)> {
     let series = samples.series(subject, metric);
     let keys: Option<Vec<Vec<u32>>> = series
         .observations
@@ -46,11 +116,12 @@ fn recorded(samples: &Samples, subject: usize, metric: usize) -> Option<Levels> 
         .map(|&index| samples.observation(index).map(|o| o.level).filter(|l| !l.is_empty()))
         .collect();
     let keys = keys?;
-    Levels::of(&series.values, &keys.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    let levels = Levels::of(&series.values, &keys.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+    Some((levels, series.values))
 }
 
 /// The values that a program gave within its runs: the run is the process.
-fn within_runs(samples: &Samples, subject: usize, metric: usize) -> Option<Levels> {
+fn within_runs(samples: &Samples, subject: usize, metric: usize) -> Option<(Levels, Vec<f64>)> {
     let name = &samples.metrics.get(metric)?.name;
     let of_it = || samples.inner.iter().filter(|i| i.subject == subject && i.metric == *name);
     let blocks: BTreeSet<u32> = of_it().map(|inner| inner.block).collect();
@@ -61,7 +132,8 @@ fn within_runs(samples: &Samples, subject: usize, metric: usize) -> Option<Level
     let pairs = || of_it().flat_map(|inner| inner.values.iter().map(|value| (inner.block, *value)));
     let keys: Vec<[u32; 1]> = pairs().map(|(block, _)| [block]).collect();
     let values: Vec<f64> = pairs().map(|(_, value)| value).collect();
-    Levels::of(&values, &keys.iter().map(|key| key.as_slice()).collect::<Vec<_>>())
+    let levels = Levels::of(&values, &keys.iter().map(|key| key.as_slice()).collect::<Vec<_>>())?;
+    Some((levels, values))
 }
 
 #[cfg(test)]
@@ -90,6 +162,14 @@ mod tests {
         assert_eq!(found.names, ["process", "iteration"]);
         assert_eq!((found.levels.levels[0].units, found.levels.mean), (4, 16.0));
         assert!(found.levels.levels[0].share > 0.9);
+        // Endless iterations gain next to nothing, and whoever ignores the processes is told so.
+        let gained = found.most_gained();
+        assert!(gained[0] == 1.0 && gained[1] < 0.05, "{gained:?}");
+        let finding = found.ignored("a").expect("ignoring the processes misleads");
+        assert!(finding.message.contains("12 values of a come from 4 processes"), "{finding:?}");
+        assert!(crate::checks::CODES.contains(&finding.code.as_str()));
+        // Whatever is measured, one iteration a process: the processes are what differs.
+        assert_eq!(found.best_repetitions().len(), 1);
         // A value without a level: nothing can be said.
         samples.push_value(0, 3.0);
         assert_eq!(of(&samples, 0, 0), None);
@@ -105,6 +185,8 @@ mod tests {
         }
         let found = of(&samples, 0, 0).expect("there are levels");
         assert_eq!((found.names.len(), found.levels.levels[1].units), (2, 10));
+        // The series are the runs, each one value: nobody ignores what is within.
+        assert!(!found.of_series && found.ignored("a").is_none());
     }
 
     #[test]

@@ -25,7 +25,9 @@ pub use shape::{Bandwidths, Mode, Shape};
 pub use stability::Stability;
 
 use crate::analysis::AnalysisError;
+use crate::coverage::{Situation, Traits};
 use crate::describe::Description;
+use crate::levels::{self as nesting, Nested};
 use assay_data::samples::STEAL;
 use assay_data::{Better, Environment, Finding, Metric, Samples};
 use assay_stats::descriptive;
@@ -108,10 +110,16 @@ pub struct Portrait {
     pub signed_rank: Option<(SignedRankTest, f64)>,
     /// The bootstrap of mean, standard deviation and median, where all was asked for.
     pub resampled: Option<Resampled>,
+    /// Where the values come from several levels of repetition, which level their spread comes from.
+    pub levels: Option<Nested>,
+    /// What kind of data it is: tells which of the intervals hold what they say.
+    pub situation: Situation,
     /// Values far outside, counted and named.
     pub outliers: Outliers,
     /// How many different values there are.
     pub distinct: usize,
+    /// Share of the values that are equal to the commonest.
+    pub commonest_share: f64,
     /// What the checks found, most serious first.
     pub findings: Vec<Finding>,
 }
@@ -138,12 +146,8 @@ pub fn of_samples(samples: &Samples, options: &Options) -> Result<Portraits, Ana
     for (subject, described) in samples.subjects.iter().enumerate() {
         for &metric in &chosen {
             let values = samples.series(subject, metric).values;
-            series.extend(Portrait::of(
-                &described.name,
-                &samples.metrics[metric],
-                &values,
-                options,
-            ));
+            let drawn = Portrait::of(&described.name, &samples.metrics[metric], &values, options);
+            series.extend(drawn.map(|p| p.with_levels(nesting::of(samples, subject, metric))));
         }
     }
     if series.is_empty() {
@@ -202,7 +206,15 @@ impl Portrait {
                 .all
                 .then(|| (SignedRankTest::of(values), signed_rank::pseudo_median(&sorted))),
             resampled: options.all.then(|| Resampled::of(values, options.seed)).flatten(),
+            levels: None,
+            situation: Situation {
+                n: values.len(),
+                traits: Traits::with_time(values, description.autocorrelation_time),
+            },
             outliers: Outliers::of(values, &sorted),
+            commonest_share: sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0)
+                as f64
+                / sorted.len() as f64,
             distinct: 1 + sorted.windows(2).filter(|pair| pair[0] < pair[1]).count(),
             findings: Vec::new(),
             description,
@@ -212,8 +224,13 @@ impl Portrait {
             shape,
         };
         portrait.findings = findings::of(&portrait);
-        portrait.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         Some(portrait)
+    }
+
+    fn with_levels(mut self, levels: Option<Nested>) -> Self {
+        self.levels = levels;
+        self.findings = findings::of(&self);
+        self
     }
 
     /// Share of the values that are worth something by themselves: effective / n, in 0..=1.

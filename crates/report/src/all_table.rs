@@ -9,6 +9,7 @@ use crate::small_table;
 use crate::words;
 use assay_analysis::Analysis;
 use assay_analysis::battery::{Found, GroupTests, Interval, Intervals, PairTests};
+use assay_analysis::coverage::{Method, speaks_for};
 use assay_data::{Metric, Unit};
 
 /// One row: test, statistic, p, interval.
@@ -25,8 +26,12 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         let (of, against) = (&names[comparison.of], &names[comparison.against]);
         let title = format!("{} against {}:", words::quoted(of), words::quoted(against));
         page.paragraph(2, &[(Tone::Plain, title)]);
-        let rows = pair(tests, metric, confidence);
+        let mut rows = pair(tests, metric, confidence);
+        let footnotes = mark_optimistic(&mut rows, tests, confidence);
         small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
+        for footnote in footnotes {
+            page.paragraph(5, &[(Tone::Unsure, format!("  *: {footnote}"))]);
+        }
         for reason in reasons(tests) {
             page.paragraph(2, &[(Tone::Quiet, format!("  -: {reason}"))]);
         }
@@ -40,6 +45,44 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         let rows = together(groups);
         small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
     }
+}
+
+/// Puts a star behind the name of every test whose interval promises more than it keeps, and says how much more: one line for
+/// each kind of data that makes it so.
+fn mark_optimistic(rows: &mut [Row], tests: &PairTests, confidence: f64) -> Vec<String> {
+    let (both, pairs) = (Some(tests.situation), tests.situation_of_pairs);
+    let methods = [
+        ("Student's t", Method::PooledT, both),
+        ("Welch's t", Method::Welch, both),
+        ("paired t", Method::MeanT, pairs),
+        ("Mann-Whitney", Method::ShiftAsymptotic, both),
+        ("signed ranks", Method::PseudoMedianAsymptotic, pairs),
+        ("Brunner-Munzel", Method::BrunnerMunzel, both),
+        ("ratio of means", Method::Fieller, both),
+    ];
+    let mut found: Vec<(&'static str, f64, f64)> = Vec::new();
+    for (name, method, situation) in methods {
+        let row = rows.iter_mut().find(|row| row[0] == name && row[3].starts_with('['));
+        let known = situation.filter(|_| speaks_for(confidence));
+        let warning = known.and_then(|s| s.warning(method).map(|w| (s.words(w.situation), w)));
+        let (Some(row), Some((words, warning))) = (row, warning) else { continue };
+        row[0].push('*');
+        let share = warning.simulated;
+        match found.iter_mut().find(|(known, ..)| *known == words) {
+            Some((_, least, most)) => (*least, *most) = (least.min(share), most.max(share)),
+            None => found.push((words, share, share)),
+        }
+    }
+    let told = |(words, least, most): (&str, f64, f64)| {
+        let whole = |share: f64| format!("{:.0}", 100.0 * share);
+        let (least, most) = (whole(least), whole(most));
+        let range = if least == most { least } else { format!("{least} to {most}") };
+        let worst = if tests.situation.traits.unseen { " at worst" } else { "" };
+        format!(
+            "with {words} such intervals at 95 % held the truth in only {range} % of simulated experiments{worst}"
+        )
+    };
+    found.into_iter().map(told).collect()
 }
 
 /// Why some of the tests have no answer, each reason once.

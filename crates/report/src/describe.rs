@@ -80,6 +80,12 @@ fn draw(page: &mut Page, p: &Portrait, name: &str) {
         for line in words::facts(p, &column) {
             say(page, line);
         }
+        if let Some(found) = &p.levels {
+            head(page, "levels of repetition");
+            for line in words::levels(p, found) {
+                say(page, line);
+            }
+        }
     }
     if !p.findings.is_empty() {
         page.gap();

@@ -3,8 +3,10 @@
 //!
 //! What has no meaning is `null`, with the `reason` beside it where it is not plain.
 
-use crate::json::{Meta, VERSION, finding, list, number, optional};
+use crate::json::{Meta, VERSION, coverage, finding, list, number, optional};
 use assay_analysis::Interval;
+use assay_analysis::coverage::{Method, speaks_for};
+use assay_analysis::levels::Nested;
 use assay_analysis::portrait::{Descriptives, MedianInterval, Portrait, Portraits, levels};
 use assay_data::Finding;
 use serde_json::{Map, Value, json};
@@ -38,10 +40,12 @@ fn series(p: &Portrait, confidence: f64) -> Value {
     put("metric", json!(p.metric.name));
     put("unit", json!(p.metric.unit.symbol()));
     put("n", json!(d.n));
-    put("median_interval", interval(d.median_interval));
+    let of_median = p.situation.warning(Method::MedianWidened).filter(|_| speaks_for(confidence));
+    let of_median = json!({"coverage": coverage(of_median)});
+    put("median_interval", with(interval(d.median_interval), of_median));
     put("descriptives", descriptives(&p.descriptives));
-    put("median_ci", median_intervals(&p.median_intervals));
-    put("t_mean", student(p, confidence));
+    put("median_ci", covered(p, median_intervals(&p.median_intervals), Method::MedianOrder));
+    put("t_mean", covered(p, student(p, confidence), Method::MeanT));
     put("acf", autocorrelations(p));
     let default = json!({
         "lag_max": p.order.default_lags, "max_abs": number(p.order.default_max),
@@ -81,6 +85,7 @@ fn series(p: &Portrait, confidence: f64) -> Value {
             })
         }),
     );
+    put("levels", p.levels.as_ref().map_or(Value::Null, |found| levels_of(found, confidence)));
     put("outliers", outliers(p));
     put("distinct", json!(p.distinct));
     put("clock_step", optional(d.clock_step));
@@ -155,16 +160,24 @@ fn interval(found: Option<Interval>) -> Value {
 }
 
 /// One interval for each level, under its key.
-fn per_level(confidence: f64, of: impl Fn(f64) -> Option<Interval>) -> Map<String, Value> {
-    levels(confidence).into_iter().map(|level| (key_of(level), interval(of(level)))).collect()
+fn per_level(confidence: f64, of: impl Fn(f64) -> Option<Interval>) -> Value {
+    let each = levels(confidence).into_iter().map(|level| (key_of(level), interval(of(level))));
+    Value::Object(each.collect())
 }
 
-fn with(head: Value, intervals: Map<String, Value>) -> Value {
-    let mut whole = head;
-    if let Value::Object(map) = &mut whole {
-        map.extend(intervals);
+fn with(head: Value, more: Value) -> Value {
+    match (head, more) {
+        (Value::Object(mut head), Value::Object(more)) => {
+            head.extend(more);
+            Value::Object(head)
+        }
+        (head, _) => head,
     }
-    whole
+}
+
+/// Says beside intervals how often those of `method` held for values like these.
+fn covered(p: &Portrait, intervals: Value, method: Method) -> Value {
+    with(intervals, json!({"coverage": coverage(p.situation.warning(method))}))
 }
 
 fn median_intervals(found: &[MedianInterval]) -> Value {
@@ -256,6 +269,30 @@ fn outliers(p: &Portrait) -> Value {
     })
 }
 
+fn levels_of(found: &Nested, confidence: f64) -> Value {
+    let gained = found.most_gained();
+    let best = found.best_repetitions();
+    let each = found.names.iter().zip(&found.levels.levels).enumerate().map(|(index, (name, l))| {
+        json!({
+            "name": name, "units": l.units, "repetitions": number(l.repetitions),
+            "variance": number(l.variance), "component": number(l.component),
+            "share": number(l.share), "most_gained": number(gained[index]),
+            // Of the outermost there is no best number: the more the better.
+            "best_repetitions": index.checked_sub(1).and_then(|above| best.get(above).copied()?).map_or(Value::Null, number),
+        })
+    });
+    let each: Vec<Value> = each.collect();
+    let head = json!({
+        "of": if found.of_series { "values" } else { "values within runs" },
+        "levels": each,
+        "mean": number(found.levels.mean),
+        "standard_error": number(found.levels.squared_error.sqrt()),
+        "df": number(found.levels.df()),
+        "too_narrow": optional(found.too_narrow()),
+    });
+    with(head, per_level(confidence, |level| found.levels.mean_interval(level)))
+}
+
 fn changes(p: &Portrait) -> Value {
     let changes = &p.stability.changes;
     json!({
@@ -285,8 +322,13 @@ fn signed_rank(p: &Portrait, confidence: f64) -> Value {
             "p_two": number(found.two), "p_less": number(found.less),
             "p_greater": number(found.greater), "estimate": number(test.estimate()),
         });
-        with(head, per_level(confidence, |level| Some(test.exact_interval(level)?.0)))
+        let found = per_level(confidence, |level| Some(test.exact_interval(level)?.0));
+        covered(p, with(head, found), Method::PseudoMedianExact)
     });
+    let asymptotic = with(
+        json!({"estimate": number(test.estimate())}),
+        per_level(confidence, |level| test.asymptotic_interval(level)),
+    );
     let corrected = test.asymptotic(true);
     json!({
         "n_used": test.used(),
@@ -299,10 +341,7 @@ fn signed_rank(p: &Portrait, confidence: f64) -> Value {
             "p_greater": number(corrected.greater),
         },
         "asymptotic_nocorrect": {"p_two": number(test.asymptotic(false).two)},
-        "asymptotic_ci": with(
-            json!({"estimate": number(test.estimate())}),
-            per_level(confidence, |level| test.asymptotic_interval(level)),
-        ),
+        "asymptotic_ci": covered(p, asymptotic, Method::PseudoMedianAsymptotic),
         "pseudomedian_exact_all": number(*pseudo_median),
         "rank_biserial": number(test.rank_biserial()),
     })
@@ -313,12 +352,28 @@ fn resampled(p: &Portrait, confidence: f64) -> [(&'static str, Value); 3] {
         return ["bootstrap_mean", "bootstrap_sd", "bootstrap_median"]
             .map(|key| (key, Value::Null));
     };
-    let statistics = [
-        ("bootstrap_mean", &found.mean),
-        ("bootstrap_sd", &found.sd),
-        ("bootstrap_median", &found.median),
+    use Method::{
+        BootstrapMeanBasic, BootstrapMeanBca, BootstrapMeanNormal, BootstrapMeanPercentile,
+        BootstrapMedianBasic, BootstrapMedianBca, BootstrapMedianNormal, BootstrapMedianPercentile,
+        BootstrapSdBasic, BootstrapSdBca, BootstrapSdNormal, BootstrapSdPercentile,
+    };
+    let of_mean =
+        [BootstrapMeanNormal, BootstrapMeanBasic, BootstrapMeanPercentile, BootstrapMeanBca];
+    let of_sd = [BootstrapSdNormal, BootstrapSdBasic, BootstrapSdPercentile, BootstrapSdBca];
+    let of_median = [
+        BootstrapMedianNormal,
+        BootstrapMedianBasic,
+        BootstrapMedianPercentile,
+        BootstrapMedianBca,
     ];
-    statistics.map(|(key, of)| {
+    let statistics = [
+        ("bootstrap_mean", &found.mean, of_mean),
+        ("bootstrap_sd", &found.sd, of_sd),
+        ("bootstrap_median", &found.median, of_median),
+    ];
+    statistics.map(|(key, of, methods)| {
+        let [normal, basic, percentile, bca] = methods
+            .map(|method| coverage(p.situation.warning(method).filter(|_| speaks_for(confidence))));
         let value = json!({
             "R": found.resamples,
             "seed": found.seed,
@@ -330,6 +385,7 @@ fn resampled(p: &Portrait, confidence: f64) -> [(&'static str, Value); 3] {
             "basic": interval(of.basic(confidence)),
             "percentile": interval(of.percentile(confidence)),
             "bca": interval(of.bca(confidence)),
+            "coverage": {"normal": normal, "basic": basic, "percentile": percentile, "bca": bca},
         });
         (key, value)
     })

@@ -7,6 +7,7 @@
 use crate::json_all;
 use crate::noise;
 use crate::words;
+use assay_analysis::coverage::Optimistic;
 use assay_analysis::{
     Analysis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook,
     QuantileDifference, Scale, SubjectSummary,
@@ -314,6 +315,17 @@ pub(crate) fn list<T>(items: &[T], render: impl Fn(&T) -> Value) -> Value {
 
 fn end(interval: Option<Interval>, of: impl Fn(Interval) -> f64) -> Value {
     optional(interval.map(of))
+}
+
+/// How often an interval held what it is about, where that is less often than it says; `null` where it keeps its word.
+pub(crate) fn coverage(found: Option<Optimistic>) -> Value {
+    found.map_or(Value::Null, |found| {
+        json!({
+            "nominal": number(found.nominal),
+            "simulated": number(found.simulated),
+            "situation": found.situation.name(),
+        })
+    })
 }
 
 pub(crate) fn optional(value: Option<f64>) -> Value {

@@ -1,15 +1,16 @@
-//! Every classical test as JSON: what `compare --all` adds to the report, and `describe` shares.
+//! Every classical test as JSON: what `compare --all` adds to the report.
 //!
 //! Keys are those of the R session that the tests are held to (`p_two`, `ci95`, `U_of`), so that
 //! whoever knows R finds the way; `docs/reference/json.md` names the R call of each. What has no
 //! answer is `null`, and `reasons` says why. Nothing is computed here.
 
-use crate::json::number;
+use crate::json::{coverage, number};
 use assay_analysis::battery::{
     Battery, ChiSquaredTest, Equivalence, FTest, Found, GroupTests, Intervals, KolmogorovSmirnov,
     MannWhitney, Means, PairTests, Pairing, Pairwise, Placements, ShiftEstimate, SignedRanks,
 };
 use assay_analysis::battery::{EffectSize, Interval, PValues};
+use assay_analysis::coverage::{Method, Situation};
 use serde_json::{Map, Value, json};
 
 /// Adds the battery to a report: `all` to every comparison of the primary metric, `groups` behind
@@ -36,14 +37,21 @@ fn pair(tests: &PairTests) -> Value {
         }
         all.insert(name.to_owned(), found.unwrap_or(Value::Null));
     };
-    put("t_pooled", shown(&tests.t_pooled, means));
-    put("t_welch", shown(&tests.t_welch, means));
-    put("t_paired", shown(&tests.t_paired, paired));
+    let both = Some(tests.situation);
+    let holds = |method| move |map| covered(map, both, method);
+    let pairs = tests.situation_of_pairs;
+    put("t_pooled", shown(&tests.t_pooled, means).map(holds(Method::PooledT)));
+    put("t_welch", shown(&tests.t_welch, means).map(holds(Method::Welch)));
+    let t_paired = shown(&tests.t_paired, paired);
+    put("t_paired", t_paired.map(|map| covered(map, pairs, Method::MeanT)));
     put("mann_whitney", shown(&tests.mann_whitney, mann_whitney));
-    put("hodges_lehmann", shown(&tests.hodges_lehmann, shift));
-    put("ratio_hodges_lehmann_log", shown(&tests.ratio_hodges_lehmann_log, shift));
-    put("wilcoxon_signed_rank", shown(&tests.wilcoxon_signed_rank, signed_ranks));
-    put("brunner_munzel", shown(&tests.brunner_munzel, placements));
+    put("hodges_lehmann", shown(&tests.hodges_lehmann, |found| shift(found, tests.situation)));
+    let logarithms = shown(&tests.ratio_hodges_lehmann_log, |found| shift(found, tests.situation));
+    put("ratio_hodges_lehmann_log", logarithms);
+    let ranks = shown(&tests.wilcoxon_signed_rank, |found| signed_ranks(found, pairs));
+    put("wilcoxon_signed_rank", ranks);
+    let placed = shown(&tests.brunner_munzel, placements);
+    put("brunner_munzel", placed.map(holds(Method::BrunnerMunzel)));
     put("ks_two_sample", shown(&tests.ks_two_sample, distances));
     put("effect_size", shown(&tests.effect_size, sizes));
     let variances = shown(
@@ -60,8 +68,8 @@ fn pair(tests: &PairTests) -> Value {
     let ratio = shown(&tests.ratio_of_means, |ratio| {
         json!({
             "ratio": number(ratio.ratio),
-            "fieller_pooled": intervals(&ratio.fieller),
-            "delta_log_unpooled_z": intervals(&ratio.delta_log),
+            "fieller_pooled": covered(intervals(&ratio.fieller), both, Method::Fieller),
+            "delta_log_unpooled_z": covered(intervals(&ratio.delta_log), both, Method::DeltaLog),
         })
     });
     put("ratio_of_means", ratio);
@@ -86,6 +94,14 @@ fn shown<T>(found: &Found<T>, show: impl Fn(&T) -> Value) -> Found<Value> {
     found.as_ref().map(show).map_err(|missing| *missing)
 }
 
+/// Says beside intervals how often those of `method` held in such a situation; nothing beside what is no object.
+fn covered(mut value: Value, situation: Option<Situation>, method: Method) -> Value {
+    if let (Value::Object(map), Some(situation)) = (&mut value, situation) {
+        map.insert("coverage".to_owned(), coverage(situation.warning(method)));
+    }
+    value
+}
+
 /// An interval; an end that is not finite is `null`.
 fn interval(interval: Option<Interval>) -> Value {
     interval.map_or(Value::Null, |i| json!({"lower": number(i.lower), "upper": number(i.upper)}))
@@ -97,7 +113,7 @@ fn key(confidence: f64) -> String {
 }
 
 /// One key for each confidence: `ci90`, `ci95`, `ci99`, and the one asked for.
-pub fn intervals(all: &Intervals) -> Value {
+fn intervals(all: &Intervals) -> Value {
     let mut map = Map::new();
     put_intervals(&mut map, all);
     Value::Object(map)
@@ -171,7 +187,7 @@ fn mann_whitney(test: &MannWhitney) -> Value {
     })
 }
 
-fn shift(found: &ShiftEstimate) -> Value {
+fn shift(found: &ShiftEstimate, situation: Situation) -> Value {
     let (less, greater) = split(found.exact_one_sided);
     let exact = found.exact.as_ref().map_or(Value::Null, |all| {
         let mut map = object(&[("estimate", number(found.estimate))]);
@@ -191,8 +207,8 @@ fn shift(found: &ShiftEstimate) -> Value {
     });
     json!({
         "estimate_exact": number(found.estimate),
-        "exact": exact,
-        "asymptotic": asymptotic,
+        "exact": covered(exact, Some(situation), Method::ShiftExact),
+        "asymptotic": covered(asymptotic, Some(situation), Method::ShiftAsymptotic),
     })
 }
 
@@ -211,7 +227,7 @@ fn put_achieved(map: &mut Map<String, Value>, all: &[(f64, Interval, f64)]) {
 }
 
 /// Wilcoxon's signed ranks, of differences or of one sample about 0.
-pub fn signed_ranks(ranks: &SignedRanks) -> Value {
+fn signed_ranks(ranks: &SignedRanks, situation: Option<Situation>) -> Value {
     let exact = ranks.exact.as_ref().map_or(Value::Null, |exact| {
         let mut map = Map::new();
         put_p(&mut map, exact.p);
@@ -226,10 +242,11 @@ pub fn signed_ranks(ranks: &SignedRanks) -> Value {
         "V": number(ranks.v),
         "ties": ranks.ties,
         "zeros": ranks.zeros,
-        "exact": exact,
+        "exact": covered(exact, situation, Method::PseudoMedianExact),
         "asymptotic": p_values(ranks.asymptotic),
         "asymptotic_nocorrect": p_values(ranks.asymptotic_nocorrect),
-        "asymptotic_ci": asymptotic,
+        "asymptotic_ci":
+            covered(Value::Object(asymptotic), situation, Method::PseudoMedianAsymptotic),
         "pseudomedian_exact_all": number(ranks.pseudomedian),
         "rank_biserial": number(ranks.rank_biserial),
     })

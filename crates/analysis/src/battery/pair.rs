@@ -1,6 +1,7 @@
 //! Two samples: every test of one against the other.
 
 use super::{Intervals, SignedRanks, intervals};
+use crate::coverage::{Situation, Traits};
 use assay_data::Threshold;
 use assay_stats::t_test::{self, TTest};
 use assay_stats::two_sample::{
@@ -84,6 +85,10 @@ pub struct PairTests {
     pub pairing: Option<Pairing>,
     /// Whether all observations of both samples are equal.
     pub all_equal: bool,
+    /// What kind of data both samples are: tells which of the intervals hold what they say.
+    pub situation: Situation,
+    /// The same of the differences; `None` where nothing pairs the values.
+    pub situation_of_pairs: Option<Situation>,
 }
 
 /// A t test with all that is derived from it.
@@ -256,6 +261,12 @@ impl PairTests {
             tost: welch.as_ref().map(|w| equivalences(w, reference, threshold)).ok_or(lack),
             ratio_of_means: Ratio::of(reference, other, positive, confidences),
             mann_whitney: ranks.map(|r| MannWhitney::of(&r)),
+            situation: Situation {
+                n: reference.len().min(other.len()),
+                traits: Traits::of(reference).or(Traits::of(other)),
+            },
+            situation_of_pairs: pairing
+                .map(|_| Situation { n: differences.len(), traits: Traits::of(&differences) }),
             pairing,
             all_equal,
         }

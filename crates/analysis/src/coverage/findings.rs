@@ -3,16 +3,14 @@
 //! Only intervals near 95 % are warned of, since no others were simulated. What kind of data it is, is asked only where some kind
 //! of so many values would be warned of.
 
-use super::{Kind, Method, Optimistic, Traits, simulated, warning};
+use super::{Kind, Method, Optimistic, Situation, Traits, simulated, speaks_for, warning};
 use crate::comparison::Comparison;
 use crate::describe::SubjectSummary;
 use crate::paired::Paired;
+use crate::portrait::Portrait;
 use assay_data::samples::BlockRow;
 use assay_data::{Finding, Samples, Severity};
-use std::ops::RangeInclusive;
 
-/// The confidences for which the simulation of 95 % speaks.
-const NEAR: RangeInclusive<f64> = 0.9..=0.991;
 /// The code.
 const CODE: &str = "INTERVAL_OPTIMISTIC";
 
@@ -26,13 +24,26 @@ pub(crate) fn median(
     let description = summary.metrics.get(metric)?.as_ref()?;
     description.median_interval?;
     let n = description.n;
-    if !NEAR.contains(&description.confidence) || !may_miss(Method::MedianWidened, n) {
+    if !speaks_for(description.confidence) || !may_miss(Method::MedianWidened, n) {
         return None;
     }
     let shape = Traits::of_shape(&samples.series(subject, metric).values);
     let dependent = hangs_together(description.effective(), n);
     let found = warning(Method::MedianWidened, n, Traits { dependent, ..shape })?;
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
+}
+
+/// About the median of a portrait, whose description tells dependence.
+pub(crate) fn median_of_portrait(portrait: &Portrait) -> Option<Finding> {
+    let d = &portrait.description;
+    d.median_interval.filter(|_| speaks_for(d.confidence))?;
+    // Fewer values can't be told from normal ones, and the interval of those holds.
+    let situation = Situation {
+        traits: Traits { unseen: false, ..portrait.situation.traits },
+        ..portrait.situation
+    };
+    let found = situation.warning(Method::MedianWidened)?;
+    Some(finding(found, &format!("the median of {}", portrait.name), &portrait.name, d.n))
 }
 
 /// About the interval that decided a comparison.
@@ -43,7 +54,7 @@ pub(crate) fn verdict(
     name: &str,
 ) -> Option<Finding> {
     c.decision.interval?;
-    if !NEAR.contains(&(1.0 - c.level)) {
+    if !speaks_for(1.0 - c.level) {
         return None;
     }
     let (method, n) = match c.blocks {
@@ -63,14 +74,8 @@ pub(crate) fn verdict(
         Traits { dependent: c.wandering.is_some(), ..shape }
     } else {
         let of = |subject| Traits::of_shape(&samples.series(subject, c.metric).values);
-        let (one, other) = (of(c.against), of(c.of));
-        Traits {
-            skewed: one.skewed || other.skewed,
-            several_modes: one.several_modes || other.several_modes,
-            heavy_tail: one.heavy_tail || other.heavy_tail,
-            ties: one.ties || other.ties,
-            dependent: hangs_together(c.effective, n),
-        }
+        let dependent = hangs_together(c.effective, n);
+        Traits { dependent, ..of(c.against).or(of(c.of)) }
     };
     let found = warning(method, n, traits)?;
     Some(finding(found, "the verdict", name, n))

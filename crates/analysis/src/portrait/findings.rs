@@ -3,6 +3,7 @@
 use super::laws::LawKind;
 use super::{Portrait, shape};
 use crate::checks;
+use crate::coverage;
 use crate::describe::SubjectSummary;
 use crate::unpaired;
 use assay_data::{Finding, Severity, Unit};
@@ -28,7 +29,42 @@ pub(super) fn of(portrait: &Portrait) -> Vec<Finding> {
     found.extend(multimodal(portrait));
     found.extend(coarse(portrait));
     found.extend(not_normal(portrait));
+    found.extend(coverage::findings::median_of_portrait(portrait));
+    found.extend(portrait.levels.as_ref().and_then(|levels| levels.ignored(&portrait.name)));
+    explained(&mut found, portrait);
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found
+}
+
+/// A warm-up, or a change, makes a series drift and its values hang together. Where the steady part does neither, the change
+/// speaks for them all, as seriously as the gravest of them, and what they found is its evidence.
+fn explained(found: &mut Vec<Finding>, portrait: &Portrait) {
+    let changed = |finding: &Finding| finding.code == "WARM_UP" || finding.code == "CHANGE_POINT";
+    let Some(at) = found.iter().position(changed) else { return };
+    let Some(steady) = &portrait.stability.rest else { return };
+    let calm = |code: &str| match code {
+        "DRIFT" => steady.drift.is_none(),
+        "DEPENDENCE" | "TOO_DEPENDENT" => !steady.dependent,
+        _ => false,
+    };
+    let consequences: Vec<Finding> =
+        found.iter().filter(|finding| calm(&finding.code)).cloned().collect();
+    if consequences.is_empty() {
+        return;
+    }
+    let mut told = Vec::new();
+    for finding in &consequences {
+        let (name, word) = match finding.code.as_str() {
+            "DRIFT" => ("drift", "drift"),
+            _ => ("effective", "dependence"),
+        };
+        let value = finding.evidence.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
+        found[at].evidence.extend(value.map(|value| (name.to_owned(), value)));
+        found[at].severity = found[at].severity.max(finding.severity);
+        told.push(word);
+    }
+    found[at].message += &format!("; the {} of the whole comes from that", told.join(" and the "));
+    found.retain(|finding| !calm(&finding.code));
 }
 
 /// What a comparison would say of the series by itself.
@@ -43,7 +79,9 @@ fn as_for_comparisons(portrait: &Portrait) -> Vec<Finding> {
         timeouts: 0,
         metrics: vec![Some(portrait.description.clone())],
     };
-    checks::series(&summary, 0, &portrait.metric, false)
+    let mut found = checks::series(&summary, 0, &portrait.metric, false);
+    found.retain(|finding| finding.code != "DEPENDENCE" || portrait.order.hangs_together());
+    found
 }
 
 fn too_few(portrait: &Portrait) -> Option<Finding> {
@@ -165,7 +203,8 @@ fn coarse(portrait: &Portrait) -> Option<Finding> {
 fn not_normal(portrait: &Portrait) -> Option<Finding> {
     let (tails, fit) = (portrait.tails?, portrait.tests.anderson_darling?);
     let law = portrait.laws.iter().find(|law| law.kind == LawKind::Normal)?;
-    let far = law.distance > NORMAL_DISTANCE
+    // Equal values are a step in the distribution, and half of it or more is a distance from any law.
+    let far = law.distance > NORMAL_DISTANCE + portrait.commonest_share
         || tails.skewness.abs() > NORMAL_SKEWNESS
         || tails.kurtosis > NORMAL_KURTOSIS;
     (far && fit.p < NORMAL_LEVEL).then(|| {

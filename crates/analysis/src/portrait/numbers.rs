@@ -14,6 +14,9 @@ pub(super) const LAGS: usize = 30;
 /// Lags up to which Ljung and Box' statistic is summed.
 const PORTMANTEAU: [usize; 5] = [1, 5, 10, 20, 30];
 
+/// Values are said to hang together where chance alone would make it seem so once in so many series.
+const DEPENDENCE_LEVEL: f64 = 0.05;
+
 /// Descriptions of one sample; NaN where a number has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names are those of the JSON, which says what each is")]
@@ -123,6 +126,15 @@ pub struct Order {
 }
 
 impl Order {
+    /// Whether more than chance makes the values hang together: Ljung and Box' sums and the runs test together, at 5 % (Bonferroni).
+    /// The autocorrelation time of independent values often comes out at a little more than 1, which costs an interval little but
+    /// is no finding.
+    pub fn hangs_together(&self) -> bool {
+        let tests = self.ljung_box.iter().map(|found| found.p).chain([self.runs.p]);
+        let least = tests.filter(|p| !p.is_nan()).fold(1.0, f64::min);
+        least * ((self.ljung_box.len() + 1) as f64) < DEPENDENCE_LEVEL
+    }
+
     pub(super) fn of(values: &[f64]) -> Self {
         let n = values.len();
         let default_lags = independence::default_lags(n);

@@ -15,7 +15,7 @@ const POINTS: usize = 512;
 /// The picture reaches so many interquartile ranges beyond the quartiles, if values do.
 const VIEW: f64 = 3.0;
 /// The dip's p-value below which one mode is not believed.
-const DIP_LEVEL: f64 = 0.05;
+const DIP_LEVEL: f64 = 0.02;
 /// A valley is one where the density falls to this share of the lower hill beside it.
 const VALLEY: f64 = 0.8;
 /// A mode holds at least this share of the values.

@@ -70,6 +70,23 @@ fn a_warm_up_and_a_change_for_the_worse_are_told_apart() {
     assert!(codes(&warm).contains(&"WARM_UP"), "{:?}", codes(&warm));
     let begins = warm.stability.steady.as_ref().and_then(|s| s.begins).expect("steady");
     assert!((55..=65).contains(&begins), "{begins}");
+    // What the warm-up brought with it is told once.
+    assert_eq!(codes(&warm), ["WARM_UP", "NOT_NORMAL"]);
+    let told = &warm.findings[0];
+    assert!(told.message.ends_with("of the whole comes from that"), "{told:?}");
+    assert!(told.evidence.iter().any(|(key, _)| key == "drift" || key == "effective"));
+    // Where the rest hangs together too, that is told beside it.
+    let mut before = 0.0;
+    let values = noise(3, 400).into_iter().enumerate().map(|(i, z)| {
+        before = 0.8 * before + z;
+        let first = if i < 60 { 0.3 } else { 0.0 };
+        1.0 + first + 0.01 * before
+    });
+    let dependent = portrait(&values.collect::<Vec<f64>>());
+    assert!(codes(&dependent).contains(&"WARM_UP"), "{:?}", codes(&dependent));
+    assert!(
+        codes(&dependent).iter().any(|c| c.ends_with("DEPENDENCE") || c.ends_with("DEPENDENT"))
+    );
     assert!(codes(&portrait(&with_first(0.8))).contains(&"CHANGE_POINT"));
 }
 

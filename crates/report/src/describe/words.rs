@@ -1,6 +1,8 @@
 //! What the pictures of a series show, in plain words.
 
+use crate::layout::STICKY;
 use crate::number::{self, Column};
+use assay_analysis::levels::{Nested, plural};
 use assay_analysis::portrait::{Portrait, SteadyLabel};
 
 /// A distribution less skewed than this looks the same from both sides.
@@ -183,4 +185,64 @@ fn clock(p: &Portrait) -> Option<String> {
     } else {
         told
     })
+}
+
+/// Which level the uncertainty of the mean comes from, and which repetitions would make it smaller.
+pub(super) fn levels(p: &Portrait, found: &Nested) -> Vec<String> {
+    let levels = &found.levels.levels;
+    let mut counted = Vec::new();
+    let mut comes = Vec::new();
+    for (name, level) in found.names.iter().zip(levels) {
+        let count = number::fixed(level.repetitions, usize::from(level.repetitions.fract() != 0.0));
+        counted.push(format!("{count}{STICKY}{}", named(name, level.repetitions)));
+        comes.push(format!("{} from {}", number::share(level.share, 1.0), plural(name)));
+    }
+    let within = if found.of_series { "" } else { " (values within runs)" };
+    let mut said = vec![format!(
+        "{}{within}; the uncertainty of the mean comes to {}",
+        counted.join(" × "),
+        comes.join(", ")
+    )];
+    let outer = plural(&found.names[0]);
+    if let Some(interval) = found.levels.mean_interval(p.description.confidence) {
+        let mean = found.levels.mean;
+        let ends = [mean, interval.lower, interval.upper];
+        let column = Column::new(&p.metric.unit, &ends, &[interval.half_width()]);
+        said.push(format!(
+            "mean over the {outer}: {} [{}{STICKY}…{STICKY}{}], {} sure",
+            column.with_unit(mean),
+            column.number(interval.lower),
+            column.number(interval.upper),
+            number::chosen_percent(p.description.confidence)
+        ));
+    }
+    said.push(advice(found, &outer));
+    said
+}
+
+fn named(name: &str, count: f64) -> String {
+    if count == 1.0 { name.to_owned() } else { plural(name) }
+}
+
+fn advice(found: &Nested, outer: &str) -> String {
+    let twice = format!("twice as many {outer} make that interval about 29 % narrower");
+    let gained = found.most_gained();
+    let mut told = vec![twice];
+    for (index, name) in found.names.iter().enumerate().skip(1) {
+        let above = &found.names[index - 1];
+        let gain = match gained[index] {
+            share if share < 0.01 => "change nothing".to_owned(),
+            share => format!("at most {}, however many", number::percent(share)),
+        };
+        let best = found.best_repetitions().get(index - 1).copied().flatten();
+        let best = best.map_or_else(String::new, |best| {
+            let best = best.round().max(1.0);
+            format!(
+                " (best is {best:.0} if one more {above} costs as much as one more {name}, {:.0} if it costs 100 times as much)",
+                10.0 * best
+            )
+        });
+        told.push(format!("more {} per {above} {gain}{best}", plural(name)));
+    }
+    told.join("; ")
 }
