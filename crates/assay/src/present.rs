@@ -4,15 +4,13 @@ pub(crate) mod outputs;
 pub(crate) mod pages;
 
 use crate::args::{ColorWhen, FailIf, ShowArgs};
-use crate::{Ending, output};
+use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Samples};
 use assay_report::{csv, json, markdown, protocol, terminal};
 use pages::Beside;
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Name and version, as files and reports carry it.
@@ -121,11 +119,11 @@ pub(crate) fn protocol(
     protocol::add_to(&mut report, analysis, chains);
     let exported = show.export.iter().map(|path| {
         match form_of(path)? {
-            Form::Json => std::fs::write(path, format!("{report:#}\n")).map_err(Into::into),
+            Form::Json => whole_file::replace(path, format!("{report:#}\n").as_bytes()),
             Form::Markdown => {
                 let mut text = markdown::render(analysis);
                 protocol::add_to_markdown(&mut text, analysis, chains);
-                std::fs::write(path, text).map_err(Into::into)
+                whole_file::replace(path, text.as_bytes())
             }
             _ => export(analysis, samples, &meta, path),
         }
@@ -200,17 +198,17 @@ fn export(
     path: &Path,
 ) -> anyhow::Result<()> {
     let form = form_of(path)?;
-    let mut file = BufWriter::new(File::create(path)?);
-    match form {
-        Form::Json => writeln!(file, "{:#}", json::render(analysis, meta))?,
-        Form::Markdown => file.write_all(markdown::render(analysis).as_bytes())?,
-        Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
-        Form::Samples => assay_data::export::csv(samples, &mut file)?,
-        Form::Hyperfine => assay_data::export::hyperfine(samples, &mut file)?,
-        Form::Hyperfine2 => assay_data::export::hyperfine2(samples, &mut file)?,
-    }
-    file.flush()?;
-    Ok(())
+    whole_file::write(path, |mut file| {
+        match form {
+            Form::Json => writeln!(file, "{:#}", json::render(analysis, meta))?,
+            Form::Markdown => file.write_all(markdown::render(analysis).as_bytes())?,
+            Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
+            Form::Samples => assay_data::export::csv(samples, &mut file)?,
+            Form::Hyperfine => assay_data::export::hyperfine(samples, &mut file)?,
+            Form::Hyperfine2 => assay_data::export::hyperfine2(samples, &mut file)?,
+        }
+        Ok(())
+    })
 }
 
 /// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive.

@@ -1,3 +1,5 @@
+//! What a portrait shows of series whose shape is known.
+
 use super::*;
 use assay_data::Unit;
 
