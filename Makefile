@@ -44,6 +44,7 @@ dist:
 	$(CARGO) build --release --locked -p assay
 	rm -rf dist && mkdir -p dist/man dist/completions
 	cp $(ASSAY) LICENSE-MIT LICENSE-APACHE README.md dist/
+	cp crates/report/fonts/OFL.txt dist/LICENSE-FONT-OFL.txt
 	$(ASSAY) man --out dist/man
 	for shell in bash zsh fish; do $(ASSAY) completions $$shell > dist/completions/assay.$$shell; done
 

@@ -228,9 +228,13 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
 fn too_few(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     let (what, have) = match c.blocks {
         Some(blocks) => ("blocks", format!("{blocks} taken, {} needed", c.fewest_blocks)),
-        None => {
-            ("values", format!("{} and {}; 4 on each side are the fewest", c.counts.0, c.counts.1))
-        }
+        None => (
+            "values",
+            format!(
+                "{} and {}; for 95 % it takes 4 and 4 at least, or 3 and 5, or 2 and 8",
+                c.counts.0, c.counts.1
+            ),
+        ),
     };
     let next = match c.blocks {
         Some(_) => {

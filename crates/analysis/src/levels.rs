@@ -48,10 +48,12 @@ impl Nested {
     }
 
     /// How many repetitions of each level but the outermost, within one unit of the level above, are best if a unit of every level
-    /// costs the same beside its content. One that costs c times as much as one of the level below wants √c times as many of
-    /// those. `None` where the level above adds nothing.
-    pub fn best_repetitions(&self) -> Vec<Option<f64>> {
-        self.levels.best_repetitions(&vec![1.0; self.levels.levels.len()])
+    /// costs, beside its content, `ratio` > 0 times as much as one of the level below. At least 1; `None` where the level above
+    /// adds nothing.
+    pub fn best_repetitions(&self, ratio: f64) -> Vec<Option<f64>> {
+        let depth = self.levels.levels.len() as i32;
+        let costs: Vec<f64> = (0..depth).rev().map(|inner| ratio.powi(inner)).collect();
+        self.levels.best_repetitions(&costs)
     }
 
     /// The finding that whoever ignores the levels is far too sure of the mean.
@@ -168,8 +170,9 @@ mod tests {
         let finding = found.ignored("a").expect("ignoring the processes misleads");
         assert!(finding.message.contains("12 values of a come from 4 processes"), "{finding:?}");
         assert!(crate::checks::CODES.contains(&finding.code.as_str()));
-        // Whatever is measured, one iteration a process: the processes are what differs.
-        assert_eq!(found.best_repetitions().len(), 1);
+        // The processes are what differs: one iteration of each is enough unless a process is dear.
+        assert_eq!(found.best_repetitions(1.0), [Some(1.0)]);
+        assert!(found.best_repetitions(1e6)[0].is_some_and(|best| best > 10.0));
         // A value without a level: nothing can be said.
         samples.push_value(0, 3.0);
         assert_eq!(of(&samples, 0, 0), None);

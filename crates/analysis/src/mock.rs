@@ -26,7 +26,7 @@ mod law;
 
 pub use draw::{Drawn, Simulation};
 pub use effects::{Change, EffectError, Numbers, Outliers, Tick};
-pub use law::{Law, LawError, MOST_PARTS};
+pub use law::{Law, LawError, MOST_PARTS, written};
 
 /// What is to be made up.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,9 @@
 //! How many runs a question needs, and which difference a number of runs can show.
 //!
 //! One of five quantities is unknown: runs of each, difference, standard deviation, significance, power. Student's t test gives
-//! it ([`assay_stats::power_t`]); rank tests need up to 15 % more (Lehmann, *Nonparametrics*, 1975: never more than 1/0.864 − 1 =
-//! 15.7 % for a shift of any law), which is the rule that tells how many to take. A pilot replaces assumptions by its own
+//! it ([`assay_stats::power_t`]); rank tests are given 15 % more, the rule that tells how many to take (Lehmann, *Nonparametrics*,
+//! 1975). For a shift of any law they are at least 0.864 times as efficient (Hodges and Lehmann, 1956), so that 15.7 % more is the
+//! worst; the rule rounds that. A pilot replaces assumptions by its own
 //! values: the standard deviation by the upper end of its bootstrap intervals ([`pilot`]), the law by the pilot's ([`rank`]),
 //! and runs apart by blocks, where it has any ([`blocks`]). Plans are no evidence about a difference.
 
@@ -10,13 +11,13 @@ pub mod blocks;
 pub mod pilot;
 pub mod rank;
 
-use assay_data::{Samples, Threshold, Unit};
+use assay_data::{Environment, Samples, Threshold, Unit};
 pub use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 use blocks::BlocksPlan;
 use pilot::Pilot;
 use rank::RankPlan;
 
-/// What rank tests need beyond the t test, at most: the 15 % rule.
+/// What rank tests are given beyond the t test: the 15 % rule. At worst they need 15.7 % more, for a shift.
 pub const RANK_OVERHEAD: f64 = 1.15;
 /// Larger plans are rounded up to thousands, smaller ones to two digits.
 const LARGEST_ROUNDING: f64 = 1000.0;
@@ -144,6 +145,50 @@ pub struct Planning {
     pub pilot: Option<Pilot>,
     /// The same question in blocks; `None` without a pilot in blocks.
     pub blocks: Option<BlocksPlan>,
+    /// What this machine makes of it.
+    pub here: Here,
+}
+
+/// What is known of this machine, where no pilot tells how long a run takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Here {
+    /// Nothing was asked: a pilot knows better, or the difference is no fraction, as a calibration's are.
+    NotAsked,
+    /// It was never calibrated.
+    NotCalibrated,
+    /// It was.
+    Calibrated {
+        /// The day.
+        at: String,
+        /// The smallest difference of wall times that it can tell in a minute, a fraction.
+        in_a_minute: f64,
+        /// Seconds that the difference of the plan takes, roughly.
+        seconds: f64,
+    },
+}
+
+impl Planning {
+    /// The same plan with what the last calibration of a machine (`calibrated_at` and `calibrated_wall_60s` among its facts) makes
+    /// of it: a difference half as large takes four times as long. O(1).
+    #[must_use]
+    pub fn on(mut self, machine: &Environment) -> Self {
+        if self.measure != Measure::Fraction || self.pilot.is_some() {
+            return self;
+        }
+        let believable = machine.facts.get("calibrated_wall_60s").and_then(|fact| fact.as_f64());
+        let at = machine.facts.get("calibrated_at").and_then(|fact| fact.as_str());
+        self.here = match (believable, at) {
+            (Some(in_a_minute), Some(at)) if in_a_minute > 0.0 && self.t.delta > 0.0 => {
+                Here::Calibrated {
+                    at: at.to_owned(),
+                    in_a_minute,
+                    seconds: 60.0 * (in_a_minute / self.t.delta).powi(2),
+                }
+            }
+            _ => Here::NotCalibrated,
+        };
+        self
+    }
 }
 
 impl Asked {
@@ -191,7 +236,8 @@ pub fn from_numbers(asked: Asked, measure: Measure) -> Result<Planning, Planning
     let t = solved(&asked, unknown, delta, asked.sd)?;
     let rank = RankPlan::by_rule(&asked, unknown, t);
     let curve = curve(&asked, t, &rank, None);
-    Ok(Planning { asked, measure, unknown, t, rank, curve, pilot: None, blocks: None })
+    let here = Here::NotAsked;
+    Ok(Planning { asked, measure, unknown, t, rank, curve, pilot: None, blocks: None, here })
 }
 
 /// Plans from a pilot: samples taken before. `metric` names the one that is planned for; the pilot's primary one otherwise.
@@ -241,7 +287,8 @@ pub fn from_pilot(
         ));
     }
     let measure = Measure::Unit(pilot.unit.clone());
-    Ok(Planning { asked, measure, unknown, t, rank, curve, pilot: Some(pilot), blocks })
+    let (pilot, here) = (Some(pilot), Here::NotAsked);
+    Ok(Planning { asked, measure, unknown, t, rank, curve, pilot, blocks, here })
 }
 
 fn solved(

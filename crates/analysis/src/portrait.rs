@@ -138,15 +138,36 @@ pub fn levels(asked: f64) -> Vec<f64> {
 /// # Errors
 /// When there is nothing to describe, or the metric asked for is not there.
 pub fn of_samples(samples: &Samples, options: &Options) -> Result<Portraits, AnalysisError> {
+    of_samples_telling(samples, options, &mut |_| ())
+}
+
+/// The same; `tell` is told now and then which share of the work is done, 0..=1.
+///
+/// # Errors
+/// As [`of_samples`].
+pub fn of_samples_telling(
+    samples: &Samples,
+    options: &Options,
+    tell: &mut dyn FnMut(f64),
+) -> Result<Portraits, AnalysisError> {
     if samples.is_empty() {
         return Err(AnalysisError::Nothing);
     }
     let chosen = chosen(samples, options)?;
     let mut series = Vec::new();
+    let (mut done, all) = (0.0, (samples.len() * chosen.len()) as f64);
     for (subject, described) in samples.subjects.iter().enumerate() {
         for &metric in &chosen {
             let values = samples.series(subject, metric).values;
-            let drawn = Portrait::of(&described.name, &samples.metrics[metric], &values, options);
+            let own = values.len() as f64;
+            let drawn = Portrait::of_telling(
+                &described.name,
+                &samples.metrics[metric],
+                &values,
+                options,
+                &mut |share| tell(((done + share * own) / all).min(1.0)),
+            );
+            done += own;
             series.extend(drawn.map(|p| p.with_levels(nesting::of(samples, subject, metric))));
         }
     }
@@ -184,24 +205,46 @@ fn chosen(samples: &Samples, options: &Options) -> Result<Vec<usize>, AnalysisEr
 impl Portrait {
     /// Draws one series in its order of measurement; `None` for an empty one. `values`: finite. O(n log n).
     pub fn of(name: &str, metric: &Metric, values: &[f64], options: &Options) -> Option<Self> {
+        Self::of_telling(name, metric, values, options, &mut |_| ())
+    }
+
+    /// The same; `tell` is told which share is done. The shares are about those of the time.
+    fn of_telling(
+        name: &str,
+        metric: &Metric,
+        values: &[f64],
+        options: &Options,
+        tell: &mut dyn FnMut(f64),
+    ) -> Option<Self> {
+        // The bootstrap takes longer than all else together.
+        let whole = if options.all { 0.2 } else { 1.0 };
+        let mut done = |share: f64| tell(share * whole);
         let description = Description::of(values, options.confidence)?;
+        done(0.35);
         let sorted = descriptive::sorted(values);
         let levels = levels(options.confidence);
         let descriptives = Descriptives::of(values, &sorted);
+        done(0.55);
         let tests = Tests::of(&sorted);
+        done(0.65);
         let bandwidths = Bandwidths::of(&sorted);
         let shape = Shape::of(&sorted, &bandwidths, description.clock_step);
+        done(0.75);
+        let order = Order::of(values);
+        done(0.85);
+        let stability = Stability::of(values, metric.better == Better::Lower, options.seed);
+        done(1.0);
         let mut portrait = Self {
             name: name.to_owned(),
             metric: metric.clone(),
             median_intervals: numbers::median_intervals(&sorted, &levels),
             student: t_test::one_sample(values),
-            order: Order::of(values),
+            order,
             laws: laws::fitted(&sorted, &tests),
             tails: Tails::of(&descriptives),
             modes: shape::modes(&sorted, &shape, tests.dip),
             course: course::of(values),
-            stability: Stability::of(values, metric.better == Better::Lower, options.seed),
+            stability,
             signed_rank: options
                 .all
                 .then(|| (SignedRankTest::of(values), signed_rank::pseudo_median(&sorted))),

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct JudgeArgs {
-    /// Smallest difference that matters: a percentage of the reference, or an amount such as 250us [default: 1%]
+    /// Smallest difference that matters: a percentage of the reference, or an amount such as 250us, or 2units where numbers have no unit [default: 1%]
     #[arg(long, value_name = "SIZE", value_parser = threshold)]
     pub threshold: Option<Threshold>,
 
@@ -116,11 +116,11 @@ pub(crate) struct ProtocolArgs {
     #[arg(long)]
     pub protocol: bool,
 
-    /// How often a difference may be found where there is none [default: 1%]
+    /// How often a difference may be found where there is none [default: 1%; `assay plan` takes 5%]
     #[arg(long, value_name = "SHARE", value_parser = chance, requires = "protocol")]
     pub alpha: Option<f64>,
 
-    /// How surely a difference as large as the threshold should be found [default: 95%]
+    /// How surely a difference as large as the threshold should be found [default: 95%; `assay plan` takes 80%]
     #[arg(long, value_name = "SHARE", value_parser = chance, requires = "protocol")]
     pub power: Option<f64>,
 
@@ -212,13 +212,14 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
-fn threshold(text: &str) -> Result<Threshold, String> {
+/// Reads the smallest difference that matters: a percentage, or an amount with its unit.
+pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
     let found = match parse_quantity(text).map_err(|e| e.to_string())? {
         Quantity::Fraction(fraction) => Threshold::Relative(fraction),
         Quantity::Amount(value, unit) => Threshold::Absolute { value, unit },
         Quantity::Bare(number) => {
             return Err(format!(
-                "`{number}` of what? Write `{number}%`, or an amount with its unit such as `{number}ms`"
+                "`{number}` of what? Write `{number}%`, an amount with its unit such as `{number}ms`, or `{number}units` where the numbers have no unit"
             ));
         }
     };
@@ -249,7 +250,7 @@ pub(crate) fn confidence(text: &str) -> Result<f64, String> {
 }
 
 /// Reads a chance between nothing and certainty: `0.01`, `1%`.
-fn chance(text: &str) -> Result<f64, String> {
+pub(crate) fn chance(text: &str) -> Result<f64, String> {
     let share = match parse_quantity(text).map_err(|e| e.to_string())? {
         Quantity::Fraction(share) | Quantity::Bare(share) => share,
         Quantity::Amount(..) => return Err("write it like `0.01` or `1%`".to_owned()),
@@ -281,7 +282,9 @@ mod tests {
     #[test]
     fn a_threshold_says_of_what() {
         assert_eq!(threshold("2%"), Ok(Threshold::Relative(0.02)));
-        assert!(threshold("2").is_err_and(|e| e.contains("2%")));
+        assert!(threshold("2").is_err_and(|e| e.contains("2%") && e.contains("2units")));
+        let plain = Threshold::Absolute { value: 2.0, unit: Unit::One };
+        assert_eq!(threshold("2units"), Ok(plain));
         assert!(threshold("0%").is_err());
         assert!(threshold("-1%").is_err());
     }

@@ -17,6 +17,7 @@ mod seed;
 mod session;
 mod store;
 mod verbs;
+mod whole_file;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -1,17 +1,17 @@
 //! The end of every verb that decides: show the analysis, write the exports, and turn verdicts into an exit status.
 
+pub(crate) mod outputs;
 pub(crate) mod pages;
 
 use crate::args::{ColorWhen, FailIf, ShowArgs};
-use crate::{Ending, output};
+use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Samples};
 use assay_report::{csv, json, markdown, protocol, terminal};
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use pages::Beside;
+use std::path::{Path, PathBuf};
 
 /// Name and version, as files and reports carry it.
 pub(crate) const TOOL: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
@@ -30,8 +30,17 @@ pub(crate) fn own_program_failed(directory: &Path) -> String {
 }
 
 /// Checks before anything is measured that the files named by `--export`, `--report` and `--plots` can be written, and
-/// in which form.
-pub(crate) fn check_exports(show: &ShowArgs) -> anyhow::Result<()> {
+/// in which form, and that none takes the place of an input or of the file in which the run is `kept`.
+pub(crate) fn check_exports(
+    show: &ShowArgs,
+    inputs: &[PathBuf],
+    kept: Option<&Path>,
+) -> anyhow::Result<()> {
+    let kept = kept.map(|path| ("--save", path));
+    let exports = show.export.iter().map(|path| ("--export", path.as_path()));
+    let page = show.pages.report.as_deref().map(|path| ("--report", path));
+    let wanted: Vec<_> = kept.into_iter().chain(exports).chain(page).collect();
+    outputs::check(inputs, &wanted)?;
     for path in &show.export {
         form_of(path)?;
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -86,7 +95,14 @@ pub(crate) fn export_all(
             .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(analysis, samples, &[], &meta, &show.pages, show.quiet));
+    exported.push(pages::write(
+        analysis,
+        samples,
+        Beside::default(),
+        &meta,
+        &show.pages,
+        show.quiet,
+    ));
     exported.into_iter().collect()
 }
 
@@ -103,18 +119,19 @@ pub(crate) fn protocol(
     protocol::add_to(&mut report, analysis, chains);
     let exported = show.export.iter().map(|path| {
         match form_of(path)? {
-            Form::Json => std::fs::write(path, format!("{report:#}\n")).map_err(Into::into),
+            Form::Json => whole_file::replace(path, format!("{report:#}\n").as_bytes()),
             Form::Markdown => {
                 let mut text = markdown::render(analysis);
                 protocol::add_to_markdown(&mut text, analysis, chains);
-                std::fs::write(path, text).map_err(Into::into)
+                whole_file::replace(path, text.as_bytes())
             }
             _ => export(analysis, samples, &meta, path),
         }
         .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(analysis, samples, chains, &meta, &show.pages, show.quiet));
+    let beside = Beside { protocol: chains, ..Beside::default() };
+    exported.push(pages::write(analysis, samples, beside, &meta, &show.pages, show.quiet));
     if show.json {
         output::print(&format!("{report:#}\n"))?;
     } else {
@@ -181,17 +198,17 @@ fn export(
     path: &Path,
 ) -> anyhow::Result<()> {
     let form = form_of(path)?;
-    let mut file = BufWriter::new(File::create(path)?);
-    match form {
-        Form::Json => writeln!(file, "{:#}", json::render(analysis, meta))?,
-        Form::Markdown => file.write_all(markdown::render(analysis).as_bytes())?,
-        Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
-        Form::Samples => assay_data::export::csv(samples, &mut file)?,
-        Form::Hyperfine => assay_data::export::hyperfine(samples, &mut file)?,
-        Form::Hyperfine2 => assay_data::export::hyperfine2(samples, &mut file)?,
-    }
-    file.flush()?;
-    Ok(())
+    whole_file::write(path, |mut file| {
+        match form {
+            Form::Json => writeln!(file, "{:#}", json::render(analysis, meta))?,
+            Form::Markdown => file.write_all(markdown::render(analysis).as_bytes())?,
+            Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
+            Form::Samples => assay_data::export::csv(samples, &mut file)?,
+            Form::Hyperfine => assay_data::export::hyperfine(samples, &mut file)?,
+            Form::Hyperfine2 => assay_data::export::hyperfine2(samples, &mut file)?,
+        }
+        Ok(())
+    })
 }
 
 /// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive.

@@ -19,6 +19,51 @@ const MOST_NAMES: usize = 6;
 /// Steps of the bar.
 const STEPS: u64 = 1000;
 
+/// What takes shorter is done before anybody would read about it.
+const LONG: Duration = Duration::from_secs(1);
+
+/// The line that shows how far some work is that measures nothing. Drawn by the steps of the work itself.
+pub(crate) struct Work {
+    bar: Option<ProgressBar>,
+    began: Instant,
+}
+
+impl Work {
+    /// Nothing is drawn in the first second, nor when `quiet`, nor when standard error is no terminal.
+    pub fn new(quiet: bool) -> Self {
+        Self { bar: (!quiet && io::stderr().is_terminal()).then(bar), began: Instant::now() }
+    }
+
+    /// Shows that a share (0..=1) is done, and how long the rest will take if it goes on like that.
+    pub fn show(&self, what: &str, share: f64) {
+        let Some(bar) = &self.bar else { return };
+        let elapsed = self.began.elapsed();
+        if elapsed < LONG || share <= 0.0 {
+            return;
+        }
+        let left = elapsed.as_secs_f64() * (1.0 - share) / share;
+        bar.set_position((share * STEPS as f64) as u64);
+        bar.set_message(format!("{what}; about {left:.0} s left"));
+    }
+
+    /// Takes the line away.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A bar that nothing is drawn of yet.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(20));
+    let style = ProgressStyle::with_template("▕{bar:10}▏ {wide_msg}");
+    bar.set_style(
+        style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("█▉▊▋▌▍▎▏ "),
+    );
+    bar
+}
+
 /// The line that shows how far a run is.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
@@ -37,13 +82,7 @@ impl Progress {
     pub fn new(quiet: bool, environment: &Environment, names: Vec<String>, plan: Plan) -> Self {
         let bar = (!quiet && io::stderr().is_terminal()).then(|| {
             output::say(&machine(environment));
-            let bar =
-                ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(20));
-            let style = ProgressStyle::with_template("▕{bar:10}▏ {wide_msg}");
-            bar.set_style(
-                style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("█▉▊▋▌▍▎▏ "),
-            );
-            bar
+            bar()
         });
         let now = Instant::now();
         Self { bar, quiet, plan, names, unit: Unit::Second, what: None, began: now, drawn: now }

@@ -5,6 +5,8 @@ fn the_screens_in_the_documents_are_real() {
     // Without a terminal the screen is 80 columns wide unless this says otherwise.
     trycmd::TestCases::new()
         .env("COLUMNS", "80")
+        // What is kept of this machine is in no document.
+        .env("XDG_STATE_HOME", "/nowhere")
         .register_bin("assay", trycmd::cargo::cargo_bin!("assay"))
         .case("../../docs/tutorial/*.md")
         .case("../../docs/guides/how-many-runs.md")

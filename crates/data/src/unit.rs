@@ -123,7 +123,7 @@ pub enum QuantityError {
     NotANumber(String),
     /// The unit is not in the table.
     #[error(
-        "`{unit}` in `{text}` is not a unit that is known here; known are ns, us, ms, s, min, h, B, KiB, MiB, GiB, kB, MB, GB and %"
+        "`{unit}` in `{text}` is not a unit that is known here; known are ns, us, ms, s, min, h, B, KiB, MiB, GiB, kB, MB, GB, /s, units (of numbers that have none) and %"
     )]
     UnknownUnit {
         /// What was typed.
@@ -181,6 +181,9 @@ pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
     match trimmed[end..].trim() {
         "" => Ok(Quantity::Bare(number)),
         "%" => Ok(Quantity::Fraction(number / 100.0)),
+        // Said where a bare number might be taken for a percentage.
+        "unit" | "units" => Ok(Quantity::Amount(number, Unit::One)),
+        "/s" => Ok(Quantity::Amount(number, Unit::PerSecond)),
         symbol => unit_of_symbol(symbol)
             .map(|(factor, unit)| Quantity::Amount(number * factor, unit))
             .ok_or_else(|| QuantityError::UnknownUnit {
@@ -201,6 +204,8 @@ mod tests {
         assert_eq!(parse_quantity("2%"), Ok(Quantity::Fraction(0.02)));
         assert_eq!(parse_quantity("1e-3s"), Ok(Quantity::Amount(1e-3, Unit::Second)));
         assert_eq!(parse_quantity("12"), Ok(Quantity::Bare(12.0)));
+        assert_eq!(parse_quantity("2units"), Ok(Quantity::Amount(2.0, Unit::One)));
+        assert_eq!(parse_quantity("40 /s"), Ok(Quantity::Amount(40.0, Unit::PerSecond)));
         assert!(matches!(parse_quantity("fast"), Err(QuantityError::NotANumber(_))));
         assert!(matches!(parse_quantity("3 parsec"), Err(QuantityError::UnknownUnit { .. })));
         assert!(parse_quantity("1e999").is_err());

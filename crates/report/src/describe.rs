@@ -4,6 +4,7 @@
 //! and what to do about it. Pictures fill the page up to a width at which they are still one look. Nothing is printed here and
 //! nothing decided.
 
+pub(crate) mod page;
 mod pictures;
 mod words;
 
@@ -12,15 +13,17 @@ use crate::layout::{Page, STICKY, Tone};
 use crate::names::fitted;
 use crate::number::{self, Column};
 use crate::terminal::Screen;
-use assay_analysis::portrait::{LawKind, Portrait, Portraits};
+use assay_analysis::portrait::{Law, LawKind, Portrait, Portraits};
 use assay_data::{Finding, Severity};
 
 /// Fewer values have no correlogram: every autocorrelation would be within its bounds.
 const CORRELOGRAM_FROM: usize = 10;
 /// Fewer values follow any law.
 const LAWS_FROM: usize = 8;
-/// Fewer values have no picture of the distribution but their box.
-const SHAPE_FROM: usize = 5;
+/// Fewer values have no pictures but their box: they are listed.
+const PICTURES_FROM: usize = 10;
+/// Fewer values have no box either.
+const BOX_FROM: usize = 3;
 
 /// The screen as text, every line ended.
 pub fn render(portraits: &Portraits, screen: &Screen) -> String {
@@ -47,8 +50,11 @@ pub fn render(portraits: &Portraits, screen: &Screen) -> String {
 /// The scale in which everything about a series is told.
 fn column(p: &Portrait) -> Column {
     let d = &p.description;
-    let widths: Vec<f64> = d.median_interval.iter().map(|i| i.half_width()).collect();
-    Column::new(&p.metric.unit, &[d.median, p.shape.low, p.shape.high], &widths)
+    // Without an interval, or with one of no width, the spread says how fine a number is worth showing.
+    let spread = d.standard_deviation;
+    let half_width = d.median_interval.map(|i| i.half_width()).filter(|width| *width > 0.0);
+    let widths: Vec<f64> = half_width.or((spread > 0.0).then_some(spread)).into_iter().collect();
+    Column::new(&p.metric.unit, &[d.median, d.mean, p.shape.low, p.shape.high], &widths)
 }
 
 fn draw(page: &mut Page, p: &Portrait, name: &str) {
@@ -56,23 +62,29 @@ fn draw(page: &mut Page, p: &Portrait, name: &str) {
     headline(page, p, name, &column);
     numbers(page, p, &column);
     if p.distinct > 1 {
-        if p.description.n >= SHAPE_FROM {
+        let n = p.description.n;
+        if n >= PICTURES_FROM {
             pictures::density(page, p);
         }
-        pictures::box_plot(page, p);
-        pictures::axis(page, p, &column);
-        if p.description.n >= SHAPE_FROM {
+        if n >= BOX_FROM {
+            pictures::box_plot(page, p);
+            pictures::axis(page, p, &column);
+        }
+        if n >= PICTURES_FROM {
             head(page, "share of values up to there");
             pictures::ecdf(page, p);
+            head(page, "over time");
+            pictures::course(page, p, &column);
+            say(page, words::course(p, &column));
+        } else {
+            head(page, "in the order of the file");
+            say(page, words::listed(p, &column));
         }
-        head(page, "over time");
-        pictures::course(page, p, &column);
-        say(page, words::course(p, &column));
-        if p.description.n >= CORRELOGRAM_FROM {
+        if n >= CORRELOGRAM_FROM {
             head(page, "autocorrelation, by lag");
             pictures::correlogram(page, p);
+            say(page, words::dependence(p));
         }
-        say(page, words::dependence(p));
         if p.description.n >= LAWS_FROM {
             laws(page, p, &column);
         }
@@ -148,7 +160,7 @@ fn numbers(page: &mut Page, p: &Portrait, column: &Column) {
         shown("median deviation", d.mad_raw),
     );
     say(page, spread);
-    if p.distinct > 1 {
+    if p.distinct > 1 && p.description.n >= BOX_FROM {
         head(page, "distribution");
     }
 }
@@ -159,25 +171,35 @@ fn laws(page: &mut Page, p: &Portrait, column: &Column) {
         return;
     }
     head(page, "laws fitted, and how many values each puts on the wrong side where it fits worst");
-    let mut laws = p.laws.clone();
-    laws.sort_by(|a, b| a.distance.total_cmp(&b.distance));
-    for law in laws {
-        let with = match law.kind {
-            LawKind::Normal => {
-                format!("mean {}, sd {}", column.number(law.mean), column.number(law.sd))
-            }
-            LawKind::Lognormal => format!(
-                "median {}, spread × {}",
-                column.number(law.mean.exp()),
-                number::fixed(law.sd.exp(), 2)
-            ),
-            LawKind::Exponential => format!("mean {}", column.number(law.mean)),
-        };
-        let wrong = number::percent(law.distance);
+    for law in laws_by_fit(p) {
+        let (with, wrong) = law_told(&law, column);
         let text = page.spelled(&format!("  {:<12}{wrong:>7}   {with}", law.kind.word()));
         page.line(&vec![(Tone::Plain, text)]);
     }
     say(page, words::tails(p));
+}
+
+/// The fitted laws, the best first.
+fn laws_by_fit(p: &Portrait) -> Vec<Law> {
+    let mut laws = p.laws.clone();
+    laws.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    laws
+}
+
+/// The parameters of a law, and how many values it puts on the wrong side.
+fn law_told(law: &Law, column: &Column) -> (String, String) {
+    let with = match law.kind {
+        LawKind::Normal => {
+            format!("mean {}, sd {}", column.number(law.mean), column.number(law.sd))
+        }
+        LawKind::Lognormal => format!(
+            "median {}, spread × {}",
+            column.number(law.mean.exp()),
+            number::fixed(law.sd.exp(), 2)
+        ),
+        LawKind::Exponential => format!("mean {}", column.number(law.mean)),
+    };
+    (with, number::percent(law.distance))
 }
 
 fn findings<'a>(page: &mut Page, findings: impl Iterator<Item = &'a Finding>) {

@@ -272,7 +272,7 @@ fn outliers(p: &Portrait) -> Value {
 
 fn levels_of(found: &Nested, confidence: f64) -> Value {
     let gained = found.most_gained();
-    let best = found.best_repetitions();
+    let best = found.best_repetitions(1.0);
     let each = found.names.iter().zip(&found.levels.levels).enumerate().map(|(index, (name, l))| {
         json!({
             "name": name, "units": l.units, "repetitions": number(l.repetitions),

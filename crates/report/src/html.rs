@@ -11,6 +11,7 @@ mod tables;
 pub use data::Data;
 
 use crate::charts::{self, Chart, svg};
+use crate::describe::{self, page::SeriesOnPage};
 use crate::json::Meta;
 use crate::label::label;
 use crate::names::{clean, fitted};
@@ -21,9 +22,10 @@ use crate::terminal;
 use crate::words;
 use askama::Template;
 use assay_analysis::figures::Figures;
+use assay_analysis::portrait::Portrait;
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
-use assay_data::{Design, Severity};
+use assay_data::{Design, Finding, Severity};
 use tables::Table;
 
 /// What a page is made of.
@@ -41,6 +43,8 @@ pub struct Material<'a> {
     pub command: &'a [String],
     /// The protocol of every comparison; empty when none was asked for.
     pub protocol: &'a [Protocol],
+    /// The series by themselves; empty where they are not described.
+    pub portraits: &'a [Portrait],
 }
 
 /// The page.
@@ -64,6 +68,7 @@ struct Page {
     notes: Vec<String>,
     chains: Vec<ChainOnPage>,
     plots: Vec<Plot>,
+    series: Vec<SeriesOnPage>,
     tables: Vec<Table>,
     findings: Vec<Noted>,
     environment: Vec<(String, String)>,
@@ -102,7 +107,7 @@ struct DataPart {
 }
 
 fn page(material: Material<'_>) -> Page {
-    let Material { analysis, figures, data, meta, command, protocol } = material;
+    let Material { analysis, figures, data, meta, command, protocol, portraits } = material;
     let plots = charts::charts(figures);
     let mut notes = Vec::new();
     let verdicts = claims(analysis, &mut notes);
@@ -114,8 +119,9 @@ fn page(material: Material<'_>) -> Page {
         notes,
         chains: protocol::on_page(analysis, protocol),
         plots: plots.iter().map(plot).collect(),
+        series: describe::page::of(portraits),
         tables: tables::of(analysis),
-        findings: findings(analysis),
+        findings: findings(analysis, portraits),
         environment: environment(analysis),
         measured_by: shell_line(&meta.argv),
         made_by: shell_line(command),
@@ -175,7 +181,8 @@ fn claims(analysis: &Analysis, notes: &mut Vec<String>) -> Vec<Claim> {
     found
 }
 
-fn findings(analysis: &Analysis) -> Vec<Noted> {
+/// The findings of the analysis, and those of portraits that it has not.
+fn findings(analysis: &Analysis, portraits: &[Portrait]) -> Vec<Noted> {
     let severity = |severity| match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
@@ -183,7 +190,13 @@ fn findings(analysis: &Analysis) -> Vec<Noted> {
     };
     // What stands below the verdict is not said again.
     let rest = analysis.findings.iter().filter(|f| !words::has_said(&f.code));
-    let told = rest.map(|f| Noted {
+    // A portrait knows more of its series than the analysis, and says what explains what; what it has left out is not told here.
+    let about = |f: &Finding, name: &str| f.subject.as_deref() == Some(name);
+    let drawn = |f: &&Finding| !portraits.iter().any(|p| about(f, &p.name));
+    let mut rest: Vec<&Finding> = rest.filter(drawn).collect();
+    rest.extend(portraits.iter().flat_map(|p| &p.findings));
+    rest.sort_by_key(|f| std::cmp::Reverse(f.severity));
+    let told = rest.into_iter().map(|f| Noted {
         severity: severity(f.severity),
         code: clean(&f.code),
         message: clean(&f.message),

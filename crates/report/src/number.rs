@@ -8,8 +8,10 @@ use assay_data::{Unit, unit::Scale};
 
 /// Most digits after the point.
 const MOST_DECIMALS: usize = 9;
-/// Most significant digits of any value: beyond these no measurement speaks.
-const MOST_DIGITS: i32 = 7;
+/// The same where an interval supports them.
+const MOST_SUPPORTED_DECIMALS: usize = 12;
+/// Most significant digits of a value whose interval supports them: all that a double holds.
+const MOST_SUPPORTED: i32 = 15;
 /// Digits of an interval's half width that are shown.
 const HALF_WIDTH_DIGITS: i32 = 2;
 /// A p-value below this is told by its logarithm.
@@ -52,17 +54,20 @@ impl Column {
         let narrowest = half_widths
             .iter()
             .map(|h| h / scale.factor)
-            .filter(|h| h.is_finite() && *h > 0.0)
+            // Narrower intervals are the rounding of the arithmetic.
+            .filter(|h| h.is_finite() && *h > 1e-13 * largest)
             .fold(f64::INFINITY, f64::min);
         let plain_digits = if *unit == Unit::Byte { 3 } else { 4 };
-        let wanted = if narrowest.is_finite() {
-            decimals_for(narrowest, HALF_WIDTH_DIGITS)
+        // Values that scatter little about a large one have their digits far behind.
+        let supported = |value, digits| decimals_within(value, digits, MOST_SUPPORTED_DECIMALS);
+        let decimals = if narrowest.is_finite() {
+            supported(narrowest, HALF_WIDTH_DIGITS).min(supported(largest, MOST_SUPPORTED))
         } else {
             decimals_for(largest, plain_digits)
         };
         let whole = scale.factor == 1.0 && values.iter().all(|v| v.fract() == 0.0);
         let counts = matches!(unit, Unit::One | Unit::Byte) && whole;
-        let decimals = if counts { 0 } else { wanted.min(decimals_for(largest, MOST_DIGITS)) };
+        let decimals = if counts { 0 } else { decimals };
         let symbol = match unit {
             Unit::Other(symbol) => symbol.clone(),
             _ => scale.symbol.to_owned(),
@@ -111,7 +116,14 @@ impl Column {
 
     /// The value without its unit.
     pub fn number(&self, value: f64) -> String {
-        let number = fixed(value / self.factor, self.decimals);
+        let scaled = value / self.factor;
+        let number = match fixed(scaled, self.decimals) {
+            // Plain numbers have no smaller unit to be told in.
+            zero if is_zero(&zero) && scaled != 0.0 && self.decimals >= MOST_DECIMALS => {
+                format!("{scaled:.1e}")
+            }
+            number => number,
+        };
         // A prefix that only multiplies belongs to the number: 0.06 and 13.92k in one range would be read as they stand.
         if self.only_multiplies() { number + &self.symbol } else { number }
     }
@@ -311,12 +323,16 @@ pub fn clock(seconds: f64) -> String {
 
 /// Digits after the point that show this many significant digits.
 pub fn decimals_for(value: f64, digits: i32) -> usize {
+    decimals_within(value, digits, MOST_DECIMALS)
+}
+
+fn decimals_within(value: f64, digits: i32, most: usize) -> usize {
     let size = value.abs();
     if size == 0.0 || !size.is_finite() {
         return 0;
     }
     let exponent = size.log10().floor() as i32;
-    let decimals = (digits - 1 - exponent).clamp(0, MOST_DECIMALS as i32);
+    let decimals = (digits - 1 - exponent).clamp(0, most as i32);
     // 9.96 in two digits is 10, not 10.0.
     let step = 10f64.powi(decimals);
     let carried = (size * step).round() / step >= 10f64.powi(exponent + 1);
@@ -439,6 +455,15 @@ mod tests {
         assert_eq!(count(f64::INFINITY), "inf");
         let column = Column::significant(&Unit::Second, &[-816.907e-6, -819.243e-6], 6);
         assert_eq!(column.with_unit(-816.907e-6), "-816.907 µs");
+    }
+
+    #[test]
+    fn small_differences_of_large_values_and_tiny_plain_numbers_keep_their_digits() {
+        let far = Column::new(&Unit::One, &[1e12 + 3.25], &[0.5]);
+        assert_eq!(far.with_unit(1e12 + 3.25), "1000.00000000325G");
+        let tiny = Column::new(&Unit::One, &[2e-10], &[]);
+        assert_eq!(tiny.with_unit(2.04e-10), "2.0e-10");
+        assert_eq!(tiny.with_unit(0.0), "0.000000000");
     }
 
     #[test]

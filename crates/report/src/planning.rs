@@ -11,7 +11,7 @@ use assay_analysis::planning::blocks::{BlocksPlan, Needed};
 use assay_analysis::planning::pilot::Pilot;
 use assay_analysis::planning::rank::{Law, Simulated};
 use assay_analysis::planning::{
-    Alternative, CurvePoint, Kind, Measure, Planning, Quantities, RANK_OVERHEAD, Unknown,
+    Alternative, CurvePoint, Here, Kind, Measure, Planning, Quantities, RANK_OVERHEAD, Unknown,
 };
 use assay_data::{Threshold, Unit};
 
@@ -222,6 +222,7 @@ fn grounds(planning: &Planning) -> Vec<String> {
         lines.push(saw(planning, pilot));
         lines.extend(pace(planning, pilot));
     }
+    lines.extend(here(planning));
     lines
 }
 
@@ -260,7 +261,9 @@ fn by_rule(planning: &Planning) -> String {
         Unknown::SigLevel => format!("a significance of {}", number::percent_fine(rule.sig_level)),
         Unknown::Power => format!("found in {}", of_hundred(rule.power)),
     };
-    format!("ranks, by the {more} rule (no law of values costs a rank test more): {what}")
+    format!(
+        "ranks, by the {more} rule (for a shift 15.7 % is the most, whatever the law of the values): {what}"
+    )
 }
 
 fn by_law(planning: &Planning, law: &Law) -> String {
@@ -347,6 +350,22 @@ fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
         number::duration(all),
         number::rough(each, &Unit::Second)
     ))
+}
+
+/// What this machine makes of a plan without a pilot.
+fn here(planning: &Planning) -> Option<String> {
+    match &planning.here {
+        Here::NotAsked => None,
+        Here::NotCalibrated => Some(
+            "time: unknown; `assay calibrate` finds out which difference this machine can tell in a minute, a pilot how long a run takes"
+                .to_owned(),
+        ),
+        Here::Calibrated { at, in_a_minute, seconds } => Some(format!(
+            "time: about {} of `assay run A B` here, since this machine could tell {} in a minute when it was calibrated ({at})",
+            number::duration(*seconds),
+            number::percent(*in_a_minute)
+        )),
+    }
 }
 
 fn blocks_and_time(blocks: Option<u64>, seconds: Option<f64>) -> String {

@@ -96,7 +96,9 @@ fn sentence_with(report: &ReplicationReport<'_>, result: &Replicated, names: &[S
             format!("{then} then, {now} now: both can be true of a difference that is small")
         }
         Reason::OpenNow => {
-            format!("{then} then; now it is {now}, though the sizes agree. Measure longer")
+            format!(
+                "{then} then; now it is {now}, which does not contradict the first run. Measure longer"
+            )
         }
         Reason::OpenThen => {
             format!("the first run had no verdict that could be confirmed; now: {now}")

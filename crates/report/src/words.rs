@@ -15,9 +15,6 @@ mod tail;
 
 pub(crate) use short::{in_plain_words, verdict_word};
 
-/// Values on a side below which recordings can't be decided.
-const FEWEST_VALUES: usize = 4;
-
 /// A sentence in two parts, so that a screen can show the second one quietly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
@@ -300,7 +297,7 @@ impl<'a> Teller<'a> {
                 self.of, self.against
             ),
             None => format!(
-                "too few values for a verdict on {} against {}: {FEWEST_VALUES} on each side are the fewest, there are {} and {}",
+                "too few values for a verdict on {} against {}: there are {} and {}, and for 95 % it takes 4 and 4 at least, or 3 and 5, or 2 and 8",
                 self.of, self.against, c.counts.1, c.counts.0
             ),
         }

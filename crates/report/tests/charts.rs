@@ -46,6 +46,7 @@ fn page(samples: &Samples) -> String {
         meta: &meta,
         command: &command,
         protocol: &[],
+        portraits: &[],
     };
     render(material).unwrap()
 }
@@ -251,8 +252,15 @@ fn a_protocol_stands_above_the_plots() {
     let chains = run(&samples, &analysis, &ProtocolOptions::default());
     let (data, meta, command) = (Data::of(&samples, None), meta(), Vec::new());
     let (analysis, figures, data, meta) = (&analysis, &figures, &data, &meta);
-    let html =
-        render(Material { analysis, figures, data, meta, command: &command, protocol: &chains });
+    let html = render(Material {
+        analysis,
+        figures,
+        data,
+        meta,
+        command: &command,
+        protocol: &chains,
+        portraits: &[],
+    });
     let html = html.unwrap();
     let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));
     assert!(at("1 validity") < at("4 effect") && at("4 effect") < at("<svg"));

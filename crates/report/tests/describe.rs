@@ -5,6 +5,7 @@
 mod common;
 
 use assay_analysis::portrait::{Options, Portraits, of_samples};
+use assay_data::samples::Observation;
 use assay_data::{Metric, Samples, Unit};
 use assay_report::describe::render;
 use assay_report::describe_json;
@@ -66,6 +67,82 @@ fn a_terminal_without_unicode_gets_ascii() {
         assert!(text.is_ascii(), "{name}:\n{text}");
         assert_snapshot!(format!("describe_{name}_ascii"), text);
     }
+}
+
+/// Twelve processes of twenty iterations, of which the processes differ.
+fn nested() -> Portraits {
+    let mut samples = Samples::new(vec![Metric::lower("real_time", Unit::Second)]);
+    let subject = samples.add_subject("copy");
+    for process in 0..12 {
+        let own = 0.010 * (1.0 + 0.03 * common::noise(5, process));
+        for iteration in 0..20 {
+            let value = own * (1.0 + 0.01 * common::noise(6, 20 * process + iteration));
+            let level = vec![process, iteration];
+            samples.push(Observation {
+                subject,
+                level,
+                values: vec![value],
+                ..Observation::default()
+            });
+        }
+    }
+    of_samples(&samples, &Options::default()).unwrap()
+}
+
+#[test]
+fn levels_of_repetition_say_where_more_of_them_pay() {
+    let drawn = nested();
+    let text = render(&drawn, &screen(80, true));
+    assert!(text.contains("more iterations") && text.contains("twice as many processes"), "{text}");
+    assert!(drawn.series[0].findings.iter().any(|f| f.code == "LEVELS_IGNORED"));
+    assert_snapshot!("describe_levels", text);
+    let json = describe_json::render(&drawn, &Meta::default());
+    let levels = &json["series"][0]["levels"];
+    assert_eq!(levels["levels"][0]["units"], 12);
+    assert!(levels["levels"][0]["share"].as_f64().unwrap() > 0.9, "{levels}");
+    let mut found = BTreeSet::new();
+    keys(levels, &mut found);
+    assert!(found.iter().all(|key| JSON_PAGE.contains(&format!("`{key}`"))), "{found:?}");
+}
+
+#[test]
+fn few_values_are_listed_instead_of_drawn() {
+    for (name, values) in [
+        ("two", vec![0.5, 0.7]),
+        ("three", vec![0.5, 0.7, 0.61]),
+        ("five", vec![1.0, 1.0, 1.0, 1.0, 2.0]),
+        ("twelve", (0..12).map(|i| 1.0 + 0.05 * common::noise(7, i)).collect()),
+        ("steps", (0..20).map(|i| f64::from(1 + i % 2)).collect()),
+    ] {
+        let text = render(&portraits(values, false), &screen(80, true));
+        assert!(!text.contains("NaN") && !text.contains(" ?"), "{name}:\n{text}");
+        assert_snapshot!(format!("describe_few_{name}"), text);
+    }
+}
+
+#[test]
+fn an_interval_that_promises_too_much_says_so_in_the_json() {
+    let mut before = 0.0;
+    let dependent = (0..400).map(|i| {
+        before = 0.6 * before + common::noise(8, i);
+        5.0 + before
+    });
+    let json = describe_json::render(&portraits(dependent, true), &Meta::default());
+    let one = &json["series"][0];
+    let of = |value: &Value| value["simulated"].as_f64().unwrap_or(f64::NAN);
+    for marked in [
+        &one["t_mean"]["coverage"],
+        &one["median_ci"]["coverage"],
+        &one["signed_rank_about_zero"]["asymptotic_ci"]["coverage"],
+        &one["bootstrap_mean"]["coverage"]["bca"],
+        &one["bootstrap_sd"]["coverage"]["percentile"],
+        &one["bootstrap_median"]["coverage"]["basic"],
+    ] {
+        assert!(of(marked) < 0.94 && marked["nominal"] == 0.95, "{marked}");
+        assert_eq!(marked["situation"], "ar1_0.5");
+    }
+    // Widened for dependence, the median's interval keeps its word.
+    assert!(one["median_interval"]["coverage"].is_null());
 }
 
 #[test]

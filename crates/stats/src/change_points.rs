@@ -96,16 +96,6 @@ pub struct ChangePoints {
     pub autocorrelation_time: f64,
 }
 
-impl ChangePoints {
-    /// The parts between the changes, as ranges of indices of a series of `n` values.
-    #[must_use]
-    pub fn segments(&self, n: usize) -> Vec<std::ops::Range<usize>> {
-        let ends = self.points.iter().map(|p| p.index).chain([n]);
-        let mut start = 0;
-        ends.map(|end| std::mem::replace(&mut start, end)..end).collect()
-    }
-}
-
 /// The changes in a series.
 ///
 /// `xs`: finite, in the order in which they were taken. None are found in a constant series or one

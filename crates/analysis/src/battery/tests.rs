@@ -1,3 +1,4 @@
+//! Which side is which, what pairs, and what is said where a test has no answer.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "in a test a failed unwrap is a failed test")]
 
 use super::*;

@@ -404,6 +404,21 @@ fn short(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// A number that reads back to the same double; with an exponent where it would have a long row of zeros.
+pub fn written(number: f64) -> String {
+    let size = number.abs();
+    if size == 0.0 || (1e-5..1e16).contains(&size) {
+        number.to_string()
+    } else {
+        format!("{number:e}")
+    }
+}
+
+fn named(f: &mut fmt::Formatter<'_>, name: &str, parameters: &[f64]) -> fmt::Result {
+    let parameters: Vec<String> = parameters.iter().map(|&p| written(p)).collect();
+    write!(f, "{name}({})", parameters.join(", "))
+}
+
 /// How tightly a law holds together when it is written.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Bond {
@@ -439,13 +454,13 @@ impl Law {
             right.write(f, tighter)
         };
         match self {
-            Self::Constant(number) => write!(f, "{number}"),
-            Self::Uniform { low, high } => write!(f, "uniform({low}, {high})"),
-            Self::Normal { mean, sd } => write!(f, "normal({mean}, {sd})"),
-            Self::LogNormal { mean, sd } => write!(f, "lognormal({mean}, {sd})"),
-            Self::Exponential { mean } => write!(f, "exponential({mean})"),
-            Self::Student { df } => write!(f, "student({df})"),
-            Self::Pareto { shape, least } => write!(f, "pareto({shape}, {least})"),
+            Self::Constant(number) => f.write_str(&written(*number)),
+            Self::Uniform { low, high } => named(f, "uniform", &[*low, *high]),
+            Self::Normal { mean, sd } => named(f, "normal", &[*mean, *sd]),
+            Self::LogNormal { mean, sd } => named(f, "lognormal", &[*mean, *sd]),
+            Self::Exponential { mean } => named(f, "exponential", &[*mean]),
+            Self::Student { df } => named(f, "student", &[*df]),
+            Self::Pareto { shape, least } => named(f, "pareto", &[*shape, *least]),
             Self::Negative(law) => {
                 f.write_str("-")?;
                 law.write(f, Bond::Atom)
@@ -457,7 +472,7 @@ impl Law {
                 f.write_str("mix(")?;
                 for (index, (share, law)) in parts.iter().enumerate() {
                     f.write_str(if index > 0 { ", " } else { "" })?;
-                    write!(f, "{share}: ")?;
+                    write!(f, "{}: ", written(*share))?;
                     law.write(f, Bond::Sum)?;
                 }
                 f.write_str(")")

@@ -1,3 +1,5 @@
+//! What is drawn has the law that was asked for, and comes again from its seed.
+
 use super::*;
 use assay_stats::{autocorrelation, descriptive};
 use proptest::prelude::*;

@@ -14,6 +14,8 @@ use assay_stats::{autocorrelation, descriptive};
 
 /// Confidence of the intervals whose upper end is taken.
 const CONFIDENCE: f64 = 0.95;
+/// Values whose law stands for that of all: more change no answer, only its price.
+const KEPT: usize = 20_000;
 /// Fewer values say nothing about their spread.
 const FEWEST: usize = 3;
 
@@ -102,6 +104,17 @@ pub struct Series {
 }
 
 impl Series {
+    /// Of values in any order; of very many, order statistics at even distances.
+    fn of(kind: Kind, values: Vec<f64>) -> Self {
+        if values.len() <= KEPT {
+            return Self { kind, values };
+        }
+        let sorted = descriptive::sorted(&values);
+        let apart = sorted.len() as f64 / KEPT as f64;
+        let kept = (0..KEPT).map(|i| sorted[((i as f64 + 0.5) * apart) as usize]);
+        Self { kind, values: kept.collect() }
+    }
+
     /// Beside the same law, shifted; `None` for too few values.
     pub fn shifted(&self, delta: f64) -> Option<ShiftedPilot> {
         match self.kind {
@@ -165,7 +178,7 @@ impl Pilot {
             spreads,
         };
         let values = all.into_iter().nth(noisiest).map(|(_, values)| values).unwrap_or_default();
-        Ok((pilot, Series { kind, values }))
+        Ok((pilot, Series::of(kind, values)))
     }
 }
 

@@ -63,7 +63,8 @@ fn explained(found: &mut Vec<Finding>, portrait: &Portrait) {
         found[at].severity = found[at].severity.max(finding.severity);
         told.push(word);
     }
-    found[at].message += &format!("; the {} of the whole comes from that", told.join(" and the "));
+    let come = if told.len() > 1 { "come" } else { "comes" };
+    found[at].message += &format!("; the {} of the whole {come} from that", told.join(" and the "));
     found.retain(|finding| !calm(&finding.code));
 }
 

@@ -20,6 +20,8 @@ const DIP_LEVEL: f64 = 0.02;
 const VALLEY: f64 = 0.8;
 /// A mode holds at least this share of the values.
 const FEWEST_SHARE: f64 = 0.02;
+/// Values in fewer steps than these from end to end are single heaps, which smoothing would only hide: they have no density.
+const FEWEST_STEPS: f64 = 8.0;
 /// Fewer values have no modes to speak of.
 const FEWEST: usize = 20;
 
@@ -91,7 +93,8 @@ impl Shape {
         let coarse = step.filter(|_| is_coarse(sorted)).unwrap_or(0.0);
         let bandwidth =
             bandwidths.best().map(|h| h.max(coarse)).filter(|h| *h > 0.0 && width > 0.0);
-        let density = bandwidth.and_then(|h| density::estimate(seen, h, POINTS));
+        let smooth = coarse * FEWEST_STEPS <= high - low;
+        let density = bandwidth.filter(|_| smooth).and_then(|h| density::estimate(seen, h, POINTS));
         Self { low, high, below, above, counts, density, bandwidth }
     }
 }

@@ -1,3 +1,5 @@
+//! What a portrait shows of series whose shape is known.
+
 use super::*;
 use assay_data::Unit;
 
@@ -73,7 +75,7 @@ fn a_warm_up_and_a_change_for_the_worse_are_told_apart() {
     // What the warm-up brought with it is told once.
     assert_eq!(codes(&warm), ["WARM_UP", "NOT_NORMAL"]);
     let told = &warm.findings[0];
-    assert!(told.message.ends_with("of the whole comes from that"), "{told:?}");
+    assert!(told.message.ends_with(" from that"), "{told:?}");
     assert!(told.evidence.iter().any(|(key, _)| key == "drift" || key == "effective"));
     // Where the rest hangs together too, that is told beside it.
     let mut before = 0.0;

@@ -63,7 +63,7 @@ fn refer_to(samples: &mut Samples, name: &str) -> anyhow::Result<()> {
 
 /// Reads, analyses, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    present::check_exports(&args.show)?;
+    present::check_exports(&args.show, &args.files, None)?;
     let asked = args.protocol.options();
     if asked.is_some() {
         present::check_protocol_exports(&args.show)?;

@@ -1,9 +1,11 @@
 //! `assay describe`: everything about series by themselves, before anything is compared.
 
 use crate::args::{LookArgs, PageArgs, ReadingArgs, confidence};
+use crate::present::pages::Beside;
+use crate::progress::Work;
 use crate::{Ending, output, present};
 use anyhow::Context;
-use assay_analysis::portrait::{self, Options};
+use assay_analysis::portrait::{self, Options, Portrait};
 use assay_data::{Samples, import};
 use assay_report::{describe, describe_json, json};
 use std::path::PathBuf;
@@ -58,8 +60,16 @@ struct WhatArgs {
     seed: Option<u64>,
 }
 
+/// The share of the work that reading is, about.
+const READING: f64 = 0.2;
+
 /// Writes the page and the plots of series that are compared with nobody.
-fn write_pages(args: &Args, samples: &Samples, meta: &json::Meta) -> anyhow::Result<()> {
+fn write_pages(
+    args: &Args,
+    samples: &Samples,
+    portraits: &[Portrait],
+    meta: &json::Meta,
+) -> anyhow::Result<()> {
     if args.pages.report.is_none() && args.pages.plots.is_none() {
         return Ok(());
     }
@@ -71,12 +81,16 @@ fn write_pages(args: &Args, samples: &Samples, meta: &json::Meta) -> anyhow::Res
         ..assay_analysis::Options::default()
     };
     let analysis = assay_analysis::analyse(&apart, &options)?;
-    present::pages::write(&analysis, &apart, &[], meta, &args.pages, args.look.quiet)
+    let beside = Beside { portraits, ..Beside::default() };
+    present::pages::write(&analysis, &apart, beside, meta, &args.pages, args.look.quiet)
 }
 
 /// Reads, draws, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let page = args.pages.report.as_deref().map(|path| ("--report", path));
+    present::outputs::check(&args.files, &page.into_iter().collect::<Vec<_>>())?;
     present::pages::check(&args.pages)?;
+    let work = Work::new(args.look.quiet);
     let samples = import::load(&args.files, &args.reading.options())?;
     let defaults = Options::default();
     let options = Options {
@@ -85,7 +99,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         all: args.what.all,
         seed: args.what.seed.unwrap_or(defaults.seed),
     };
-    let portraits = portrait::of_samples(&samples, &options).with_context(|| {
+    let what = format!("describing {} values", samples.len());
+    let portraits = portrait::of_samples_telling(&samples, &options, &mut |share| {
+        work.show(&what, READING + (1.0 - READING) * share);
+    });
+    work.end();
+    let portraits = portraits.with_context(|| {
         args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
@@ -94,7 +113,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         argv: samples.argv.clone(),
         file: file.map(|path| path.display().to_string()),
     };
-    let written = write_pages(args, &samples, &meta);
+    let written = write_pages(args, &samples, &portraits.series, &meta);
     if args.look.json {
         output::print(&format!("{:#}\n", describe_json::render(&portraits, &meta)))?;
     } else {

@@ -2,12 +2,13 @@
 //!
 //! Reads numbers or a pilot, asks the analysis, shows. Nothing is computed here.
 
-use crate::args::{LookArgs, ReadingArgs};
-use crate::{Ending, output, present};
+use crate::args::{LookArgs, ReadingArgs, chance, threshold};
+use crate::{Ending, calibrated, output, present};
 use anyhow::{Context, bail};
 use assay_analysis::planning::{Alternative, Asked, Kind, Measure, from_numbers, from_pilot};
 use assay_data::unit::{Quantity, parse_quantity};
-use assay_data::{Threshold, Unit, import};
+use assay_data::{Environment, Threshold, Unit, import};
+use assay_measure::environment;
 use assay_report::{json::Meta, planning as report};
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -32,27 +33,35 @@ pub(crate) struct Args {
     n: Option<f64>,
 
     /// The difference to find: a number, an amount such as 50us, or a percentage (of the reference, with a pilot)
-    #[arg(long, visible_alias = "threshold", value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     delta: Option<Size>,
+
+    /// The same as `assay compare` takes it: a percentage, or an amount with its unit
+    #[arg(long, value_name = "SIZE", value_parser = threshold, conflicts_with = "delta")]
+    threshold: Option<Threshold>,
 
     /// The standard deviation of the values (of pairs, of their differences), in the unit of --delta
     #[arg(long, value_name = "SIZE", value_parser = size)]
     sd: Option<Size>,
 
-    /// The significance: how often a difference may be found where there is none [default: 0.05]
-    #[arg(long, visible_alias = "sig-level", value_name = "CHANCE", value_parser = chance)]
+    /// The significance: how often a difference may be found where there is none [default: 5%; --protocol takes 1%]
+    #[arg(long, visible_alias = "sig-level", value_name = "SHARE", value_parser = chance)]
     alpha: Option<f64>,
 
-    /// The power: how often the difference must be found [default: 0.8]
-    #[arg(long, value_name = "CHANCE", value_parser = chance)]
+    /// The power: how often the difference must be found [default: 80%; --protocol takes 95%]
+    #[arg(long, value_name = "SHARE", value_parser = chance)]
     power: Option<f64>,
 
     /// Samples measured before: .assay, columns of numbers, or CSV; may be given for each of several files
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pilot: Vec<PathBuf>,
 
-    /// Plan blocks, each of which measures both
-    #[arg(long, requires = "pilot")]
+    /// The metric of the pilot to plan for [default: the one that decided there, else the first]
+    #[arg(long, value_name = "METRIC", requires = "pilot")]
+    primary: Option<String>,
+
+    /// Plan blocks, each of which measures both; their differences count to either side
+    #[arg(long, requires = "pilot", conflicts_with_all = ["alternative", "kind", "strict"])]
     blocks: bool,
 
     /// Which differences count: to either side, only larger values, or only smaller ones
@@ -119,7 +128,8 @@ struct Size {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let planning = if args.pilot.is_empty() {
         let (asked, measure) = numbers(args)?;
-        from_numbers(asked, measure)?
+        let machine = Environment::from_facts(environment::capture());
+        from_numbers(asked, measure)?.on(&calibrated::facts(&machine))
     } else {
         let samples = import::load(&args.pilot, &args.reading.options())?;
         let unit_of = |metric: Option<&str>| {
@@ -130,8 +140,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
                 |index| Some(samples.metrics[index].unit.clone()),
             )
         };
-        // The name given to the numbers of a file that has none is the metric's.
-        let metric = args.reading.metric.as_deref();
+        let metric = args.primary.as_deref();
         let unit = unit_of(metric).unwrap_or_default();
         let asked = of_pilot(args, &unit)?;
         from_pilot(asked, &samples, metric).with_context(|| {
@@ -182,7 +191,7 @@ fn numbers(args: &Args) -> anyhow::Result<(Asked, Measure)> {
             None => (size.value * factor, Measure::Unit(bare.clone())),
         })
     };
-    let (delta, sd) = (read(&args.delta), read(&args.sd));
+    let (delta, sd) = (read(&difference(args)), read(&args.sd));
     if let (Some((_, delta)), Some((_, sd))) = (&delta, &sd)
         && delta != sd
     {
@@ -194,7 +203,7 @@ fn numbers(args: &Args) -> anyhow::Result<(Asked, Measure)> {
     }
     let measure =
         delta.as_ref().or(sd.as_ref()).map_or(Measure::Unit(bare), |(_, measure)| measure.clone());
-    let delta = delta.map(|(value, measure)| threshold(value, measure));
+    let delta = delta.map(|(value, measure)| of_size(value, measure));
     Ok((asked(args, delta, sd.map(|(value, _)| value)), measure))
 }
 
@@ -211,7 +220,7 @@ fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<Asked> {
         None => Ok((size.value, Measure::Unit(unit.clone()))),
         Some(measure) => Ok((size.value, measure.clone())),
     };
-    let delta = args.delta.as_ref().map(|size| amount("--delta", size)).transpose()?;
+    let delta = difference(args).map(|size| amount("--delta", &size)).transpose()?;
     let sd = match args.sd.as_ref().map(|size| amount("--sd", size)).transpose()? {
         Some((value, measure)) if measure == Measure::Unit(unit.clone()) => Some(value),
         Some((_, measure)) => bail!(
@@ -221,10 +230,21 @@ fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<Asked> {
         ),
         None => None,
     };
-    Ok(asked(args, delta.map(|(value, measure)| threshold(value, measure)), sd))
+    Ok(asked(args, delta.map(|(value, measure)| of_size(value, measure)), sd))
 }
 
-fn threshold(value: f64, measure: Measure) -> Threshold {
+/// The difference to find, under either of its names.
+fn difference(args: &Args) -> Option<Size> {
+    let threshold = args.threshold.as_ref().map(|threshold| match threshold {
+        Threshold::Relative(share) => Size { value: *share, measure: Some(Measure::Fraction) },
+        Threshold::Absolute { value, unit } => {
+            Size { value: *value, measure: Some(Measure::Unit(unit.clone())) }
+        }
+    });
+    threshold.or_else(|| args.delta.clone())
+}
+
+fn of_size(value: f64, measure: Measure) -> Threshold {
     match measure {
         Measure::Fraction => Threshold::Relative(value),
         Measure::Unit(unit) => Threshold::Absolute { value, unit },
@@ -244,7 +264,7 @@ fn bare_unit(symbol: &str) -> anyhow::Result<(f64, Unit)> {
     match parse_quantity(&format!("1{symbol}")) {
         Ok(Quantity::Amount(factor, unit)) => Ok((factor, unit)),
         _ => bail!(
-            "--unit {symbol}: not a unit that is known here; known are ns, us, ms, s, min, h, B, KiB, MiB, GiB"
+            "--unit {symbol}: not a unit that is known here; known are ns, us, ms, s, min, h, B, KiB, MiB, GiB, /s"
         ),
     }
 }
@@ -260,18 +280,6 @@ fn size(text: &str) -> Result<Size, String> {
     } else {
         Err("it must be more than nothing: it is a size, and --alternative says to which side"
             .to_owned())
-    }
-}
-
-fn chance(text: &str) -> Result<f64, String> {
-    let chance = match parse_quantity(text).map_err(|e| e.to_string())? {
-        Quantity::Fraction(chance) | Quantity::Bare(chance) => chance,
-        Quantity::Amount(..) => f64::NAN,
-    };
-    if chance > 0.0 && chance < 1.0 {
-        Ok(chance)
-    } else {
-        Err("write a chance between 0 and 1, like `0.05` or `5%`".to_owned())
     }
 }
 
@@ -291,12 +299,6 @@ mod tests {
         assert_eq!(size("5").map(|s| s.measure), Ok(None));
         assert_eq!(size("5%").map(|s| s.measure), Ok(Some(Measure::Fraction)));
         assert!(size("0").is_err() && size("-1ms").is_err() && size("x").is_err());
-    }
-
-    #[test]
-    fn chances_lie_between_never_and_always() {
-        assert_eq!(chance("5%"), Ok(0.05));
-        assert!(chance("5").is_err() && chance("0").is_err() && chance("1ms").is_err());
     }
 
     #[test]

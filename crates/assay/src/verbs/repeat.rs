@@ -11,7 +11,7 @@ use assay_data::{Environment, Samples, assay_file};
 use assay_report::replication::{ReplicationReport, json, render};
 use assay_report::terminal;
 use clap::{ArgAction, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `assay repeat`.
 #[derive(clap::Args, Debug)]
@@ -79,14 +79,9 @@ enum FailIf {
 
 /// Measures again, compares, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    present::check_exports(&args.show)?;
+    present::check_exports(&args.show, std::slice::from_ref(&args.file), args.save.as_deref())?;
     if let Some(path) = &args.save {
         store::check_named("--save", path)?;
-        anyhow::ensure!(
-            !is_same_file(path, &args.file),
-            "--save {}: that is the run that is to be repeated; give the new one a file of its own",
-            path.display()
-        );
     }
     let recorded = assay_file::read(&args.file)?;
     let then =
@@ -104,10 +99,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     let then = then?;
     run::again(wanted, &|_, session, record| decide(args, &recorded, &then, session, record))
-}
-
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// Holds both runs side by side and shows them; nothing when nothing was measured.

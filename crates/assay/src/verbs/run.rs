@@ -150,7 +150,8 @@ struct KeepArgs {
 
 /// Measures, records, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    present::check_exports(&args.show)?;
+    let resumed: Vec<PathBuf> = args.keep.resume.iter().cloned().collect();
+    present::check_exports(&args.show, &resumed, args.keep.save.as_deref())?;
     if let Some(path) = &args.keep.save {
         store::check_named("--save", path)?;
     }

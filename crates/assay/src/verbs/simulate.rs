@@ -3,9 +3,11 @@
 //! Numbers that were made up say so: law, seed and command line stand in the file itself. What the numbers are is decided in
 //! `assay_analysis::mock`; here they are only asked for and written.
 
-use crate::{Ending, present, seed, store};
+use crate::{Ending, output, present, seed, store, whole_file};
 use anyhow::{Context, bail, ensure};
-use assay_analysis::mock::{Change, Drawn, Law, Numbers, Outliers, Recipe, Simulation, Tick};
+use assay_analysis::mock::{
+    Change, Drawn, Law, Numbers, Outliers, Recipe, Simulation, Tick, written,
+};
 use assay_data::assay_file::{Header, Writer};
 use assay_data::{
     Better, Metric, Observation, Plan, Samples, StopReason, StopRule, Subject, Threshold, Unit,
@@ -64,6 +66,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
 
+    /// Print as JSON what was written into --out (fields: docs/reference/json.md)
+    #[arg(long, requires = "out")]
+    json: bool,
+
     #[command(flatten)]
     trouble: TroubleArgs,
 }
@@ -115,9 +121,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.out {
         Some(path) => {
             check_place(path, &form)?;
-            let failed = || format!("cannot write {}", path.display());
-            let file = File::create(path).with_context(failed)?;
-            made.write(simulation, &form, BufWriter::new(file)).with_context(failed)?;
+            // Numbers that end half way, as where a law overflows, must not look like all that were asked for.
+            whole_file::write(path, |out| made.write(simulation, &form, out))
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            if args.json {
+                output::print(&format!("{:#}\n", made.report(path)))?;
+            }
         }
         None => match made.write(simulation, &form, BufWriter::new(io::stdout().lock())) {
             // A reader that has seen enough is no error.
@@ -249,7 +258,7 @@ impl Made<'_> {
                     writeln!(out, "{metric}")?;
                 }
                 for drawn in simulation {
-                    writeln!(out, "{}", shown(drawn?.value))?;
+                    writeln!(out, "{}", written(drawn?.value))?;
                 }
             }
             Form::Columns => self.columns(simulation, &mut out)?,
@@ -264,6 +273,25 @@ impl Made<'_> {
             Form::Samples => self.sample_file(simulation, &mut out)?,
         }
         Ok(out.flush()?)
+    }
+
+    /// What was written, and how it can be had again, as `docs/reference/json.md` describes it.
+    fn report(&self, path: &Path) -> serde_json::Value {
+        let subjects = self.recipe.subjects.iter();
+        serde_json::json!({
+            "assay": assay_report::json::VERSION,
+            "file": path.display().to_string(),
+            "n": self.recipe.count,
+            "subjects": subjects
+                .map(|(name, law)| serde_json::json!({ "name": name, "law": law.to_string() }))
+                .collect::<Vec<_>>(),
+            "blocks": self.recipe.blocks,
+            "unit": self.numbers.unit.symbol(),
+            "metric": self.args.metric.as_deref().unwrap_or("value"),
+            "seed": self.recipe.seed,
+            "tool": present::TOOL,
+            "argv": present::argv(),
+        })
     }
 
     /// Says what the numbers are and how they can be had again.
@@ -298,7 +326,7 @@ impl Made<'_> {
         let names: Vec<String> = self.recipe.subjects.iter().map(|(name, _)| cell(name)).collect();
         writeln!(out, "{}", names.join(","))?;
         for row in 0..self.recipe.count as usize {
-            let cells: Vec<String> = columns.iter().map(|column| shown(column[row])).collect();
+            let cells: Vec<String> = columns.iter().map(|column| written(column[row])).collect();
             writeln!(out, "{}", cells.join(","))?;
         }
         Ok(())
@@ -350,16 +378,6 @@ impl Made<'_> {
             values: vec![self.numbers.to_base(drawn.value)],
             ..Observation::default()
         }
-    }
-}
-
-/// A number that reads back to the same double; with an exponent where it would have a long row of zeros.
-fn shown(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 || (1e-5..1e16).contains(&size) {
-        value.to_string()
-    } else {
-        format!("{value:e}")
     }
 }
 

@@ -20,7 +20,7 @@ const RENAMED: [(&str, &str); 10] = [
 ];
 
 /// What is R's alone: its words, its search with a coarse tolerance, and a root that may lie
-/// anywhere in a step.
+/// anywhere in a step, beside which the median of the differences is compared.
 const LEFT_OUT: [&str; 5] =
     ["warnings", "method", "order_stat", "r_default_call_tol1e4", "estimate_root"];
 
@@ -32,6 +32,44 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
+/// How large the numbers of a case are.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// From the smallest value to the largest.
+    range: f64,
+    /// How far the two middle averages of the pairs' differences are apart: R's root may be any
+    /// number between them. 0 without pairs.
+    gap: f64,
+}
+
+impl Scale {
+    fn of(samples: &[Vec<f64>]) -> Self {
+        let all = || samples.iter().flatten().copied();
+        let (low, high) = all().fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)));
+        let gap = match samples {
+            [a, b] if a.len() == b.len() => middle_gap(a, b),
+            _ => 0.0,
+        };
+        Self { range: high - low, gap }
+    }
+}
+
+/// The width of the flat stretch in which the statistic of signed ranks is at its middle.
+fn middle_gap(a: &[f64], b: &[f64]) -> f64 {
+    let used: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).filter(|d| *d != 0.0).collect();
+    let mut averages: Vec<f64> = Vec::new();
+    for (i, x) in used.iter().enumerate() {
+        averages.extend(used[i..].iter().map(|y| (x + y) / 2.0));
+    }
+    if averages.is_empty() {
+        return 0.0;
+    }
+    let middle = averages.len() / 2;
+    let (below, &mut upper, _) = averages.select_nth_unstable_by(middle, f64::total_cmp);
+    // Of an odd number the middle one is a root, and so is what lies up to its neighbours.
+    upper - below.iter().copied().reduce(f64::max).unwrap_or(upper)
+}
+
 #[derive(Default)]
 struct Ledger {
     compared: usize,
@@ -39,7 +77,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    fn walk(&mut self, path: &str, expected: &Value, found: &Value, range: f64) {
+    fn walk(&mut self, path: &str, expected: &Value, found: &Value, scale: Scale) {
         match expected {
             // What R refuses has no answer here either.
             Value::Object(map) if map.contains_key("error") => {
@@ -51,25 +89,31 @@ impl Ledger {
                     let renamed = RENAMED.iter().find(|(theirs, _)| theirs == key);
                     let key = renamed.map_or(key.as_str(), |(_, ours)| ours);
                     let inner = found.get(key).unwrap_or(&Value::Null);
-                    self.walk(&format!("{path}.{key}"), value, inner, range);
+                    self.walk(&format!("{path}.{key}"), value, inner, scale);
                 }
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     let end = ["lower", "upper"].get(index).and_then(|end| found.get(end));
                     let inner = end.or_else(|| found.get(index)).unwrap_or(&Value::Null);
-                    self.walk(&format!("{path}[{index}]"), item, inner, range);
+                    self.walk(&format!("{path}[{index}]"), item, inner, scale);
                 }
             }
             _ => match number(expected) {
                 Some(theirs) if theirs.is_finite() => {
-                    // Ends that R's root finder found; roots may lie anywhere in a step.
+                    // Ends that R's root finder found; its root may lie anywhere in a step.
                     let searched = path.contains(".asymptotic") && path.ends_with(']');
                     let root = path.ends_with("asymptotic_ci.estimate");
-                    let absolute = if searched { 1e-8 * range } else { 1e-11 };
+                    let absolute = match (searched, root) {
+                        (true, _) => 1e-8 * scale.range,
+                        (_, true) => scale.gap + 1e-11 * scale.range,
+                        // Small data have small differences, and numbers without a unit are
+                        // near to 1.
+                        _ => 1e-12 * scale.range.min(1.0),
+                    };
                     let allowed = absolute.max(1e-9 * theirs.abs());
                     let near = found.as_f64().is_some_and(|f| (f - theirs).abs() <= allowed);
-                    self.check(near || (root && found.is_number()), path, expected, found);
+                    self.check(near, path, expected, found);
                 }
                 Some(_) => self.check(found.is_null(), path, expected, found),
                 None => self.check(found == expected, path, expected, found),
@@ -93,15 +137,13 @@ fn compare(directory: &Path) -> Ledger {
     let room = Room::new();
     for (case, expected) in cases.iter().filter(|(case, _)| case.contains('|')) {
         let mut files: Vec<PathBuf> = Vec::new();
-        let (mut low, mut high) = (f64::MAX, f64::MIN);
+        let mut samples: Vec<Vec<f64>> = Vec::new();
         for name in case.split('|') {
             let Ok(text) = std::fs::read_to_string(directory.join(format!("data/{name}.txt")))
             else {
                 continue;
             };
-            for value in text.lines().map(|line| line.trim().parse::<f64>().unwrap()) {
-                (low, high) = (low.min(value), high.max(value));
-            }
+            samples.push(text.lines().map(|line| line.trim().parse().unwrap()).collect());
             // A file of the room, so that subjects are called as in the expected values.
             room.write(name, &text);
             files.push(PathBuf::from(name));
@@ -119,7 +161,7 @@ fn compare(directory: &Path) -> Ledger {
         arguments.extend(files.iter().filter_map(|file| file.to_str()));
         let report = room.json(&arguments);
         let found = if two { &report["comparisons"][0]["all"] } else { &report["groups"] };
-        ledger.walk(case, expected, found, high - low);
+        ledger.walk(case, expected, found, Scale::of(&samples));
     }
     ledger
 }

@@ -101,6 +101,45 @@ fn pairs_are_planned_by_their_differences() {
 }
 
 #[test]
+fn a_calibrated_machine_tells_how_long_a_percentage_takes() {
+    let room = Room::new();
+    let asked = ["plan", "--delta", "1%", "--sd", "3%"];
+    room.run(&asked).ends(0).shows("`assay calibrate` finds out");
+    assert!(room.json(&asked)["here"].is_null());
+    let amounts = room.run(&["plan", "--delta", "1ms", "--sd", "3ms"]).ends(0);
+    assert!(!amounts.stdout.contains("calibrate"), "{}", amounts.stdout);
+}
+
+#[test]
+fn the_metric_of_a_pilot_is_chosen_by_primary() {
+    let room = Room::new();
+    let pilot = data("sorting.assay");
+    let asked = ["plan", "--pilot", &pilot, "--threshold", "1%"];
+    let metric = |more: &[&str]| room.json(&[&asked[..], more].concat())["pilot"]["metric"].clone();
+    assert_eq!(metric(&[]), "wall");
+    assert_eq!(metric(&["--primary", "cpu"]), "cpu");
+    room.run(&[&asked[..], &["--primary", "colour"]].concat())
+        .ends(2)
+        .complains("no metric `colour`");
+    let lognormal = data("lnorm_a.txt");
+    let named = ["plan", "--pilot", &lognormal, "--metric", "latency", "--delta", "1%"];
+    assert_eq!(room.json(&named)["pilot"]["metric"], "latency");
+}
+
+#[test]
+fn a_threshold_is_read_as_everywhere() {
+    let room = Room::new();
+    let (a, b) = (data("lnorm_a.txt"), data("lnorm_b.txt"));
+    for verb in [&["compare", a.as_str(), b.as_str()][..], &["plan", "--pilot", a.as_str()]] {
+        let with = |threshold| [verb, &["--threshold", threshold]].concat();
+        room.run(&with("2")).ends(2).complains("`2` of what?").complains("`2units`");
+        room.run(&with("2units")).ends(0);
+    }
+    let plan = |option| room.json(&["plan", "--pilot", &a, option, "2units"])["rank"].clone();
+    assert_eq!(plan("--threshold"), plan("--delta"));
+}
+
+#[test]
 fn what_can_not_be_planned_is_told_with_what_to_do() {
     let room = Room::new();
     let (lognormal, constant) = (data("lnorm_a.txt"), data("const_a.txt"));
@@ -124,6 +163,10 @@ fn what_can_not_be_planned_is_told_with_what_to_do() {
         (&["--delta", "1%", "--pilot", &constant], "all values of the pilot are equal"),
         (&["--delta", "1%", "--pilot", "nowhere.txt"], "nowhere.txt"),
         (&["--delta", "1", "--sd", "1", "--blocks"], "--pilot"),
+        (&["--pilot", "a.assay", "--blocks", "--alternative", "less"], "cannot be used with"),
+        (&["--pilot", "a.assay", "--blocks", "--type", "paired"], "cannot be used with"),
+        (&["--pilot", "a.assay", "--blocks", "--strict"], "cannot be used with"),
+        (&["--delta", "1ms", "--threshold", "1ms"], "cannot be used with"),
     ] {
         let ended = room.run(&[&["plan"], arguments].concat()).ends(2);
         assert!(ended.stderr.contains(told), "{arguments:?}: {}", ended.stderr);

@@ -30,6 +30,25 @@ fn without_a_verb_or_with_a_wrong_one_there_is_help() {
 }
 
 #[test]
+fn what_is_written_never_takes_the_place_of_what_is_read() {
+    let room = Room::new();
+    room.write("a.txt", "1\n2\n3\n4\n");
+    room.write("b.txt", "2\n3\n4\n5\n");
+    room.write("c.csv", "x\n1\n2\n");
+    let refused: [&[&str]; 3] = [
+        &["compare", "a.txt", "b.txt", "--report", "b.txt"],
+        &["describe", "a.txt", "--report", "./a.txt"],
+        &["compare", "c.csv", "--export", "c.csv"],
+    ];
+    for arguments in refused {
+        room.run(arguments).ends(2).complains("which is read");
+    }
+    let twice = ["run", "--save", "r.assay", "--report", "r.assay", "true"];
+    room.run(&twice).ends(2).complains("--save names the same file");
+    assert_eq!(room.read("b.txt"), "2\n3\n4\n5\n");
+}
+
+#[test]
 fn a_terminal_of_20_columns_is_filled_and_not_exceeded() {
     let room = Room::new();
     let mut run = room.assay(&["run", "--no-save", "-n", "6", "true", "sleep 0.02"]);

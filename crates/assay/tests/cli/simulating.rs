@@ -140,6 +140,41 @@ fn a_file_of_something_else_is_not_overwritten() {
 }
 
 #[test]
+fn numbers_that_end_half_way_leave_what_was_there() {
+    let room = Room::new();
+    // Beyond the buffer of a file, one value is too large.
+    let law = "mix(0.9999: 1, 0.0001: lognormal(9999, 1))";
+    let words = ["simulate", "-n", "200000", "--seed", "1", "--law", law, "--out", "x.txt"];
+    room.run(&words).ends(2).complains("x.txt");
+    assert!(!room.path("x.txt").exists());
+    room.run(&["simulate", "--law", "2", "-n", "2", "--out", "x.txt"]).ends(0);
+    room.run(&words).ends(2);
+    assert_eq!(numbers(&room.read("x.txt")), [2.0, 2.0]);
+}
+
+#[test]
+fn huge_numbers_are_told_with_an_exponent() {
+    let room = Room::new();
+    let ended = room.run(&["simulate", "--law", "1e308 * 1e308"]).ends(2).complains("1e308");
+    assert!(!ended.stderr.contains("000000"), "{}", ended.stderr);
+    let text = room.run(&["simulate", "--law", "uniform(1e-300, 1e300)", "-n", "1"]).ends(0).stdout;
+    assert!(text.contains("# law: uniform(1e-300, 1e300)"), "{text}");
+}
+
+#[test]
+fn json_tells_what_was_written_where() {
+    let room = Room::new();
+    let written = room.json(&[
+        "simulate", "-n", "9", "--law", LOG, "--seed", "7", "--unit", "ms", "--out", "a.txt",
+    ]);
+    assert_eq!((&written["file"], &written["n"]), (&"a.txt".into(), &9.into()));
+    assert_eq!(written["subjects"][0]["law"], LOG);
+    assert_eq!((&written["seed"], &written["unit"]), (&7.into(), &"s".into()));
+    assert_eq!(numbers(&room.read("a.txt")).len(), 9);
+    room.run(&["simulate", "--law", "1", "--json"]).ends(2).complains("--out");
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let room = Room::new();
     let line =

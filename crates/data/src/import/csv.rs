@@ -79,7 +79,9 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportError {
     match (error, first) {
         (ImportError::WhichColumn { place, problem }, &[whole, fraction])
-            if separator == b',' && fraction.bytes().all(|b| b.is_ascii_digit()) =>
+            if separator == b','
+                && whole.parse::<f64>().is_ok()
+                && fraction.bytes().all(|b| b.is_ascii_digit()) =>
         {
             let problem = format!(
                 "{problem}; if this is one number with a decimal comma, write it with a point: `{whole}.{fraction}`"

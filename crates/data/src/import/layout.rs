@@ -8,7 +8,7 @@ use super::number::{Conversion, looks_like_number};
 use super::{ColumnRef, Context, ImportError, Part};
 use crate::read_error::{Place, ReadError};
 use crate::samples::{Better, Metric, Samples, Subject};
-use crate::unit::Unit;
+use crate::unit::{Unit, unit_of_symbol};
 use std::collections::HashMap;
 
 /// Name of the metric of numbers that have none.
@@ -47,7 +47,13 @@ impl<'a> Gatherer<'a> {
         let options = context.options;
         let conversion = Conversion::from_symbol(options.unit.as_deref());
         let named_by_header = match layout {
-            Layout::Single { value } | Layout::Long { value, .. } if has_header => first[value],
+            // Beside a unit that was given, a header such as `ms` says nothing of what was measured.
+            Layout::Single { value } | Layout::Long { value, .. }
+                if has_header
+                    && (options.unit.is_none() || unit_of_symbol(first[value]).is_none()) =>
+            {
+                first[value]
+            }
             _ => UNNAMED,
         };
         let metric = Metric {

@@ -152,7 +152,7 @@ fn a_long_table_has_a_subject_per_name_in_order_of_appearance() {
     let samples = bytes(with_header, &options(Some("type"), Some("ns"), Some("ns"))).unwrap();
     assert_eq!(names(&samples), ["map", "array"]);
     assert_eq!(samples.series(0, 0).values, [1.5e-6, 2e-9]);
-    assert_eq!(samples.metrics[0], Metric::lower("ns", Unit::Second));
+    assert_eq!(samples.metrics[0], Metric::lower("value", Unit::Second));
     let text = "# runs: 3\nmap,1500\narray,7\n# cpu: old\nmap,2\n";
     let samples = bytes(text, &options(Some("1"), Some("2"), Some("ns"))).unwrap();
     assert_eq!(samples.series(0, 0).values, [1.5e-6, 2e-9]);

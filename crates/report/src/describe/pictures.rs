@@ -62,9 +62,9 @@ fn column_of(p: &Portrait, value: f64, columns: usize) -> Option<usize> {
     (0.0..=1.0).contains(&place).then(|| ((place * columns as f64) as usize).min(columns - 1))
 }
 
-/// The smoothed density.
+/// The smoothed density, or the heaps themselves where values come in few steps.
 pub(super) fn density(page: &mut Page, p: &Portrait) {
-    let Some(density) = &p.shape.density else { return };
+    let Some(density) = &p.shape.density else { return heaps(page, p) };
     let columns = columns(page);
     let last = density.x.len() - 1;
     let at = |column: usize| {
@@ -77,6 +77,22 @@ pub(super) fn density(page: &mut Page, p: &Portrait) {
         heights.iter().map(|h| if most > 0.0 { h / most } else { 0.0 }).collect();
     for text in area(page, &scaled, DENSITY_LINES) {
         line(page, "", Tone::Plain, text);
+    }
+}
+
+fn heaps(page: &mut Page, p: &Portrait) {
+    let counts = &p.shape.counts;
+    let mut heights = vec![0.0; columns(page)];
+    let columns = heights.len();
+    for (bin, count) in counts.iter().enumerate() {
+        heights[bin * columns / counts.len()] += f64::from(*count);
+    }
+    let most = heights.iter().copied().fold(0.0, f64::max);
+    if most > 0.0 {
+        heights.iter_mut().for_each(|height| *height /= most);
+        for text in area(page, &heights, DENSITY_LINES) {
+            line(page, "", Tone::Plain, text);
+        }
     }
 }
 

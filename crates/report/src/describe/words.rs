@@ -13,6 +13,8 @@ const TAILS_FROM: usize = 20;
 const STEPPED_BELOW: f64 = 0.8;
 /// told where they are at least this share of the median: finer ones are the rounding of whoever wrote the file.
 const SMALLEST_STEP: f64 = 1e-6;
+/// What a unit may cost in units of the level below it, for an example.
+const DEAR: f64 = 100.0;
 /// An excess kurtosis this near that of a law is called the same.
 const NEAR: f64 = 0.5;
 
@@ -39,6 +41,12 @@ pub(super) fn course(p: &Portrait, column: &Column) -> String {
         SteadyLabel::NoSteadyState => "no steady state",
     };
     format!("{told}; medians: {}{more}", listed.join(", then "))
+}
+
+/// Every value, of few.
+pub(super) fn listed(p: &Portrait, column: &Column) -> String {
+    let values: Vec<String> = p.course.iter().map(|slice| column.number(slice.median)).collect();
+    format!("{}{}", values.join(" · "), column.suffix())
 }
 
 fn unseen_changes(p: &Portrait) -> String {
@@ -130,6 +138,8 @@ fn modes(p: &Portrait, column: &Column) -> Option<String> {
     let dip = p.tests.dip.map_or_else(String::new, |dip| format!("dip test {}", p_value(dip.p)));
     match p.modes.as_slice() {
         [] => None,
+        // Of few values nobody can tell, and one heap is what there is unless something speaks for more.
+        [_] if p.description.n < TAILS_FROM => None,
         [only] => Some(format!("one mode, near {} ({dip})", column.with_unit(only.at))),
         several => {
             let count = match several.len() {
@@ -219,6 +229,7 @@ fn named(name: &str, count: f64) -> String {
 fn advice(found: &Nested, outer: &str) -> String {
     let twice = format!("twice as many {outer} make that interval about 29 % narrower");
     let gained = found.most_gained();
+    let (even, dear) = (found.best_repetitions(1.0), found.best_repetitions(DEAR));
     let mut told = vec![twice];
     for (index, name) in found.names.iter().enumerate().skip(1) {
         let above = &found.names[index - 1];
@@ -226,12 +237,10 @@ fn advice(found: &Nested, outer: &str) -> String {
             share if share < 0.01 => "change nothing".to_owned(),
             share => format!("at most {}, however many", number::percent(share)),
         };
-        let best = found.best_repetitions().get(index - 1).copied().flatten();
-        let best = best.map_or_else(String::new, |best| {
-            let best = best.round().max(1.0);
+        let best = |of: &[Option<f64>]| of.get(index - 1).copied().flatten();
+        let best = best(&even).zip(best(&dear)).map_or_else(String::new, |(even, dear)| {
             format!(
-                " (best is {best:.0} if one more {above} costs as much as one more {name}, {:.0} if it costs 100 times as much)",
-                10.0 * best
+                " (best is {even:.0} if one more {above} costs as much as one more {name}, {dear:.0} if it costs {DEAR} times as much)"
             )
         });
         told.push(format!("more {} per {above} {gain}{best}", plural(name)));

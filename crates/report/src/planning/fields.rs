@@ -7,7 +7,7 @@ use assay_analysis::Scale;
 use assay_analysis::planning::blocks::{BlocksPlan, Needed};
 use assay_analysis::planning::pilot::{Pilot, SpreadOf};
 use assay_analysis::planning::rank::RankPlan;
-use assay_analysis::planning::{Alternative, Kind, Measure, Planning, Unknown};
+use assay_analysis::planning::{Alternative, Here, Kind, Measure, Planning, Unknown};
 use serde_json::{Value, json};
 
 /// The plan for programs, as `docs/reference/json.md` describes it. What is not known is `null`.
@@ -45,10 +45,22 @@ pub fn json(planning: &Planning, meta: &Meta) -> Value {
         })).collect::<Vec<_>>(),
         "pilot": planning.pilot.as_ref().map(pilot),
         "blocks": planning.blocks.as_ref().map(blocks),
+        "here": here(&planning.here),
         "seed": asked.seed,
         "tool": meta.tool,
         "argv": meta.argv,
     })
+}
+
+fn here(here: &Here) -> Value {
+    match here {
+        Here::NotAsked | Here::NotCalibrated => Value::Null,
+        Here::Calibrated { at, in_a_minute, seconds } => json!({
+            "calibrated_at": at,
+            "in_a_minute": finite(*in_a_minute),
+            "seconds": finite(*seconds),
+        }),
+    }
 }
 
 fn name_of(unknown: Unknown) -> &'static str {

@@ -20,8 +20,8 @@ pub(super) fn divide(scores: &[f64], level: f64, tau: f64, shortest: usize) -> V
 /// probability `level`.
 ///
 /// Straight in ln n and in −ln level, fitted by eye to simulated quantiles: 1,000 series for each n
-/// from 30 to 2,000, levels 0.2 to 0.01, at least ten values in a part. The test
-/// `how_the_penalty_was_found` prints them.
+/// from 30 to 2,000, levels 0.2 to 0.01, at least ten values in a part. The example
+/// `change_point_penalty` prints them beside this formula.
 pub(super) fn penalty(n: f64, level: f64) -> f64 {
     let strict = -level.ln();
     PENALTY[0] + PENALTY[1] * strict + PENALTY[2] * n.max(20.0).ln()

@@ -1,0 +1,61 @@
+//! What the screen of `describe` says in words, as rows of a page: of every series how it went, how far its values depend on each
+//! other, which laws fit and how badly, modes, outliers, levels. The words are the screen's own; pictures and plain numbers are
+//! elsewhere on the page.
+
+use super::{CORRELOGRAM_FROM, LAWS_FROM, column, law_told, laws_by_fit, words};
+use crate::layout::STICKY;
+use crate::names::clean;
+use assay_analysis::portrait::Portrait;
+
+/// One series: its heading, and what there is to say with the word for it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SeriesOnPage {
+    pub heading: String,
+    pub facts: Vec<(&'static str, String)>,
+}
+
+/// All series that vary; constant ones have nothing to say but their finding. `with_metric`: there are several metrics.
+pub(crate) fn of(portraits: &[Portrait]) -> Vec<SeriesOnPage> {
+    let several = portraits.iter().any(|p| p.metric.name != portraits[0].metric.name);
+    let varying = portraits.iter().filter(|p| p.distinct > 1);
+    varying.map(|p| SeriesOnPage { heading: heading(p, several), facts: facts(p) }).collect()
+}
+
+fn heading(p: &Portrait, several: bool) -> String {
+    let name = clean(&p.name);
+    if several { format!("{name}: {}", crate::label::label(&p.metric)) } else { name }
+}
+
+fn facts(p: &Portrait) -> Vec<(&'static str, String)> {
+    let column = column(p);
+    let n = p.description.n;
+    let mut facts = vec![("over time", words::course(p, &column))];
+    if n >= CORRELOGRAM_FROM {
+        facts.push(("dependence", words::dependence(p)));
+    }
+    if n >= LAWS_FROM {
+        for law in laws_by_fit(p) {
+            let (with, wrong) = law_told(&law, &column);
+            let told = format!(
+                "{with}; where it fits worst, it puts {wrong} of the values on the wrong side"
+            );
+            facts.push((law.kind.word(), told));
+        }
+        facts.push(("tails", words::tails(p)));
+    }
+    facts.extend(words::facts(p, &column).into_iter().map(|line| ("values", line)));
+    let levels = p.levels.iter().flat_map(|found| words::levels(p, found));
+    facts.extend(levels.map(|line| ("levels", line)));
+    facts.retain(|(_, told)| !told.is_empty());
+    // A word stands once, before the first of its lines.
+    let mut before = "";
+    for (word, told) in &mut facts {
+        *told = told.replace(STICKY, "\u{a0}");
+        if *word == before {
+            *word = "";
+        } else {
+            before = word;
+        }
+    }
+    facts
+}

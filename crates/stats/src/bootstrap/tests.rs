@@ -1,0 +1,131 @@
+//! The resampled intervals against a plain bootstrap of the same draws, and their laws.
+
+use super::*;
+use proptest::prelude::*;
+
+fn lognormal(n: usize, seed: u64) -> Vec<f64> {
+    let mut stream = Stream::new(seed, 0);
+    (0..n).map(|_| (5.0 + 0.2 * stream.normal()).exp()).collect()
+}
+
+#[test]
+fn the_number_of_threads_changes_no_digit() {
+    let xs = lognormal(3000, 1);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let median = |drawn: &mut [f64]| descriptive::median(drawn);
+            (
+                bootstrap(&xs, Statistic::StandardDeviation, 1000, 9),
+                bootstrap(&xs, Statistic::Mean, 1000, 9),
+                bootstrap_with(&xs, 500, 9, median),
+            )
+        })
+    };
+    let one = with(1);
+    assert_eq!(one, with(4));
+    assert_eq!(one, with(3));
+    assert!(one.0.is_some_and(|b| b.replicates().len() == 1000));
+}
+
+#[test]
+fn medians_drawn_as_order_statistics_have_the_law_of_medians_of_resamples() {
+    for n in [2, 3, 8, 51] {
+        let xs = lognormal(n, 4);
+        let drawn = bootstrap(&xs, Statistic::Median, 20_000, 1).unwrap();
+        let formed = bootstrap_with(&xs, 20_000, 2, |drawn| descriptive::median(drawn)).unwrap();
+        // The largest distance of two empirical distributions of 20,000: 0.02 at 0.1 %.
+        let below =
+            |b: &Bootstrap, x: f64| b.replicates().partition_point(|&t| t <= x) as f64 / 20_000.0;
+        for &x in drawn.replicates().iter().chain(formed.replicates()) {
+            let distance = (below(&drawn, x) - below(&formed, x)).abs();
+            assert!(distance < 0.02, "n = {n}: {distance} at {x}");
+        }
+        assert_eq!(drawn.t0, formed.t0);
+        let (a, b) = (drawn.acceleration.unwrap(), formed.acceleration.unwrap());
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+}
+
+#[test]
+fn known_statistics_and_the_same_as_a_function_agree() {
+    let xs = lognormal(40, 2);
+    for (statistic, function) in [
+        (Statistic::Mean, descriptive::mean as fn(&[f64]) -> f64),
+        (Statistic::StandardDeviation, descriptive::standard_deviation),
+    ] {
+        let known = bootstrap(&xs, statistic, 20_000, 1).unwrap();
+        let general = bootstrap_with(&xs, 20_000, 2, |drawn| function(drawn)).unwrap();
+        assert!((known.se / general.se - 1.0).abs() < 0.03);
+        let (a, b) = (known.acceleration.unwrap(), general.acceleration.unwrap());
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+        let (a, b) = (known.bca(0.9).unwrap(), general.bca(0.9).unwrap());
+        assert!((a.lower - b.lower).abs() < 0.1 * known.se, "{a:?} {b:?}");
+        assert!((a.upper - b.upper).abs() < 0.1 * known.se, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn what_can_not_vary_has_no_interval() {
+    for statistic in [Statistic::Mean, Statistic::StandardDeviation, Statistic::Median] {
+        assert_eq!(bootstrap(&[], statistic, 100, 1), None);
+        for xs in [vec![5.1; 7], vec![5.1]] {
+            let b = bootstrap(&xs, statistic, 100, 1).unwrap();
+            assert_eq!(b.normal(0.95), None, "{xs:?} {b:?}");
+            assert_eq!((b.basic(0.95), b.percentile(0.95), b.bca(0.95)), (None, None, None));
+        }
+    }
+}
+
+#[test]
+fn large_samples_get_fewer_resamples_and_small_ones_more() {
+    assert_eq!(resamples_for(0), MOST_RESAMPLES);
+    assert_eq!(resamples_for(1000), 20_000);
+    assert_eq!(resamples_for(2000), RESAMPLES);
+    assert_eq!(resamples_for(35_000), RESAMPLES);
+    assert_eq!(resamples_for(1_000_000), 400);
+    assert_eq!(resamples_for(usize::MAX), FEWEST_RESAMPLES);
+}
+
+#[test]
+fn a_percentile_interval_of_the_mean_covers_it_about_as_often_as_it_says() {
+    let mut covered = 0;
+    for experiment in 0..1000 {
+        let xs = lognormal(100, 1000 + experiment);
+        let interval = bootstrap(&xs, Statistic::Mean, 400, experiment)
+            .and_then(|b| b.percentile(0.95))
+            .unwrap();
+        covered += u32::from(interval.contains((5.0f64 + 0.02).exp()));
+    }
+    // 95 % of 1000, less what 100 values and 400 resamples lose, within 4 standard errors.
+    assert!((915..=978).contains(&covered), "{covered}");
+}
+
+proptest! {
+    #[test]
+    fn no_values_make_it_panic(
+        xs in prop::collection::vec(prop::num::f64::ANY, 1..12),
+        seed in any::<u64>(),
+    ) {
+        for statistic in [Statistic::Mean, Statistic::StandardDeviation, Statistic::Median] {
+            let b = bootstrap(&xs, statistic, 60, seed).unwrap();
+            let _ = (b.normal(0.9), b.basic(0.9), b.percentile(0.9), b.bca(0.9));
+        }
+    }
+
+    #[test]
+    fn a_shift_and_a_scale_move_the_intervals_with_them(
+        xs in prop::collection::vec(-10.0f64..10.0, 5..30),
+        shift in -100.0f64..100.0,
+        scale in 0.1f64..10.0,
+    ) {
+        let moved: Vec<f64> = xs.iter().map(|x| shift + scale * x).collect();
+        let (plain, moved) = (
+            bootstrap(&xs, Statistic::Mean, 200, 3).unwrap(),
+            bootstrap(&moved, Statistic::Mean, 200, 3).unwrap(),
+        );
+        let (plain, moved) = (plain.percentile(0.9).unwrap(), moved.percentile(0.9).unwrap());
+        prop_assert!((shift + scale * plain.lower - moved.lower).abs() < 1e-9);
+        prop_assert!((shift + scale * plain.upper - moved.upper).abs() < 1e-9);
+    }
+}
