@@ -303,7 +303,7 @@ fn direction(analysis: &Analysis, w: &Wording, verdict: Verdict) -> &'static str
     }
 }
 
-/// What the values say together, for each two commands: `over all 6 values of n: 0.92 × the time of old [0.90 … 0.94]`.
+/// What the values say together, for each two commands: `over all 6 values of n: 0.92 [0.90 … 0.94] × the time of old`.
 fn overall(analysis: &Analysis, layout: &Layout) -> Vec<String> {
     let whole = wording(&analysis.metrics[analysis.primary]).whole;
     let several = analysis.overall.len() > 1;
@@ -314,15 +314,12 @@ fn overall(analysis: &Analysis, layout: &Layout) -> Vec<String> {
         };
         let of =
             if several { format!("{} has ", quoted(&layout.labels[o.of])) } else { String::new() };
-        let (low, high) = (o.mean.of_these.lower, o.mean.of_these.upper);
-        let ratio = |r: f64| number::ratio(r, Some((low, high)));
+        let ends = (o.mean.of_these.lower, o.mean.of_these.upper);
         format!(
-            "over all {} {values}: {of}{} × the {whole} of {} [{} … {}] (geometric mean)",
+            "over all {} {values}: {of}{} × the {whole} of {} (geometric mean)",
             o.comparisons,
-            ratio(o.mean.estimate),
-            quoted(&layout.labels[o.against]),
-            ratio(low),
-            ratio(high)
+            number::ratio(o.mean.estimate, Some(ends)),
+            quoted(&layout.labels[o.against])
         )
     };
     analysis.overall.iter().map(told).collect()
