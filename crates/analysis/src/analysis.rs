@@ -14,6 +14,7 @@ use crate::noise::{self, NoiseOf};
 use crate::paired::Paired;
 use crate::quantiles;
 use crate::scaling::{self, Curve, Layout};
+use crate::suite::{self, Overall};
 use assay_data::samples::{BlockRow, STEAL};
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Samples, Series, Severity, StopReason,
@@ -91,6 +92,8 @@ pub struct Analysis {
     pub scan: Option<Layout>,
     /// How the primary metric grows with the parameters of a scan.
     pub curves: Vec<Curve>,
+    /// What the comparisons of a scan say together.
+    pub overall: Vec<Overall>,
     /// Complete blocks; `None` when the samples were not taken in blocks.
     pub blocks: Option<usize>,
     /// Where the spread of the primary metric comes from, for every subject in their order.
@@ -168,6 +171,10 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
         scaling::curves(samples, layout, primary, &plan, in_blocks.then_some(&rows), &mut law)
     });
 
+    let overall = scan.as_ref().map_or_else(Vec::new, |layout| {
+        let rows = in_blocks.then_some(rows.as_slice());
+        suite::overall(samples, layout, primary, &plan, &comparisons, rows)
+    });
     let battery = options.all.then(|| {
         let rows = in_blocks.then_some(rows.as_slice());
         Box::new(battery::of(samples, primary, &plan, &comparisons, rows))
@@ -184,6 +191,7 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
         battery,
         scan,
         curves,
+        overall,
         blocks,
         histogram,
         findings: samples.findings.clone(),

@@ -5,10 +5,12 @@
 //! R's answer for the same data. Nothing here decides: the verdict has its own interval, and a page
 //! of p-values to choose from is no evidence. Effects are second against first, as everywhere.
 
+mod anytime;
 mod groups;
 mod pair;
 mod ranks;
 
+pub use anytime::Anytime;
 pub use assay_stats::k_sample::{ChiSquaredTest, FTest};
 pub use assay_stats::t_test::TTest;
 pub use assay_stats::two_sample::{EffectSize, Equivalence, KolmogorovSmirnov};
@@ -69,7 +71,8 @@ pub(crate) fn of(
         .iter()
         .map(|c| {
             let (reference, other) = (&values[c.against], &values[c.of]);
-            PairTests::of(reference, other, rows.is_some(), &plan.threshold, &confidences)
+            let confidences = (plan.confidence, confidences.as_slice());
+            PairTests::of(reference, other, rows.is_some(), &plan.threshold, confidences)
         })
         .collect();
     let names: Vec<&str> = samples.subjects.iter().map(|s| s.name.as_str()).collect();

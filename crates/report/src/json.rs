@@ -9,7 +9,7 @@ use crate::json_values::{list, number, optional};
 use crate::noise;
 use crate::words;
 use assay_analysis::{
-    Analysis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook,
+    Analysis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook, Overall,
     QuantileDifference, Scale, SubjectSummary,
 };
 use assay_data::{Design, Finding, Metric, Severity, StopReason, StopRule, Threshold};
@@ -54,6 +54,7 @@ pub fn render(analysis: &Analysis, meta: &Meta) -> Value {
     put("secondary", list(&analysis.secondary, |c| comparison(analysis, c)));
     put("subjects", with_noise(analysis, list(&analysis.subjects, |s| subject(analysis, s))));
     put("curves", list(&analysis.curves, curve));
+    put("suite", list(&analysis.overall, |o| suite(analysis, o)));
     put("findings", list(&analysis.findings, finding));
     put("environment", Value::Object(analysis.environment.facts.clone()));
     put("started", json!(analysis.started));
@@ -124,6 +125,21 @@ fn forecast(outlook: Outlook, size: &dyn Fn(f64) -> Value) -> Value {
         "to_rule_out": outlook.to_rule_out,
         "to_confirm": outlook.to_confirm,
         "reachable_threshold": outlook.reachable_threshold.map_or(Value::Null, size),
+    })
+}
+
+/// What the comparisons of a scan say together.
+fn suite(analysis: &Analysis, overall: &Overall) -> Value {
+    let label = |command: usize| analysis.scan.as_ref().and_then(|s| s.labels.get(command));
+    let ends = |i: Interval| json!({"lower": number(i.lower), "upper": number(i.upper)});
+    json!({
+        "of": label(overall.of),
+        "against": label(overall.against),
+        "comparisons": overall.comparisons,
+        "geometric_mean": number(overall.mean.estimate),
+        "interval_of_these": ends(overall.mean.of_these),
+        "interval_of_such": overall.mean.of_such.map(ends),
+        "confidence": number(analysis.plan.confidence),
     })
 }
 

@@ -6,8 +6,9 @@
 
 use crate::json_values::{coverage, number};
 use assay_analysis::battery::{
-    Battery, ChiSquaredTest, Equivalence, FTest, Found, GroupTests, Intervals, KolmogorovSmirnov,
-    MannWhitney, Means, PairTests, Pairing, Pairwise, Placements, ShiftEstimate, SignedRanks,
+    Anytime, Battery, ChiSquaredTest, Equivalence, FTest, Found, GroupTests, Intervals,
+    KolmogorovSmirnov, MannWhitney, Means, PairTests, Pairing, Pairwise, Placements, ShiftEstimate,
+    SignedRanks,
 };
 use assay_analysis::battery::{EffectSize, Interval, PValues};
 use assay_analysis::coverage::{Method, Situation};
@@ -73,6 +74,7 @@ fn pair(tests: &PairTests) -> Value {
         })
     });
     put("ratio_of_means", ratio);
+    put("anytime", shown(&tests.anytime, anytime));
     if tests.all_equal {
         // Tests that have an answer all the same, if not a p-value.
         for name in ["mann_whitney", "brunner_munzel", "f_test_variance", "effect_size"] {
@@ -88,6 +90,16 @@ fn pair(tests: &PairTests) -> Value {
     );
     all.insert("reasons".to_owned(), Value::Object(reasons));
     Value::Object(all)
+}
+
+fn anytime(found: &Anytime) -> Value {
+    json!({
+        "level": number(found.level),
+        "sign_log10_e": number(found.sign_log10_e),
+        "rejects": found.rejects,
+        "mean_ratio": interval(found.mean_ratio),
+        "median_ratio": interval(found.median_ratio),
+    })
 }
 
 fn shown<T>(found: &Found<T>, show: impl Fn(&T) -> Value) -> Found<Value> {

@@ -10,7 +10,7 @@ use crate::plot;
 use crate::scan_table;
 use crate::terminal::said;
 use crate::words::{self, Sentence, quoted};
-use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, Verdict};
+use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, Overall, Verdict};
 use assay_data::{Better, Threshold};
 
 /// Fewer subjects are told one by one, unless there is a curve to tell.
@@ -43,6 +43,9 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
         for claim in (0..layout.commands).filter_map(|k| spread(analysis, layout, k)) {
             said(page, Tone::Strong, claim, "");
         }
+    }
+    for line in overall(analysis, layout) {
+        page.paragraph(2, &[(Tone::Plain, format!("  {line}"))]);
     }
     if let Some((at, detail)) = outlook(analysis) {
         page.paragraph(2, &[(Tone::Plain, format!("  {at}: {detail}"))]);
@@ -298,6 +301,28 @@ fn direction(analysis: &Analysis, w: &Wording, verdict: Verdict) -> &'static str
         (false, _, true) => w.less,
         (false, _, false) => w.more,
     }
+}
+
+/// What the values say together, for each two commands: `over all 6 values of n: 0.92 [0.90 … 0.94] × the time of old`.
+fn overall(analysis: &Analysis, layout: &Layout) -> Vec<String> {
+    let whole = wording(&analysis.metrics[analysis.primary]).whole;
+    let several = analysis.overall.len() > 1;
+    let told = |o: &Overall| {
+        let values = match parameters(analysis).as_slice() {
+            [only] if !layout.own_values => format!("values of {only}"),
+            _ => "combinations of values".to_owned(),
+        };
+        let of =
+            if several { format!("{} has ", quoted(&layout.labels[o.of])) } else { String::new() };
+        let ends = (o.mean.of_these.lower, o.mean.of_these.upper);
+        format!(
+            "over all {} {values}: {of}{} × the {whole} of {} (geometric mean)",
+            o.comparisons,
+            number::ratio(o.mean.estimate, Some(ends)),
+            quoted(&layout.labels[o.against])
+        )
+    };
+    analysis.overall.iter().map(told).collect()
 }
 
 /// Where in the scan these subjects of those compared are: `at n = 4, 8, 16`, `at n = 4 … 128`, `at every n`; `all` is the word for

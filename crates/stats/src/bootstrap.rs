@@ -30,8 +30,6 @@ const MOST_DRAWS: usize = 400_000_000;
 const FEWEST_RESAMPLES: usize = 100;
 /// Below this many draws, starting threads costs more than they save.
 const THREADS_FROM: usize = 1 << 20;
-/// For any statistic the jackknife costs n calls of O(n): up to here.
-const JACKKNIFE_UP_TO: usize = 5000;
 /// A replicate nearer than this share of the standard error is equal to the estimate.
 const EQUAL: f64 = 1e-9;
 
@@ -127,45 +125,6 @@ pub fn bootstrap(
             Bootstrap::new(t0, replicates, acceleration(&influence))
         }
     })
-}
-
-/// Resamples any statistic: a function of the values, which it may reorder.
-///
-/// `xs`: n ≥ 1, finite, any order. None for no values. The acceleration of BCa takes the statistic
-/// of the sample without each value; beyond 5,000 values that is too dear, and there is no BCa
-/// interval. O(resamples · cost of the statistic).
-#[must_use]
-pub fn bootstrap_with(
-    xs: &[f64],
-    resamples: usize,
-    seed: u64,
-    statistic: impl Fn(&mut [f64]) -> f64 + Sync,
-) -> Option<Bootstrap> {
-    if xs.is_empty() {
-        return None;
-    }
-    let n = xs.len();
-    let replicates = in_chunks(
-        resamples.max(2),
-        n,
-        seed,
-        || vec![0.0; n],
-        |stream, drawn| {
-            drawn.iter_mut().for_each(|place| *place = xs[stream.next_index(n)]);
-            statistic(drawn)
-        },
-    );
-    let t0 = statistic(&mut xs.to_vec());
-    let jackknife = (n <= JACKKNIFE_UP_TO && n > 1).then(|| {
-        let mut rest = Vec::with_capacity(n);
-        let without = |left_out: usize| {
-            rest.clear();
-            rest.extend(xs.iter().enumerate().filter(|&(i, _)| i != left_out).map(|(_, x)| x));
-            t0 - statistic(&mut rest)
-        };
-        (0..n).map(without).collect::<Vec<_>>()
-    });
-    Some(Bootstrap::new(t0, replicates, jackknife.and_then(|influence| acceleration(&influence))))
 }
 
 /// The replicates, chunk by chunk, each with its own stream and its own scratch.

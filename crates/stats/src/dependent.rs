@@ -154,13 +154,6 @@ pub fn median_of(drawn: &mut [f64]) -> f64 {
     descriptive::median(drawn)
 }
 
-/// The pseudo-median of resampled values, which are sorted.
-#[must_use]
-pub fn pseudo_median_of(drawn: &mut [f64]) -> f64 {
-    drawn.sort_unstable_by(f64::total_cmp);
-    signed_rank::pseudo_median(drawn)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,7 +238,7 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_interval() {
         let xs = autoregressive(&mut Stream::new(1, 1), 50, 0.5);
-        for statistic in [mean_of, median_of, pseudo_median_of] {
+        for statistic in [mean_of, median_of] {
             let first = block_bootstrap_interval(&xs, 0.9, 100, 4, statistic);
             assert_eq!(first, block_bootstrap_interval(&xs, 0.9, 100, 4, statistic));
             assert!(first.unwrap().contains(statistic(&mut xs.clone())));

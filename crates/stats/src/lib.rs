@@ -1,9 +1,11 @@
 //! Mathematics on slices of numbers: order statistics, ranks, exact laws, intervals.
 //!
 //! This crate is the ground floor of `assay`: pure functions of `&[f64]`. It reads no file and no
-//! clock, draws random numbers only in [`resampling`] and from seeds that are passed in, and knows
-//! nothing of subjects, metrics or verdicts; those belong to the crates above it. Every module names
-//! the paper, book or R function that it follows, and `tests/oracle` holds the results to what R
+//! clock, and knows nothing of subjects, metrics or verdicts; those belong to the crates above it.
+//! Random numbers come from [`resampling::Stream`] alone, from seeds that are passed in; those who
+//! draw are [`bootstrap`], [`change_points`], [`dependent`], [`rank_power`] and [`suite`]. Threads
+//! are in [`bootstrap`] and [`rank_power`], whose digits do not depend on their number. Every module
+//! names the paper, book or R function that it follows, and `tests/oracle` holds the results to what R
 //! answers for the same data.
 //!
 //! Values must be finite wherever a precondition says so. Values that are not give results without

@@ -1,9 +1,8 @@
-//! Counts of successes: an interval for their share, and the test of a fair coin.
+//! Counts of successes: an interval for their share.
 //!
-//! The interval is Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`; the test
-//! is the exact sign test, R's `binom.test(k, n)`.
+//! Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`.
 
-use crate::{Interval, binomial, normal};
+use crate::{Interval, normal};
 
 /// Wilson's interval for the probability of success, from `successes` of `trials`; within 0..=1.
 ///
@@ -24,18 +23,6 @@ pub fn wilson_interval(successes: u64, trials: u64, confidence: f64) -> Option<I
     Some(Interval { lower: lower.max(0.0), upper: upper.min(1.0) })
 }
 
-/// The exact two-sided p-value of `heads` in `tosses` under a fair coin: how likely a result at
-/// least as uneven is.
-///
-/// 1 for no tosses; NaN for more heads than tosses. O(√n).
-#[must_use]
-pub fn sign_test(heads: u64, tosses: u64) -> f64 {
-    if heads > tosses {
-        return f64::NAN;
-    }
-    (2.0 * binomial::at_most(heads.min(tosses - heads), tosses)).min(1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,16 +41,5 @@ mod tests {
         assert_eq!(wilson_interval(20, 20, 0.95).unwrap().upper, 1.0);
         assert_eq!(wilson_interval(0, 0, 0.95), None);
         assert_eq!(wilson_interval(3, 2, 0.95), None);
-    }
-
-    #[test]
-    fn the_sign_test_is_exact() {
-        assert_eq!(sign_test(0, 6), 2.0 / 64.0);
-        assert_eq!(sign_test(6, 6), 2.0 / 64.0);
-        assert_eq!(sign_test(5, 10), 1.0);
-        assert_eq!(sign_test(0, 0), 1.0);
-        // R: binom.test(8, 30)$p.value
-        assert!((sign_test(8, 30) - 0.016_124_801_710_247_99).abs() < 1e-15);
-        assert!(sign_test(2, 1).is_nan());
     }
 }

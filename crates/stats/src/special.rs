@@ -1,5 +1,5 @@
-//! Special functions under the distributions: the logarithm of the gamma function, the regularised
-//! incomplete beta and gamma functions.
+//! Special functions under the distributions: the error of Stirling's formula for the gamma function,
+//! the logarithm of the beta function, the regularised incomplete beta and gamma functions.
 //!
 //! Everything rests on the error of Stirling's formula, because differences of large log-gammas
 //! lose digits that differences of small errors keep. This is how Loader ("Fast and accurate
@@ -33,12 +33,6 @@ pub fn stirling_error(x: f64) -> f64 {
                 - w * (1.0 / 1680.0
                     - w * (1.0 / 1188.0 - w * (691.0 / 360_360.0 - w * (1.0 / 156.0))))));
     climbed + series / x
-}
-
-/// ln Γ(x) for x > 0, to about 1e-14 relative (absolute near the zeros at 1 and 2).
-#[must_use]
-pub fn ln_gamma(x: f64) -> f64 {
-    (x - 0.5) * x.ln() - x + HALF_LN_TWO_PI + stirling_error(x)
 }
 
 /// ln of the beta function, a > 0, b > 0, without the cancellation of three log-gammas.
@@ -183,6 +177,11 @@ fn gamma_fraction(a: f64, x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// ln Γ(x), as the error of Stirling's formula gives it.
+    fn ln_gamma(x: f64) -> f64 {
+        (x - 0.5) * x.ln() - x + HALF_LN_TWO_PI + stirling_error(x)
+    }
 
     #[test]
     fn log_gamma_agrees_with_factorials_and_with_half_integers() {

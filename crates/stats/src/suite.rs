@@ -1,7 +1,7 @@
 //! Many benchmarks, one number: the geometric mean of their ratios, with what is not known about it.
 //!
-//! Each benchmark gives the Hodges-Lehmann shift of the logarithms, so that a stall does not move
-//! it; their mean is the logarithm of the geometric mean. Two questions have two intervals. *These
+//! Each benchmark gives the Hodges-Lehmann shift of the logarithms (in blocks the pseudo-median of
+//! the per-block log-ratios), so that a stall does not move it; their mean is the logarithm of the geometric mean. Two questions have two intervals. *These
 //! benchmarks*: only the samples could have come out otherwise, so each is resampled. *Such
 //! benchmarks*: those at hand stand for others, so the benchmarks are drawn anew, with their effects
 //! as measured, which hold the wavering of their samples already (Efron and Tibshirani, "An
@@ -10,15 +10,58 @@
 //! narrower than the first. p-values of single benchmarks are adjusted by [`crate::adjust`].
 
 use crate::resampling::Stream;
-use crate::{Interval, descriptive, normal, student_t, two_sample};
+use crate::{Interval, descriptive, normal, signed_rank, student_t, two_sample};
 
-/// One benchmark: reference and other, positive values.
+/// What was measured of one benchmark, positive values.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair<'a> {
-    /// Values of the reference, n ≥ 1.
-    pub x: &'a [f64],
-    /// Values of the other, n ≥ 1.
-    pub y: &'a [f64],
+pub enum Benchmark<'a> {
+    /// Two samples, recorded apart.
+    Apart {
+        /// Values of the reference, n ≥ 1.
+        x: &'a [f64],
+        /// Values of the other, n ≥ 1.
+        y: &'a [f64],
+    },
+    /// Blocks that hold both.
+    Blocks {
+        /// Other over reference, block by block, n ≥ 1.
+        ratios: &'a [f64],
+    },
+}
+
+/// The logarithms of a benchmark's values, ascending.
+enum Logs {
+    Apart(Vec<f64>, Vec<f64>),
+    Blocks(Vec<f64>),
+}
+
+impl Logs {
+    /// None for an empty sample, or a value that is not positive and finite.
+    fn of(benchmark: &Benchmark<'_>) -> Option<Self> {
+        let logs = |xs: &[f64]| {
+            let usable = !xs.is_empty() && xs.iter().all(|x| x.is_finite() && *x > 0.0);
+            let all = || xs.iter().map(|x| x.ln()).collect::<Vec<_>>();
+            usable.then(|| descriptive::sorted(&all()))
+        };
+        match benchmark {
+            Benchmark::Apart { x, y } => Some(Self::Apart(logs(x)?, logs(y)?)),
+            Benchmark::Blocks { ratios } => logs(ratios).map(Self::Blocks),
+        }
+    }
+
+    fn effect(&self) -> f64 {
+        match self {
+            Self::Apart(x, y) => two_sample::hodges_lehmann(x, y),
+            Self::Blocks(ratios) => signed_rank::pseudo_median(ratios),
+        }
+    }
+
+    fn resampled(&self, stream: &mut Stream) -> Self {
+        match self {
+            Self::Apart(x, y) => Self::Apart(resampled(x, stream), resampled(y, stream)),
+            Self::Blocks(ratios) => Self::Blocks(resampled(ratios, stream)),
+        }
+    }
 }
 
 /// The geometric mean of ratios with its intervals.
@@ -34,38 +77,29 @@ pub struct GeometricMean {
     pub of_such: Option<Interval>,
 }
 
-/// The geometric mean of the ratios of `pairs` at `confidence` (in 0..1), with `resamples` resamples.
+/// The geometric mean of the ratios of `benchmarks` at `confidence` (in 0..1), with `resamples` resamples.
 ///
 /// None for no benchmarks, an empty sample, a value that is not positive and finite, no resamples or
 /// another confidence. The same seed gives the same digits. O(resamples · Σ (n + m) log(n + m)).
 #[must_use]
 pub fn geometric_mean(
-    pairs: &[Pair<'_>],
+    benchmarks: &[Benchmark<'_>],
     confidence: f64,
     resamples: usize,
     seed: u64,
 ) -> Option<GeometricMean> {
-    let usable = |xs: &[f64]| !xs.is_empty() && xs.iter().all(|x| x.is_finite() && *x > 0.0);
-    let sound = pairs.iter().all(|pair| usable(pair.x) && usable(pair.y));
-    if pairs.is_empty() || !sound || resamples == 0 || !(0.0..1.0).contains(&confidence) {
+    if benchmarks.is_empty() || resamples == 0 || !(0.0..1.0).contains(&confidence) {
         return None;
     }
-    let logs = |xs: &[f64]| descriptive::sorted(&xs.iter().map(|x| x.ln()).collect::<Vec<_>>());
-    let of_logs: Vec<(Vec<f64>, Vec<f64>)> =
-        pairs.iter().map(|pair| (logs(pair.x), logs(pair.y))).collect();
-    let effects: Vec<f64> = of_logs.iter().map(|(x, y)| two_sample::hodges_lehmann(x, y)).collect();
+    let of_logs = benchmarks.iter().map(Logs::of).collect::<Option<Vec<Logs>>>()?;
+    let effects: Vec<f64> = of_logs.iter().map(Logs::effect).collect();
     let estimate = descriptive::mean(&effects);
-    let count = pairs.len();
+    let count = benchmarks.len();
     let (mut these, mut such) = (Vec::new(), Vec::new());
     for number in 0..resamples {
         let mut stream = Stream::new(seed, number as u64);
-        let drawn: Vec<f64> = of_logs
-            .iter()
-            .map(|(x, y)| {
-                let (x, y) = (resampled(x, &mut stream), resampled(y, &mut stream));
-                two_sample::hodges_lehmann(&x, &y)
-            })
-            .collect();
+        let drawn: Vec<f64> =
+            of_logs.iter().map(|logs| logs.resampled(&mut stream).effect()).collect();
         these.push(descriptive::mean(&drawn));
         // Benchmarks drawn anew: their effects as measured, since those already waver by their
         // samples; a second wavering on top would count it twice.
@@ -140,7 +174,8 @@ mod tests {
     }
 
     fn mean_of(pairs: &[Samples], seed: u64) -> GeometricMean {
-        let pairs: Vec<Pair<'_>> = pairs.iter().map(|(x, y)| Pair { x, y }).collect();
+        let pairs: Vec<Benchmark<'_>> =
+            pairs.iter().map(|(x, y)| Benchmark::Apart { x, y }).collect();
         geometric_mean(&pairs, 0.95, 199, seed).unwrap()
     }
 
@@ -178,7 +213,7 @@ mod tests {
 
     #[test]
     fn values_without_a_ratio_are_refused() {
-        let with = |x: &[f64], y: &[f64]| geometric_mean(&[Pair { x, y }], 0.95, 10, 1);
+        let with = |x: &[f64], y: &[f64]| geometric_mean(&[Benchmark::Apart { x, y }], 0.95, 10, 1);
         assert_eq!(with(&[0.0], &[1.0]), None);
         assert_eq!(with(&[], &[1.0]), None);
         assert_eq!(with(&[f64::NAN], &[1.0]), None);

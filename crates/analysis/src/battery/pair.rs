@@ -1,6 +1,6 @@
 //! Two samples: every test of one against the other.
 
-use super::{Intervals, SignedRanks, intervals};
+use super::{Anytime, Intervals, SignedRanks, intervals};
 use crate::coverage::{Situation, Traits};
 use assay_data::Threshold;
 use assay_stats::t_test::{self, TTest};
@@ -34,6 +34,8 @@ pub enum Missing {
     NoPairs,
     /// A value is zero or negative.
     NotPositive,
+    /// The samples were not taken in blocks.
+    NoBlocks,
 }
 
 impl Missing {
@@ -45,6 +47,7 @@ impl Missing {
             Self::TooFew => "too few values",
             Self::NoPairs => "recordings of different lengths have no pairs",
             Self::NotPositive => "a value is zero or negative",
+            Self::NoBlocks => "the samples were not taken in blocks",
         }
     }
 }
@@ -81,6 +84,8 @@ pub struct PairTests {
     pub tost: Found<[Equivalence; 3]>,
     /// The ratio of the means.
     pub ratio_of_means: Found<Ratio>,
+    /// What holds at every look, of blocks.
+    pub anytime: Found<Anytime>,
     /// How values were paired; `None` where they were not.
     pub pairing: Option<Pairing>,
     /// Whether all observations of both samples are equal.
@@ -194,7 +199,7 @@ impl PairTests {
         other: &[f64],
         in_blocks: bool,
         threshold: &Threshold,
-        confidences: &[f64],
+        (confidence, confidences): (f64, &[f64]),
     ) -> Self {
         let (x, y) = (descriptive::sorted(reference), descriptive::sorted(other));
         let first = x.first().or(y.first());
@@ -260,6 +265,7 @@ impl PairTests {
                 .ok_or(Missing::TooFew),
             tost: welch.as_ref().map(|w| equivalences(w, reference, threshold)).ok_or(lack),
             ratio_of_means: Ratio::of(reference, other, positive, confidences),
+            anytime: Anytime::of(reference, other, in_blocks, confidence),
             mann_whitney: ranks.map(|r| MannWhitney::of(&r)),
             situation: Situation {
                 n: reference.len().min(other.len()),

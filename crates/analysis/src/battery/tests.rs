@@ -73,6 +73,36 @@ fn recordings_of_different_lengths_have_no_pairs_and_blocks_have() {
 }
 
 #[test]
+fn what_holds_at_every_look_needs_blocks_and_finds_what_is_there() {
+    let apart = all(&recorded(&[&[1.0; 30], &[2.0; 30]]));
+    assert_eq!(apart.pairs[0].anytime, Err(pair::Missing::NoBlocks));
+    let in_blocks = |ratio: f64| {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        let subjects = [samples.add_subject("a"), samples.add_subject("b")];
+        for block in 0..40_u32 {
+            for &subject in &subjects {
+                let noise = f64::from((block * 17 + 5 * subject as u32) % 11) / 100.0;
+                let value = (1.0 + noise) * if subject == 1 { ratio } else { 1.0 };
+                samples.push(Observation {
+                    subject,
+                    block: Some(block),
+                    values: vec![value],
+                    ..Observation::default()
+                });
+            }
+        }
+        all(&samples).pairs[0].anytime.clone()
+    };
+    let found = in_blocks(0.7).unwrap();
+    // All of 40 tosses fall to one side: 2^40 / 41.
+    assert!((found.sign_log10_e - (40.0 * 2f64.log10() - 41f64.log10())).abs() < 1e-9);
+    assert!(found.rejects && found.mean_ratio.unwrap().contains(0.7), "{found:?}");
+    assert!(found.median_ratio.unwrap().upper < 0.8, "{found:?}");
+    assert!(!in_blocks(1.0).unwrap().rejects);
+    assert_eq!(in_blocks(-1.0), Err(pair::Missing::NotPositive));
+}
+
+#[test]
 fn values_that_are_not_positive_have_no_ratio() {
     let found = all(&recorded(&[&[-1.0, 2.0, 3.0], &[2.0, 3.0, 4.5]]));
     assert_eq!(found.pairs[0].ratio_of_means, Err(pair::Missing::NotPositive));

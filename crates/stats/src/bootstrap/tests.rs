@@ -8,6 +8,40 @@ fn lognormal(n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| (5.0 + 0.2 * stream.normal()).exp()).collect()
 }
 
+/// Resamples any statistic the plain way: forms every resample, and every sample without one value.
+fn bootstrap_with(
+    xs: &[f64],
+    resamples: usize,
+    seed: u64,
+    statistic: impl Fn(&mut [f64]) -> f64 + Sync,
+) -> Option<Bootstrap> {
+    if xs.is_empty() {
+        return None;
+    }
+    let n = xs.len();
+    let replicates = in_chunks(
+        resamples.max(2),
+        n,
+        seed,
+        || vec![0.0; n],
+        |stream, drawn| {
+            drawn.iter_mut().for_each(|place| *place = xs[stream.next_index(n)]);
+            statistic(drawn)
+        },
+    );
+    let t0 = statistic(&mut xs.to_vec());
+    let jackknife = (n > 1).then(|| {
+        let mut rest = Vec::with_capacity(n);
+        let without = |left_out: usize| {
+            rest.clear();
+            rest.extend(xs.iter().enumerate().filter(|&(i, _)| i != left_out).map(|(_, x)| x));
+            t0 - statistic(&mut rest)
+        };
+        (0..n).map(without).collect::<Vec<_>>()
+    });
+    Some(Bootstrap::new(t0, replicates, jackknife.and_then(|influence| acceleration(&influence))))
+}
+
 #[test]
 fn the_number_of_threads_changes_no_digit() {
     let xs = lognormal(3000, 1);

@@ -1,0 +1,59 @@
+//! What could have been said of a pair of blocks at every look: statements that stay true however often one looks.
+//!
+//! For whoever watched a measurement and stopped when the answer pleased: the ordinary tests beside lie then, these do not
+//! ([`assay_stats::anytime`]). They take the per-block ratios, subject over reference, and believe that blocks are independent.
+//! The verdict does not rest on them: a run that stops by itself has its own interval.
+
+use super::pair::{Found, Missing};
+use assay_stats::{Interval, anytime, descriptive};
+
+/// Blocks at which the sequence for the mean is tightest; has to be chosen before looking.
+const TUNED_FOR: f64 = 100.0;
+
+/// The statements after the last block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anytime {
+    /// The chance of being fooled at any look at all: 1 − confidence.
+    pub level: f64,
+    /// log₁₀ of the e-value against "either is the faster as often as the other"; blocks without a difference count for neither.
+    pub sign_log10_e: f64,
+    /// Whether that e-value has reached 1/level.
+    pub rejects: bool,
+    /// Sequence for the geometric mean of the ratios; `None` below [`anytime::FEWEST`] blocks.
+    pub mean_ratio: Option<Interval>,
+    /// Sequence for their median; `None` where the blocks are too few to exclude any.
+    pub median_ratio: Option<Interval>,
+}
+
+impl Anytime {
+    /// Of blocks, in their order. O(n log n).
+    pub(super) fn of(
+        reference: &[f64],
+        other: &[f64],
+        in_blocks: bool,
+        confidence: f64,
+    ) -> Found<Self> {
+        if !in_blocks {
+            return Err(Missing::NoBlocks);
+        }
+        if reference.iter().chain(other).any(|v| *v <= 0.0) {
+            return Err(Missing::NotPositive);
+        }
+        if reference.is_empty() {
+            return Err(Missing::TooFew);
+        }
+        let logs: Vec<f64> = reference.iter().zip(other).map(|(x, y)| (y / x).ln()).collect();
+        let level = 1.0 - confidence;
+        let larger = logs.iter().filter(|log| **log > 0.0).count() as u64;
+        let tosses = logs.iter().filter(|log| **log != 0.0).count() as u64;
+        let log_e = anytime::sign_log_e(larger, tosses);
+        let exp = |i: Interval| Interval { lower: i.lower.exp(), upper: i.upper.exp() };
+        Ok(Self {
+            level,
+            sign_log10_e: log_e / std::f64::consts::LN_10,
+            rejects: log_e >= -level.ln(),
+            mean_ratio: anytime::mean_sequence(&logs, level, TUNED_FOR).map(exp),
+            median_ratio: anytime::median_sequence(&descriptive::sorted(&logs), level).map(exp),
+        })
+    }
+}
