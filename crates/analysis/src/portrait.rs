@@ -137,7 +137,7 @@ pub fn of_samples(samples: &Samples, options: &Options) -> Result<Portraits, Ana
     let mut series = Vec::new();
     for (subject, described) in samples.subjects.iter().enumerate() {
         for &metric in &chosen {
-            let values = samples.series(subject, metric).values;
+            let values = samples.values(subject, metric);
             series.extend(Portrait::of(
                 &described.name,
                 &samples.metrics[metric],

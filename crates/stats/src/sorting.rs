@@ -63,6 +63,11 @@ pub(crate) fn key(value: f64) -> u64 {
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
+/// The value that has this [`key`].
+pub(crate) fn of_key(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
+}
+
 fn digit(key: u64, place: usize) -> usize {
     (key >> (DIGIT_BITS * place as u32)) as usize & (BUCKETS - 1)
 }

@@ -123,14 +123,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         let limit = GATHER_CLOSE.max(2 * most);
         let mut remaining = Remaining { from: vec![], to: vec![], before_from: 0, before_to: 0 };
         for (group, lower, upper) in close {
-            self.gather_group(
-                group,
-                lower,
-                upper,
-                GATHER_CLOSE.max(2 * most),
-                &mut remaining,
-                &mut found,
-            );
+            self.gather_group(group, lower, upper, limit, &mut remaining, &mut found);
         }
         Some(found)
     }
