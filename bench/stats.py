@@ -15,8 +15,7 @@ from peers import RSCRIPT, SCIPY, install_boot, there
 from result import Bar, Result, ratio
 
 EXAMPLES = ROOT / "target/release/examples"
-TWO_SAMPLES = EXAMPLES / "speed_two_samples"
-BOOTSTRAP = EXAMPLES / "speed_bootstrap"
+SPEED = EXAMPLES / "speed"
 PEER_R, PEER_PY = HERE / "peer_stats.R", HERE / "peer_stats.py"
 US = "assay"
 
@@ -56,8 +55,7 @@ def of_floor(stdout):
 
 
 def build():
-    examples = [part for name in ("speed_two_samples", "speed_bootstrap") for part in ("--example", name)]
-    execute(["cargo", "build", "--release", "-p", "assay-stats", *examples], 1800, cwd=ROOT)
+    execute(["cargo", "build", "--release", "-p", "assay-stats", "--example", "speed"], 1800, cwd=ROOT)
 
 
 def stats(bench):
@@ -132,28 +130,28 @@ def shifts(bench):
     """Hodges-Lehmann with its interval, and the Mann-Whitney test."""
     few, many = bench.size(35_000, 500), bench.size(1_000_000, 2_000)
     what = "Hodges-Lehmann, 95 % interval, Mann-Whitney"
-    yield Task(f"{what}, {few:,} a side", peers([TWO_SAMPLES, "shift", few, 11], r=["shift", few]), own_seconds, 0.015)
+    yield Task(f"{what}, {few:,} a side", peers([SPEED, "shift", few, 11], r=["shift", few]), own_seconds, 0.015)
     r = ["shift", many] if bench.long else None
-    yield Task(f"{what}, {many:,} a side", peers([TWO_SAMPLES, "shift", many, 3], r=r), own_seconds, 0.7)
+    yield Task(f"{what}, {many:,} a side", peers([SPEED, "shift", many, 3], r=r), own_seconds, 0.7)
 
 
 def tests(bench):
     """The Mann-Whitney test alone."""
     for count, bar in ((bench.size(1_000_000, 1_000), 0.3), (bench.size(10_000_000, 3_000), 2.5)):
-        commands = peers([TWO_SAMPLES, "test", count], scipy=["test", count])
+        commands = peers([SPEED, "test", count], scipy=["test", count])
         yield Task(f"Mann-Whitney, {count:,} a side", commands, own_seconds, bar)
 
 
 def bootstraps(bench):
     values, resamples = bench.size(35_000, 200), bench.size(10_000, 100)
     size = [values, resamples]
-    commands = peers([BOOTSTRAP, *size, 1], r=["bootstrap", *size] if bench.long else None, scipy=["bootstrap", *size])
+    commands = peers([SPEED, "bootstrap", *size, 1], r=["bootstrap", *size] if bench.long else None, scipy=["bootstrap", *size])
     yield Task(f"bootstrap of the sd of {values:,}, {resamples:,} resamples, one core", commands, own_seconds, 1.0)
 
 
 def correlations(bench):
     count = bench.size(1_000_000, 1_000)
-    commands = peers([TWO_SAMPLES, "acf", count, 5], r=["acf", count])
+    commands = peers([SPEED, "acf", count, 5], r=["acf", count])
     yield Task(f"autocorrelation, 30 lags, {count:,} values", commands, own_seconds, 0.02)
 
 
@@ -208,7 +206,7 @@ def memory(bench, result):
     """Peak memory of the largest shift against the data that it is told of."""
     count = bench.size(1_000_000, 2_000)
     data = 2 * 8 * count
-    used = peak(bench, [TWO_SAMPLES, "shift", count])
+    used = peak(bench, [SPEED, "shift", count])
     what = f"peak memory of the shift at {count:,} a side, process and data, against the data's {data / 1e6:.0f} MB"
     result.bar(Bar.at_most(what, used / data, 3.0, ratio))
 
@@ -218,8 +216,8 @@ def threads(bench, result):
     size = [bench.size(35_000, 200), bench.size(10_000, 100)]
 
     def error(threads):
-        printed = bench.run([BOOTSTRAP, *size, threads], timeout=600).stdout
-        return [json.loads(line)["se"] for line in printed.splitlines()]
+        printed = bench.run([SPEED, "bootstrap", *size, threads], timeout=600).stdout
+        return json.loads(printed)["result"]
 
     same = error(1) == error(2)
     result.bar(Bar("bootstrap with one thread and with two", "same digits", "same" if same else "different", "yes" if same else "no"))

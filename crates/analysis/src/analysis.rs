@@ -13,12 +13,13 @@ use crate::machine;
 use crate::noise::{self, NoiseOf};
 use crate::paired::Paired;
 use crate::quantiles;
+use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
 use crate::suite::{self, Overall};
 use assay_data::samples::{BlockRow, STEAL};
 use assay_data::{
-    Design, Environment, Finding, Metric, Outcome, Plan, Samples, Series, Severity, StopReason,
-    StopRule, Threshold,
+    Design, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopReason, StopRule,
+    Threshold,
 };
 use assay_stats::signed_rank::SignedRankLaw;
 
@@ -152,19 +153,22 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
     // What is compared with nobody stopped when it was precise enough: it is shown with the interval that stopped it.
     let alone = compared.is_empty();
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
-    let subjects = describe(samples, primary, own_confidence, plan.confidence);
+    let recordings: Vec<Recording<'static>> = (0..samples.subjects.len())
+        .map(|subject| Recording::of(samples.values(subject, primary)))
+        .collect();
+    let subjects = describe(samples, primary, &recordings, own_confidence, plan.confidence);
     let histogram = {
-        let series: Vec<Series> =
-            (0..samples.subjects.len()).map(|s| samples.series(s, primary)).collect();
-        let values: Vec<&[f64]> = series.iter().map(|s| s.values.as_slice()).collect();
-        Histogram::of(&values, BINS)
+        let sorted: Vec<&[f64]> = recordings.iter().map(|r| r.sorted.as_slice()).collect();
+        Histogram::of(&sorted, BINS)
     };
 
     let mut law = SignedRankLaw::default();
     let rows = if in_blocks { samples.complete_blocks(primary) } else { Vec::new() };
     let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
     let mut comparer = Comparer { samples, plan: &plan, law: &mut law, in_blocks, mixed };
-    let comparisons = comparer.primary(primary, &compared, &rows);
+    let comparisons = comparer.primary(primary, &compared, &rows, &recordings);
+    // Of long recordings they are most of the memory.
+    drop(recordings);
     let secondary = comparer.secondary(&beside, &compared);
     let scan = Layout::of(&samples.subjects);
     let curves = scan.as_ref().map_or_else(Vec::new, |layout| {
@@ -298,6 +302,7 @@ fn check_threshold(threshold: &Threshold, metric: &Metric) -> Result<(), Analysi
 fn describe(
     samples: &Samples,
     primary: usize,
+    of_primary: &[Recording<'_>],
     primary_confidence: f64,
     confidence: f64,
 ) -> Vec<SubjectSummary> {
@@ -312,8 +317,11 @@ fn describe(
         timeouts: samples.count_outcomes(index, |o| o == Outcome::Timeout),
         metrics: (0..samples.metrics.len())
             .map(|metric| {
-                let confidence = if metric == primary { primary_confidence } else { confidence };
-                Description::of(&samples.series(index, metric).values, confidence)
+                if metric == primary {
+                    Description::of_recording(&of_primary[index], primary_confidence)
+                } else {
+                    Description::of(&samples.values(index, metric), confidence)
+                }
             })
             .collect(),
     };
@@ -343,16 +351,17 @@ impl Comparer<'_> {
         metric: usize,
         compared: &[(usize, usize)],
         rows: &[BlockRow],
+        recordings: &[Recording<'_>],
     ) -> Vec<Comparison> {
         let pairs: Vec<Pair> =
             compared.iter().map(|&(of, against)| Pair { metric, of, against }).collect();
         let plan = self.plan;
         let all_rows = vec![rows.to_vec()];
-        let mut decided = self.holm(&pairs, plan, |_| 0, &all_rows);
+        let mut decided = self.holm(&pairs, plan, |_| 0, &all_rows, Some(recordings));
         if !self.mixed {
             for c in &mut decided {
-                let of = |subject| self.samples.series(subject, metric).values;
-                c.quantiles = quantiles::of(&of(c.against), &of(c.of), plan.confidence);
+                let sides = (&recordings[c.against], &recordings[c.of]);
+                c.quantiles = quantiles::of(sides.0, sides.1, plan.confidence);
             }
         }
         decided
@@ -367,7 +376,7 @@ impl Comparer<'_> {
             .iter()
             .map(|&m| if self.in_blocks { self.samples.complete_blocks(m) } else { Vec::new() })
             .collect();
-        let measured = |subject, metric| !self.samples.series(subject, metric).values.is_empty();
+        let measured = |subject, metric| !self.samples.values(subject, metric).is_empty();
         let pairs: Vec<Pair> = metrics
             .iter()
             .flat_map(|&metric| {
@@ -383,7 +392,7 @@ impl Comparer<'_> {
                 Plan { threshold: Threshold::default(), ..self.plan.clone() }
             }
         };
-        self.holm(&pairs, &plan, row_of, &all_rows)
+        self.holm(&pairs, &plan, row_of, &all_rows, None)
     }
 
     /// Decides every pair at its share of the error; whoever has a direction leaves the others a larger
@@ -394,6 +403,7 @@ impl Comparer<'_> {
         plan: &Plan,
         row_of: impl Fn(usize) -> usize,
         all_rows: &[Vec<BlockRow>],
+        recordings: Option<&[Recording<'_>]>,
     ) -> Vec<Comparison> {
         let mut decided: Vec<Option<Comparison>> = vec![None; pairs.len()];
         let mut share = pairs.len();
@@ -404,7 +414,7 @@ impl Comparer<'_> {
                     continue;
                 }
                 let rows = all_rows.get(row_of(pair.metric)).map_or(&[][..], Vec::as_slice);
-                let found = self.compare(plan, pair, share, rows);
+                let found = self.compare(plan, pair, share, rows, recordings);
                 newly += usize::from(found.decision.verdict.is_directional());
                 *slot = Some(found);
             }
@@ -423,6 +433,7 @@ impl Comparer<'_> {
         Pair { metric, of, against }: Pair,
         share: usize,
         rows: &[BlockRow],
+        recordings: Option<&[Recording<'_>]>,
     ) -> Comparison {
         let better = self.samples.metrics[metric].better;
         let question = Question { plan, metric, better, against, of, share };
@@ -430,10 +441,12 @@ impl Comparer<'_> {
             let mut paired = Paired::default();
             rows.iter().for_each(|row| paired.push(row.values[against], row.values[of]));
             Comparison::in_blocks(question, &paired, self.law)
+        } else if let Some(recordings) = recordings {
+            Comparison::of_recordings(question, &recordings[against], &recordings[of])
         } else {
-            let (reference, other) =
-                (self.samples.series(against, metric), self.samples.series(of, metric));
-            Comparison::of_recordings(question, &reference.values, &other.values)
+            let [reference, other] =
+                [against, of].map(|subject| Recording::of(self.samples.values(subject, metric)));
+            Comparison::of_recordings(question, &reference, &other)
         };
         if self.mixed { found.withheld() } else { found }
     }

@@ -7,11 +7,12 @@
 use crate::design::level_for;
 use crate::outlook::{self, Outlook};
 use crate::paired::{self, Level, Paired};
+use crate::recording::Recording;
 use crate::unpaired;
 use crate::verdict::{Decision, Scale, Verdict};
 use assay_data::{Better, Design, Plan};
 use assay_stats::quantile_difference::QuantileDifference;
-use assay_stats::{Interval, autocorrelation, descriptive, signed_rank::SignedRankLaw};
+use assay_stats::{Interval, autocorrelation, descriptive, merged, signed_rank::SignedRankLaw};
 
 /// The size of a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,45 +138,52 @@ impl Comparison {
                 found.decision,
                 level.interval,
                 wins,
-                paired.reference(),
-                paired.other(),
+                (paired.reference(), &descriptive::sorted(paired.reference())),
+                (paired.other(), &descriptive::sorted(paired.other())),
             )
         }
     }
 
-    /// Compares recordings that were taken apart. O(n log n).
-    pub fn of_recordings(question: Question<'_>, reference: &[f64], other: &[f64]) -> Self {
+    /// Compares recordings that were taken apart. O(n log n) typically.
+    pub fn of_recordings(
+        question: Question<'_>,
+        reference: &Recording<'_>,
+        other: &Recording<'_>,
+    ) -> Self {
         let plan = question.plan;
         let level = (1.0 - plan.confidence) / question.share as f64;
         let found = unpaired::decide(reference, other, &plan.threshold, level, question.better);
-        let positive = reference.iter().chain(other).all(|&v| v > 0.0);
+        let Decision { estimate, interval, .. } = found.decision;
         let (ratio, shift) = match found.decision.scale {
             Scale::Ratio => {
-                let (interval, estimate) = unpaired::shift_interval(reference, other, level);
-                (
-                    Some(exponentiated(found.decision.estimate, found.decision.interval)),
-                    Effect { estimate, interval },
-                )
+                let (of_shift, shift) = unpaired::shift_of(reference, other, level);
+                let shift = Effect { estimate: shift, interval: of_shift };
+                (Some(exponentiated(estimate, interval)), shift)
             }
             Scale::Shift => {
-                let logs = |values: &[f64]| values.iter().map(|v| v.ln()).collect::<Vec<_>>();
-                let ratio = (positive && !reference.is_empty() && !other.is_empty()).then(|| {
-                    let (interval, estimate) =
-                        unpaired::shift_interval(&logs(reference), &logs(other), level);
+                let usable = |side: &Recording<'_>| side.is_positive() && !side.sorted.is_empty();
+                let ratio = (usable(reference) && usable(other)).then(|| {
+                    let (interval, estimate) = unpaired::ratio_of(reference, other, level);
                     exponentiated(estimate, interval)
                 });
-                let Decision { estimate, interval, .. } = found.decision;
                 (ratio, Effect { estimate, interval })
             }
         };
-        let wins = wins_of_pairs(question.better, reference, other);
+        let wins = wins_of_pairs(question.better, &reference.sorted, &other.sorted);
         Self {
             ratio,
             shift,
             effective: found.effective.0.min(found.effective.1),
             too_dependent: found.too_dependent,
             fewest_blocks: 0,
-            ..Self::of_values(question, found.decision, level, wins, reference, other)
+            ..Self::of_values(
+                question,
+                found.decision,
+                level,
+                wins,
+                (&reference.in_order, &reference.sorted),
+                (&other.in_order, &other.sorted),
+            )
         }
     }
 
@@ -198,13 +206,11 @@ impl Comparison {
         decision: Decision,
         level: f64,
         wins: Wins,
-        reference: &[f64],
-        other: &[f64],
+        // Each side in its order, and ascending.
+        (reference, reference_sorted): (&[f64], &[f64]),
+        (other, other_sorted): (&[f64], &[f64]),
     ) -> Self {
-        let both = |f: &dyn Fn(&[f64]) -> f64| {
-            let of = |values: &[f64]| if values.is_empty() { f64::NAN } else { f(values) };
-            (of(reference), of(other))
-        };
+        let both = |f: fn(&[f64]) -> f64| (f(reference_sorted), f(other_sorted));
         Self {
             metric: question.metric,
             of: question.of,
@@ -215,16 +221,16 @@ impl Comparison {
             level,
             ratio: None,
             shift: Effect { estimate: f64::NAN, interval: None },
-            medians: both(&descriptive::median),
-            means: both(&descriptive::mean),
-            p99: both(&|v| descriptive::quantile_sorted(&descriptive::sorted(v), 0.99)),
+            medians: both(descriptive::median_sorted),
+            means: (descriptive::mean(reference), descriptive::mean(other)),
+            p99: both(|sorted| descriptive::quantile_sorted(sorted, 0.99)),
             quantiles: Vec::new(),
             wins,
             effective: 0.0,
             wandering: None,
             too_dependent: false,
             mixed: false,
-            distinct: distinct(&[reference, other].concat()),
+            distinct: merged::distinct(reference_sorted, other_sorted),
             could_see: outlook::could_see(&decision, level),
             outlook: None,
             fewest_blocks: 0,
@@ -243,12 +249,6 @@ impl Comparison {
         let interval = self.ratio.and_then(|ratio| ratio.interval);
         matches!((interval, self.ratio_of_medians()), (Some(i), Some(r)) if r < i.lower || r > i.upper)
     }
-}
-
-fn distinct(values: &[f64]) -> usize {
-    let mut sorted = descriptive::sorted(values);
-    sorted.dedup();
-    sorted.len()
 }
 
 fn exponentiated(estimate: f64, interval: Option<Interval>) -> Effect {
@@ -290,15 +290,16 @@ fn wins(better: Better, comparisons: impl Iterator<Item = Option<std::cmp::Order
     }
 }
 
-/// Over all pairs of one value from each recording, without forming them. O((n + m) log(n + m)).
+/// Over all pairs of one value from each recording, both ascending, without forming them. O(n + m).
 fn wins_of_pairs(better: Better, reference: &[f64], other: &[f64]) -> Wins {
-    let sorted = descriptive::sorted(reference);
     let (mut less, mut greater) = (0.0, 0.0);
+    let (mut below, mut not_above) = (0, 0);
     for &value in other {
-        let below = sorted.partition_point(|&v| v < value);
-        let not_above = sorted.partition_point(|&v| v <= value);
+        below += reference[below..].iter().take_while(|v| **v < value).count();
+        not_above = not_above.max(below);
+        not_above += reference[not_above..].iter().take_while(|v| **v <= value).count();
         greater += below as f64;
-        less += (sorted.len() - not_above) as f64;
+        less += (reference.len() - not_above) as f64;
     }
     let of = reference.len() as f64 * other.len() as f64;
     match better {

@@ -2,7 +2,8 @@
 //!
 //! Nothing here compares; nothing removes outliers, it only counts them.
 
-use assay_stats::{Interval, autocorrelation, descriptive, order, trend};
+use crate::recording::Recording;
+use assay_stats::{Interval, descriptive, merged, order, trend};
 
 /// What is known of one metric of one subject. Values are in the metric's base unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,31 +93,35 @@ const DRIFT_FROM: usize = 20;
 impl Description {
     /// Describes a series in its order of measurement; `None` for an empty one. O(n log n).
     pub fn of(values: &[f64], confidence: f64) -> Option<Self> {
-        if values.is_empty() {
-            return None;
-        }
-        let sorted = descriptive::sorted(values);
-        let at = |p| descriptive::quantile_sorted(&sorted, p);
+        Self::of_recording(&Recording::of(values), confidence)
+    }
+
+    /// The same of a series that was sorted before; O(n).
+    pub fn of_recording(recording: &Recording<'_>, confidence: f64) -> Option<Self> {
+        let (values, sorted) = (&recording.in_order, &recording.sorted);
+        let (&min, &max) = sorted.first().zip(sorted.last())?;
+        let at = |p| descriptive::quantile_sorted(sorted, p);
         let (p25, p75) = (at(0.25), at(0.75));
         let fence = 3.0 * (p75 - p25);
-        let outliers = sorted.iter().filter(|&&v| v < p25 - fence || v > p75 + fence).count();
-        let tau = autocorrelation::autocorrelation_time(values);
+        let below = sorted.partition_point(|&v| v < p25 - fence);
+        let outliers = below + sorted.len() - sorted.partition_point(|&v| v <= p75 + fence);
+        let tau = recording.autocorrelation_time;
         Some(Self {
             n: values.len(),
-            min: sorted[0],
-            max: sorted[sorted.len() - 1],
+            min,
+            max,
             mean: descriptive::mean(values),
             standard_deviation: descriptive::standard_deviation(values),
             median: at(0.5),
-            median_interval: order::median_interval_with_tau(&sorted, confidence, tau)
+            median_interval: order::median_interval_with_tau(sorted, confidence, tau)
                 .map(|(interval, _achieved)| interval),
             confidence,
             quantiles: Quantiles { p5: at(0.05), p25, p75, p95: at(0.95), p99: at(0.99) },
             outliers,
-            clock_step: descriptive::smallest_gap(&sorted),
+            clock_step: descriptive::smallest_gap(sorted),
             autocorrelation_time: tau,
-            lag1: autocorrelation::rank_autocorrelation(values, 1).first().copied().unwrap_or(0.0),
-            drift: drift(values),
+            lag1: recording.lag1,
+            drift: drift(recording),
         })
     }
 
@@ -126,23 +131,24 @@ impl Description {
     }
 }
 
-fn drift(values: &[f64]) -> Option<f64> {
+fn drift(recording: &Recording<'_>) -> Option<f64> {
+    let values = &recording.in_order;
     if values.len() < DRIFT_FROM {
         return None;
     }
-    (trend::z_score(values).abs() > DRIFT_Z).then(|| trend::shift_between_thirds(values))?
+    let z = recording.with_time * ((values.len() - 1) as f64).sqrt();
+    (z.abs() > DRIFT_Z).then(|| trend::shift_between_thirds(values))?
 }
 
 impl Histogram {
-    /// Counts the series in `bins` equal bins from their common 1 % to their common 99 % quantile, so that one stall does
-    /// not squeeze everything into the first bin; `None` without values. O(n log n).
+    /// Counts series, each ascending, in `bins` equal bins from their common 1 % to their common 99 % quantile, so that one stall
+    /// does not squeeze everything into the first bin; `None` without values. O(n).
     pub fn of(series: &[&[f64]], bins: usize) -> Option<Self> {
-        let sorted = descriptive::sorted(&series.concat());
-        if sorted.is_empty() || bins == 0 {
+        if series.iter().all(|values| values.is_empty()) || bins == 0 {
             return None;
         }
-        let low = descriptive::quantile_sorted(&sorted, 0.01);
-        let high = descriptive::quantile_sorted(&sorted, 0.99);
+        let low = merged::quantile(series, 0.01);
+        let high = merged::quantile(series, 0.99);
         let width = (high - low) / bins as f64;
         let bin_of = |v: f64| {
             if width > 0.0 {

@@ -286,7 +286,7 @@ impl Experiment {
         else {
             return false;
         };
-        let threshold = paired::threshold_on(Scale::Shift, &self.plan.threshold, &[median]);
+        let threshold = paired::threshold_on(Scale::Shift, &self.plan.threshold, median);
         interval.half_width() <= threshold
     }
 

@@ -88,7 +88,7 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
         (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
     let shown = &with_values[..with_values.len().min(MOST_SUBJECTS)];
     let series: Vec<Vec<f64>> =
-        shown.iter().map(|&s| samples.series(s, analysis.primary).values).collect();
+        shown.iter().map(|&s| samples.values(s, analysis.primary)).collect();
     let sorted: Vec<Vec<f64>> =
         series.iter().map(|values| assay_stats::descriptive::sorted(values)).collect();
     let view = View::of(&sorted);

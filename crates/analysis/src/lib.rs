@@ -45,6 +45,7 @@ pub mod planning;
 pub mod portrait;
 pub mod protocol;
 pub mod quantiles;
+pub mod recording;
 pub mod replication;
 pub mod scaling;
 pub mod spread;

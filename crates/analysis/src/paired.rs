@@ -8,7 +8,7 @@
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Threshold};
 use assay_stats::{
-    Interval, autocorrelation, descriptive, groups,
+    Interval, autocorrelation, descriptive, groups, merged,
     signed_rank::{self, SignedRankLaw},
 };
 
@@ -154,17 +154,17 @@ impl Paired {
     }
 
     fn threshold_on(&self, scale: Scale, threshold: &Threshold) -> f64 {
-        threshold_on(scale, threshold, &self.reference)
+        threshold_on(scale, threshold, descriptive::median(&self.reference))
     }
 }
 
-/// The threshold on a scale: the logarithm of 1 + t for ratios; for shifts the amount, or t times the reference's median.
-pub fn threshold_on(scale: Scale, threshold: &Threshold, reference: &[f64]) -> f64 {
+/// The threshold on a scale: the logarithm of 1 + t for ratios; for shifts the amount, or t times the reference's median (NaN for an empty
+/// reference).
+pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
     match (scale, threshold) {
         (Scale::Ratio, Threshold::Relative(t)) => t.ln_1p(),
         (_, Threshold::Absolute { value, .. }) => *value,
         (Scale::Shift, Threshold::Relative(t)) => {
-            let median = if reference.is_empty() { 0.0 } else { descriptive::median(reference) };
             // A fraction of nothing is no threshold.
             if median == 0.0 { f64::NAN } else { t * median.abs() }
         }
@@ -175,12 +175,16 @@ pub fn threshold_on(scale: Scale, threshold: &Threshold, reference: &[f64]) -> f
 /// ratios. When all values are equal there is no gap; then the last decimal digit of the value is taken for the step, as in
 /// `0.03`, unless it is a whole number, which may well be an exact count: 0. O(n log n).
 pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
-    let sorted = descriptive::sorted(&[first, second].concat());
-    let Some(&value) = sorted.first() else { return 0.0 };
-    let gap = descriptive::smallest_gap(&sorted).unwrap_or_else(|| last_digit(value));
+    clock_step_of_sorted(&descriptive::sorted(first), &descriptive::sorted(second), scale)
+}
+
+/// [`clock_step`] of values in ascending order.
+pub(crate) fn clock_step_of_sorted(first: &[f64], second: &[f64], scale: Scale) -> f64 {
+    let Some(value) = merged::merge(first, second).next() else { return 0.0 };
+    let gap = merged::smallest_gap(first, second).unwrap_or_else(|| last_digit(value));
     match scale {
         Scale::Shift => gap,
-        Scale::Ratio => gap / descriptive::median(&sorted),
+        Scale::Ratio => gap / merged::median(&[first, second]),
     }
 }
 

@@ -158,7 +158,7 @@ pub fn of_samples_telling(
     let (mut done, all) = (0.0, (samples.len() * chosen.len()) as f64);
     for (subject, described) in samples.subjects.iter().enumerate() {
         for &metric in &chosen {
-            let values = samples.series(subject, metric).values;
+            let values = samples.values(subject, metric);
             let own = values.len() as f64;
             let drawn = Portrait::of_telling(
                 &described.name,

@@ -193,7 +193,7 @@ pub(crate) struct Values {
 
 impl Values {
     fn of_pair(samples: &Samples, metric: usize, of: usize, against: Option<usize>) -> Self {
-        let series = |subject| samples.series(subject, metric).values;
+        let series = |subject| samples.values(subject, metric);
         let Some(against) = against else {
             return Self { against: Vec::new(), of: series(of), differences: None };
         };
@@ -238,7 +238,11 @@ fn chain(
     let against = comparison.map(|c| c.against);
     let values = Values::of_pair(samples, metric, of, against);
     let yardstick = if against.is_some() { &values.against } else { &values.of };
-    let threshold = paired::threshold_on(Scale::Shift, &analysis.plan.threshold, yardstick);
+    let threshold = paired::threshold_on(
+        Scale::Shift,
+        &analysis.plan.threshold,
+        assay_stats::descriptive::median(yardstick),
+    );
     let plan = &analysis.plan;
     let confidence = plan.confidence;
     let paired = values.differences.is_some();

@@ -5,21 +5,27 @@
 //! only widens the intervals. Decides nothing: the verdict stays that of the centre.
 
 use crate::comparison::Comparison;
+use crate::recording::Recording;
 use crate::verdict::{Scale, Verdict};
 use assay_data::Better;
-use assay_stats::quantile_difference::{self, QuantileDifference, SHARES};
+use assay_stats::quantile_difference::{self, QuantileDifference, SHARES, Side};
 
 /// Fewest values on each side.
 pub const FEWEST: usize = 20;
 /// Quantiles from here on (for what is better when higher, from 1 minus this down) are the tail that hurts.
 const TAIL: f64 = 0.9;
 
-/// The quantiles of two series, in the order in which they were taken; empty below [`FEWEST`] values on a side. O(n log n).
-pub fn of(reference: &[f64], other: &[f64], confidence: f64) -> Vec<QuantileDifference> {
-    if reference.len().min(other.len()) < FEWEST {
+/// The quantiles of two series, in the order in which they were taken; empty below [`FEWEST`] values on a side. O(log n).
+pub fn of(
+    reference: &Recording<'_>,
+    other: &Recording<'_>,
+    confidence: f64,
+) -> Vec<QuantileDifference> {
+    if reference.sorted.len().min(other.sorted.len()) < FEWEST {
         return Vec::new();
     }
-    quantile_difference::quantile_differences(reference, other, &SHARES, confidence)
+    let [x, y] = [reference, other].map(|r| Side::known(&r.sorted, r.lag1, r.autocorrelation_time));
+    quantile_difference::quantile_differences_of(&x, &y, &SHARES, confidence)
 }
 
 /// The outermost quantile of the tail that hurts, where it differs by more than the threshold although the centre does not, or
@@ -59,8 +65,9 @@ mod tests {
     fn compared(reference: &[f64], other: &[f64], better: Better) -> Comparison {
         let plan = Plan::sequential(0.95, Threshold::default(), 0);
         let question = Question { plan: &plan, metric: 0, better, against: 0, of: 1, share: 1 };
-        let mut c = Comparison::of_recordings(question, reference, other);
-        c.quantiles = of(reference, other, 0.95);
+        let (reference, other) = (Recording::of(reference), Recording::of(other));
+        let mut c = Comparison::of_recordings(question, &reference, &other);
+        c.quantiles = of(&reference, &other, 0.95);
         c
     }
 
@@ -99,7 +106,8 @@ mod tests {
 
     #[test]
     fn few_values_have_no_quantiles_to_compare() {
-        assert!(of(&[1.0; 19], &[1.0; 50], 0.95).is_empty());
-        assert_eq!(of(&[1.0; 20], &[1.0; 20], 0.95).len(), SHARES.len());
+        let [few, enough] = [[1.0; 19].as_slice(), &[1.0; 20]].map(Recording::of);
+        assert!(of(&few, &enough, 0.95).is_empty());
+        assert_eq!(of(&enough, &enough, 0.95).len(), SHARES.len());
     }
 }

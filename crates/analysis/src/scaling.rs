@@ -276,7 +276,7 @@ pub fn curves(
                 let points: Vec<Point> = values
                     .into_iter()
                     .map(|(value, subject)| {
-                        let values = samples.series(subject, metric).values;
+                        let values = samples.values(subject, metric);
                         let median =
                             if values.is_empty() { f64::NAN } else { descriptive::median(&values) };
                         Point { value, subject, median }

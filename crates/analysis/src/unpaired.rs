@@ -5,10 +5,11 @@
 //! ten values on a side the exact Mann–Whitney law is inverted instead. Nothing computed from two files repairs drift
 //! *between* the recordings: the reports say so with every such verdict.
 
-use crate::paired::{clock_step, threshold_on};
+use crate::paired::{clock_step_of_sorted, threshold_on};
+use crate::recording::Recording;
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Threshold};
-use assay_stats::{Interval, autocorrelation, descriptive, two_sample};
+use assay_stats::{Interval, descriptive, sorting, two_sample};
 
 /// Below this many values on a side the exact law is used, and dependence can't be judged.
 const EXACT_BELOW: usize = 10;
@@ -31,31 +32,28 @@ pub struct UnpairedDecision {
     pub too_dependent: bool,
 }
 
-/// Decides between two recordings, each in the order in which it was taken. O(n log n).
+/// Decides between two recordings. O(n log n) typically.
 pub fn decide(
-    reference: &[f64],
-    other: &[f64],
+    reference: &Recording<'_>,
+    other: &Recording<'_>,
     threshold: &Threshold,
     level: f64,
     better: Better,
 ) -> UnpairedDecision {
-    let positive = reference.iter().chain(other).all(|&v| v > 0.0);
     let scale = match threshold {
-        Threshold::Relative(_) if positive => Scale::Ratio,
+        Threshold::Relative(_) if reference.is_positive() && other.is_positive() => Scale::Ratio,
         _ => Scale::Shift,
     };
-    let on_scale = |values: &[f64]| match scale {
-        Scale::Ratio => values.iter().map(|v| v.ln()).collect(),
-        Scale::Shift => values.to_vec(),
+    let (found, estimate) = match scale {
+        Scale::Ratio => interval_of_ratio(reference, other, level),
+        Scale::Shift => interval_of(reference, other, level),
     };
-    let (x, y): (Vec<f64>, Vec<f64>) = (on_scale(reference), on_scale(other));
-    let (found, estimate) = interval_of(&x, &y, level);
     let decision = Decision::read(
         scale,
         estimate,
         found.interval,
-        threshold_on(scale, threshold, reference),
-        clock_step(reference, other, scale),
+        threshold_on(scale, threshold, descriptive::median_sorted(&reference.sorted)),
+        clock_step_of_sorted(&reference.sorted, &other.sorted, scale),
         better,
     );
     UnpairedDecision { decision, effective: found.effective, too_dependent: found.too_dependent }
@@ -63,7 +61,26 @@ pub fn decide(
 
 /// The same interval for the plain shift, other − reference, whatever the scale of the decision.
 pub fn shift_interval(reference: &[f64], other: &[f64], level: f64) -> (Option<Interval>, f64) {
+    shift_of(&Recording::of(reference), &Recording::of(other), level)
+}
+
+/// [`shift_interval`] of recordings that were sorted before.
+pub(crate) fn shift_of(
+    reference: &Recording<'_>,
+    other: &Recording<'_>,
+    level: f64,
+) -> (Option<Interval>, f64) {
     let (found, estimate) = interval_of(reference, other, level);
+    (found.interval, estimate)
+}
+
+/// The same of the logarithms; every value must be positive.
+pub(crate) fn ratio_of(
+    reference: &Recording<'_>,
+    other: &Recording<'_>,
+    level: f64,
+) -> (Option<Interval>, f64) {
+    let (found, estimate) = interval_of_ratio(reference, other, level);
     (found.interval, estimate)
 }
 
@@ -73,27 +90,41 @@ struct Found {
     too_dependent: bool,
 }
 
-fn interval_of(x: &[f64], y: &[f64], level: f64) -> (Found, f64) {
+fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
+    between((&x.sorted, x.autocorrelation_time), (&y.sorted, y.autocorrelation_time), level)
+}
+
+fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
+    // Logarithms keep the order, and so the ranks and how they hang together; should one be rounded out of place, sorting
+    // them again finds it at a glance.
+    let logs = |recording: &Recording<'_>| {
+        let mut logs: Vec<f64> = recording.sorted.iter().map(|v| v.ln()).collect();
+        sorting::sort(&mut logs);
+        logs
+    };
+    between((&logs(x), x.autocorrelation_time), (&logs(y), y.autocorrelation_time), level)
+}
+
+/// The interval for the shift between two samples, each ascending, with its autocorrelation time.
+fn between((x, tau_x): (&[f64], f64), (y, tau_y): (&[f64], f64), level: f64) -> (Found, f64) {
     let sizes = (x.len() as f64, y.len() as f64);
     if x.is_empty() || y.is_empty() {
         return (Found { interval: None, effective: sizes, too_dependent: false }, f64::NAN);
     }
-    let (x_sorted, y_sorted) = (descriptive::sorted(x), descriptive::sorted(y));
-    let estimate = two_sample::hodges_lehmann(&x_sorted, &y_sorted);
     if is_exact((x.len(), y.len())) {
-        let interval = two_sample::mann_whitney_interval(&x_sorted, &y_sorted, 1.0 - level);
+        let interval = two_sample::mann_whitney_interval(x, y, 1.0 - level);
+        let estimate = two_sample::hodges_lehmann(x, y);
         return (Found { interval, effective: sizes, too_dependent: false }, estimate);
     }
-    let (tau_x, tau_y) =
-        (autocorrelation::autocorrelation_time(x), autocorrelation::autocorrelation_time(y));
     let effective = (sizes.0 / tau_x, sizes.1 / tau_y);
     let too_dependent = effective.0.min(effective.1) < FEWEST_EFFECTIVE;
-    let interval = if too_dependent {
+    let placed = if too_dependent {
         None
     } else {
-        two_sample::placement_interval(x, y, 1.0 - level).map(|placement| placement.interval)
+        two_sample::placement_interval_of((x, tau_x), (y, tau_y), 1.0 - level)
     };
-    (Found { interval, effective, too_dependent }, estimate)
+    let estimate = placed.map_or_else(|| two_sample::hodges_lehmann(x, y), |p| p.shift);
+    (Found { interval: placed.map(|p| p.interval), effective, too_dependent }, estimate)
 }
 
 #[cfg(test)]
@@ -102,7 +133,7 @@ mod tests {
     use crate::Verdict;
 
     fn decide_at_95(x: &[f64], y: &[f64]) -> UnpairedDecision {
-        decide(x, y, &Threshold::default(), 0.05, Better::Lower)
+        decide(&Recording::of(x), &Recording::of(y), &Threshold::default(), 0.05, Better::Lower)
     }
 
     #[test]

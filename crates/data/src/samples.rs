@@ -203,14 +203,38 @@ pub struct Samples {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Columns {
     subject: Vec<u32>,
-    block: Vec<u32>,
-    position: Vec<u32>,
-    time: Vec<f64>,
-    outcome: Vec<Outcome>,
-    /// Empty while no observation has a level.
-    level: Vec<Vec<u32>>,
+    block: Sparse<u32>,
+    position: Sparse<u32>,
+    time: Sparse<f64>,
+    outcome: Sparse<Outcome>,
+    level: Sparse<Vec<u32>>,
     /// One column per metric.
     values: Vec<Vec<f64>>,
+}
+
+/// A column that is not there while no observation has anything to put into it, as of imported numbers: of ten million each byte
+/// counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Sparse<T>(Vec<T>);
+
+impl<T: Clone + PartialEq> Sparse<T> {
+    /// Appends a value to the `held` ones before it; `nothing` stands where there is none.
+    fn push(&mut self, held: usize, value: T, nothing: T) {
+        if !self.0.is_empty() || value != nothing {
+            self.0.resize(held, nothing);
+            self.0.push(value);
+        }
+    }
+
+    fn get(&self, index: usize, nothing: T) -> T {
+        self.0.get(index).cloned().unwrap_or(nothing)
+    }
+
+    fn reserve_exact(&mut self, more: usize) {
+        if !self.0.is_empty() {
+            self.0.reserve_exact(more);
+        }
+    }
 }
 
 impl Columns {
@@ -232,6 +256,9 @@ impl Columns {
 
 /// Stands for "not in a block" in the columns.
 const NOWHERE: u32 = u32::MAX;
+
+/// Stands for "no time", in the columns.
+const NO_TIME: f64 = f64::NEG_INFINITY;
 
 impl Samples {
     /// Empty samples of these metrics.
@@ -285,15 +312,14 @@ impl Samples {
     pub fn push(&mut self, observation: Observation) {
         self.observations.make_room();
         let o = &mut self.observations;
+        let held = o.subject.len();
         o.subject.push(observation.subject as u32);
-        o.block.push(observation.block.unwrap_or(NOWHERE));
-        o.position.push(observation.position.unwrap_or(NOWHERE));
-        o.time.push(observation.time.unwrap_or(f64::NAN));
-        o.outcome.push(observation.outcome);
-        if !observation.level.is_empty() || !o.level.is_empty() {
-            o.level.resize(o.subject.len() - 1, Vec::new());
-            o.level.push(observation.level);
-        }
+        o.block.push(held, observation.block.unwrap_or(NOWHERE), NOWHERE);
+        o.position.push(held, observation.position.unwrap_or(NOWHERE), NOWHERE);
+        let time = observation.time.filter(|time| !time.is_nan());
+        o.time.push(held, time.unwrap_or(NO_TIME), NO_TIME);
+        o.outcome.push(held, observation.outcome, Outcome::Ok);
+        o.level.push(held, observation.level, Vec::new());
         for (index, column) in o.values.iter_mut().enumerate() {
             column.push(observation.values.get(index).copied().unwrap_or(f64::NAN));
         }
@@ -303,17 +329,63 @@ impl Samples {
     /// numbers call it.
     pub fn push_value(&mut self, subject: usize, value: f64) {
         let o = &mut self.observations;
+        let held = o.subject.len();
         o.subject.push(subject as u32);
-        o.block.push(NOWHERE);
-        o.position.push(NOWHERE);
-        o.time.push(f64::NAN);
-        o.outcome.push(Outcome::Ok);
-        if !o.level.is_empty() {
-            o.level.push(Vec::new());
-        }
+        o.block.push(held, NOWHERE, NOWHERE);
+        o.position.push(held, NOWHERE, NOWHERE);
+        o.time.push(held, NO_TIME, NO_TIME);
+        o.outcome.push(held, Outcome::Ok, Outcome::Ok);
+        o.level.push(held, Vec::new(), Vec::new());
         for (index, column) in o.values.iter_mut().enumerate() {
             column.push(if index == 0 { value } else { f64::NAN });
         }
+    }
+
+    /// Appends all observations of other samples, outside of blocks, with their subjects and metrics renumbered: `subjects` and
+    /// `metrics` tell for each of theirs which of these it is. A column that can be taken over whole is not copied.
+    pub(crate) fn append(&mut self, mut other: Samples, subjects: &[usize], metrics: &[usize]) {
+        let is_plain =
+            other.observations.level.0.is_empty() && other.observations.time.0.is_empty();
+        if !is_plain || !other.observations.outcome.0.is_empty() || !self.has_only_values() {
+            for observation in other.observations() {
+                let mut values = vec![f64::NAN; self.metrics.len()];
+                for (&metric, &value) in metrics.iter().zip(&observation.values) {
+                    values[metric] = value;
+                }
+                let subject = subjects.get(observation.subject).copied().unwrap_or_default();
+                self.push(Observation {
+                    subject,
+                    block: None,
+                    position: None,
+                    values,
+                    ..observation
+                });
+            }
+            return;
+        }
+        let (held, more) = (self.len(), other.len());
+        let own = &mut self.observations;
+        own.subject.reserve_exact(more);
+        let renumbered = |s: &u32| subjects.get(*s as usize).copied().unwrap_or_default() as u32;
+        own.subject.extend(other.observations.subject.iter().map(renumbered));
+        for (index, column) in own.values.iter_mut().enumerate() {
+            let theirs = metrics.iter().position(|&metric| metric == index);
+            match theirs.and_then(|place| other.observations.values.get_mut(place)) {
+                Some(theirs) if held == 0 => *column = std::mem::take(theirs),
+                Some(theirs) => {
+                    column.reserve_exact(more);
+                    column.append(theirs);
+                }
+                None => column.resize(held + more, f64::NAN),
+            }
+        }
+    }
+
+    /// True when observations are nothing but a subject and values.
+    fn has_only_values(&self) -> bool {
+        let o = &self.observations;
+        let sparse = [o.block.0.is_empty(), o.position.0.is_empty(), o.time.0.is_empty()];
+        sparse.into_iter().all(|empty| empty) && o.outcome.0.is_empty() && o.level.0.is_empty()
     }
 
     /// The observation at `index`, in the order in which they were taken; `None` past the end.
@@ -322,11 +394,11 @@ impl Samples {
         let known = |v: u32| (v != NOWHERE).then_some(v);
         Some(Observation {
             subject: *o.subject.get(index)? as usize,
-            block: known(o.block[index]),
-            position: known(o.position[index]),
-            level: o.level.get(index).cloned().unwrap_or_default(),
-            time: (!o.time[index].is_nan()).then_some(o.time[index]),
-            outcome: o.outcome[index],
+            block: known(o.block.get(index, NOWHERE)),
+            position: known(o.position.get(index, NOWHERE)),
+            level: o.level.get(index, Vec::new()),
+            time: Some(o.time.get(index, NO_TIME)).filter(|time| *time != NO_TIME),
+            outcome: o.outcome.get(index, Outcome::Ok),
             values: o.values.iter().map(|column| column[index]).collect(),
         })
     }
@@ -355,6 +427,17 @@ impl Samples {
         series
     }
 
+    /// The values of [`series`](Self::series) alone.
+    pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
+        let Some(column) = self.observations.values.get(metric) else { return Vec::new() };
+        let owners = column.iter().zip(&self.observations.subject);
+        let own = owners.filter(|(value, owner)| **owner as usize == subject && value.is_finite());
+        // Counted first: of a long recording what grows would stand half empty.
+        let mut values = Vec::with_capacity(own.clone().count());
+        values.extend(own.map(|(value, _)| *value));
+        values
+    }
+
     /// The values of one metric block by block: one row per *complete* block (every subject has a finite value), in block
     /// order, one column per subject, beside each row the position that every subject had. Observations outside blocks are
     /// left out. O(observations).
@@ -362,16 +445,18 @@ impl Samples {
         let subjects = self.subjects.len();
         let o = &self.observations;
         let Some(column) = o.values.get(metric) else { return Vec::new() };
-        let blocks = o.block.iter().filter(|&&b| b != NOWHERE).max().map_or(0, |&b| b as usize + 1);
+        let blocks =
+            o.block.0.iter().filter(|&&b| b != NOWHERE).max().map_or(0, |&b| b as usize + 1);
         // A file may claim any block number; more blocks than observations cannot be complete.
         if blocks > self.len() {
             return self.compact_blocks(column);
         }
         let mut rows = vec![BlockRow::empty(subjects); blocks];
         for (index, &value) in column.iter().enumerate() {
-            if o.block[index] != NOWHERE {
-                let row = &mut rows[o.block[index] as usize];
-                row.set(o.subject[index], value, o.position[index]);
+            let block = o.block.get(index, NOWHERE);
+            if block != NOWHERE {
+                let row = &mut rows[block as usize];
+                row.set(o.subject[index], value, o.position.get(index, NOWHERE));
             }
         }
         rows.retain(|row| row.values.iter().all(|v| v.is_finite()));
@@ -382,10 +467,13 @@ impl Samples {
         let o = &self.observations;
         let mut rows = std::collections::BTreeMap::new();
         for (index, &value) in column.iter().enumerate() {
-            if o.block[index] != NOWHERE {
-                rows.entry(o.block[index])
-                    .or_insert_with(|| BlockRow::empty(self.subjects.len()))
-                    .set(o.subject[index], value, o.position[index]);
+            let block = o.block.get(index, NOWHERE);
+            if block != NOWHERE {
+                rows.entry(block).or_insert_with(|| BlockRow::empty(self.subjects.len())).set(
+                    o.subject[index],
+                    value,
+                    o.position.get(index, NOWHERE),
+                );
             }
         }
         rows.into_values()
@@ -396,16 +484,14 @@ impl Samples {
     /// How many observations of a subject ended in a way that satisfies the condition.
     pub fn count_outcomes(&self, subject: usize, condition: impl Fn(Outcome) -> bool) -> usize {
         let o = &self.observations;
-        o.subject
-            .iter()
-            .zip(&o.outcome)
-            .filter(|&(&s, &end)| s as usize == subject && condition(end))
-            .count()
+        let own = o.subject.iter().enumerate().filter(|(_, owner)| **owner as usize == subject);
+        own.filter(|(index, _)| condition(o.outcome.get(*index, Outcome::Ok))).count()
     }
 
     /// How the samples were taken: in blocks when there are several subjects and every observation has its block.
     pub fn design(&self) -> Design {
-        let in_blocks = !self.is_empty() && self.observations.block.iter().all(|&b| b != NOWHERE);
+        let blocks = &self.observations.block.0;
+        let in_blocks = !blocks.is_empty() && blocks.iter().all(|&b| b != NOWHERE);
         if in_blocks { Design::Blocks } else { Design::Unpaired }
     }
 }

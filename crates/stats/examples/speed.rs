@@ -1,70 +1,73 @@
-//! How long the rank tests take on lognormal data of growing size: one JSON object a line.
+//! How long one task on made-up data takes, as one JSON object, for the benchmarks.
 //!
-//!     cargo run --release -p assay-stats --example speed [LARGEST]
+//!     cargo run --release -p assay-stats --example speed -- TASK VALUES [REPEATS]
+//!     cargo run --release -p assay-stats --example speed -- bootstrap VALUES RESAMPLES THREADS
 //!
-//! Each figure is the median of a few rounds on one core, the samples not sorted beforehand. Sizes
-//! beyond LARGEST (values a side; default 10 million) are left out.
-#![allow(clippy::print_stdout, reason = "it is there to print")]
+//! TASK is one of `shift` (Hodges-Lehmann with its 95 % interval, and the Mann-Whitney test), `test`
+//! (Mann-Whitney alone), `acf` (30 lags of one sample), `time` (its autocorrelation time), `sort`,
+//! `data` (nothing: what the data alone cost in memory). Sorting belongs to the task. One task a
+//! process, so that its peak memory can be told.
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example prints, and may stop")]
 
-use assay_stats::descriptive::sorted;
-use assay_stats::normal;
-use assay_stats::two_sample::{RankSum, hodges_lehmann, mann_whitney_asymptotic_interval};
+use assay_stats::bootstrap::{Statistic, bootstrap};
+use assay_stats::resampling::Stream;
+use assay_stats::two_sample::{RankSum, shift_with_interval};
+use assay_stats::{autocorrelation, descriptive};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Lognormal(5, 0.2) by inverting a small generator (splitmix64).
-fn lognormal(n: usize, mut state: u64, shift: f64) -> Vec<f64> {
-    // Quantiles at a grid, joined by straight lines: drawing must not take longer than testing.
-    const GRID: usize = 4096;
-    let grid: Vec<f64> = (0..=GRID)
-        .map(|i| normal::quantile((i as f64 + 0.5) / (GRID as f64 + 1.0)))
-        .map(|z| (5.0 + 0.2 * z).exp())
-        .collect();
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut bits = state;
-            bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            let place = ((bits ^ bits >> 31) >> 11) as f64 / (1_u64 << 53) as f64 * GRID as f64;
-            let below = place as usize;
-            shift + grid[below] + (place - below as f64) * (grid[below + 1] - grid[below])
-        })
-        .collect()
+/// Lognormal values in whole numbers of a thousandth, as clocks give them: with ties.
+fn values(stream: u64, n: usize, shift: f64) -> Vec<f64> {
+    let mut random = Stream::new(1, stream);
+    let one = || ((5.0 + 0.2 * random.normal()).exp() * 1000.0).round() / 1000.0 + shift;
+    std::iter::repeat_with(one).take(n).collect()
 }
 
-fn median_seconds(rounds: usize, work: impl Fn()) -> f64 {
-    let mut seconds: Vec<f64> = (0..rounds)
+/// The median seconds of so many repeats, and what the task came to.
+fn timed(repeats: usize, mut task: impl FnMut() -> f64) -> (f64, f64) {
+    let mut result = f64::NAN;
+    let seconds: Vec<f64> = (0..repeats)
         .map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed().as_secs_f64()
+            let began = Instant::now();
+            result = black_box(task());
+            began.elapsed().as_secs_f64()
         })
         .collect();
-    seconds.sort_by(f64::total_cmp);
-    seconds[rounds / 2]
+    (descriptive::median(&seconds), result)
 }
 
 fn main() {
-    let largest = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(10_000_000);
-    for (n, rounds) in [(35_000, 21), (1_000_000, 5), (10_000_000, 3)] {
-        if n > largest {
-            continue;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let task = arguments[0].as_str();
+    let number = |place: usize| arguments.get(place).map(|text| text.parse::<usize>().unwrap());
+    let n = number(1).unwrap();
+    let x = values(0, n, 0.0);
+    let of_two = matches!(task, "shift" | "test" | "data");
+    let y = if of_two { values(1, n, 1.0) } else { Vec::new() };
+    let repeats = number(2).unwrap_or(1);
+    let (seconds, result) = match task {
+        "shift" => timed(repeats, || {
+            let (x, y) = (descriptive::sorted(&x), descriptive::sorted(&y));
+            black_box(RankSum::of(&x, &y).unwrap().asymptotic(true));
+            shift_with_interval(&x, &y, 0.95).unwrap().0
+        }),
+        "test" => timed(repeats, || {
+            let (x, y) = (descriptive::sorted(&x), descriptive::sorted(&y));
+            RankSum::of(&x, &y).unwrap().asymptotic(true).two
+        }),
+        "acf" => timed(repeats, || {
+            autocorrelation::autocorrelation(&x, 30).iter().fold(0.0, |a, &b| a.max(b.abs()))
+        }),
+        "time" => timed(repeats, || autocorrelation::autocorrelation_time(&x)),
+        "sort" => timed(repeats, || descriptive::sorted(&x)[0]),
+        "data" => timed(1, || x.iter().chain(&y).sum()),
+        "bootstrap" => {
+            let threads = number(3).unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let sd = || bootstrap(&x, Statistic::StandardDeviation, repeats, 1).unwrap().se;
+            timed(1, || pool.install(sd))
         }
-        let (x, y) = (lognormal(n, 1, 0.0), lognormal(n, 2, 1.0));
-        let test = median_seconds(rounds, || {
-            black_box(RankSum::of(&sorted(&x), &sorted(&y)).map(|test| test.asymptotic(true)));
-        });
-        println!(r#"{{"task":"mann_whitney","n":{n},"seconds":{test}}}"#);
-        if n > 1_000_000 {
-            continue;
-        }
-        let all = median_seconds(rounds, || {
-            let (x, y) = (sorted(&x), sorted(&y));
-            black_box(RankSum::of(&x, &y).map(|test| test.asymptotic(true)));
-            black_box(hodges_lehmann(&x, &y));
-            black_box(mann_whitney_asymptotic_interval(&x, &y, 0.95));
-        });
-        println!(r#"{{"task":"hodges_lehmann_interval_mann_whitney","n":{n},"seconds":{all}}}"#);
-    }
+        other => unreachable!("no such task: {other}"),
+    };
+    println!("{{\"task\":\"{task}\",\"n\":{n},\"seconds\":{seconds},\"result\":{result}}}");
 }

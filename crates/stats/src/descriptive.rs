@@ -176,6 +176,17 @@ pub fn median(xs: &[f64]) -> f64 {
     median_of(&mut xs.to_vec())
 }
 
+/// The median of values in ascending order; NaN for none. O(1).
+#[must_use]
+pub fn median_sorted(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    match sorted.get(middle) {
+        None => f64::NAN,
+        Some(&upper) if sorted.len() % 2 == 1 => upper,
+        Some(&upper) => midpoint(sorted[middle - 1], upper),
+    }
+}
+
 /// The median of values that may be reordered.
 fn median_of(values: &mut [f64]) -> f64 {
     if values.is_empty() {
@@ -253,6 +264,9 @@ mod tests {
         let xs = [5.0, 1.0, 4.0, 2.0];
         assert_eq!(median(&xs), 3.0);
         assert_eq!(median(&xs[..3]), 4.0);
+        assert_eq!(median_sorted(&[1.0, 2.0, 4.0, 5.0]), 3.0);
+        assert_eq!(median_sorted(&[1.0, 4.0, 5.0]), 4.0);
+        assert!(median_sorted(&[]).is_nan());
         assert_eq!(xs, [5.0, 1.0, 4.0, 2.0]);
         assert_eq!(median_absolute_deviation(&[1.0, 2.0, 4.0, 9.0, 100.0]), 3.0);
     }

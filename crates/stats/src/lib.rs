@@ -34,6 +34,7 @@ mod interval;
 pub mod k_sample;
 pub mod kolmogorov;
 pub mod levels;
+pub mod merged;
 pub mod noncentral_t;
 pub mod normal;
 pub mod normality;

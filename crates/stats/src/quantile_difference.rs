@@ -13,6 +13,7 @@
 //! Several quantiles are several questions: `adjusted` is Benjamini and Hochberg's over all of them.
 
 use crate::{Interval, adjust, autocorrelation, binomial, descriptive, normal};
+use std::borrow::Cow;
 
 /// The quantiles that are compared by default.
 pub const SHARES: [f64; 8] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
@@ -59,8 +60,8 @@ pub fn quantile_differences(
 /// [`quantile_differences`] of samples that were sorted before.
 #[must_use]
 pub fn quantile_differences_of(
-    x: &Side,
-    y: &Side,
+    x: &Side<'_>,
+    y: &Side<'_>,
     shares: &[f64],
     confidence: f64,
 ) -> Vec<QuantileDifference> {
@@ -119,28 +120,32 @@ pub fn quantile_interval(
 
 /// A sample as it is asked for many quantiles.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Side {
+pub struct Side<'a> {
     /// The values, ascending.
-    pub sorted: Vec<f64>,
+    pub sorted: Cow<'a, [f64]>,
     /// By what the square of every reach is multiplied; 1 for independent values.
     pub tau: f64,
 }
 
-impl Side {
+impl<'a> Side<'a> {
     /// Sorts the values, and asks how they hang together. `values`: finite, in the order in which they
     /// were taken. O(n log n).
     #[must_use]
     pub fn new(values: &[f64]) -> Self {
-        // Far tails have no value to spare: what chance alone makes of independent values must not
-        // widen them.
-        let chance = 1.645 / (values.len() as f64).sqrt();
-        let lag1 = autocorrelation::rank_autocorrelation(values, 1).first().copied();
-        let tau = if lag1.is_some_and(|r| r > chance) {
-            autocorrelation::autocorrelation_time(values)
-        } else {
-            1.0
-        };
-        Side { sorted: descriptive::sorted(values), tau }
+        let sorted = descriptive::sorted(values);
+        let ranks = autocorrelation::ranks_within(&sorted, values);
+        let lag1 = autocorrelation::autocorrelation(&ranks, 1).first().copied();
+        let tau = || autocorrelation::time_of_ranks(&ranks);
+        let tau = widening(values.len(), lag1.unwrap_or(0.0), tau);
+        Side { sorted: sorted.into(), tau }
+    }
+
+    /// The same of values (`sorted`: ascending) whose rank autocorrelation at lag 1 and autocorrelation
+    /// time are known.
+    #[must_use]
+    pub fn known(sorted: &'a [f64], lag1: f64, autocorrelation_time: f64) -> Self {
+        let tau = widening(sorted.len(), lag1, || autocorrelation_time);
+        Side { sorted: sorted.into(), tau }
     }
 
     fn is_positive(&self) -> bool {
@@ -148,7 +153,14 @@ impl Side {
     }
 }
 
-fn compare(x: &Side, y: &Side, share: f64, confidence: f64) -> QuantileDifference {
+/// By what the square of a reach is multiplied. Far tails have no value to spare: what chance alone
+/// makes of independent values must not widen them.
+fn widening(n: usize, lag1: f64, autocorrelation_time: impl FnOnce() -> f64) -> f64 {
+    let chance = 1.645 / (n as f64).sqrt();
+    if lag1 > chance { autocorrelation_time() } else { 1.0 }
+}
+
+fn compare(x: &Side<'_>, y: &Side<'_>, share: f64, confidence: f64) -> QuantileDifference {
     let (of_x, of_y) = (
         descriptive::quantile_sorted(&x.sorted, share),
         descriptive::quantile_sorted(&y.sorted, share),
@@ -186,7 +198,7 @@ fn compare(x: &Side, y: &Side, share: f64, confidence: f64) -> QuantileDifferenc
 }
 
 /// The smallest level at which so many values still have an interval: no p-value goes below it.
-fn least_level(side: &Side, share: f64) -> f64 {
+fn least_level(side: &Side<'_>, share: f64) -> f64 {
     let effective = side.sorted.len() as f64 / side.tau.max(1.0);
     2.0 * share.max(1.0 - share).powf(effective)
 }

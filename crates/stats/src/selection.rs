@@ -11,9 +11,22 @@
 //! and Rivest, 1975, without their random numbers). Few rounds are needed, nothing is drawn, and
 //! the answer is always an element of the matrix, exactly as sorting all of them would give.
 
+mod staircase;
+mod together;
+
 /// Below this number of remaining elements, or a quarter of the rows and columns if that is more, they
 /// are simply gathered: that costs less than another walk.
 const GATHER: u64 = 1024;
+
+/// How many points of a lattice a pivot is put to the side of where the element should be, in fourth
+/// roots of the number of points: the discrepancy of a lattice in the plane grows with it, much slower
+/// than that of a random sample.
+const MARGIN: f64 = 1.6;
+
+/// How many elements may be gathered from so many rows and columns.
+fn gather_at_most(rows: usize, columns: usize) -> u64 {
+    GATHER.max((rows + columns) as u64 / 4)
+}
 
 /// Whether the values are finite and ascend, and are fewer than 2³². Only matrices made of such values may be searched:
 /// anything else has no staircase, and the search might not end. Sums and differences of finite
@@ -70,44 +83,42 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         if self.triangular { row } else { 0 }
     }
 
-    /// How many elements are `below`, a condition that holds up to some value and not beyond; and
-    /// where in each row it ends.
-    fn staircase(&self, below: impl Fn(f64) -> bool, ends: &mut Vec<u32>) -> u64 {
-        ends.clear();
-        let mut end = self.columns;
-        let mut count = 0;
-        for row in 0..self.rows {
-            let first = self.first_column(row);
-            while end > first && !below((self.value)(row, end - 1)) {
-                end -= 1;
-            }
-            if end <= first {
-                // Rows only get larger from here on: none of them has anything below.
-                ends.extend((row..self.rows).map(|row| self.first_column(row) as u32));
-                break;
-            }
-            count += (end - first) as u64;
-            ends.push(end as u32);
-        }
-        count
-    }
-
     /// How many elements are at most `x`. O(rows + columns).
     pub(crate) fn count_at_most(&self, x: f64) -> u64 {
-        self.staircase(|value| value <= x, &mut Vec::with_capacity(self.rows))
+        self.count(|value| value <= x)
     }
 
     /// For every row, how many elements of it are less than `x`, and how many are at most `x`.
-    pub(crate) fn row_counts(&self, x: f64) -> (Vec<usize>, Vec<usize>) {
+    pub(crate) fn row_counts(&self, x: f64) -> (Vec<u32>, Vec<u32>) {
         let (mut less, mut at_most) = (Vec::new(), Vec::new());
         self.staircase(|value| value < x, &mut less);
         self.staircase(|value| value <= x, &mut at_most);
-        let counts = |ends: Vec<u32>| ends.into_iter().map(|end| end as usize).collect();
-        (counts(less), counts(at_most))
+        (less, at_most)
     }
 
-    /// The element number `rank` (1-based) in ascending order; None when there is none.
-    pub(crate) fn select(&self, rank: u64) -> Option<f64> {
+    /// The median of all elements, the mean of the two middle ones when their number is even; None
+    /// without elements.
+    pub(crate) fn median(&self) -> Option<f64> {
+        self.median_and(&[]).map(|(median, _)| median)
+    }
+
+    /// The median, and the elements of these ranks beside it, in one search; None when one of them
+    /// does not exist.
+    pub(crate) fn median_and(&self, ranks: &[u64]) -> Option<(f64, Vec<f64>)> {
+        let count = self.len();
+        let middle = [count.div_ceil(2), count / 2 + 1];
+        let mut found = self.select_each(&[&middle, ranks].concat())?;
+        let others = found.split_off(2);
+        let median = if count % 2 == 1 {
+            found[0]
+        } else {
+            crate::descriptive::midpoint(found[0], found[1])
+        };
+        Some((median, others))
+    }
+
+    /// One element by itself, whatever the matrix holds.
+    fn select_alone(&self, rank: u64) -> Option<f64> {
         if rank == 0 || rank > self.len() {
             return None;
         }
@@ -117,9 +128,9 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             before_from: 0,
             before_to: self.len(),
         };
-        let mut spare = (Vec::with_capacity(self.rows), Vec::with_capacity(self.rows));
+        let mut spare = Vec::with_capacity(self.rows);
         let mut lattice = Vec::new();
-        let gather = GATHER.max((self.rows + self.columns) as u64 / 4);
+        let gather = gather_at_most(self.rows, self.columns);
         while remaining.count() > gather {
             let count = remaining.count();
             if let Some(found) = self.cut_by_lattice(rank, &mut remaining, &mut lattice, &mut spare)
@@ -133,39 +144,24 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
                 return Some(found);
             }
         }
-        let mut rest = Vec::with_capacity(remaining.count() as usize);
-        for (row, (&from, &to)) in remaining.from.iter().zip(&remaining.to).enumerate() {
-            rest.extend((from..to).map(|column| (self.value)(row, column as usize)));
-        }
+        let mut rest = self.gather(&remaining);
         let index = (rank - remaining.before_from - 1) as usize;
         Some(*rest.select_nth_unstable_by(index, f64::total_cmp).1)
     }
 
-    /// The elements number `rank` and `rank` + 1.
-    fn select_two(&self, rank: u64) -> Option<(f64, f64)> {
-        let first = self.select(rank)?;
-        let mut ends = Vec::with_capacity(self.rows);
-        if self.staircase(|value| value <= first, &mut ends) > rank {
-            return Some((first, first));
+    /// All that remains, in no order.
+    fn gather(&self, remaining: &Remaining) -> Vec<f64> {
+        let mut rest = Vec::with_capacity(remaining.count() as usize);
+        for (row, (&from, &to)) in remaining.from.iter().zip(&remaining.to).enumerate() {
+            rest.extend((from..to).map(|column| (self.value)(row, column as usize)));
         }
-        let next = ends
-            .iter()
-            .enumerate()
-            .filter(|(_, end)| (**end as usize) < self.columns)
-            .map(|(row, &end)| (self.value)(row, end as usize))
-            .min_by(f64::total_cmp)?;
-        Some((first, next))
+        rest
     }
 
-    /// The median of all elements, the mean of the two middle ones when their number is even; None
-    /// without elements.
-    pub(crate) fn median(&self) -> Option<f64> {
-        let count = self.len();
-        if count % 2 == 1 {
-            return self.select(count / 2 + 1);
-        }
-        let (lower, upper) = self.select_two(count / 2)?;
-        Some(crate::descriptive::midpoint(lower, upper))
+    /// How many points a lattice of the whole matrix has: more cut deeper and cost little beside the
+    /// walks; the square root of the rows is in balance.
+    fn lattice_points(&self) -> usize {
+        (self.rows / 16).clamp(16_384.min(self.rows / 2), 65_536).max(256)
     }
 
     /// One round with two pivots from a lattice of the remaining elements. Some when the element is
@@ -175,18 +171,17 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         rank: u64,
         remaining: &mut Remaining,
         lattice: &mut Vec<f64>,
-        spare: &mut (Vec<u32>, Vec<u32>),
+        spare: &mut Vec<u32>,
     ) -> Option<f64> {
-        // More points cut deeper, and cost little beside the walks; the square root of the rows is in
-        // balance.
-        let points = (self.rows / 16).clamp(16_384.min(self.rows / 2), 65_536).max(256);
-        self.fill_lattice(remaining, points, lattice);
+        let points = self.lattice_points();
+        let rows = remaining.from.iter().zip(&remaining.to).enumerate();
+        let rows = rows.map(|(row, (&from, &to))| (row, from as usize, to as usize));
+        self.fill_lattice(rows, remaining.count(), points, lattice);
         // Where among the points the element should be, and how far to either side its pivots are
-        // put. The discrepancy of a lattice in the plane grows with the fourth root of its points,
-        // much slower than that of a random sample.
+        // put.
         let share = (rank - remaining.before_from) as f64 / remaining.count() as f64;
         let centre = share * points as f64 - 0.5;
-        let margin = 1.6 * (points as f64).powf(0.25);
+        let margin = MARGIN * (points as f64).powf(0.25);
         let (left, right) = ((centre - margin).floor(), (centre + margin).ceil());
         let right_pivot = if right < (points - 1) as f64 {
             Some(*lattice.select_nth_unstable_by(right as usize, f64::total_cmp).1)
@@ -201,52 +196,56 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             None
         };
         if let Some(pivot) = left_pivot {
-            let less = self.staircase(|value| value < pivot, &mut spare.0);
+            let less = self.staircase(|value| value < pivot, spare);
             if rank <= less {
-                std::mem::swap(&mut remaining.to, &mut spare.0);
+                std::mem::swap(&mut remaining.to, spare);
                 remaining.before_to = less;
                 return None;
             }
-            std::mem::swap(&mut remaining.from, &mut spare.0);
+            std::mem::swap(&mut remaining.from, spare);
             remaining.before_from = less;
         }
         if let Some(pivot) = right_pivot {
-            let at_most = self.staircase(|value| value <= pivot, &mut spare.1);
+            let at_most = self.staircase(|value| value <= pivot, spare);
             if rank > at_most {
-                std::mem::swap(&mut remaining.from, &mut spare.1);
+                std::mem::swap(&mut remaining.from, spare);
                 remaining.before_from = at_most;
                 return None;
             }
             if left_pivot == right_pivot {
                 return Some(pivot);
             }
-            std::mem::swap(&mut remaining.to, &mut spare.1);
+            std::mem::swap(&mut remaining.to, spare);
             remaining.before_to = at_most;
         }
         None
     }
 
-    /// Takes `points` of the remaining elements: one from each of as many equal strata (counted
-    /// along the rows), at a place in the stratum that moves on by the golden ratio, so that no
-    /// stride of rows and columns can fall into step with it.
-    fn fill_lattice(&self, remaining: &Remaining, points: usize, lattice: &mut Vec<f64>) {
+    /// Takes `points` of the elements of these rows, each given with its first column and the one past
+    /// its last, `count` in all: one from each of as many equal strata (counted along the rows), at a
+    /// place in the stratum that moves on by the golden ratio, so that no stride of rows and columns
+    /// can fall into step with it.
+    fn fill_lattice(
+        &self,
+        mut rows: impl Iterator<Item = (usize, usize, usize)>,
+        count: u64,
+        points: usize,
+        lattice: &mut Vec<f64>,
+    ) {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
         lattice.clear();
-        let count = remaining.count();
         let stratum = count as f64 / points as f64;
         let mut place = 0.5_f64;
-        let (mut row, mut passed) = (0, 0_u64);
+        let (mut row, mut from, mut length, mut passed) = (0, 0, 0, 0_u64);
         for point in 0..points {
             let position = (((point as f64 + place) * stratum) as u64).min(count - 1);
             place = (place + GOLDEN).fract();
-            let mut length = u64::from(remaining.to[row] - remaining.from[row]);
             while passed + length <= position {
                 passed += length;
-                row += 1;
-                length = u64::from(remaining.to[row] - remaining.from[row]);
+                let Some((next, first, end)) = rows.next() else { return };
+                (row, from, length) = (next, first, (end - first) as u64);
             }
-            let column = remaining.from[row] as usize + (position - passed) as usize;
-            lattice.push((self.value)(row, column));
+            lattice.push((self.value)(row, from + (position - passed) as usize));
         }
     }
 
@@ -256,7 +255,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         &self,
         rank: u64,
         remaining: &mut Remaining,
-        spare: &mut (Vec<u32>, Vec<u32>),
+        spare: &mut Vec<u32>,
     ) -> Option<f64> {
         let before = remaining.count();
         let mut medians: Vec<(f64, u64)> = remaining
@@ -275,16 +274,16 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             weight += length;
             (2 * weight >= before).then_some(value)
         })?;
-        let less = self.staircase(|value| value < pivot, &mut spare.0);
+        let less = self.staircase(|value| value < pivot, spare);
         if rank <= less {
-            std::mem::swap(&mut remaining.to, &mut spare.0);
+            std::mem::swap(&mut remaining.to, spare);
             remaining.before_to = less;
         } else {
-            let at_most = self.staircase(|value| value <= pivot, &mut spare.1);
+            let at_most = self.staircase(|value| value <= pivot, spare);
             if rank <= at_most {
                 return Some(pivot);
             }
-            std::mem::swap(&mut remaining.from, &mut spare.1);
+            std::mem::swap(&mut remaining.from, spare);
             remaining.before_from = at_most;
         }
         None
@@ -305,7 +304,12 @@ mod tests {
         all.sort_by(f64::total_cmp);
         assert_eq!(all.len() as u64, matrix.len());
         for index in (0..all.len()).step_by(stride).chain([all.len() - 1]) {
-            assert_eq!(matrix.select(index as u64 + 1), Some(all[index]), "rank {}", index + 1);
+            assert_eq!(
+                matrix.select_each(&[index as u64 + 1]),
+                Some(vec![all[index]]),
+                "rank {}",
+                index + 1
+            );
         }
         let middle = if all.len() % 2 == 1 {
             all[all.len() / 2]
@@ -351,8 +355,8 @@ mod tests {
     #[test]
     fn ranks_that_do_not_exist_give_nothing() {
         let matrix = SortedMatrix::rectangle(2, 3, |i, j| (i + j) as f64);
-        assert_eq!(matrix.select(0), None);
-        assert_eq!(matrix.select(7), None);
+        assert_eq!(matrix.select_each(&[0]), None);
+        assert_eq!(matrix.select_each(&[7]), None);
         assert_eq!(SortedMatrix::triangle(0, |_, _| 0.0).median(), None);
     }
 

@@ -152,7 +152,8 @@ pub fn walsh_interval(sorted: &[f64], k: u64) -> Interval {
     let ends = walsh_averages(sorted).and_then(|averages| {
         let count = averages.len();
         let k = k.min(count.saturating_sub(1) / 2);
-        Some(Interval { lower: averages.select(k + 1)?, upper: averages.select(count - k)? })
+        let ends = averages.select_each(&[k + 1, count - k])?;
+        Some(Interval { lower: ends[0], upper: ends[1] })
     });
     ends.unwrap_or(Interval::UNBOUNDED)
 }

@@ -1,21 +1,24 @@
-//! Sorting many numbers: by digits of their bits, from the lowest up.
+//! Sorting numbers: by digits of their bits, from the lowest up, where that is quicker than comparing.
 //!
-//! A comparison sort of ten million doubles takes about a second, this a third of it (a radix sort
-//! with eleven bits at a time; Knuth, "The Art of Computer Programming", volume 3, 5.2.5). The order
-//! is that of `f64::total_cmp`. It needs as much room again as the values take, for as long as it
-//! runs.
+//! That is so while all of it stays in the processor's cache: a hundred thousand doubles take half as
+//! long as with a comparison sort (a radix sort with eleven bits at a time; Knuth, "The Art of Computer
+//! Programming", volume 3, 5.2.5), but need as much room again as the values take. A million take
+//! about as long either way, and are compared, in place. The order is that of `f64::total_cmp`.
 
 /// Below this number of values a comparison sort is as quick.
 const FEW: usize = 2048;
+
+/// Above this number too, and it needs no second array.
+const MANY: usize = 1 << 18;
 
 const DIGIT_BITS: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 /// Enough digits for 64 bits.
 const DIGITS: usize = 6;
 
-/// Sorts in place, in the order of `f64::total_cmp`. O(n).
+/// Sorts in place, in the order of `f64::total_cmp`. O(n), above 262,144 values O(n log n).
 pub fn sort(values: &mut [f64]) {
-    if values.len() < FEW {
+    if values.len() < FEW || values.len() > MANY {
         values.sort_unstable_by(f64::total_cmp);
         return;
     }
@@ -55,9 +58,14 @@ pub fn sort(values: &mut [f64]) {
 }
 
 /// Bits that ascend as the values do: the sign turned over, and everything else too below zero.
-fn key(value: f64) -> u64 {
+pub(crate) fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+/// The value that has this [`key`].
+pub(crate) fn of_key(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }
 
 fn digit(key: u64, place: usize) -> usize {
@@ -80,7 +88,7 @@ mod tests {
     #[test]
     fn few_values_many_and_special_ones_come_into_their_total_order() {
         let special = [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1e-310];
-        for n in [0, 1, FEW - 1, FEW, 3 * FEW + 7] {
+        for n in [0, 1, FEW - 1, FEW, 3 * FEW + 7, MANY + 1] {
             let mixed: Vec<f64> = (0..n)
                 .map(|i| {
                     let wild = ((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64;

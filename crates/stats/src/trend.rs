@@ -14,13 +14,19 @@ use crate::{autocorrelation, descriptive, two_sample};
 /// = "spearman")`.
 #[must_use]
 pub fn rank_correlation(xs: &[f64]) -> f64 {
-    if xs.len() < 2 {
+    correlation_of_ranks(&autocorrelation::ranks(xs))
+}
+
+/// [`rank_correlation`] of values whose [`ranks`](autocorrelation::ranks) these are. O(n).
+#[must_use]
+pub fn correlation_of_ranks(ranks: &[f64]) -> f64 {
+    if ranks.len() < 2 {
         return 0.0;
     }
-    let n = xs.len() as f64;
+    let n = ranks.len() as f64;
     let middle = (n + 1.0) / 2.0;
     let (mut both, mut of_values, mut of_time) = (0.0, 0.0, 0.0);
-    for (index, rank) in autocorrelation::ranks(xs).into_iter().enumerate() {
+    for (index, rank) in ranks.iter().enumerate() {
         let (value, time) = (rank - middle, index as f64 + 1.0 - middle);
         both += value * time;
         of_values += value * value;

@@ -26,7 +26,7 @@ pub use mann_whitney::{
     mann_whitney_asymptotic_interval, mann_whitney_asymptotic_ranks, mann_whitney_critical,
     mann_whitney_exact_interval, mann_whitney_interval,
 };
-pub use placement::{Placement, placement_interval};
+pub use placement::{Placement, placement_interval, placement_interval_of};
 pub use rank_sum::{RankSum, exact_shift_interval};
 pub use ratio_of_means::{delta_log, fieller};
 pub use variance_ratio::{VarianceRatio, variance_ratio};
@@ -67,19 +67,60 @@ pub fn difference_interval(
     lower: u64,
     upper: u64,
 ) -> Option<Interval> {
-    let all = differences(x_sorted, y_sorted)?;
-    Some(Interval { lower: all.select(lower)?, upper: all.select(upper)? })
+    let found = differences(x_sorted, y_sorted)?.select_each(&[lower, upper])?;
+    Some(Interval { lower: found[0], upper: found[1] })
+}
+
+/// [`hodges_lehmann`] and [`mann_whitney_asymptotic_interval`] in one search, which takes little
+/// longer than one of them.
+///
+/// Both samples ascending, finite, n ≥ 1 each, `confidence` in 0..1; else None. O((n + m) log)
+/// time typically; 4 bytes for each value of both and 8 for a quarter of them in memory.
+#[must_use]
+pub fn shift_with_interval(
+    x_sorted: &[f64],
+    y_sorted: &[f64],
+    confidence: f64,
+) -> Option<(f64, Interval)> {
+    let (lower, upper) = mann_whitney_asymptotic_ranks(x_sorted, y_sorted, confidence)?;
+    let (shift, ends) = differences(x_sorted, y_sorted)?.median_and(&[lower, upper])?;
+    Some((shift, Interval { lower: ends[0], upper: ends[1] }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resampling::Stream;
 
     #[test]
     fn the_shift_is_second_minus_first() {
         assert_eq!(hodges_lehmann(&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.0]), 10.0);
         assert_eq!(hodges_lehmann(&[0.0], &[1.0, 4.0]), 2.5);
         assert!(hodges_lehmann(&[], &[1.0]).is_nan() && hodges_lehmann(&[1.0], &[]).is_nan());
+    }
+
+    #[test]
+    fn shift_and_interval_are_those_that_are_found_one_by_one() {
+        let mut stream = Stream::new(3, 0);
+        // Whole numbers tie in nearly every pair of samples, tenths in few.
+        for (n, m, step) in [(3, 5, 0.1), (700, 900, 0.1), (2000, 600, 1.0), (1500, 1500, 40.0)] {
+            let mut sample = |n: usize, shift: f64| {
+                let one = || ((200.0 * stream.normal()).exp2().ln() / step).round() * step + shift;
+                crate::descriptive::sorted(&std::iter::repeat_with(one).take(n).collect::<Vec<_>>())
+            };
+            let (x, y) = (sample(n, 0.0), sample(m, 7.0));
+            let (shift, interval) = shift_with_interval(&x, &y, 0.95).unwrap();
+            assert_eq!(shift, hodges_lehmann(&x, &y));
+            assert_eq!(Some(interval), mann_whitney_asymptotic_interval(&x, &y, 0.95));
+            let mut all: Vec<f64> = x.iter().flat_map(|x| y.iter().map(move |y| y - x)).collect();
+            all.sort_by(f64::total_cmp);
+            assert_eq!(shift, crate::descriptive::median(&all));
+            let (lower, upper) = mann_whitney_asymptotic_ranks(&x, &y, 0.95).unwrap();
+            let ends = Interval { lower: all[lower as usize - 1], upper: all[upper as usize - 1] };
+            assert_eq!(interval, ends);
+        }
+        assert_eq!(shift_with_interval(&[], &[1.0], 0.95), None);
+        assert_eq!(shift_with_interval(&[1.0], &[1.0], 1.0), None);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) fn median(
     if !speaks_for(description.confidence) || !may_miss(Method::MedianWidened, n) {
         return None;
     }
-    let shape = Traits::of_shape(&samples.series(subject, metric).values);
+    let shape = Traits::of_shape(&samples.values(subject, metric));
     let dependent = hangs_together(description.effective(), n);
     let found = warning(Method::MedianWidened, n, Traits { dependent, ..shape })?;
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
@@ -73,7 +73,7 @@ pub(crate) fn verdict(
         };
         Traits { dependent: c.wandering.is_some(), ..shape }
     } else {
-        let of = |subject| Traits::of_shape(&samples.series(subject, c.metric).values);
+        let of = |subject| Traits::of_shape(&samples.values(subject, c.metric));
         let dependent = hangs_together(c.effective, n);
         Traits { dependent, ..of(c.against).or(of(c.of)) }
     };

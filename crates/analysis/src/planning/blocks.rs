@@ -89,8 +89,10 @@ impl BlocksPlan {
         if spread.is_nan() || spread <= 0.0 {
             return None;
         }
-        let threshold =
-            asked.delta.as_ref().map(|delta| threshold_on(scale, delta, &column(against)));
+        let threshold = asked
+            .delta
+            .as_ref()
+            .map(|delta| threshold_on(scale, delta, descriptive::median(&column(against))));
         let confidence = 1.0 - t.sig_level;
         let at_blocks = asked.n.unwrap_or(rows.len() as f64);
         let needed = |level: f64| needed(spread, at_blocks, threshold, level, t.power);

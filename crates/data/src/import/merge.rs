@@ -5,7 +5,7 @@
 //! one was followed.
 
 use super::{ImportError, ImportOptions, Part};
-use crate::samples::{Metric, Observation, Samples};
+use crate::samples::{Metric, Samples};
 use crate::unit::Unit;
 use std::collections::{HashMap, HashSet};
 
@@ -145,7 +145,13 @@ fn clashing_names(parts: &[Labelled]) -> HashSet<String> {
     names.filter(|name| !seen.insert(*name)).cloned().collect()
 }
 
-fn add(merged: &mut Samples, part: Samples, file: &str, label: &str, clashing: &HashSet<String>) {
+fn add(
+    merged: &mut Samples,
+    mut part: Samples,
+    file: &str,
+    label: &str,
+    clashing: &HashSet<String>,
+) {
     let mut renamed = HashMap::new();
     let mut subjects = Vec::with_capacity(part.subjects.len());
     for subject in &part.subjects {
@@ -160,20 +166,15 @@ fn add(merged: &mut Samples, part: Samples, file: &str, label: &str, clashing: &
     }
     let metrics: Vec<_> =
         part.metrics.iter().filter_map(|m| merged.metric_index(&m.name)).collect();
-    for observation in part.observations() {
-        let mut values = vec![f64::NAN; merged.metrics.len()];
-        for (&metric, &value) in metrics.iter().zip(&observation.values) {
-            values[metric] = value;
-        }
-        let subject = subjects.get(observation.subject).copied().unwrap_or_default();
-        merged.push(Observation { subject, block: None, position: None, values, ..observation });
-    }
-    merged.findings.extend(part.findings.into_iter().map(|mut finding| {
+    let findings = std::mem::take(&mut part.findings);
+    merged.findings.extend(findings.into_iter().map(|mut finding| {
         finding.subject = finding.subject.map(|name| renamed.get(&name).cloned().unwrap_or(name));
         finding
     }));
-    let when = part.started.map(|time| ("started".to_owned(), time.into()));
-    for (name, value) in part.environment.facts.into_iter().chain(when) {
+    let when = part.started.take().map(|time| ("started".to_owned(), time.into()));
+    let facts = std::mem::take(&mut part.environment.facts);
+    merged.append(part, &subjects, &metrics);
+    for (name, value) in facts.into_iter().chain(when) {
         // Facts in which the recordings differ are kept apart, so that none hides another.
         let facts = &mut merged.environment.facts;
         match facts.get(&name) {

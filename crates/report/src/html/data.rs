@@ -51,7 +51,7 @@ impl Data {
 
 fn columns(samples: &Samples) -> Data {
     let series: Vec<Vec<f64>> =
-        (0..samples.subjects.len()).map(|subject| samples.series(subject, 0).values).collect();
+        (0..samples.subjects.len()).map(|subject| samples.values(subject, 0)).collect();
     let mut csv = samples.subjects.iter().map(|s| quoted(&s.name)).collect::<Vec<_>>().join(",");
     csv.push('\n');
     let rows = series.iter().map(Vec::len).max().unwrap_or(0);

@@ -8,7 +8,7 @@
 //! differences. Deviation from the sources: each variance is multiplied by the autocorrelation time
 //! of its sample. Slow drift between the two recordings is beyond any such formula.
 
-use super::{difference_interval, differences};
+use super::differences;
 use crate::{Interval, autocorrelation, descriptive, student_t};
 
 /// A shift between two samples, its interval, and what the interval was built from.
@@ -38,19 +38,30 @@ pub fn placement_interval(
     y_in_order: &[f64],
     confidence: f64,
 ) -> Option<Placement> {
-    let (n, m) = (x_in_order.len(), y_in_order.len());
+    let (x, y) = (descriptive::sorted(x_in_order), descriptive::sorted(y_in_order));
+    let tau_x = autocorrelation::autocorrelation_time(x_in_order);
+    let tau_y = autocorrelation::autocorrelation_time(y_in_order);
+    placement_interval_of((&x, tau_x), (&y, tau_y), confidence)
+}
+
+/// [`placement_interval`] of samples that were sorted before, each with its autocorrelation time, at
+/// least 1. O((n + m) log) typically.
+#[must_use]
+pub fn placement_interval_of(
+    (x_sorted, tau_x): (&[f64], f64),
+    (y_sorted, tau_y): (&[f64], f64),
+    confidence: f64,
+) -> Option<Placement> {
+    let (n, m) = (x_sorted.len(), y_sorted.len());
     if n < 2 || m < 2 || !(0.0..1.0).contains(&confidence) {
         return None;
     }
-    let (x, y) = (descriptive::sorted(x_in_order), descriptive::sorted(y_in_order));
-    let matrix = differences(&x, &y)?;
+    let matrix = differences(x_sorted, y_sorted)?;
     let shift = matrix.median()?;
-    let (of_x, of_y) = placements(&matrix.row_counts(shift), m);
-    let tau_x = autocorrelation::autocorrelation_time(x_in_order);
-    let tau_y = autocorrelation::autocorrelation_time(y_in_order);
+    let (of_x, of_y) = placement_variances(&matrix.row_counts(shift), m);
     let (n, m) = (n as f64, m as f64);
-    let vx = descriptive::variance(&of_x) * tau_x / (m * m * n);
-    let vy = descriptive::variance(&of_y) * tau_y / (n * n * m);
+    let vx = of_x * tau_x / (m * m * n);
+    let vy = of_y * tau_y / (n * n * m);
     let all = vx + vy;
     let df = if all > 0.0 {
         all * all / (vx * vx / (n - 1.0) + vy * vy / (m - 1.0))
@@ -64,34 +75,41 @@ pub fn placement_interval(
         return None;
     }
     let k = (k as u64).min((pairs - 1) / 2);
-    let interval = difference_interval(&x, &y, k + 1, pairs - k)?;
+    let ends = matrix.select_each(&[k + 1, pairs - k])?;
+    let interval = Interval { lower: ends[0], upper: ends[1] };
     Some(Placement { interval, shift, tau_x, tau_y, df })
 }
 
-/// The placements of all x (rows of the matrix of differences) among the shifted y, and of all
-/// shifted y among the x; ties count half.
+/// The variances of the placements of all x among the shifted y, and of all shifted y among the x.
+fn placement_variances(counts: &(Vec<u32>, Vec<u32>), columns: usize) -> (f64, f64) {
+    // One after the other: of long samples each is megabytes.
+    let of_rows = descriptive::variance(&placements_of_rows(counts));
+    (of_rows, descriptive::variance(&placements_of_columns(counts, columns)))
+}
+
+/// The placements of all x (rows of the matrix of differences) among the shifted y; ties count half.
 ///
 /// They are read off the differences themselves: y − shift lies below x exactly when y − x lies
 /// below the shift, without a second rounding. `counts`: for every row how many differences are
 /// less than the shift, and at most the shift.
-fn placements(counts: &(Vec<usize>, Vec<usize>), columns: usize) -> (Vec<f64>, Vec<f64>) {
-    let (less, at_most) = counts;
-    let of_rows = less.iter().zip(at_most).map(|(l, a)| (l + a) as f64 / 2.0).collect();
+fn placements_of_rows((less, at_most): &(Vec<u32>, Vec<u32>)) -> Vec<f64> {
+    let twice = less.iter().zip(at_most).map(|(&l, &a)| u64::from(l) + u64::from(a));
+    twice.map(|twice| twice as f64 / 2.0).collect()
+}
+
+/// The placements of all shifted y (columns) among the x.
+fn placements_of_columns((less, at_most): &(Vec<u32>, Vec<u32>), columns: usize) -> Vec<f64> {
     // Column j is beyond the shift in every row whose count ends at or before j: add up from a
     // histogram of the ends.
-    let mut ends = vec![0_usize; columns + 1];
+    let mut ends = vec![0_u64; columns + 1];
     for &end in less.iter().chain(at_most) {
-        ends[end] += 1;
+        ends[end as usize] += 1;
     }
-    let mut beyond_twice = 0;
-    let of_columns = ends[..columns]
-        .iter()
-        .map(|count| {
-            beyond_twice += count;
-            beyond_twice as f64 / 2.0
-        })
-        .collect();
-    (of_rows, of_columns)
+    let beyond_twice = ends[..columns].iter().scan(0, |beyond, count| {
+        *beyond += count;
+        Some(*beyond)
+    });
+    beyond_twice.map(|twice| twice as f64 / 2.0).collect()
 }
 
 #[cfg(test)]
@@ -103,7 +121,9 @@ mod tests {
         let x = [1.0, 2.0, 2.0, 5.0, 9.0];
         let y = [0.0, 2.0, 3.0, 3.0, 4.0, 7.0, 8.0];
         for shift in [-3.0, 0.0, 0.5, 1.0] {
-            let (of_x, of_y) = placements(&differences(&x, &y).unwrap().row_counts(shift), y.len());
+            let counts = differences(&x, &y).unwrap().row_counts(shift);
+            let of_x = placements_of_rows(&counts);
+            let of_y = placements_of_columns(&counts, y.len());
             let half = |a: f64, b: f64| {
                 if a < b {
                     1.0

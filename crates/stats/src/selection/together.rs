@@ -1,0 +1,239 @@
+//! Several elements of one matrix, found in one search.
+//!
+//! An estimate and the ends of its interval lie close together, seen from the whole matrix. Two
+//! pivots around all of them are drawn from one lattice, and the elements between are counted; a
+//! second lattice of those in between gives two pivots around each wanted element, so close that what
+//! lies between can be gathered. A lattice may mislead where many elements are equal: then nothing is
+//! found here, and the search with a guarantee takes over.
+
+use super::{MARGIN, Remaining, SortedMatrix, gather_at_most};
+use crate::sorting;
+
+/// Below this number of rows and columns searching for each element by itself is as quick.
+const FEW: usize = 512;
+
+/// Rows that the second lattice is laid over. Neighbours hardly differ.
+const LATTICE_ROWS: usize = 16_384;
+
+/// Points of the second lattice at most.
+const MOST_POINTS: usize = 262_144;
+
+/// So many elements between two pivots are always gathered: a megabyte.
+const GATHER_CLOSE: u64 = 1 << 17;
+
+/// A row with the columns of it that lie between the outer pivots.
+struct Span {
+    row: usize,
+    from: usize,
+    to: usize,
+}
+
+impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
+    /// The elements of these ranks (1-based, in any order); None when one does not exist.
+    pub(crate) fn select_each(&self, ranks: &[u64]) -> Option<Vec<f64>> {
+        let mut wanted = ranks.to_vec();
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.first() == Some(&0) || wanted.last().is_some_and(|&last| last > self.len()) {
+            return None;
+        }
+        let found = if self.rows.min(self.columns) < FEW { None } else { self.together(&wanted) };
+        let mut known = found.unwrap_or_default();
+        for rank in wanted {
+            if value_of(&known, rank).is_none() {
+                let value = match value_of(&known, rank - 1) {
+                    Some(before) => self.next(rank - 1, before)?,
+                    None => self.select_alone(rank)?,
+                };
+                known.push((rank, value));
+            }
+        }
+        ranks.iter().map(|&rank| value_of(&known, rank)).collect()
+    }
+
+    /// The element behind the one of this rank, whose value is known. One walk.
+    fn next(&self, rank: u64, value: f64) -> Option<f64> {
+        let mut ends = Vec::with_capacity(self.rows);
+        if self.staircase(|one| one <= value, &mut ends) > rank {
+            return Some(value);
+        }
+        let behind = ends.iter().enumerate().filter(|(_, end)| (**end as usize) < self.columns);
+        behind.map(|(row, &end)| (self.value)(row, end as usize)).min_by(f64::total_cmp)
+    }
+
+    /// As many of the ranks (ascending) with their elements as can be found together.
+    fn together(&self, ranks: &[u64]) -> Option<Vec<(u64, f64)>> {
+        let (&first, &last) = (ranks.first()?, ranks.last()?);
+        let mut lattice = Vec::new();
+        let points = self.lattice_points();
+        let whole = (0..self.rows).map(|row| (row, self.first_column(row), self.columns));
+        self.fill_lattice(whole, self.len(), points, &mut lattice);
+        sorting::sort(&mut lattice);
+        let (lower, upper) = pivots(&lattice, 0, self.len(), (first, last));
+        let before = lower.map_or(0, |pivot| self.count(|value| value < pivot));
+        let until = upper.map_or(self.len(), |pivot| self.count(|value| value <= pivot));
+        if first <= before || last > until {
+            return None;
+        }
+        if let Some(pivot) = lower.filter(|_| lower == upper) {
+            return Some(ranks.iter().map(|&rank| (rank, pivot)).collect());
+        }
+
+        let stride = self.rows.div_ceil(LATTICE_ROWS);
+        let spans: Vec<Span> = (stride / 2..self.rows)
+            .step_by(stride)
+            .map(|row| Span {
+                row,
+                from: lower.map_or(self.first_column(row), |pivot| {
+                    self.end_of_row(row, |value| value < pivot)
+                }),
+                to: upper
+                    .map_or(self.columns, |pivot| self.end_of_row(row, |value| value <= pivot)),
+            })
+            .collect();
+        let spanned: u64 = spans.iter().map(|span| (span.to - span.from) as u64).sum();
+        if spanned == 0 {
+            return None;
+        }
+        let most = gather_at_most(self.rows, self.columns);
+        let points = points_for(until - before, most).clamp(1024, MOST_POINTS);
+        let spans = spans.iter().map(|span| (span.row, span.from, span.to));
+        self.fill_lattice(spans, spanned, points, &mut lattice);
+        sorting::sort(&mut lattice);
+        let mut found = Vec::with_capacity(ranks.len());
+        let mut others = Vec::with_capacity(ranks.len());
+        for &rank in ranks {
+            if let Some(pair) = self.among_ties(rank, &lattice, (before, until), &found) {
+                found.push(pair);
+            } else {
+                others.push(rank);
+            }
+        }
+        // Ranks less than a stratum apart are searched for as one.
+        let apart = (until - before) / points as u64;
+        let groups = others.chunk_by(|a, b| b - a <= apart);
+        let close: Vec<_> = groups
+            .map(|group| {
+                let (least, most) = (group[0], group[group.len() - 1]);
+                let (l, u) = pivots(&lattice, before, until, (least, most));
+                (group, l.or(lower), u.or(upper))
+            })
+            .collect();
+        drop(lattice);
+        let limit = GATHER_CLOSE.max(2 * most);
+        let mut remaining = Remaining { from: vec![], to: vec![], before_from: 0, before_to: 0 };
+        for (group, lower, upper) in close {
+            self.gather_group(group, lower, upper, limit, &mut remaining, &mut found);
+        }
+        Some(found)
+    }
+
+    /// Where many elements are equal, as differences of whole nanoseconds are, the lattice meets the
+    /// same value over and over: then the one where the element should be is tried, and its
+    /// neighbours.
+    fn among_ties(
+        &self,
+        rank: u64,
+        lattice: &[f64],
+        (before, until): (u64, u64),
+        found: &[(u64, f64)],
+    ) -> Option<(u64, f64)> {
+        /// So often at least the lattice must meet a value.
+        const TIED: usize = 8;
+        /// Values that are tried.
+        const TRIES: usize = 4;
+        let share = (rank - before) as f64 / (until - before) as f64;
+        let mut place = ((share * lattice.len() as f64) as usize).min(lattice.len() - 1);
+        for _ in 0..TRIES {
+            let value = lattice[place];
+            let begin = lattice.partition_point(|other| *other < value);
+            let end = lattice.partition_point(|other| *other <= value);
+            if end - begin < TIED {
+                return None;
+            }
+            if rank > self.count(|other| other <= value) {
+                place = end;
+            } else if found.iter().any(|(lower, same)| *lower < rank && *same == value)
+                || rank > self.count(|other| other < value)
+            {
+                return Some((rank, value));
+            } else {
+                place = begin.checked_sub(1)?;
+            }
+            if place >= lattice.len() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Looks for a few neighbouring ranks between two pivots; finds all of them or none.
+    fn gather_group(
+        &self,
+        ranks: &[u64],
+        lower: Option<f64>,
+        upper: Option<f64>,
+        most: u64,
+        between: &mut Remaining,
+        found: &mut Vec<(u64, f64)>,
+    ) {
+        between.before_from = match lower {
+            Some(pivot) => self.staircase(|value| value < pivot, &mut between.from),
+            None => {
+                between.from.clear();
+                between.from.extend((0..self.rows).map(|row| self.first_column(row) as u32));
+                0
+            }
+        };
+        between.before_to = match upper {
+            Some(pivot) => self.staircase(|value| value <= pivot, &mut between.to),
+            None => {
+                between.to.clear();
+                between.to.resize(self.rows, self.columns as u32);
+                self.len()
+            }
+        };
+        let inside = |&rank: &u64| rank > between.before_from && rank <= between.before_to;
+        if !ranks.iter().all(inside) {
+            return;
+        }
+        if let Some(pivot) = lower.filter(|_| lower == upper) {
+            found.extend(ranks.iter().map(|&rank| (rank, pivot)));
+        } else if between.count() <= most {
+            let mut rest = self.gather(between);
+            let mut part = rest.as_mut_slice();
+            // From above: what is left of one is where the next one is.
+            for &rank in ranks.iter().rev() {
+                let index = (rank - between.before_from - 1) as usize;
+                let (below, &mut value, _) = part.select_nth_unstable_by(index, f64::total_cmp);
+                found.push((rank, value));
+                part = below;
+            }
+        }
+    }
+}
+
+fn value_of(known: &[(u64, f64)], rank: u64) -> Option<f64> {
+    known.iter().find(|(one, _)| *one == rank).map(|(_, value)| *value)
+}
+
+/// The points of a lattice such that what lies between two pivots is about `gather` elements.
+fn points_for(count: u64, gather: u64) -> usize {
+    (2.0 * MARGIN * count as f64 / gather as f64).powf(4.0 / 3.0) as usize
+}
+
+/// The points of a sorted lattice of the elements number `before` to `until` that should lie below
+/// the first and above the last of these ranks; None where the lattice has none so far out.
+fn pivots(
+    lattice: &[f64],
+    before: u64,
+    until: u64,
+    (first, last): (u64, u64),
+) -> (Option<f64>, Option<f64>) {
+    let points = lattice.len() as f64;
+    let place = |rank: u64| (rank - before) as f64 / (until - before) as f64 * points - 0.5;
+    let margin = MARGIN * points.powf(0.25);
+    let (left, right) = ((place(first) - margin).floor(), (place(last) + margin).ceil());
+    let left = if left >= 0.0 { Some(lattice[left as usize]) } else { None };
+    (left, lattice.get(right as usize).copied())
+}
