@@ -47,7 +47,7 @@ impl<'a> Teller<'a> {
         self.chain.against.map_or("", |against| self.name(against))
     }
 
-    fn unit(&self) -> &Unit {
+    pub fn unit(&self) -> &Unit {
         &self.analysis.metrics[self.chain.metric].unit
     }
 
