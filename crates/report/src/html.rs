@@ -23,7 +23,7 @@ use crate::words;
 use askama::Template;
 use assay_analysis::figures::Figures;
 use assay_analysis::portrait::Portrait;
-use assay_analysis::protocol::Protocol;
+use assay_analysis::protocol::{Protocol, Status};
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Finding, Severity};
 use tables::Table;
@@ -110,14 +110,19 @@ fn page(material: Material<'_>) -> Page {
     let Material { analysis, figures, data, meta, command, protocol, portraits } = material;
     let plots = charts::charts(figures);
     let mut notes = Vec::new();
-    let verdicts = claims(analysis, &mut notes);
+    let mut verdicts = claims(analysis, &mut notes);
+    let chains = protocol::on_page(analysis, protocol);
+    if !chains.is_empty() {
+        // Whoever asked for the protocol may not read a verdict that it refuses: its outcome is what the page says first.
+        verdicts = chains.iter().map(headline).collect();
+    }
     Page {
         title: title(analysis),
         tool: meta.tool.clone(),
         started: analysis.started.as_deref().map(short_time).unwrap_or_default(),
         verdicts,
         notes,
-        chains: protocol::on_page(analysis, protocol),
+        chains,
         plots: plots.iter().map(plot).collect(),
         series: describe::page::of(portraits),
         tables: tables::of(analysis),
@@ -179,6 +184,16 @@ fn claims(analysis: &Analysis, notes: &mut Vec<String>) -> Vec<Claim> {
         notes.push(words::unpaired_note(analysis.subjects.len() > 2));
     }
     found
+}
+
+/// What a chain comes to, in the colour of its outcome.
+fn headline(chain: &ChainOnPage) -> Claim {
+    let tone = match chain.outcome {
+        Status::Passed => "good",
+        Status::Warning => "unsure",
+        Status::Failed | Status::NotReached => "bad",
+    };
+    Claim { tone, claim: chain.claim.clone(), sureness: String::new() }
 }
 
 /// The findings of the analysis, and those of portraits that it has not.

@@ -241,7 +241,7 @@ impl<'a> Teller<'a> {
     fn bound(&self, Interval { lower, upper }: Interval) -> String {
         let d = &self.c.decision;
         if lower == 0.0 && upper == 0.0 {
-            return "no share of that can be a threshold: give an amount (--threshold)".to_owned();
+            return "but no share of 0 can be a threshold: give an amount (--threshold)".to_owned();
         }
         let within = lower > -d.threshold && upper < d.threshold;
         if within && d.clock_step > 0.0 {

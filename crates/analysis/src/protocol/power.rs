@@ -166,7 +166,11 @@ impl Planning {
         if delta.is_nan() || delta <= 0.0 {
             return None;
         }
-        // With differences far beyond the noise the solution lies below what any test can be made of.
+        // With differences far beyond the noise the solution lies below what any test can be made of, or below every n that is
+        // looked at: then the fewest are enough.
+        if self.test.power(2.0, delta, self.sd, self.level) >= self.power {
+            return Some(2.0);
+        }
         Some(self.solve(Unknown::N, f64::NAN, delta)?.n.max(2.0))
     }
 
@@ -206,6 +210,6 @@ mod tests {
         let planning = Planning { test, sd: 1.0, level: 0.01, power: 0.95 };
         assert_eq!(planning.n(0.0), None);
         assert_eq!(planning.n(f64::NAN), None);
-        assert!(planning.n(1e9).is_some_and(|n| n >= 2.0));
+        assert_eq!([1e3, 1e6, 1e9, 1e11].map(|delta| planning.n(delta)), [Some(2.0); 4]);
     }
 }

@@ -164,6 +164,7 @@ impl Reason {
             | Self::TooFewValues { .. }
             | Self::TooDependent { .. }
             | Self::TooFewForTenfold { .. }
+            | Self::NoThreshold
             | Self::BelowThreshold => Status::Failed,
             Self::Dependent { .. }
             | Self::Wandering { .. }
@@ -174,7 +175,6 @@ impl Reason {
             | Self::AllEqual { .. }
             | Self::Failures { .. }
             | Self::Timeouts { .. }
-            | Self::NoThreshold
             | Self::TooFewForThreshold { .. }
             | Self::NotRejected
             | Self::NothingToRank

@@ -13,6 +13,8 @@ pub(crate) struct ChainOnPage {
     pub settings: String,
     /// The steps in their order.
     pub steps: Vec<StepOnPage>,
+    /// How the chain ended.
+    pub outcome: Status,
     /// How the sentence that one may publish begins: what it claims.
     pub claim: String,
     /// The rest of it: the numbers that the claim rests on.
@@ -72,6 +74,7 @@ fn on_page_alone(teller: &Teller<'_>) -> ChainOnPage {
     ChainOnPage {
         heading: teller.heading(),
         settings: teller.settings(),
+        outcome: teller.chain.outcome(),
         steps: steps.collect(),
         claim: format!("{} {claim}", teller.lead()),
         rest: rest.to_owned(),

@@ -122,7 +122,10 @@ impl Teller<'_> {
             ),
             Reason::NoThreshold => (
                 "the threshold is a share of a median of 0, so that nothing can be planned".to_owned(),
-                "give the threshold as an amount: --threshold 250us",
+                match self.unit() {
+                    Unit::Second => "give the threshold as an amount: --threshold 250us",
+                    _ => "give the threshold as an amount: --threshold, or first --unit, such as --unit us --threshold 250us",
+                },
             ),
             Reason::TooFewForThreshold { needed, have, visible } => (
                 self.too_few(&self.threshold_amount(), needed, have, visible),

@@ -12,7 +12,7 @@ use assay_analysis::protocol::{
     EffectFound, Protocol, Reason, Status, TestName, relative_threshold,
 };
 use assay_analysis::{Analysis, Interval};
-use assay_data::Unit;
+use assay_data::{Better, Unit};
 
 /// Digits of estimates and their intervals, as R prints them; of standard deviations.
 const DIGITS: i32 = 6;
@@ -47,7 +47,7 @@ impl<'a> Teller<'a> {
         self.chain.against.map_or("", |against| self.name(against))
     }
 
-    fn unit(&self) -> &Unit {
+    pub fn unit(&self) -> &Unit {
         &self.analysis.metrics[self.chain.metric].unit
     }
 
@@ -200,16 +200,21 @@ impl<'a> Teller<'a> {
         number::chosen_percent(self.chain.confidence)
     }
 
-    /// `array is better in 97 % of pairs`
+    /// `array is faster in 97 % of pairs`, or slower in more than half; a plain number is smaller or larger, since nobody said
+    /// what is better.
     pub fn superiority(&self, found: &EffectFound) -> String {
         let metric = &self.analysis.metrics[self.chain.metric];
-        let better = if wording(metric).is_time { "faster" } else { "better" };
+        let plain = metric.name == "value" && metric.unit == Unit::One;
+        let (ahead, behind) = match metric.better {
+            _ if wording(metric).is_time => ("faster", "slower"),
+            Better::Lower if plain => ("smaller", "larger"),
+            Better::Higher if plain => ("larger", "smaller"),
+            _ => ("better", "worse"),
+        };
+        let share = found.superiority();
+        let (word, share) = if share < 0.5 { (behind, 1.0 - share) } else { (ahead, share) };
         let what = if self.chain.paired { "blocks" } else { "pairs" };
-        format!(
-            "{} is {better} in {} of {what}",
-            self.of(),
-            number::share(found.superiority(), 1.0)
-        )
+        format!("{} is {word} in {} of {what}", self.of(), number::share(share, 1.0))
     }
 }
 

@@ -180,16 +180,23 @@ impl Teller<'_> {
         let (confidence, superiority) = (self.confidence(), self.superiority(found));
         let mut lines = vec![format!("{estimator}, {confidence} interval · {superiority}")];
         let known =
-            |q: &&QuantileDifference| SHOWN_QUANTILES.contains(&q.share) && q.interval.is_some();
+            // A quantile whose interval holds the estimate says nothing that the shift does not.
+            |q: &&QuantileDifference| {
+                let holds = |i: Interval| i.lower <= found.estimate && found.estimate <= i.upper;
+                SHOWN_QUANTILES.contains(&q.share) && q.interval.is_some_and(|i| !holds(i))
+            };
         let shown: Vec<&QuantileDifference> = found.quantiles.iter().filter(known).collect();
-        if shown.len() > 1 {
+        if !shown.is_empty() {
             let shifts: Vec<f64> = shown.iter().map(|q| q.difference).collect();
             let column = Column::significant(self.unit(), &shifts, SPREAD_DIGITS);
             let each: Vec<String> = shown
                 .iter()
                 .map(|q| {
+                    let interval = q.interval.map_or_else(String::new, |i| {
+                        format!(" [{} … {}]", column.number(i.lower), column.number(i.upper))
+                    });
                     format!(
-                        "p{} {}",
+                        "p{} {}{interval}",
                         number::fixed(q.share * 100.0, 0),
                         column.number(q.difference)
                     )
