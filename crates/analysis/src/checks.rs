@@ -281,7 +281,6 @@ pub fn series(
         );
     }
     if let Some(drift) = description.drift {
-        let fraction = drift / description.median.abs();
         let (severity, next) = if in_blocks {
             (Severity::Note, "nothing: blocks cancel it")
         } else {
@@ -292,8 +291,8 @@ pub fn series(
                 "DRIFT",
                 severity,
                 format!(
-                    "{name} drifted by {:+.1} % from the first to the last third",
-                    fraction * 100.0
+                    "{name} drifted by {} from the first to the last third",
+                    moved(drift, description.median, &metric.unit)
                 ),
             )
             .about(name)
@@ -310,6 +309,23 @@ pub fn series(
         findings.push(dependence(name, description));
     }
     findings
+}
+
+/// How far something moved, as people read it: in per cent of where it was, or in units where that is not positive, prints as
+/// zero, or would be more than a hundredfold.
+pub(crate) fn moved(by: f64, from: f64, unit: &Unit) -> String {
+    let percent = by / from * 100.0;
+    if from > 0.0 && (0.05..10_000.0).contains(&percent.abs()) {
+        return format!("{percent:+.1} %");
+    }
+    let scale = unit.scale_for(by);
+    let symbol = match unit {
+        Unit::Other(symbol) => symbol.as_str(),
+        _ => scale.symbol,
+    };
+    let size = by / scale.factor;
+    let shown = if size.abs() < 0.01 { format!("{size:+.1e}") } else { format!("{size:+.2}") };
+    format!("{shown} {symbol}").trim_end().to_owned()
 }
 
 /// Values that hang together: a warning where that is more than chance, else a note on why the interval is wider.

@@ -88,7 +88,7 @@ fn as_for_comparisons(portrait: &Portrait) -> Vec<Finding> {
 fn too_few(portrait: &Portrait) -> Option<Finding> {
     let n = portrait.description.n as f64;
     let message =
-        format!("{} has {n} of the {FEWEST} values that an interval needs", portrait.name);
+        format!("{} has only {n} of the {FEWEST} values that an interval needs", portrait.name);
     (n < FEWEST).then(|| {
         Finding::new("TOO_FEW", Severity::Serious, message)
             .about(&portrait.name)
@@ -118,7 +118,7 @@ fn too_dependent(portrait: &Portrait) -> Option<Finding> {
 fn changes(portrait: &Portrait) -> Option<Finding> {
     let steady = portrait.stability.steady.as_ref()?;
     let (first, last) = (steady.parts.first()?, steady.parts.last()?);
-    let change = (last.median - first.median) / last.median.abs();
+    let change = (last.median - first.median) / first.median.abs();
     let about = |code, message: String| {
         Finding::new(code, Severity::Warning, message)
             .about(&portrait.name)
@@ -133,20 +133,20 @@ fn changes(portrait: &Portrait) -> Option<Finding> {
             about(
                 "WARM_UP",
                 format!(
-                    "{name} warmed up: it is steady from value {} of {} on, {:+.1} % from where it began",
+                    "{name} warmed up: it is steady from value {} of {} on, {} from where it began",
                     last.start + 1,
                     portrait.description.n,
-                    change * 100.0
+                    checks::moved(last.median - first.median, first.median, &portrait.metric.unit)
                 ),
             )
-            .next("measure longer before (--warmup), or describe the steady part alone"),
+            .next(format!(
+                "measure longer before (--warmup), or leave the first {} values out of the file",
+                last.start
+            )),
         ),
         Label::Slowdown | Label::NoSteadyState => {
-            let places: Vec<String> = steady.parts[1..]
-                .iter()
-                .take(4)
-                .map(|part| (part.start + 1).to_string())
-                .collect();
+            let places: Vec<String> =
+                steady.parts[1..].iter().take(4).map(|part| (part.start + 1).to_string()).collect();
             let more = if steady.parts.len() > 5 { ", ..." } else { "" };
             let rest = if steady.label == Label::NoSteadyState {
                 ", and had not come to rest at its end"

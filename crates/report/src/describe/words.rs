@@ -15,6 +15,8 @@ const STEPPED_BELOW: f64 = 0.8;
 const SMALLEST_STEP: f64 = 1e-6;
 /// What a unit may cost in units of the level below it, for an example.
 const DEAR: f64 = 100.0;
+/// Below this p-value of the dip test nothing is called one mode.
+const DIP_LEVEL: f64 = 0.02;
 /// An excess kurtosis this near that of a law is called the same.
 const NEAR: f64 = 0.5;
 
@@ -140,6 +142,9 @@ fn modes(p: &Portrait, column: &Column) -> Option<String> {
         [] => None,
         // Of few values nobody can tell, and one heap is what there is unless something speaks for more.
         [_] if p.description.n < TAILS_FROM => None,
+        [_] if p.tests.dip.is_some_and(|dip| dip.p < DIP_LEVEL) => {
+            Some(format!("perhaps more than one mode, but no valley tells them apart ({dip})"))
+        }
         [only] => Some(format!("one mode, near {} ({dip})", column.with_unit(only.at))),
         several => {
             let count = match several.len() {
@@ -158,6 +163,9 @@ fn outliers(p: &Portrait, column: &Column) -> Option<String> {
     let (inner, outer) = (sum(p.outliers.beyond_inner), sum(p.outliers.beyond_outer));
     if p.description.n < 5 {
         return None;
+    }
+    if p.descriptives.iqr == 0.0 {
+        return Some("half of the values are equal: no fences for outliers".to_owned());
     }
     if inner == 0 {
         return Some("no outliers".to_owned());
