@@ -34,8 +34,10 @@ pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> Stri
         page.gap();
         draw(&mut page, &Teller::new(analysis, chain, &names));
     }
-    page.gap();
-    terminal::findings(&mut page, analysis, |finding| !has_said(finding));
+    if analysis.findings.iter().any(|finding| !has_said(finding)) {
+        page.gap();
+        terminal::findings(&mut page, analysis, |finding| !has_said(finding));
+    }
     page.finish()
 }
 
