@@ -21,6 +21,9 @@ const MOST_POINTS: usize = 262_144;
 /// So many elements between two pivots are always gathered: a megabyte.
 const GATHER_CLOSE: u64 = 1 << 17;
 
+/// Places of a lattice that are tried.
+const TRIES: usize = 4;
+
 /// A row with the columns of it that lie between the outer pivots.
 struct Span {
     row: usize,
@@ -69,7 +72,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         let whole = (0..self.rows).map(|row| (row, self.first_column(row), self.columns));
         self.fill_lattice(whole, self.len(), points, &mut lattice);
         sorting::sort(&mut lattice);
-        let (lower, upper) = pivots(&lattice, 0, self.len(), (first, last));
+        let (lower, upper) = pivots(&lattice, (0, self.len()), (first, last), 0.0);
         let before = lower.map_or(0, |pivot| self.count(|value| value < pivot));
         let until = upper.map_or(self.len(), |pivot| self.count(|value| value <= pivot));
         if first <= before || last > until {
@@ -112,18 +115,23 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         // Ranks less than a stratum apart are searched for as one.
         let apart = (until - before) / points as u64;
         let groups = others.chunk_by(|a, b| b - a <= apart);
-        let close: Vec<_> = groups
-            .map(|group| {
-                let (least, most) = (group[0], group[group.len() - 1]);
-                let (l, u) = pivots(&lattice, before, until, (least, most));
-                (group, l.or(lower), u.or(upper))
-            })
-            .collect();
-        drop(lattice);
         let limit = GATHER_CLOSE.max(2 * most);
-        let mut remaining = Remaining { from: vec![], to: vec![], before_from: 0, before_to: 0 };
-        for (group, lower, upper) in close {
-            self.gather_group(group, lower, upper, limit, &mut remaining, &mut found);
+        let mut between = Remaining { from: vec![], to: vec![], before_from: 0, before_to: 0 };
+        for group in groups {
+            // Rows are left out of the lattice, so that it may lie somewhat beside; by how much is known
+            // as soon as the elements below its pivots have been counted.
+            let mut beside = 0.0;
+            for _ in 0..TRIES {
+                let ends = (group[0], group[group.len() - 1]);
+                let (l, u) = pivots(&lattice, (before, until), ends, beside);
+                self.cut_between(l.or(lower), u.or(upper), &mut between);
+                if between.before_from < ends.0 && ends.1 <= between.before_to {
+                    self.gather_group(group, l.or(lower), u.or(upper), limit, &between, &mut found);
+                    break;
+                }
+                let met = (between.before_from + between.before_to) as f64 / 2.0;
+                beside += (ends.0 as f64 - met) / ((until - before) as f64 / points as f64);
+            }
         }
         Some(found)
     }
@@ -140,8 +148,6 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
     ) -> Option<(u64, f64)> {
         /// So often at least the lattice must meet a value.
         const TIED: usize = 8;
-        /// Values that are tried.
-        const TRIES: usize = 4;
         let share = (rank - before) as f64 / (until - before) as f64;
         let mut place = ((share * lattice.len() as f64) as usize).min(lattice.len() - 1);
         for _ in 0..TRIES {
@@ -167,16 +173,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         None
     }
 
-    /// Looks for a few neighbouring ranks between two pivots; finds all of them or none.
-    fn gather_group(
-        &self,
-        ranks: &[u64],
-        lower: Option<f64>,
-        upper: Option<f64>,
-        most: u64,
-        between: &mut Remaining,
-        found: &mut Vec<(u64, f64)>,
-    ) {
+    /// What lies between two pivots, or from an end of the matrix where there is none.
+    fn cut_between(&self, lower: Option<f64>, upper: Option<f64>, between: &mut Remaining) {
         between.before_from = match lower {
             Some(pivot) => self.staircase(|value| value < pivot, &mut between.from),
             None => {
@@ -193,10 +191,18 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
                 self.len()
             }
         };
-        let inside = |&rank: &u64| rank > between.before_from && rank <= between.before_to;
-        if !ranks.iter().all(inside) {
-            return;
-        }
+    }
+
+    /// Takes a few neighbouring ranks out of what lies between two pivots; none if that is too much.
+    fn gather_group(
+        &self,
+        ranks: &[u64],
+        lower: Option<f64>,
+        upper: Option<f64>,
+        most: u64,
+        between: &Remaining,
+        found: &mut Vec<(u64, f64)>,
+    ) {
         if let Some(pivot) = lower.filter(|_| lower == upper) {
             found.extend(ranks.iter().map(|&rank| (rank, pivot)));
         } else if between.count() <= most {
@@ -223,17 +229,20 @@ fn points_for(count: u64, gather: u64) -> usize {
 }
 
 /// The points of a sorted lattice of the elements number `before` to `until` that should lie below
-/// the first and above the last of these ranks; None where the lattice has none so far out.
+/// the first and above the last of these ranks, the lattice lying so many points `beside`; None
+/// where it has none so far out.
 fn pivots(
     lattice: &[f64],
-    before: u64,
-    until: u64,
+    (before, until): (u64, u64),
     (first, last): (u64, u64),
+    beside: f64,
 ) -> (Option<f64>, Option<f64>) {
     let points = lattice.len() as f64;
-    let place = |rank: u64| (rank - before) as f64 / (until - before) as f64 * points - 0.5;
+    let share = |rank: u64| (rank - before) as f64 / (until - before) as f64;
+    let place = |rank: u64| share(rank) * points - 0.5 + beside;
     let margin = MARGIN * points.powf(0.25);
     let (left, right) = ((place(first) - margin).floor(), (place(last) + margin).ceil());
-    let left = if left >= 0.0 { Some(lattice[left as usize]) } else { None };
-    (left, lattice.get(right as usize).copied())
+    let pick = |place: f64| if place >= 0.0 { lattice.get(place as usize).copied() } else { None };
+    // Beyond the lattice on the wrong side there is no pivot either: the outer one is taken.
+    (pick(left), pick(right))
 }
