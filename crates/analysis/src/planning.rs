@@ -343,7 +343,11 @@ fn curve(
         let runs = n as f64;
         let power = |n: f64| test.power(n.max(1.1), t.delta, t.sd, t.sig_level);
         let by_rule = power(runs / RANK_OVERHEAD);
-        let rank = law.as_ref().map_or(by_rule, |law| law.formula_power(runs, rank_test));
+        let rank = match &law {
+            _ if n < rank.fewest_n => 0.0,
+            Some(law) => law.formula_power(runs, rank_test),
+            None => by_rule,
+        };
         let given = Quantities { n: runs, ..t };
         let delta = test.solve(Unknown::Delta, given).map(|found| found.delta);
         CurvePoint { n, t: power(runs), rank, delta }

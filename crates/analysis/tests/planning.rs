@@ -149,3 +149,36 @@ fn what_is_not_given_is_what_is_looked_for() {
     assert_eq!(of(Asked { delta: None, ..all.clone() }), Ok(Unknown::Delta));
     assert_eq!(of(Asked { sd: None, n: None, ..all }), Err(PlanningError::NoSpread));
 }
+
+#[test]
+fn no_plan_promises_what_the_exact_rank_test_can_not_give() {
+    let plan = |kind, alternative, alpha: f64, n: Option<f64>| {
+        let delta = if n.is_some() { 1.0 } else { 1000.0 };
+        let sig_level = Some(alpha);
+        let asked = Asked { kind, alternative, sig_level, sd: Some(1.0), ..asked(Some(delta), n) };
+        from_numbers(asked, Measure::Unit(Unit::One)).unwrap()
+    };
+    use Alternative::{Greater, TwoSided};
+    // 2/C(6, 3) = 0.1, 2/C(8, 4) = 0.029, 2/C(10, 5) = 0.0079; 2/2^5 = 0.0625, 2/2^6 = 0.031.
+    for (kind, alternative, alpha, fewest) in [
+        (Kind::TwoSample, TwoSided, 0.05, 4),
+        (Kind::TwoSample, TwoSided, 0.1, 3),
+        (Kind::TwoSample, TwoSided, 0.01, 5),
+        (Kind::TwoSample, Greater, 0.05, 3),
+        (Kind::Paired, TwoSided, 0.05, 6),
+        (Kind::OneSample, TwoSided, 0.05, 6),
+        (Kind::Paired, Greater, 0.05, 5),
+    ] {
+        let found = plan(kind, alternative, alpha, None);
+        assert_eq!((found.rank.fewest_n, found.rank.n), (fewest, fewest), "{kind:?} {alpha}");
+        for point in &found.curve {
+            assert_eq!(point.rank > 0.0, point.n >= fewest, "{kind:?} {alpha}: {point:?}");
+        }
+    }
+    let too_few = plan(Kind::TwoSample, TwoSided, 0.05, Some(3.0));
+    assert_eq!(too_few.rank.rule.power, 0.0);
+    assert!(too_few.t.power > 0.0);
+    assert!(plan(Kind::TwoSample, TwoSided, 0.05, Some(4.0)).rank.rule.power > 0.0);
+    // Thousands of runs make binomials that no double holds.
+    assert_eq!(plan(Kind::TwoSample, TwoSided, 0.05, Some(5000.0)).rank.fewest_n, 4);
+}

@@ -68,6 +68,12 @@ fn apart(planning: &Planning) -> String {
     let size = |amount: f64| found_amount(planning, amount);
     let level = format!("at a significance of {}", number::percent_fine(sig_level));
     let often = of_hundred(power);
+    if planning.rank.n < planning.rank.fewest_n {
+        return format!(
+            "{runs} find no difference by ranks, {level}: the exact rank test needs {} at least to reject at all",
+            number::grouped(planning.rank.fewest_n)
+        );
+    }
     match planning.unknown {
         Unknown::N => {
             let delta = asked_amount(planning, delta);
@@ -247,6 +253,9 @@ fn by_t(planning: &Planning) -> String {
 
 fn by_rule(planning: &Planning) -> String {
     let rule = planning.rank.rule;
+    if planning.rank.n < planning.rank.fewest_n {
+        return "ranks: nothing is found by so few, whatever the values are".to_owned();
+    }
     let more = number::percent_fine(RANK_OVERHEAD - 1.0);
     let what = match planning.unknown {
         Unknown::N => {
@@ -254,6 +263,12 @@ fn by_rule(planning: &Planning) -> String {
                 0 | 1 => String::new(),
                 step => format!(", rounded up to the next {}", number::grouped(step)),
             };
+            if rule.n > planning.t.n * RANK_OVERHEAD {
+                return format!(
+                    "ranks: {}{rounded}, since with fewer the exact test can't reject at all",
+                    number::grouped(rule.n.ceil() as u64)
+                );
+            }
             format!("{}{rounded}", number::grouped(rule.n.ceil() as u64))
         }
         Unknown::Delta => format!("a difference of {}", found_amount(planning, rule.delta)),

@@ -7,11 +7,13 @@
 use super::pilot::Series;
 use super::{Asked, RANK_OVERHEAD, rounded_up};
 use assay_stats::normal;
-use assay_stats::power_t::{Quantities, Sides, Unknown};
+use assay_stats::power_t::{Kind, Quantities, Sides, Unknown};
 use assay_stats::rank_power::{RankTest, ShiftedPilot};
 
 /// Steps that a simulation may cost, of about two nanoseconds each.
 const BUDGET: f64 = 3e8;
+/// More factors of one half than a double can hold.
+const MOST_FACTORS: u64 = 1100;
 const MOST_EXPERIMENTS: f64 = 4000.0;
 /// Fewer experiments tell too little.
 const FEWEST_EXPERIMENTS: f64 = 200.0;
@@ -28,6 +30,8 @@ pub struct RankPlan {
     pub n: u64,
     /// What it was rounded up to.
     pub rounded_to: u64,
+    /// With fewer runs the exact rank test can't reject at the significance, whatever the values are.
+    pub fewest_n: u64,
     /// What the pilot's law says; `None` without a pilot.
     pub law: Option<Law>,
 }
@@ -67,21 +71,56 @@ pub fn test_of(asked: &Asked, sig_level: f64) -> RankTest {
     RankTest { sides: asked.test().sides, sig_level }
 }
 
+/// The smallest p-value that the exact rank test of n runs of each can give: all values of the one beyond all of the other,
+/// 1/C(2n, n), or all differences to one side, 2^-n; twice that where both sides count. In 0 to 1. O(n).
+fn smallest_p(asked: &Asked, n: u64) -> f64 {
+    let sides = if asked.test().sides == Sides::One { 1.0 } else { 2.0 };
+    let one = |k: u64| match asked.kind {
+        Kind::TwoSample => k as f64 / (4.0 * k as f64 - 2.0),
+        Kind::OneSample | Kind::Paired => 0.5,
+    };
+    // Beyond this many factors of one half at most nothing is left that a double holds.
+    let orders: f64 = (1..=n.min(MOST_FACTORS)).map(one).product();
+    (sides * orders).min(1.0)
+}
+
+/// The fewest runs of each, two at least, with which the exact rank test can reject at the significance. O(1).
+pub fn fewest(asked: &Asked, sig_level: f64) -> u64 {
+    (2..MOST_FACTORS).find(|&n| smallest_p(asked, n) <= sig_level).unwrap_or(MOST_FACTORS)
+}
+
 impl RankPlan {
     /// By the 15 % rule alone. O(1).
     pub fn by_rule(asked: &Asked, unknown: Unknown, t: Quantities) -> Self {
+        let fewest_n = fewest(asked, t.sig_level);
         if unknown == Unknown::N {
-            let needed = t.n * RANK_OVERHEAD;
+            let needed = (t.n * RANK_OVERHEAD).max(fewest_n as f64);
             let (n, rounded_to) = rounded_up(needed, asked.round);
-            return Self { rule: Quantities { n: needed, ..t }, n, rounded_to, law: None };
+            return Self {
+                rule: Quantities { n: needed, ..t },
+                n,
+                rounded_to,
+                fewest_n,
+                law: None,
+            };
         }
         let fewer = Quantities { n: t.n / RANK_OVERHEAD, ..t };
         // With so few runs that fewer would be none, the rule says nothing else than the t test.
-        let rule = asked.test().solve(unknown, fewer).unwrap_or(t);
+        let mut rule = asked.test().solve(unknown, fewer).unwrap_or(t);
+        match unknown {
+            Unknown::SigLevel => {
+                rule.sig_level = rule.sig_level.max(smallest_p(asked, t.n.floor() as u64));
+            }
+            Unknown::Power if t.n < fewest_n as f64 => rule.power = 0.0,
+            Unknown::Delta if t.n < fewest_n as f64 => rule.delta = f64::NAN,
+            Unknown::Sd if t.n < fewest_n as f64 => rule.sd = f64::NAN,
+            _ => {}
+        }
         Self {
             rule: Quantities { n: t.n, ..rule },
             n: t.n.round() as u64,
             rounded_to: 1,
+            fewest_n,
             law: None,
         }
     }
@@ -90,17 +129,27 @@ impl RankPlan {
     pub fn from_pilot(asked: &Asked, unknown: Unknown, t: Quantities, series: &Series) -> Self {
         let plan = Self::by_rule(asked, unknown, t);
         let test = test_of(asked, t.sig_level);
-        let formula_delta = (unknown == Unknown::Delta).then(|| delta(series, t, test)).flatten();
+        let able = plan.n >= plan.fewest_n;
+        let formula_delta =
+            (able && unknown == Unknown::Delta).then(|| delta(series, t, test)).flatten();
         let Some(pilot) = series.shifted(formula_delta.unwrap_or(t.delta)) else { return plan };
         let wanted = unknown == Unknown::N;
-        let formula_n = if wanted { pilot.formula_n(t.power, test) } else { Some(t.n) };
+        let formula_n = if wanted {
+            pilot.formula_n(t.power, test).map(|n| n.max(plan.fewest_n as f64))
+        } else {
+            Some(t.n)
+        };
         let about = formula_n.filter(|_| wanted);
         let law = Law {
             superiority: pilot.superiority(),
             formula_n,
-            formula_power: pilot.formula_power(plan.n as f64, test),
+            formula_power: if able { pilot.formula_power(plan.n as f64, test) } else { 0.0 },
             formula_delta,
-            simulated: simulate(&pilot, test, t.power, about, plan.n, asked.seed),
+            simulated: if able {
+                simulate(&pilot, test, t.power, about, plan.n, asked.seed)
+            } else {
+                Err(format!("below {} runs the exact test never rejects", plan.fewest_n))
+            },
         };
         Self { law: Some(law), ..plan }
     }

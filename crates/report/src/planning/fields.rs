@@ -74,7 +74,7 @@ fn name_of(unknown: Unknown) -> &'static str {
 }
 
 fn rank(planning: &Planning) -> Value {
-    let RankPlan { rule, n, rounded_to, law } = &planning.rank;
+    let RankPlan { rule, n, rounded_to, fewest_n, law } = &planning.rank;
     let simulated = law.as_ref().and_then(|law| law.simulated.as_ref().ok());
     let reason = match law {
         None => Some("a simulation needs a pilot"),
@@ -91,6 +91,7 @@ fn rank(planning: &Planning) -> Value {
         },
         "n": n,
         "rounded_to": rounded_to,
+        "fewest_n": fewest_n,
         "superiority": law.as_ref().map(|law| finite(law.superiority)),
         "formula_n": law.as_ref().and_then(|law| law.formula_n).map(finite),
         "formula_power": law.as_ref().map(|law| finite(law.formula_power)),
