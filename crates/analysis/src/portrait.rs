@@ -28,9 +28,9 @@ use crate::analysis::AnalysisError;
 use crate::coverage::{Situation, Traits};
 use crate::describe::Description;
 use crate::levels::{self as nesting, Nested};
+use crate::recording::Recording;
 use assay_data::samples::STEAL;
 use assay_data::{Better, Environment, Finding, Metric, Samples};
-use assay_stats::descriptive;
 use assay_stats::signed_rank::{self, SignedRankTest};
 use assay_stats::t_test::{self, TTest};
 
@@ -219,20 +219,22 @@ impl Portrait {
         // The bootstrap takes longer than all else together.
         let whole = if options.all { 0.2 } else { 1.0 };
         let mut done = |share: f64| tell(share * whole);
-        let description = Description::of(values, options.confidence)?;
-        done(0.35);
-        let sorted = descriptive::sorted(values);
+        let recording = Recording::of(values);
+        done(0.3);
+        let description = Description::of_recording(&recording, options.confidence)?;
+        let sorted = recording.sorted;
         let levels = levels(options.confidence);
         let descriptives = Descriptives::of(values, &sorted);
-        done(0.55);
+        done(0.35);
         let tests = Tests::of(&sorted);
-        done(0.65);
+        done(0.6);
         let bandwidths = Bandwidths::of(&sorted);
         let shape = Shape::of(&sorted, &bandwidths, description.clock_step);
+        done(0.65);
+        let order = Order::of(values, &sorted);
         done(0.75);
-        let order = Order::of(values);
-        done(0.85);
-        let stability = Stability::of(values, metric.better == Better::Lower, options.seed);
+        let lower_is_better = metric.better == Better::Lower;
+        let stability = Stability::of(values, &sorted, lower_is_better, options.seed);
         done(1.0);
         let mut portrait = Self {
             name: name.to_owned(),

@@ -27,9 +27,10 @@ impl<'a> Recording<'a> {
         let in_order = values.into();
         let sorted = descriptive::sorted(&in_order);
         let ranks = autocorrelation::ranks_within(&sorted, &in_order);
+        let dependence = autocorrelation::dependence_of_ranks(&ranks);
         Self {
-            autocorrelation_time: autocorrelation::time_of_ranks(&ranks),
-            lag1: autocorrelation::autocorrelation(&ranks, 1).first().copied().unwrap_or(0.0),
+            autocorrelation_time: dependence.time,
+            lag1: dependence.lag1,
             with_time: trend::correlation_of_ranks(&ranks),
             in_order,
             sorted,

@@ -6,7 +6,8 @@
 //! sums it by Geyer's initial positive sequence ("Practical Markov chain Monte Carlo", 1992): pairs
 //! of lags are added while they are positive. A constant series has no autocorrelation, and time 1.
 
-use crate::{descriptive, sorting};
+use crate::descriptive;
+pub use crate::ranks::{ranks, ranks_within};
 use std::ops::Range;
 
 /// The lags that the autocorrelation time looks at first; most series need no more.
@@ -15,43 +16,6 @@ const FIRST_LAGS: usize = 40;
 /// Products that the autocorrelation time may cost: about half a second, and only where the
 /// dependence reaches far. Ten million values get no more than a hundred lags.
 const MOST_PRODUCTS: usize = 1_000_000_000;
-
-/// The ranks of the values, from 1; equal values share the mean of their ranks. `xs`: finite, any
-/// order; O(n log n).
-#[must_use]
-pub fn ranks(xs: &[f64]) -> Vec<f64> {
-    ranks_within(&descriptive::sorted(xs), xs)
-}
-
-/// [`ranks`] of values that are also there in ascending order, `sorted`. O(n) typically.
-#[must_use]
-pub fn ranks_within(sorted: &[f64], xs: &[f64]) -> Vec<f64> {
-    let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else { return Vec::new() };
-    // Where the values begin that share their leading bits, counted from the smallest: a table small
-    // enough for the cache, so that a value is looked for among few.
-    let (least, range) = (sorting::key(least), sorting::key(most) - sorting::key(least));
-    let bits = sorted.len().ilog2().saturating_sub(2).max(1);
-    let shift = (u64::BITS - range.leading_zeros()).saturating_sub(bits);
-    let place =
-        |value: f64| (sorting::key(value).saturating_sub(least).min(range) >> shift) as usize;
-    let mut begins = vec![0_usize; (range >> shift) as usize + 2];
-    sorted.iter().for_each(|&value| begins[place(value) + 1] += 1);
-    let mut before = 0;
-    for begin in &mut begins {
-        before += *begin;
-        *begin = before;
-    }
-    let rank = |&x: &f64| {
-        // The two zeros are equal but lie in different places.
-        let part = if x == 0.0 { 0..sorted.len() } else { begins[place(x)]..begins[place(x) + 1] };
-        let near = &sorted[part.clone()];
-        let below = near.partition_point(|value| *value < x);
-        let equal = near[below..].partition_point(|value| *value <= x);
-        // Ranks below + 1 ..= below + equal.
-        (part.start + below) as f64 + (equal + 1) as f64 / 2.0
-    };
-    xs.iter().map(rank).collect()
-}
 
 /// The autocorrelation at lags 1..=min(`max_lag`, n − 1): the element 0 is lag 1. O(n · lags).
 ///
@@ -125,8 +89,24 @@ pub fn autocorrelation_time(xs: &[f64]) -> f64 {
 /// [`autocorrelation_time`] of values whose [`ranks`] these are.
 #[must_use]
 pub fn time_of_ranks(ranks: &[f64]) -> f64 {
+    dependence_of_ranks(ranks).time
+}
+
+/// What the ranks of a series tell of how far its values depend on each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dependence {
+    /// The [`autocorrelation_time`], at least 1.
+    pub time: f64,
+    /// The [`rank_autocorrelation`] at lag 1; 0 for a constant series and for fewer than two values.
+    pub lag1: f64,
+}
+
+/// Both numbers from the same deviations. `ranks`: the [`ranks`] of the values; cost as of
+/// [`autocorrelation_time`].
+#[must_use]
+pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
     if ranks.iter().all(|rank| *rank == ranks[0]) {
-        return 1.0;
+        return Dependence { time: 1.0, lag1: 0.0 };
     }
     let deviations = deviations(ranks);
     let farthest = (MOST_PRODUCTS / ranks.len()).max(FIRST_LAGS).min(ranks.len() / 3);
@@ -139,7 +119,11 @@ pub fn time_of_ranks(ranks: &[f64]) -> f64 {
         let positive: Vec<f64> = pairs.take_while(|pair| *pair > 0.0).collect();
         let ended = positive.len() < sums.len() / 2;
         if ended || lags == farthest {
-            return (2.0 * positive.iter().sum::<f64>() - 1.0).max(1.0);
+            let time = (2.0 * positive.iter().sum::<f64>() - 1.0).max(1.0);
+            // Two values are too few for a sum, but not for a neighbour.
+            let of_neighbours = |sums: &[f64]| lagged_products(&deviations, 1..2)[0] / sums[0];
+            let lag1 = sums.get(1).map_or_else(|| of_neighbours(&sums), |sum| sum / sums[0]);
+            return Dependence { time, lag1 };
         }
         lags = (lags * 4).min(farthest);
     }
@@ -155,12 +139,6 @@ pub fn effective_sample_size(xs: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::resampling::Stream;
-
-    #[test]
-    fn equal_values_share_their_ranks() {
-        assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0, 3.0]), [4.0, 1.0, 4.0, 2.0, 4.0]);
-        assert_eq!(ranks(&[]), Vec::<f64>::new());
-    }
 
     #[test]
     fn a_constant_series_does_not_depend_on_itself() {
@@ -189,26 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_those_of_counting_whatever_the_values() {
-        let mut stream = Stream::new(9, 0);
-        for step in [0.0, 1e-9, 0.3, 5.0] {
-            let mut xs: Vec<f64> = (0..3000)
-                .map(|_| 10.0 * stream.normal())
-                .map(|x| if step > 0.0 { (x / step).round() * step } else { x })
-                .collect();
-            xs.extend([0.0, -0.0, 1e300, -1e300, 5e-324, 0.0]);
-            let expected: Vec<f64> = xs[2900..]
-                .iter()
-                .map(|x| {
-                    let below = xs.iter().filter(|other| *other < x).count() as f64;
-                    let equal = xs.iter().filter(|other| *other == x).count() as f64;
-                    below + (equal + 1.0) / 2.0
-                })
-                .collect();
-            assert_eq!(ranks(&xs)[2900..], expected, "{step}");
+    fn both_numbers_at_once_are_those_found_one_by_one() {
+        let mut stream = Stream::new(6, 0);
+        for n in [0, 1, 2, 3, 7, 500] {
+            let ranks = ranks(&(0..n).map(|_| stream.normal()).collect::<Vec<_>>());
+            let lag1 = autocorrelation(&ranks, 1).first().copied().unwrap_or(0.0);
+            let found = dependence_of_ranks(&ranks);
+            assert_eq!((found.time, found.lag1), (time_of_ranks(&ranks), lag1), "{n}");
         }
-        let no_numbers = [1.0, f64::NAN, -f64::NAN, f64::INFINITY, 3.0];
-        assert_eq!(ranks(&no_numbers).len(), 5);
     }
 
     #[test]

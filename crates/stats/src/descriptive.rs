@@ -93,6 +93,42 @@ pub fn excess_kurtosis(xs: &[f64]) -> f64 {
     (central_sum(xs, 4) / n) / (central_sum(xs, 2) / n).powi(2) - 3.0
 }
 
+/// Mean, variance, skewness and kurtosis of one sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    /// The [`mean`].
+    pub mean: f64,
+    /// The [`variance`].
+    pub variance: f64,
+    /// The [`skewness_by_definition`].
+    pub skewness: ByDefinition,
+    /// The [`excess_kurtosis_by_definition`].
+    pub excess_kurtosis: ByDefinition,
+}
+
+/// All four at once, each equal to the digit to what its own function gives, at a quarter of the cost.
+/// `xs`: finite, any order; O(n).
+#[must_use]
+pub fn moments(xs: &[f64]) -> Moments {
+    let (centre, n) = (mean(xs), xs.len() as f64);
+    let rest = xs.iter().map(|x| x - centre).sum::<f64>() / n;
+    let mut sums = [0.0; 3];
+    for x in xs {
+        let deviation = (x - centre) - rest;
+        for (sum, power) in sums.iter_mut().zip(2..) {
+            *sum += deviation.powi(power);
+        }
+    }
+    let skewness = (sums[1] / n) / (sums[0] / n).powf(1.5);
+    let kurtosis = (sums[2] / n) / (sums[0] / n).powi(2) - 3.0;
+    Moments {
+        mean: centre,
+        variance: if xs.len() < 2 { f64::NAN } else { sums[0] / (xs.len() - 1) as f64 },
+        skewness: ByDefinition::of_skewness(xs.len(), skewness),
+        excess_kurtosis: ByDefinition::of_excess_kurtosis(xs.len(), kurtosis),
+    }
+}
+
 /// A skewness or an excess kurtosis by each of the three definitions that statistics packages print.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByDefinition {
@@ -104,28 +140,40 @@ pub struct ByDefinition {
     pub by_sd: f64,
 }
 
+impl ByDefinition {
+    /// From g₁ of n values.
+    fn of_skewness(count: usize, plain: f64) -> Self {
+        let n = count as f64;
+        let adjusted = plain * (n * (n - 1.0)).sqrt() / (n - 2.0);
+        Self {
+            plain,
+            adjusted: if count >= 3 { adjusted } else { f64::NAN },
+            by_sd: plain * ((n - 1.0) / n).powf(1.5),
+        }
+    }
+
+    /// From g₂ of n values.
+    fn of_excess_kurtosis(count: usize, plain: f64) -> Self {
+        let n = count as f64;
+        let adjusted = (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * plain + 6.0);
+        Self {
+            plain,
+            adjusted: if count >= 4 { adjusted } else { f64::NAN },
+            by_sd: (plain + 3.0) * (1.0 - 1.0 / n).powi(2) - 3.0,
+        }
+    }
+}
+
 /// [`skewness`] by each definition. NaN for constant or no values. O(n).
 #[must_use]
 pub fn skewness_by_definition(xs: &[f64]) -> ByDefinition {
-    let (n, plain) = (xs.len() as f64, skewness(xs));
-    let adjusted = plain * (n * (n - 1.0)).sqrt() / (n - 2.0);
-    ByDefinition {
-        plain,
-        adjusted: if xs.len() >= 3 { adjusted } else { f64::NAN },
-        by_sd: plain * ((n - 1.0) / n).powf(1.5),
-    }
+    ByDefinition::of_skewness(xs.len(), skewness(xs))
 }
 
 /// [`excess_kurtosis`] by each definition. NaN for constant or no values. O(n).
 #[must_use]
 pub fn excess_kurtosis_by_definition(xs: &[f64]) -> ByDefinition {
-    let (n, plain) = (xs.len() as f64, excess_kurtosis(xs));
-    let adjusted = (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * plain + 6.0);
-    ByDefinition {
-        plain,
-        adjusted: if xs.len() >= 4 { adjusted } else { f64::NAN },
-        by_sd: (plain + 3.0) * (1.0 - 1.0 / n).powi(2) - 3.0,
-    }
+    ByDefinition::of_excess_kurtosis(xs.len(), excess_kurtosis(xs))
 }
 
 /// The values in ascending order. O(n).
@@ -218,6 +266,28 @@ pub fn median_absolute_deviation(xs: &[f64]) -> f64 {
     median_of(&mut deviations)
 }
 
+/// [`median_absolute_deviation`] of values in ascending order, without a copy of them: from the median
+/// outwards the deviations ascend on either side. NaN for no values; O(n).
+#[must_use]
+pub fn median_absolute_deviation_sorted(sorted: &[f64]) -> f64 {
+    let centre = median_sorted(sorted);
+    let deviation = |x: &f64| (x - centre).abs();
+    let middle = sorted.partition_point(|x| *x < centre);
+    let (below, above) = sorted.split_at(middle);
+    let mut below = below.iter().rev().map(deviation).peekable();
+    let mut above = above.iter().map(deviation).peekable();
+    let (mut before, mut last) = (f64::NAN, f64::NAN);
+    for _ in 0..=sorted.len() / 2 {
+        let left = match (below.peek(), above.peek()) {
+            (Some(left), Some(right)) => left <= right,
+            (left, _) => left.is_some(),
+        };
+        let next = if left { below.next() } else { above.next() };
+        (before, last) = (last, next.unwrap_or(f64::NAN));
+    }
+    if sorted.len() % 2 == 1 { last } else { midpoint(before, last) }
+}
+
 /// The smallest distance between two distinct values: an estimate of the clock's step. None when
 /// all are equal.
 ///
@@ -269,6 +339,48 @@ mod tests {
         assert!(median_sorted(&[]).is_nan());
         assert_eq!(xs, [5.0, 1.0, 4.0, 2.0]);
         assert_eq!(median_absolute_deviation(&[1.0, 2.0, 4.0, 9.0, 100.0]), 3.0);
+    }
+
+    #[test]
+    fn the_deviation_of_sorted_values_is_that_of_any_order() {
+        let wild = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 12) / 64.0;
+        for n in 0..40 {
+            for xs in
+                [(0..n).map(wild).collect::<Vec<_>>(), (0..n).map(|i| f64::from(i / 9)).collect()]
+            {
+                let (any, of_sorted) = (
+                    median_absolute_deviation(&xs),
+                    median_absolute_deviation_sorted(&sorted(&xs)),
+                );
+                assert!(any == of_sorted || n == 0 && of_sorted.is_nan(), "{n}: {any} {of_sorted}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_moments_at_once_are_those_found_one_by_one() {
+        for n in 0..30_u32 {
+            let xs: Vec<f64> = (0..n).map(|i| 1e9 + f64::from(i * i % 23) / 7.0).collect();
+            let found = moments(&xs);
+            let one_by_one = [
+                mean(&xs),
+                variance(&xs),
+                skewness_by_definition(&xs).plain,
+                skewness_by_definition(&xs).adjusted,
+                excess_kurtosis_by_definition(&xs).adjusted,
+                excess_kurtosis_by_definition(&xs).by_sd,
+            ];
+            let at_once = [
+                found.mean,
+                found.variance,
+                found.skewness.plain,
+                found.skewness.adjusted,
+                found.excess_kurtosis.adjusted,
+                found.excess_kurtosis.by_sd,
+            ];
+            let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
+            assert!(one_by_one.iter().zip(&at_once).all(same), "{n}: {one_by_one:?} {at_once:?}");
+        }
     }
 
     #[test]

@@ -49,7 +49,12 @@ pub struct Runs {
 /// Counts the runs. `xs`: finite, in the order in which they were taken. O(n).
 #[must_use]
 pub fn runs(xs: &[f64]) -> Runs {
-    let median = descriptive::median(xs);
+    runs_about(xs, descriptive::median(xs))
+}
+
+/// [`runs`] of values whose median is known. O(n), without a copy of them.
+#[must_use]
+pub fn runs_about(xs: &[f64], median: f64) -> Runs {
     let mut sides = xs.iter().filter(|x| **x != median).map(|x| *x > median);
     let (mut runs, mut above, mut below) = (0, 0, 0);
     let mut last = None;

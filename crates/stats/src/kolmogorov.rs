@@ -39,9 +39,10 @@ pub fn against_normal(sorted: &[f64]) -> Option<Distance> {
 /// value is not positive, and for fewer than two. Otherwise as [`against_normal`].
 #[must_use]
 pub fn against_lognormal(sorted: &[f64]) -> Option<Distance> {
-    let positive = sorted.first().is_some_and(|x| *x > 0.0);
-    let logs: Vec<f64> = sorted.iter().map(|x| x.ln()).collect();
-    if positive { against_normal(&logs) } else { None }
+    if !sorted.first().is_some_and(|x| *x > 0.0) {
+        return None;
+    }
+    against_normal(&sorted.iter().map(|x| x.ln()).collect::<Vec<_>>())
 }
 
 /// Against the exponential law with the sample's mean. None where a value is not positive. Otherwise

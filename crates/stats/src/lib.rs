@@ -45,6 +45,7 @@ pub mod power_t;
 pub mod proportion;
 pub mod quantile_difference;
 pub mod rank_power;
+mod ranks;
 pub mod resampling;
 mod selection;
 pub mod shapiro_wilk;

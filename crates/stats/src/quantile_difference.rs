@@ -134,9 +134,8 @@ impl<'a> Side<'a> {
     pub fn new(values: &[f64]) -> Self {
         let sorted = descriptive::sorted(values);
         let ranks = autocorrelation::ranks_within(&sorted, values);
-        let lag1 = autocorrelation::autocorrelation(&ranks, 1).first().copied();
-        let tau = || autocorrelation::time_of_ranks(&ranks);
-        let tau = widening(values.len(), lag1.unwrap_or(0.0), tau);
+        let found = autocorrelation::dependence_of_ranks(&ranks);
+        let tau = widening(values.len(), found.lag1, found.time);
         Side { sorted: sorted.into(), tau }
     }
 
@@ -144,7 +143,7 @@ impl<'a> Side<'a> {
     /// time are known.
     #[must_use]
     pub fn known(sorted: &'a [f64], lag1: f64, autocorrelation_time: f64) -> Self {
-        let tau = widening(sorted.len(), lag1, || autocorrelation_time);
+        let tau = widening(sorted.len(), lag1, autocorrelation_time);
         Side { sorted: sorted.into(), tau }
     }
 
@@ -155,9 +154,9 @@ impl<'a> Side<'a> {
 
 /// By what the square of a reach is multiplied. Far tails have no value to spare: what chance alone
 /// makes of independent values must not widen them.
-fn widening(n: usize, lag1: f64, autocorrelation_time: impl FnOnce() -> f64) -> f64 {
+fn widening(n: usize, lag1: f64, autocorrelation_time: f64) -> f64 {
     let chance = 1.645 / (n as f64).sqrt();
-    if lag1 > chance { autocorrelation_time() } else { 1.0 }
+    if lag1 > chance { autocorrelation_time } else { 1.0 }
 }
 
 fn compare(x: &Side<'_>, y: &Side<'_>, share: f64, confidence: f64) -> QuantileDifference {

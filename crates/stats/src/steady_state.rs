@@ -88,25 +88,25 @@ pub fn steady_state(
     if xs.len() < FEWEST {
         return None;
     }
-    let kept: Vec<usize> = (0..xs.len()).zip(outlying(xs)).filter(|p| !p.1).map(|p| p.0).collect();
-    let values: Vec<f64> = kept.iter().map(|&index| xs[index]).collect();
+    let outliers = outlying(xs);
+    let values = without(xs, &outliers);
     let found = change_points::change_points(&values, &Settings::pelt(level, seed));
+    drop(values);
     let mut starts = vec![0];
-    starts.extend(found.points.iter().map(|point| kept[point.index]));
+    starts.extend(found.points.iter().map(|point| place_among_all(point.index, &outliers)));
     let part = |start: usize, end: usize| Part {
         start,
         end,
         median: descriptive::median(&xs[start..end]),
     };
     let ends = starts[1..].iter().copied().chain([xs.len()]);
-    let last_median = descriptive::median(&xs[starts[starts.len() - 1]..]);
-    let near = tolerance.max(0.0) * last_median.abs();
+    let found: Vec<Part> = starts.iter().zip(ends).map(|(&start, end)| part(start, end)).collect();
+    let near = tolerance.max(0.0) * found.last()?.median.abs();
     let mut parts: Vec<Part> = Vec::new();
-    for (&start, end) in starts.iter().zip(ends) {
-        let next = part(start, end);
+    for next in found {
         match parts.last_mut() {
             Some(before) if (before.median - next.median).abs() <= near => {
-                *before = part(before.start, end);
+                *before = part(before.start, next.end);
             }
             _ => parts.push(next),
         }
@@ -126,44 +126,78 @@ pub fn steady_state(
         if parts.iter().all(worse) { Label::WarmUp } else { Label::Slowdown }
     };
     let begins = (label != Label::NoSteadyState).then_some(last.start);
-    Some(SteadyState { label, begins, parts, outliers: xs.len() - kept.len() })
+    Some(SteadyState { label, begins, parts, outliers: outliers.len() })
 }
 
-/// Which values lie far outside of what is around them. Values with no spread around them are left
-/// alone: those would be all others.
-fn outlying(xs: &[f64]) -> Vec<bool> {
-    let mut window: Vec<f64> = Vec::new();
-    let insert = |window: &mut Vec<f64>, x: f64| {
-        let at = window.partition_point(|w| *w < x);
-        window.insert(at, x);
-    };
-    xs[..xs.len().min(WINDOW)].iter().for_each(|&x| insert(&mut window, x));
-    (0..xs.len())
-        .map(|index| {
-            if let Some(&entering) = xs.get(index + WINDOW) {
-                insert(&mut window, entering);
+/// The values but those at these places, which ascend.
+fn without(xs: &[f64], places: &[usize]) -> Vec<f64> {
+    let mut rest = Vec::with_capacity(xs.len() - places.len());
+    let mut from = 0;
+    for &place in places {
+        rest.extend_from_slice(&xs[from..place]);
+        from = place + 1;
+    }
+    rest.extend_from_slice(&xs[from..]);
+    rest
+}
+
+/// Where a value that is left stood while those at these places, which ascend, were among them.
+fn place_among_all(index: usize, gone: &[usize]) -> usize {
+    gone.iter().fold(index, |place, &gone| place + usize::from(gone <= place))
+}
+
+/// The places of values that lie far outside of what is around them. Values with no spread around
+/// them are left alone: those would be all others. O(n · window), by moving a few numbers for each.
+fn outlying(xs: &[f64]) -> Vec<usize> {
+    let mut window = descriptive::sorted(&xs[..xs.len().min(WINDOW)]);
+    let mut outliers = Vec::new();
+    for (index, x) in xs.iter().enumerate() {
+        let entering = xs.get(index + WINDOW).copied();
+        let leaving = (index > WINDOW).then(|| xs[index - WINDOW - 1]);
+        exchange(&mut window, leaving, entering);
+        let at = |p: f64| descriptive::quantile_sorted(&window, p);
+        let spread = at(0.9) - at(0.1);
+        if spread > 0.0 && (x - at(0.5)).abs() > OUTLYING * spread {
+            outliers.push(index);
+        }
+    }
+    outliers
+}
+
+/// Takes a value out of an ascending window and puts another in; what lies between their places moves.
+fn exchange(window: &mut Vec<f64>, leaving: Option<f64>, entering: Option<f64>) {
+    let place = |window: &[f64], x: f64| window.partition_point(|w| *w < x);
+    // What is no number has no place of its own; any will do.
+    let place_of = |window: &[f64], x: f64| place(window, x).min(window.len().saturating_sub(1));
+    match (leaving, entering) {
+        (Some(leaving), Some(entering)) => {
+            let (from, to) = (place_of(window, leaving), place(window, entering));
+            if from < to {
+                window.copy_within(from + 1..to, from);
+                window[to - 1] = entering;
+            } else {
+                window.copy_within(to..from, to + 1);
+                window[to] = entering;
             }
-            if index > WINDOW {
-                let leaving = xs[index - WINDOW - 1];
-                let at = window.partition_point(|w| *w < leaving);
-                window.remove(at);
-            }
-            let at = |p: f64| descriptive::quantile_sorted(&window, p);
-            let spread = at(0.9) - at(0.1);
-            spread > 0.0 && (xs[index] - at(0.5)).abs() > OUTLYING * spread
-        })
-        .collect()
+        }
+        (Some(leaving), None) => {
+            window.remove(place_of(window, leaving));
+        }
+        (None, Some(entering)) => window.insert(place(window, entering), entering),
+        (None, None) => {}
+    }
 }
 
 /// The tolerance that a series of `n` values can tell at all: two standard errors of a median of a
 /// quarter of it, as a share of its median; 0 for a median of 0.
 ///
 /// A caller that has no threshold of its own may take the larger of this and 0.5 %, say.
+/// `sorted`: ascending. O(n).
 #[must_use]
-pub fn least_tolerance(xs: &[f64]) -> f64 {
-    let centre = descriptive::median(xs).abs();
-    let spread = descriptive::ROBUST_SD * descriptive::median_absolute_deviation(xs);
-    let quarter = (xs.len() as f64 * STEADY_SHARE).max(1.0);
+pub fn least_tolerance(sorted: &[f64]) -> f64 {
+    let centre = descriptive::median_sorted(sorted).abs();
+    let spread = descriptive::ROBUST_SD * descriptive::median_absolute_deviation_sorted(sorted);
+    let quarter = (sorted.len() as f64 * STEADY_SHARE).max(1.0);
     // The standard error of a median is 1/(2 φ(0)) times that of a mean.
     let of_median = spread / (2.0 * normal::density(0.0) * quarter.sqrt());
     if centre > 0.0 { 2.0 * of_median / centre } else { 0.0 }
@@ -248,6 +282,27 @@ mod tests {
     }
 
     #[test]
+    fn values_are_set_aside_by_their_places_and_found_again() {
+        let xs = [1.0, 50.0, 2.0, 3.0, 60.0, 70.0, 4.0];
+        let gone = [1, 4, 5];
+        let rest = without(&xs, &gone);
+        assert_eq!(rest, [1.0, 2.0, 3.0, 4.0]);
+        for (index, value) in rest.iter().enumerate() {
+            assert_eq!(xs[place_among_all(index, &gone)], *value);
+        }
+    }
+
+    #[test]
+    fn a_window_that_moves_on_holds_what_is_around() {
+        let xs: Vec<f64> = (0..300).map(|i| f64::from(i * 37 % 50)).collect();
+        let mut window = descriptive::sorted(&xs[..100]);
+        for place in 0..200 {
+            exchange(&mut window, Some(xs[place]), Some(xs[place + 100]));
+            assert_eq!(window, descriptive::sorted(&xs[place + 1..place + 101]));
+        }
+    }
+
+    #[test]
     fn parts_follow_one_another_without_a_gap() {
         let xs = noisy(3, 400, |i| 10.0 + (i / 100) as f64);
         let found = steady_state(&xs, 0.01, true, 0.05, 1).unwrap();
@@ -262,6 +317,6 @@ mod tests {
         let constant = steady_state(&[1.0; 40], 0.01, true, 0.05, 1).unwrap();
         assert_eq!((constant.label, constant.begins), (Label::Flat, Some(0)));
         assert_eq!(least_tolerance(&[1.0; 40]), 0.0);
-        assert!(least_tolerance(&noisy(4, 400, |_| 10.0)) < 0.02);
+        assert!(least_tolerance(&descriptive::sorted(&noisy(4, 400, |_| 10.0))) < 0.02);
     }
 }

@@ -49,8 +49,9 @@ pub struct Descriptives {
 impl Descriptives {
     pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
         let at = |p| descriptive::quantile_sorted(sorted, p);
-        let (mean, var) = (descriptive::mean(values), descriptive::variance(values));
-        let (sd, mad) = (var.sqrt(), descriptive::median_absolute_deviation(values));
+        let moments = descriptive::moments(values);
+        let (mean, var) = (moments.mean, moments.variance);
+        let (sd, mad) = (var.sqrt(), descriptive::median_absolute_deviation_sorted(sorted));
         Self {
             n: values.len(),
             min: at(0.0),
@@ -73,8 +74,8 @@ impl Descriptives {
             sem: sd / (values.len() as f64).sqrt(),
             geomean: descriptive::geometric_mean(values),
             trimmed_mean_10: descriptive::trimmed_mean(sorted, 0.1),
-            skewness: descriptive::skewness_by_definition(values),
-            kurtosis_excess: descriptive::excess_kurtosis_by_definition(values),
+            skewness: moments.skewness,
+            kurtosis_excess: moments.excess_kurtosis,
         }
     }
 }
@@ -135,7 +136,8 @@ impl Order {
         least * ((self.ljung_box.len() + 1) as f64) < DEPENDENCE_LEVEL
     }
 
-    pub(super) fn of(values: &[f64]) -> Self {
+    /// `sorted`: the values in ascending order.
+    pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
         let n = values.len();
         let default_lags = independence::default_lags(n);
         let mut acf = independence::acf_or_nan(values, LAGS.max(default_lags));
@@ -148,7 +150,7 @@ impl Order {
             bound_exact: normal::two_sided(0.95) / (n as f64).sqrt(),
             default_lags,
             default_max,
-            runs: independence::runs(values),
+            runs: independence::runs_about(values, descriptive::median_sorted(sorted)),
             acf,
         }
     }
@@ -192,10 +194,11 @@ pub struct Tests {
 
 impl Tests {
     pub(super) fn of(sorted: &[f64]) -> Self {
+        let (anderson_darling, lilliefors) = normality::anderson_darling_and_lilliefors(sorted);
         Self {
             shapiro_wilk: shapiro_wilk::shapiro_wilk(sorted),
-            anderson_darling: normality::anderson_darling(sorted),
-            lilliefors: normality::lilliefors(sorted),
+            anderson_darling,
+            lilliefors,
             normal: kolmogorov::against_normal(sorted),
             lognormal: kolmogorov::against_lognormal(sorted),
             exponential: kolmogorov::against_exponential(sorted),

@@ -8,6 +8,7 @@
 use super::numbers::Order;
 use crate::dependence;
 use crate::describe::Description;
+use crate::recording::Recording;
 use assay_stats::change_points::{ChangePoints, Settings, change_points};
 use assay_stats::steady_state::{SteadyState, least_tolerance, steady_state};
 
@@ -40,16 +41,19 @@ pub struct Rest {
 
 impl Rest {
     fn of(values: &[f64]) -> Option<Self> {
-        let found = Description::of(values, 0.95)?;
+        let recording = Recording::of(values);
+        let found = Description::of_recording(&recording, 0.95)?;
         let worth = found.effective() / found.n as f64;
-        let dependent = worth < dependence::DEPENDENT_BELOW && Order::of(values).hangs_together();
+        let dependent = worth < dependence::DEPENDENT_BELOW
+            && Order::of(values, &recording.sorted).hangs_together();
         Some(Self { drift: found.drift, dependent })
     }
 }
 
 impl Stability {
-    pub(super) fn of(values: &[f64], lower_is_better: bool, seed: u64) -> Self {
-        let tolerance = TOLERANCE.max(least_tolerance(values));
+    /// `sorted`: the values in ascending order.
+    pub(super) fn of(values: &[f64], sorted: &[f64], lower_is_better: bool, seed: u64) -> Self {
+        let tolerance = TOLERANCE.max(least_tolerance(sorted));
         let steady = steady_state(values, tolerance, lower_is_better, LEVEL, seed);
         let begins = steady.as_ref().and_then(|found| found.begins).filter(|begins| *begins > 0);
         Self {

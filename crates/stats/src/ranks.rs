@@ -1,0 +1,250 @@
+//! The ranks of values among themselves, equal values sharing the mean of theirs.
+//!
+//! Ranks are counted in the sorted values rather than found by sorting places: a table over the
+//! leading bits tells among which few a value lies. Of many values the table and the sorted values
+//! fit no cache, and every look-up would wait for the memory; so values are first dealt out to parts
+//! of the sorted ones that do fit, which is the first step of a radix sort (Knuth, "The Art of
+//! Computer Programming", volume 3, 5.2.5), and looked up part by part. The ranks are the same to the
+//! bit. Nothing here knows what ranks are for.
+
+use crate::{descriptive, sorting};
+
+/// So many sorted values and the table over them stay in the processor's second cache.
+const PART: usize = 1 << 15;
+/// From here on values are dealt out to parts before they are looked up.
+const MANY: usize = 1 << 18;
+
+/// The ranks of the values, from 1; equal values share the mean of their ranks. `xs`: finite, any
+/// order; O(n log n).
+#[must_use]
+pub fn ranks(xs: &[f64]) -> Vec<f64> {
+    ranks_within(&descriptive::sorted(xs), xs)
+}
+
+/// [`ranks`] of values that are also there in ascending order, `sorted`. O(n) typically; of many
+/// values it takes three quarters of their memory beside the ranks.
+#[must_use]
+pub fn ranks_within(sorted: &[f64], xs: &[f64]) -> Vec<f64> {
+    ranks_by_parts(sorted, xs, MANY, PART)
+}
+
+/// The same, by parts of `part` sorted values from `many` values on.
+fn ranks_by_parts(sorted: &[f64], xs: &[f64], many: usize, part: usize) -> Vec<f64> {
+    if sorted.is_empty() {
+        return Vec::new();
+    }
+    if xs.len() < many {
+        let table = Table::of(sorted);
+        return xs.iter().map(|&x| table.rank(x)).collect();
+    }
+    let parts = Parts::of(sorted, part);
+    let mut ranks = vec![0.0; xs.len()];
+    // Half of the values at a time: what is dealt out takes memory.
+    let half = xs.len().div_ceil(2).min(u32::MAX as usize);
+    let mut dealt = Dealt { values: vec![0.0; half], places: vec![0; half] };
+    for (xs, ranks) in xs.chunks(half).zip(ranks.chunks_mut(half)) {
+        let mut from = 0;
+        for (part, end) in dealt.deal(xs, &parts).into_iter().enumerate() {
+            if from < end {
+                let begin = parts.begins[part];
+                let table = Table::of(&sorted[begin..parts.begins[part + 1]]);
+                let looked_up = dealt.values[from..end].iter().zip(&dealt.places[from..end]);
+                looked_up.for_each(|(&x, &at)| ranks[at as usize] = begin as f64 + table.rank(x));
+            }
+            from = end;
+        }
+    }
+    ranks
+}
+
+/// Sorted values with a table of where those begin that share their leading bits, counted from the
+/// smallest: a value is looked for among few.
+struct Table<'a> {
+    sorted: &'a [f64],
+    least: u64,
+    range: u64,
+    shift: u32,
+    begins: Vec<u32>,
+}
+
+impl<'a> Table<'a> {
+    /// `sorted`: not empty.
+    fn of(sorted: &'a [f64]) -> Self {
+        let least = sorting::key(sorted[0]);
+        let range = sorting::key(sorted[sorted.len() - 1]).saturating_sub(least);
+        let bits = sorted.len().ilog2().saturating_sub(2).max(1);
+        let shift = (u64::BITS - range.leading_zeros()).saturating_sub(bits);
+        let mut table = Self { sorted, least, range, shift, begins: Vec::new() };
+        table.begins = vec![0; (range >> shift) as usize + 2];
+        for &value in sorted {
+            let cell = table.cell(value);
+            table.begins[cell + 1] += 1;
+        }
+        let mut before = 0;
+        for begin in &mut table.begins {
+            before += *begin;
+            *begin = before;
+        }
+        table
+    }
+
+    fn cell(&self, value: f64) -> usize {
+        let offset = sorting::key(value).saturating_sub(self.least).min(self.range);
+        (offset >> self.shift) as usize
+    }
+
+    fn rank(&self, x: f64) -> f64 {
+        // The two zeros are equal but lie in different places.
+        let part = if x == 0.0 {
+            0..self.sorted.len()
+        } else {
+            let cell = self.cell(x);
+            self.begins[cell] as usize..self.begins[cell + 1] as usize
+        };
+        let near = &self.sorted[part.clone()];
+        let below = near.partition_point(|value| *value < x);
+        let equal = near[below..].partition_point(|value| *value <= x);
+        // Ranks below + 1 ..= below + equal.
+        (part.start + below) as f64 + (equal + 1) as f64 / 2.0
+    }
+}
+
+/// Sorted values cut into parts, never between equal ones.
+struct Parts {
+    /// Where each part begins, and the end of the last.
+    begins: Vec<usize>,
+    /// The key of the first value of each part.
+    firsts: Vec<u64>,
+    /// How many parts begin in the cells of equal width before each cell.
+    before: Vec<u32>,
+    least: u64,
+    shift: u32,
+}
+
+/// Cells of equal width for each part: a value is then looked for among a part or two, unless a
+/// few values lie so far out that all others share a cell.
+const CELLS_OF_A_PART: usize = 8;
+
+impl Parts {
+    /// `sorted`: not empty.
+    fn of(sorted: &[f64], part: usize) -> Self {
+        let mut begins = vec![0];
+        while let Some(&last) = begins.last()
+            && last < sorted.len()
+        {
+            let end = (last + part).min(sorted.len());
+            let equal = sorted[end..].partition_point(|value| *value <= sorted[end - 1]);
+            begins.push(end + equal);
+        }
+        let parts = begins.len() - 1;
+        let firsts: Vec<u64> =
+            begins[..parts].iter().map(|&begin| sorting::key(sorted[begin])).collect();
+        let least = firsts[0];
+        let range = firsts[parts - 1].saturating_sub(least);
+        let bits = (parts * CELLS_OF_A_PART).ilog2();
+        let shift = (u64::BITS - range.leading_zeros()).saturating_sub(bits);
+        let mut before = vec![0; (range >> shift) as usize + 2];
+        firsts.iter().for_each(|first| before[((first - least) >> shift) as usize + 1] += 1);
+        let mut sum = 0;
+        for count in &mut before {
+            sum += *count;
+            *count = sum;
+        }
+        Self { begins, firsts, before, least, shift }
+    }
+
+    /// The part in which a value lies.
+    fn part_of(&self, value: f64) -> usize {
+        let key = sorting::key(value);
+        let cell = (key.saturating_sub(self.least) >> self.shift) as usize;
+        let cell = cell.min(self.before.len() - 2);
+        let (from, to) = (self.before[cell] as usize, self.before[cell + 1] as usize);
+        let begun = from + self.firsts[from..to].partition_point(|first| *first <= key);
+        begun.saturating_sub(1)
+    }
+}
+
+/// Values dealt out to parts, each with its place.
+struct Dealt {
+    values: Vec<f64>,
+    places: Vec<u32>,
+}
+
+impl Dealt {
+    /// Deals these out, and tells where each part ends.
+    fn deal(&mut self, xs: &[f64], parts: &Parts) -> Vec<usize> {
+        let mut next = vec![0; parts.firsts.len()];
+        xs.iter().for_each(|&x| next[parts.part_of(x)] += 1);
+        let mut before = 0;
+        for count in &mut next {
+            before += std::mem::replace(count, before);
+        }
+        for (place, &x) in xs.iter().enumerate() {
+            let to = &mut next[parts.part_of(x)];
+            (self.values[*to], self.places[*to]) = (x, place as u32);
+            *to += 1;
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resampling::Stream;
+
+    #[test]
+    fn equal_values_share_their_ranks() {
+        assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0, 3.0]), [4.0, 1.0, 4.0, 2.0, 4.0]);
+        assert_eq!(ranks(&[]), Vec::<f64>::new());
+    }
+
+    fn samples() -> Vec<Vec<f64>> {
+        let mut stream = Stream::new(9, 0);
+        let mut samples: Vec<Vec<f64>> = [0.0, 1e-9, 0.3, 5.0, 1000.0]
+            .into_iter()
+            .map(|step: f64| {
+                let mut xs: Vec<f64> = (0..3000)
+                    .map(|_| 10.0 * stream.normal())
+                    .map(|x| if step > 0.0 { (x / step).round() * step } else { x })
+                    .collect();
+                xs.extend([0.0, -0.0, 1e300, -1e300, 5e-324, 0.0]);
+                xs
+            })
+            .collect();
+        samples.push(vec![2.5; 700]);
+        samples
+    }
+
+    #[test]
+    fn ranks_are_those_of_counting_whatever_the_values() {
+        for xs in samples() {
+            let expected = xs[600..].iter().map(|x| {
+                let below = xs.iter().filter(|other| *other < x).count() as f64;
+                let equal = xs.iter().filter(|other| *other == x).count() as f64;
+                below + (equal + 1.0) / 2.0
+            });
+            assert_eq!(ranks(&xs)[600..], expected.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn ranks_found_by_parts_are_the_same() {
+        for xs in samples() {
+            let sorted = descriptive::sorted(&xs);
+            let whole = ranks_within(&sorted, &xs);
+            for part in [1, 7, 256, 4000] {
+                assert_eq!(ranks_by_parts(&sorted, &xs, 2, part), whole, "{part}");
+            }
+        }
+        assert_eq!(ranks_by_parts(&[1.0], &[1.0], 1, 1), [1.0]);
+    }
+
+    #[test]
+    fn what_is_no_number_gives_ranks_without_meaning_but_as_many() {
+        let no_numbers = [1.0, f64::NAN, -f64::NAN, f64::INFINITY, 3.0];
+        assert_eq!(ranks(&no_numbers).len(), 5);
+        let sorted = descriptive::sorted(&no_numbers);
+        assert_eq!(ranks_by_parts(&sorted, &no_numbers, 1, 2).len(), 5);
+    }
+}
