@@ -32,6 +32,7 @@ use crate::analysis::Analysis;
 use crate::comparison::Comparison;
 use crate::design::level_for;
 use crate::paired;
+use crate::recording::Recording;
 use crate::verdict::Scale;
 use assay_data::plan::look_level;
 use assay_data::{Better, Design, Samples, Threshold};
@@ -181,21 +182,21 @@ impl Protocol {
     }
 }
 
-/// The values that a chain is about.
+/// The values that a chain is about, each series sorted and ranked once for all steps.
 pub(crate) struct Values {
     /// The reference's; empty for one subject alone.
-    against: Vec<f64>,
+    against: Recording<'static>,
     /// The subject's.
-    of: Vec<f64>,
+    of: Recording<'static>,
     /// Differences subject − reference, block by block; `None` when not taken in blocks.
-    differences: Option<Vec<f64>>,
+    differences: Option<Recording<'static>>,
 }
 
 impl Values {
     fn of_pair(samples: &Samples, metric: usize, of: usize, against: Option<usize>) -> Self {
-        let series = |subject| samples.values(subject, metric);
+        let series = |subject| Recording::of(samples.values(subject, metric));
         let Some(against) = against else {
-            return Self { against: Vec::new(), of: series(of), differences: None };
+            return Self { against: Recording::of(Vec::new()), of: series(of), differences: None };
         };
         if samples.design() != Design::Blocks {
             return Self { against: series(against), of: series(of), differences: None };
@@ -203,8 +204,9 @@ impl Values {
         let rows = samples.complete_blocks(metric);
         let column = |subject: usize| rows.iter().map(|row| row.values[subject]).collect();
         let (against, of): (Vec<f64>, Vec<f64>) = (column(against), column(of));
-        let differences = of.iter().zip(&against).map(|(of, against)| of - against).collect();
-        Self { against, of, differences: Some(differences) }
+        let differences = of.iter().zip(&against).map(|(of, against)| of - against);
+        let differences = Some(Recording::of(differences.collect::<Vec<_>>()));
+        Self { against: Recording::of(against), of: Recording::of(of), differences }
     }
 }
 
@@ -241,7 +243,7 @@ fn chain(
     let threshold = paired::threshold_on(
         Scale::Shift,
         &analysis.plan.threshold,
-        assay_stats::descriptive::median(yardstick),
+        assay_stats::descriptive::median_sorted(&yardstick.sorted),
     );
     let plan = &analysis.plan;
     let confidence = plan.confidence;

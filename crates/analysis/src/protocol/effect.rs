@@ -12,9 +12,9 @@ use super::{Protocol, Step, Values};
 use crate::comparison::{Comparison, Effect, Wins, effect_of_blocks};
 use crate::paired::Level;
 use crate::unpaired;
-use assay_stats::quantile_difference::{QuantileDifference, SHARES, quantile_differences};
+use assay_stats::quantile_difference::{QuantileDifference, SHARES, Side, quantile_differences_of};
 use assay_stats::signed_rank::SignedRankLaw;
-use assay_stats::{Interval, descriptive, two_sample};
+use assay_stats::{Interval, two_sample};
 
 /// What was found about the size of the difference.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ pub(super) fn step(
 ) -> Step<EffectFound> {
     let level = protocol.interval_level;
     let (effect, classic) = match &values.differences {
-        Some(differences) => of_blocks(differences, protocol, comparison),
+        Some(differences) => of_blocks(&differences.in_order, protocol, comparison),
         None => of_recordings(values, level, validity),
     };
     let found = EffectFound {
@@ -86,12 +86,11 @@ fn of_blocks(
 }
 
 fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, Option<Interval>) {
-    let against = descriptive::sorted(&values.against);
-    let of = descriptive::sorted(&values.of);
-    let estimate = two_sample::hodges_lehmann(&against, &of);
-    let classic = two_sample::mann_whitney_interval(&against, &of, 1.0 - level);
+    let (against, of) = (&values.against.sorted, &values.of.sorted);
+    let estimate = two_sample::hodges_lehmann(against, of);
+    let classic = two_sample::mann_whitney_interval(against, of, 1.0 - level);
     let interval = if validity.is_dependent() {
-        let (widened, _) = unpaired::shift_interval(&values.against, &values.of, level);
+        let (widened, _) = unpaired::shift_of(&values.against, &values.of, level);
         widened.zip(classic).map(|(widened, classic)| Interval {
             lower: widened.lower.min(classic.lower),
             upper: widened.upper.max(classic.upper),
@@ -122,7 +121,9 @@ fn held_against(found: &EffectFound, threshold: f64, clock_step: f64) -> Option<
 /// Differences of quantiles whose intervals hold together: the level is divided by their number.
 fn quantiles(values: &Values, level: f64) -> Vec<QuantileDifference> {
     let each = 1.0 - level / SHARES.len() as f64;
-    quantile_differences(&values.against, &values.of, &SHARES, each)
+    let [x, y] = [&values.against, &values.of]
+        .map(|r| Side::known(&r.sorted, r.lag1, r.autocorrelation_time));
+    quantile_differences_of(&x, &y, &SHARES, each)
 }
 
 /// False when a quantile moved otherwise than the estimate says: its interval and that of the estimate have nothing in common, and

@@ -142,10 +142,10 @@ fn spreads(protocol: &Protocol, values: &Values) -> Vec<Spread> {
         }
     };
     if let Some(differences) = &values.differences {
-        return vec![of(protocol.of, differences)];
+        return vec![of(protocol.of, &differences.in_order)];
     }
-    let reference = protocol.against.map(|against| of(against, &values.against));
-    reference.into_iter().chain([of(protocol.of, &values.of)]).collect()
+    let reference = protocol.against.map(|against| of(against, &values.against.in_order));
+    reference.into_iter().chain([of(protocol.of, &values.of.in_order)]).collect()
 }
 
 struct Planning {

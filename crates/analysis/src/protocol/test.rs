@@ -9,9 +9,9 @@
 use super::reason::Reason;
 use super::validity::{SeriesFound, Validity};
 use super::{Protocol, Status, Step, Values};
+use assay_stats::normal;
 use assay_stats::signed_rank::SignedRankTest;
 use assay_stats::two_sample::RankSum;
-use assay_stats::{descriptive, normal};
 
 /// Which test was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +53,8 @@ pub struct TestFound {
 
 pub(super) fn step(protocol: &Protocol, values: &Values, validity: &Validity) -> Step<TestFound> {
     let (name, ranked) = match &values.differences {
-        Some(differences) => (TestName::SignedRank, signed_rank(differences)),
-        None => (TestName::MannWhitney, mann_whitney(&values.of, &values.against)),
+        Some(differences) => (TestName::SignedRank, signed_rank(&differences.in_order)),
+        None => (TestName::MannWhitney, mann_whitney(&values.of.sorted, &values.against.sorted)),
     };
     let widening = if name == TestName::MannWhitney && validity.is_dependent() {
         widening(&validity.series)
@@ -138,11 +138,11 @@ struct Ranked {
     z: f64,
 }
 
+/// Of samples in ascending order.
 fn mann_whitney(of: &[f64], against: &[f64]) -> Ranked {
     let nothing =
         Ranked { statistic: f64::NAN, exact: false, p: f64::NAN, log10_p: f64::NAN, z: f64::NAN };
-    let sorted = (descriptive::sorted(against), descriptive::sorted(of));
-    let Some(ranks) = RankSum::of(&sorted.0, &sorted.1) else { return nothing };
+    let Some(ranks) = RankSum::of(against, of) else { return nothing };
     let z = ranks.z(true);
     match ranks.exact() {
         Some(exact) => Ranked::exact(ranks.u, exact.two, z),

@@ -12,11 +12,12 @@ use crate::analysis::Analysis;
 use crate::comparison::Comparison;
 use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use crate::paired;
+use crate::recording::Recording;
 use crate::unpaired::FEWEST_EFFECTIVE;
 use crate::verdict::Scale;
 use assay_data::{Better, Outcome, Samples};
 use assay_stats::steady_state::{Label, steady_state};
-use assay_stats::{autocorrelation, descriptive, kolmogorov, normal};
+use assay_stats::{autocorrelation, descriptive, kolmogorov, merged, normal};
 
 /// Below this share nothing can be trusted that takes the values for independent.
 pub const REFUSED_BELOW: f64 = 0.01;
@@ -50,12 +51,11 @@ impl LawFound {
         self.p_naive < LAW_LEVEL
     }
 
-    fn all(values: &[f64]) -> Vec<Self> {
-        let sorted = descriptive::sorted(values);
+    fn all(sorted: &[f64]) -> Vec<Self> {
         let found = [
-            ("normal", kolmogorov::against_normal(&sorted)),
-            ("lognormal", kolmogorov::against_lognormal(&sorted)),
-            ("exponential", kolmogorov::against_exponential(&sorted)),
+            ("normal", kolmogorov::against_normal(sorted)),
+            ("lognormal", kolmogorov::against_lognormal(sorted)),
+            ("exponential", kolmogorov::against_exponential(sorted)),
         ];
         let found = found.into_iter().filter_map(|(law, distance)| Some((law, distance?)));
         found.map(|(law, found)| Self { law, d: found.d, p_naive: found.p_naive }).collect()
@@ -104,7 +104,8 @@ impl SeriesFound {
         self.effective / self.n as f64
     }
 
-    pub(super) fn of(subject: usize, values: &[f64]) -> Self {
+    pub(super) fn of(subject: usize, recording: &Recording<'_>) -> Self {
+        let values = &recording.in_order;
         let n = values.len();
         let lags_r_default =
             ((10.0 * (n.max(1) as f64).log10()).floor() as usize).min(n.saturating_sub(1));
@@ -112,7 +113,8 @@ impl SeriesFound {
         let largest =
             |lags: usize| acf.iter().take(lags).fold(0.0, |most: f64, r| most.max(r.abs()));
         let autocorrelation_time =
-            if n < JUDGED_FROM { 1.0 } else { autocorrelation::autocorrelation_time(values) };
+            if n < JUDGED_FROM { 1.0 } else { recording.autocorrelation_time };
+        let moments = descriptive::moments(values);
         Self {
             subject,
             n,
@@ -120,12 +122,12 @@ impl SeriesFound {
             lags_r_default,
             acf_max_30: largest(LAGS),
             acf_bound: normal::two_sided(0.95) / (n as f64).sqrt(),
-            lag1: autocorrelation::rank_autocorrelation(values, 1).first().copied().unwrap_or(0.0),
+            lag1: recording.lag1,
             autocorrelation_time,
             effective: n as f64 / autocorrelation_time,
             drift: None,
-            moments: (descriptive::skewness(values), descriptive::excess_kurtosis(values)),
-            laws: LawFound::all(values),
+            moments: (moments.skewness.plain, moments.excess_kurtosis.plain),
+            laws: LawFound::all(&recording.sorted),
             failures: (0, 0),
         }
     }
@@ -176,7 +178,7 @@ pub(super) fn step(
     comparison: Option<&Comparison>,
     values: &Values,
 ) -> Step<Validity> {
-    let found_of = |subject: usize, of: &[f64]| {
+    let found_of = |subject: usize, of: &Recording<'_>| {
         let described = analysis.primary_of(subject);
         let ended = |f: &dyn Fn(Outcome) -> bool| samples.count_outcomes(subject, f);
         SeriesFound {
@@ -192,7 +194,8 @@ pub(super) fn step(
         protocol.against.iter().map(|&against| found_of(against, &values.against)).collect();
     series.push(found_of(protocol.of, &values.of));
     let differences = values.differences.as_ref().map(|d| SeriesFound::of(protocol.of, d));
-    let clock_step = paired::clock_step(&values.against, &values.of, Scale::Shift);
+    let (against, of) = (&values.against.sorted, &values.of.sorted);
+    let clock_step = paired::clock_step_of_sorted(against, of, Scale::Shift);
     let wandering = comparison.and_then(|c| c.wandering);
     let mut found = Validity { series, differences, clock_step, wandering, causes: Vec::new() };
 
@@ -287,14 +290,14 @@ fn stationarity(found: &Validity, protocol: &Protocol, reasons: &mut Vec<Reason>
 }
 
 /// Parts of a series that lie farther apart than the threshold, where chance would hardly make any.
-fn unsteady(series: &SeriesFound, values: &[f64], protocol: &Protocol) -> Option<Reason> {
-    let tolerance = protocol.threshold / descriptive::median(values).abs();
+fn unsteady(series: &SeriesFound, values: &Recording<'_>, protocol: &Protocol) -> Option<Reason> {
+    let tolerance = protocol.threshold / descriptive::median_sorted(&values.sorted).abs();
     if !tolerance.is_finite() {
         return None;
     }
     let lower_is_better = protocol.better == Better::Lower;
     let (_, seed) = protocol.resampling;
-    let found = steady_state(values, tolerance, lower_is_better, UNSTEADY_LEVEL, seed)?;
+    let found = steady_state(&values.in_order, tolerance, lower_is_better, UNSTEADY_LEVEL, seed)?;
     (found.label != Label::Flat).then_some(Reason::Unsteady {
         subject: series.subject,
         label: found.label,
@@ -304,16 +307,16 @@ fn unsteady(series: &SeriesFound, values: &[f64], protocol: &Protocol) -> Option
 }
 
 fn clock(found: &Validity, protocol: &Protocol, values: &Values, reasons: &mut Vec<Reason>) {
-    let constant = |of: &[f64]| of.len() > 1 && of.iter().all(|v| *v == of[0]);
+    let constant =
+        |of: &Recording<'_>| of.sorted.len() > 1 && of.sorted.first() == of.sorted.last();
     for (series, of) in found.series.iter().rev().zip([&values.of, &values.against]) {
         if constant(of) {
             reasons.push(Reason::AllEqual { subject: series.subject });
         }
     }
-    let mut sorted = descriptive::sorted(&[values.against.as_slice(), &values.of].concat());
-    let all = sorted.len();
-    sorted.dedup();
-    let in_steps = sorted.len() as f64 <= STEPPED_BELOW * all as f64;
+    let (against, of) = (&values.against.sorted, &values.of.sorted);
+    let all = against.len() + of.len();
+    let in_steps = merged::distinct(against, of) as f64 <= STEPPED_BELOW * all as f64;
     if in_steps && found.clock_step > COARSE_SHARE * protocol.threshold {
         reasons.push(Reason::CoarseClock { step: found.clock_step });
     }
