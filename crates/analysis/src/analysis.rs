@@ -140,6 +140,23 @@ impl Analysis {
 /// # Errors
 /// When there is nothing to analyse, or what the options name is not there.
 pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, AnalysisError> {
+    analyse_telling(samples, options, &mut |_| ())
+}
+
+/// How many phases [`analyse_telling`] tells of.
+pub fn phases(options: &Options) -> usize {
+    3 + usize::from(options.all)
+}
+
+/// The same; `tell` is told the name of every phase as it begins.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_telling(
+    samples: &Samples,
+    options: &Options,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Analysis, AnalysisError> {
     if samples.is_empty() {
         return Err(AnalysisError::Nothing);
     }
@@ -153,6 +170,7 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
     // What is compared with nobody stopped when it was precise enough: it is shown with the interval that stopped it.
     let alone = compared.is_empty();
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
+    tell("sorting");
     let recordings: Vec<Recording<'static>> = (0..samples.subjects.len())
         .map(|subject| Recording::of(samples.values(subject, primary)))
         .collect();
@@ -165,6 +183,7 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
     let mut law = SignedRankLaw::default();
     let rows = if in_blocks { samples.complete_blocks(primary) } else { Vec::new() };
     let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
+    tell("comparing");
     let mut comparer = Comparer { samples, plan: &plan, law: &mut law, in_blocks, mixed };
     let comparisons = comparer.primary(primary, &compared, &rows, &recordings);
     // Of long recordings they are most of the memory.
@@ -180,9 +199,11 @@ pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, Analysi
         suite::overall(samples, layout, primary, &plan, &comparisons, rows)
     });
     let battery = options.all.then(|| {
+        tell("every test");
         let rows = in_blocks.then_some(rows.as_slice());
         Box::new(battery::of(samples, primary, &plan, &comparisons, rows))
     });
+    tell("checking");
     let blocks = in_blocks.then_some(rows.len());
     let mut analysis = Analysis {
         design,

@@ -249,6 +249,23 @@ pub fn from_pilot(
     samples: &Samples,
     metric: Option<&str>,
 ) -> Result<Planning, PlanningError> {
+    from_pilot_telling(asked, samples, metric, &mut |_| ())
+}
+
+/// How many phases [`from_pilot_telling`] tells of.
+pub const PHASES: usize = 2;
+
+/// The same; `tell` is told the name of every phase as it begins.
+///
+/// # Errors
+/// As [`from_pilot`].
+pub fn from_pilot_telling(
+    asked: Asked,
+    samples: &Samples,
+    metric: Option<&str>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Planning, PlanningError> {
+    tell("resampling");
     let (facts, series) = Pilot::of(samples, metric, asked.kind, asked.seed)?;
     let delta = match &asked.delta {
         Some(Threshold::Absolute { unit, .. }) if *unit != facts.unit => {
@@ -278,6 +295,7 @@ pub fn from_pilot(
     let mut pilot = facts;
     let of_pilot = Quantities { n: pilot.n as f64, delta: f64::NAN, ..t };
     pilot.could_see = asked.test().solve(Unknown::Delta, of_pilot).map(|found| found.delta);
+    tell("simulating");
     let rank = RankPlan::from_pilot(&asked, unknown, t, &series);
     let curve = curve(&asked, t, &rank, Some(&series));
     let blocks = BlocksPlan::of(samples, pilot.metric_index, &asked, t);

@@ -141,33 +141,37 @@ pub fn of_samples(samples: &Samples, options: &Options) -> Result<Portraits, Ana
     of_samples_telling(samples, options, &mut |_| ())
 }
 
-/// The same; `tell` is told now and then which share of the work is done, 0..=1.
+/// How many phases [`of_samples_telling`] tells of.
+///
+/// # Errors
+/// As [`of_samples`].
+pub fn phases(samples: &Samples, options: &Options) -> Result<usize, AnalysisError> {
+    let series = samples.subjects.len() * chosen(samples, options)?.len();
+    Ok(series * (PHASES + usize::from(options.all)))
+}
+
+/// Phases of one series, without what costs more.
+const PHASES: usize = 5;
+
+/// The same; `tell` is told the name of every phase as it begins.
 ///
 /// # Errors
 /// As [`of_samples`].
 pub fn of_samples_telling(
     samples: &Samples,
     options: &Options,
-    tell: &mut dyn FnMut(f64),
+    tell: &mut dyn FnMut(&str),
 ) -> Result<Portraits, AnalysisError> {
     if samples.is_empty() {
         return Err(AnalysisError::Nothing);
     }
     let chosen = chosen(samples, options)?;
     let mut series = Vec::new();
-    let (mut done, all) = (0.0, (samples.len() * chosen.len()) as f64);
     for (subject, described) in samples.subjects.iter().enumerate() {
         for &metric in &chosen {
             let values = samples.values(subject, metric);
-            let own = values.len() as f64;
-            let drawn = Portrait::of_telling(
-                &described.name,
-                &samples.metrics[metric],
-                &values,
-                options,
-                &mut |share| tell(((done + share * own) / all).min(1.0)),
-            );
-            done += own;
+            let metric_of = &samples.metrics[metric];
+            let drawn = Portrait::of_telling(&described.name, metric_of, &values, options, tell);
             series.extend(drawn.map(|p| p.with_levels(nesting::of(samples, subject, metric))));
         }
     }
@@ -208,34 +212,33 @@ impl Portrait {
         Self::of_telling(name, metric, values, options, &mut |_| ())
     }
 
-    /// The same; `tell` is told which share is done. The shares are about those of the time.
+    /// The same; `tell` is told the name of every phase as it begins.
     fn of_telling(
         name: &str,
         metric: &Metric,
         values: &[f64],
         options: &Options,
-        tell: &mut dyn FnMut(f64),
+        tell: &mut dyn FnMut(&str),
     ) -> Option<Self> {
-        // The bootstrap takes longer than all else together.
-        let whole = if options.all { 0.2 } else { 1.0 };
-        let mut done = |share: f64| tell(share * whole);
+        tell("sorting");
         let recording = Recording::of(values);
-        done(0.3);
         let description = Description::of_recording(&recording, options.confidence)?;
         let sorted = recording.sorted;
         let levels = levels(options.confidence);
         let descriptives = Descriptives::of(values, &sorted);
-        done(0.35);
+        tell("laws");
         let tests = Tests::of(&sorted);
-        done(0.6);
+        tell("density");
         let bandwidths = Bandwidths::of(&sorted);
         let shape = Shape::of(&sorted, &bandwidths, description.clock_step);
-        done(0.65);
+        tell("dependence");
         let order = Order::of(values, &sorted);
-        done(0.75);
+        tell("changes over time");
         let lower_is_better = metric.better == Better::Lower;
         let stability = Stability::of(values, &sorted, lower_is_better, options.seed);
-        done(1.0);
+        if options.all {
+            tell("resampling");
+        }
         let mut portrait = Self {
             name: name.to_owned(),
             metric: metric.clone(),

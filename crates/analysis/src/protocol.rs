@@ -216,14 +216,24 @@ const FEWEST: usize = 4;
 /// Runs the protocol for every subject of an analysis against its reference, in their order; of one subject alone, the two steps
 /// that it allows. O(n log n + n · resamples) per subject.
 pub fn run(samples: &Samples, analysis: &Analysis, options: &ProtocolOptions) -> Vec<Protocol> {
+    run_telling(samples, analysis, options, &mut |_| ())
+}
+
+/// The same; `tell` is told the name of every step as it begins: at most all [`STEPS`] for each subject.
+pub fn run_telling(
+    samples: &Samples,
+    analysis: &Analysis,
+    options: &ProtocolOptions,
+    tell: &mut dyn FnMut(&str),
+) -> Vec<Protocol> {
     if analysis.comparisons.is_empty() {
         let alone = 0..analysis.subjects.len();
-        return alone.map(|of| chain(samples, analysis, options, of, None, 1)).collect();
+        return alone.map(|of| chain(samples, analysis, options, (of, None, 1), tell)).collect();
     }
     let shared_by = analysis.comparisons.len();
-    let of_each = analysis.comparisons.iter();
+    let of_each = analysis.comparisons.iter().map(|c| (c.of, Some(c), shared_by));
     let mut chains: Vec<Protocol> =
-        of_each.map(|c| chain(samples, analysis, options, c.of, Some(c), shared_by)).collect();
+        of_each.map(|which| chain(samples, analysis, options, which, tell)).collect();
     test::share_alpha(&mut chains);
     chains
 }
@@ -232,10 +242,10 @@ fn chain(
     samples: &Samples,
     analysis: &Analysis,
     options: &ProtocolOptions,
-    of: usize,
-    comparison: Option<&Comparison>,
-    shared_by: usize,
+    (of, comparison, shared_by): (usize, Option<&Comparison>, usize),
+    tell: &mut dyn FnMut(&str),
 ) -> Protocol {
+    tell(STEPS[0]);
     let metric = analysis.primary;
     let against = comparison.map(|c| c.against);
     let values = Values::of_pair(samples, metric, of, against);
@@ -278,12 +288,15 @@ fn chain(
         return protocol;
     }
     let Some(validity) = protocol.validity.found.clone() else { return protocol };
+    tell(STEPS[1]);
     protocol.power = power::step(&protocol, &values, &validity);
     if !protocol.power.may_go_on() || against.is_none() {
         return protocol;
     }
+    tell(STEPS[2]);
     protocol.test = test::step(&protocol, &values, &validity);
     if let Some(comparison) = comparison.filter(|_| protocol.test.may_go_on()) {
+        tell(STEPS[3]);
         protocol.effect = effect::step(&protocol, &values, &validity, comparison);
     }
     protocol

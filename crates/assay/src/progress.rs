@@ -7,7 +7,10 @@ use assay_analysis::Experiment;
 use assay_data::{Environment, Metric, Plan, StopRule, Unit};
 use assay_report::progress::{Standing, Status, machine, span, status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::Cell;
+use std::fs;
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// At most one drawing in so much time.
@@ -19,31 +22,70 @@ const MOST_NAMES: usize = 6;
 /// Steps of the bar.
 const STEPS: u64 = 1000;
 
-/// What takes shorter is done before anybody would read about it.
-const LONG: Duration = Duration::from_secs(1);
+/// Fewer values than these are done with before anybody would read about it,
+const MANY_VALUES: usize = 500_000;
+/// and so are files of fewer bytes.
+const MANY_BYTES: u64 = 8 << 20;
 
-/// The line that shows how far some work is that measures nothing. Drawn by the steps of the work itself.
+/// The line that says what is being done with millions of values: `comparing: validity (5 of 8)`. It is drawn as each phase
+/// begins; how long that will take is not guessed.
 pub(crate) struct Work {
     bar: Option<ProgressBar>,
-    began: Instant,
+    what: &'static str,
+    begun: Cell<usize>,
+    phases: Cell<Option<usize>>,
 }
 
 impl Work {
-    /// Nothing is drawn in the first second, nor when `quiet`, nor when standard error is no terminal.
-    pub fn new(quiet: bool) -> Self {
-        Self { bar: (!quiet && io::stderr().is_terminal()).then(bar), began: Instant::now() }
+    /// Work on files, of which reading them is the first phase. Nothing is drawn for small ones, when `quiet`, or when standard
+    /// error is no terminal.
+    pub fn on_files(quiet: bool, what: &'static str, files: &[PathBuf]) -> Self {
+        let work = Self::new(quiet, what, None);
+        let bytes: u64 = files.iter().filter_map(|file| Some(fs::metadata(file).ok()?.len())).sum();
+        work.begun.set(1);
+        if bytes >= MANY_BYTES {
+            work.draw("reading");
+        }
+        work
     }
 
-    /// Shows that a share (0..=1) is done, and how long the rest will take if it goes on like that.
-    pub fn show(&self, what: &str, share: f64) {
-        let Some(bar) = &self.bar else { return };
-        let elapsed = self.began.elapsed();
-        if elapsed < LONG || share <= 0.0 {
-            return;
+    /// Work on so many values, in so many phases. When nothing is drawn is as of [`Work::on_files`].
+    pub fn on_values(quiet: bool, what: &'static str, values: usize, phases: usize) -> Self {
+        Self::new(quiet || values < MANY_VALUES, what, Some(phases))
+    }
+
+    fn new(quiet: bool, what: &'static str, phases: Option<usize>) -> Self {
+        let bar = (!quiet && io::stderr().is_terminal()).then(bar);
+        Self { bar, what, begun: Cell::new(0), phases: Cell::new(phases) }
+    }
+
+    /// The files are read, and so many phases follow; few values are not worth a line.
+    pub fn read(&mut self, values: usize, phases: usize) {
+        if values < MANY_VALUES {
+            self.end();
+            self.bar = None;
         }
-        let left = elapsed.as_secs_f64() * (1.0 - share) / share;
-        bar.set_position((share * STEPS as f64) as u64);
-        bar.set_message(format!("{what}; about {left:.0} s left"));
+        self.phases.set(Some(self.begun.get() + phases));
+    }
+
+    /// Shows that the next phase begins.
+    pub fn begin(&self, phase: &str) {
+        self.begun.set(self.begun.get() + 1);
+        self.draw(phase);
+    }
+
+    fn draw(&self, phase: &str) {
+        let Some(bar) = &self.bar else { return };
+        let (begun, what) = (self.begun.get(), self.what);
+        match self.phases.get() {
+            Some(phases) => {
+                bar.set_position((begun - 1) as u64 * STEPS / phases.max(begun) as u64);
+                bar.set_message(format!("{what}: {phase} ({begun} of {})", phases.max(begun)));
+            }
+            None => bar.set_message(format!("{what}: {phase}")),
+        }
+        // A bar draws at most so often by itself, and what comes next may take long.
+        bar.force_draw();
     }
 
     /// Takes the line away.

@@ -3,6 +3,7 @@
 //! What can't be written is said before anything is measured. Nothing is drawn here.
 
 use crate::args::PageArgs;
+use crate::progress::Work;
 use crate::{output, present, whole_file};
 use anyhow::Context;
 use assay_analysis::Analysis;
@@ -63,8 +64,12 @@ pub(crate) fn write(
     if wanted.report.is_none() && wanted.plots.is_none() {
         return Ok(());
     }
+    let outputs = usize::from(wanted.report.is_some()) + usize::from(wanted.plots.is_some());
+    let work = Work::on_values(quiet, "drawing", samples.len(), 1 + outputs);
+    work.begin("curves");
     let figures = with_protocol(samples, analysis, beside.protocol);
     let written = wanted.report.as_deref().map(|path| {
+        work.begin("page");
         let data = Data::of(samples, meta.file.clone());
         let command = present::argv();
         let (figures, data, command) = (&figures, &data, &command);
@@ -76,8 +81,10 @@ pub(crate) fn write(
             .with_context(|| format!("--report {}", path.display()))
     });
     let drawn = wanted.plots.as_deref().map(|directory| {
+        work.begin("plots");
         write_plots(&figures, directory).with_context(|| format!("--plots {}", directory.display()))
     });
+    work.end();
     if !quiet
         && let Some(Ok(())) = &written
         && let Some(path) = &wanted.report

@@ -1,9 +1,12 @@
 //! `assay compare`: decide between samples that were recorded, by us or by somebody else.
 
 use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
+use crate::progress::Work;
 use crate::{Ending, present};
 use anyhow::Context;
-use assay_analysis::{Options, analyse, protocol};
+use assay_analysis::Options;
+use assay_analysis::analysis::{self, analyse_telling};
+use assay_analysis::protocol::{self, STEPS};
 use assay_data::{Samples, import};
 use std::path::PathBuf;
 
@@ -68,20 +71,27 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if asked.is_some() {
         present::check_protocol_exports(&args.show)?;
     }
+    let mut work = Work::on_files(args.show.quiet, "comparing", &args.files);
     let mut samples = import::load(&args.files, &args.reading.options())?;
     if let Some(name) = &args.reference {
         refer_to(&mut samples, name)?;
     }
     let options = Options { all: args.all, ..args.judge.options() };
-    let analysis = analyse(&samples, &options).with_context(|| {
+    let steps = asked.map_or(0, |_| samples.subjects.len().saturating_sub(1).max(1) * STEPS.len());
+    work.read(samples.len(), analysis::phases(&options) + steps);
+    let analysis = analyse_telling(&samples, &options, &mut |phase| work.begin(phase));
+    let analysis = analysis.with_context(|| {
         args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
     if let Some(options) = asked {
-        let chains = protocol::run(&samples, &analysis, &options);
+        let chains =
+            protocol::run_telling(&samples, &analysis, &options, &mut |step| work.begin(step));
+        work.end();
         present::protocol(&analysis, &samples, &chains, &args.show, file.map(PathBuf::as_path))?;
         return Ok(args.protocol.ending(&chains, present::judge(&analysis, &args.judge.fail_if)));
     }
+    work.end();
     present::present(&analysis, &samples, &args.show, file.map(PathBuf::as_path))?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

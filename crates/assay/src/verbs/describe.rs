@@ -60,9 +60,6 @@ struct WhatArgs {
     seed: Option<u64>,
 }
 
-/// The share of the work that reading is, about.
-const READING: f64 = 0.2;
-
 /// Writes the page and the plots of series that are compared with nobody.
 fn write_pages(
     args: &Args,
@@ -90,7 +87,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let page = args.pages.report.as_deref().map(|path| ("--report", path));
     present::outputs::check(&args.files, &page.into_iter().collect::<Vec<_>>())?;
     present::pages::check(&args.pages)?;
-    let work = Work::new(args.look.quiet);
+    let mut work = Work::on_files(args.look.quiet, "describing", &args.files);
     let samples = import::load(&args.files, &args.reading.options())?;
     let defaults = Options::default();
     let options = Options {
@@ -99,9 +96,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         all: args.what.all,
         seed: args.what.seed.unwrap_or(defaults.seed),
     };
-    let what = format!("describing {} values", samples.len());
-    let portraits = portrait::of_samples_telling(&samples, &options, &mut |share| {
-        work.show(&what, READING + (1.0 - READING) * share);
+    let portraits = portrait::phases(&samples, &options).and_then(|phases| {
+        work.read(samples.len(), phases);
+        portrait::of_samples_telling(&samples, &options, &mut |phase| work.begin(phase))
     });
     work.end();
     let portraits = portraits.with_context(|| {

@@ -3,9 +3,12 @@
 //! Reads numbers or a pilot, asks the analysis, shows. Nothing is computed here.
 
 use crate::args::{LookArgs, ReadingArgs, chance, threshold};
+use crate::progress::Work;
 use crate::{Ending, calibrated, output, present};
 use anyhow::{Context, bail};
-use assay_analysis::planning::{Alternative, Asked, Kind, Measure, from_numbers, from_pilot};
+use assay_analysis::planning::{
+    Alternative, Asked, Kind, Measure, PHASES, from_numbers, from_pilot_telling,
+};
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Environment, Threshold, Unit, import};
 use assay_measure::environment;
@@ -131,6 +134,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         let machine = Environment::from_facts(environment::capture());
         from_numbers(asked, measure)?.on(&calibrated::facts(&machine))
     } else {
+        let mut work = Work::on_files(args.look.quiet, "planning", &args.pilot);
         let samples = import::load(&args.pilot, &args.reading.options())?;
         let unit_of = |metric: Option<&str>| {
             let named = metric.and_then(|name| samples.metric_index(name));
@@ -143,7 +147,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         let metric = args.primary.as_deref();
         let unit = unit_of(metric).unwrap_or_default();
         let asked = of_pilot(args, &unit)?;
-        from_pilot(asked, &samples, metric).with_context(|| {
+        work.read(samples.len(), PHASES);
+        let planned = from_pilot_telling(asked, &samples, metric, &mut |phase| work.begin(phase));
+        work.end();
+        planned.with_context(|| {
             args.pilot.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
         })?
     };
