@@ -183,7 +183,7 @@ pub fn analyse_telling(
     let mut law = SignedRankLaw::default();
     let rows = if in_blocks { samples.complete_blocks(primary) } else { Vec::new() };
     let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
-    tell("comparing");
+    tell("differences");
     let mut comparer = Comparer { samples, plan: &plan, law: &mut law, in_blocks, mixed };
     let comparisons = comparer.primary(primary, &compared, &rows, &recordings);
     // Of long recordings they are most of the memory.
