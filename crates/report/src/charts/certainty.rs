@@ -209,15 +209,22 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
+/// Room that the word at the threshold needs beside its line.
+const THRESHOLD_ROOM: f64 = 70.0;
+
 fn mark_threshold(scene: &mut Scene, frame: &Frame, curve: &PowerCurve, last: f64) {
     let Some(threshold) = curve.threshold.filter(|t| *t <= last) else { return };
     scene.line(frame.upright(threshold), Ink::Quiet, 1.4);
     let at = frame.across(threshold);
-    let room_right = frame.right() - at > 70.0;
-    let (place, anchor) = if room_right {
-        ((at + 4.0, frame.bottom() - 6.0), Anchor::Start)
-    } else {
-        ((at - 4.0, frame.bottom() - 6.0), Anchor::End)
-    };
-    scene.words(place, "threshold", anchor, Ink::Quiet);
+    // Where the chance is small the upper edge is free of curves, where it is large the lower one: on the left of the line the
+    // curves are below it, on the right above.
+    let at_threshold = curve.t.iter().take_while(|p| p.0 <= threshold).last().map_or(0.0, |p| p.1);
+    let low = at_threshold < 0.6;
+    let room = |side: f64| side > THRESHOLD_ROOM;
+    let (left, right) = (at - frame.left, frame.right() - at);
+    let on_left = if low { room(left) } else { !room(right) };
+    let down = if low { frame.top + 11.0 } else { frame.bottom() - 6.0 };
+    let (across, anchor) =
+        if on_left { (at - 4.0, Anchor::End) } else { (at + 4.0, Anchor::Start) };
+    scene.words((across, down), "threshold", anchor, Ink::Quiet);
 }

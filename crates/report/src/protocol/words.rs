@@ -47,6 +47,14 @@ impl<'a> Teller<'a> {
         self.chain.against.map_or("", |against| self.name(against))
     }
 
+    /// Who is compared with whom: `array - map`; one subject alone by its name.
+    pub fn pair(&self) -> String {
+        match self.chain.against {
+            Some(_) => format!("{} - {}", self.of(), self.against()),
+            None => self.of().to_owned(),
+        }
+    }
+
     pub fn unit(&self) -> &Unit {
         &self.analysis.metrics[self.chain.metric].unit
     }
