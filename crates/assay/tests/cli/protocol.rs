@@ -118,6 +118,19 @@ fn numbers_without_a_unit_and_an_amount_with_one_are_told_how_to_meet() {
 }
 
 #[test]
+fn without_a_threshold_the_condition_stands_before_the_advice() {
+    let room = Room::new();
+    room.write("old.txt", &("0\n".repeat(40) + "1\n1\n1\n"));
+    room.write("new.txt", &("0\n".repeat(40) + "1\n1\n1\n1\n"));
+    let flat = |shown: String| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = flat(room.run(&["compare", "old.txt", "new.txt"]).ends(0).stdout);
+    assert!(shown.contains("between the recordings, but no share of 0"), "{shown}");
+    assert!(shown.contains("give an amount (--threshold) (95 % sure"), "{shown}");
+    let shown = flat(room.run(&["compare", "--protocol", "old.txt", "new.txt"]).ends(0).stdout);
+    assert!(shown.contains("NOT REACHED since there is no threshold"), "{shown}");
+}
+
+#[test]
 fn sides_of_different_size_are_explained() {
     let room = Room::new();
     let values = |n: u32, centre: f64| -> String {
@@ -151,7 +164,8 @@ fn several_chains_begin_with_a_table_and_their_sections_name_them() {
     assert!(page.contains("<h2>The protocol at a glance</h2>"));
     assert_eq!(page.matches("<h2>The protocol: ").count(), 2);
     assert!(
-        room.read("p.md").contains("|  | outcome | difference | 95 % interval | did not pass |")
+        room.read("p.md")
+            .contains("| pair | outcome | difference | 95 % interval | did not pass |")
     );
 }
 

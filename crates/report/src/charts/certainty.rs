@@ -216,15 +216,12 @@ fn mark_threshold(scene: &mut Scene, frame: &Frame, curve: &PowerCurve, last: f6
     let Some(threshold) = curve.threshold.filter(|t| *t <= last) else { return };
     scene.line(frame.upright(threshold), Ink::Quiet, 1.4);
     let at = frame.across(threshold);
-    // Where the chance is small the upper edge is free of curves, where it is large the lower one: on the left of the line the
-    // curves are below it, on the right above.
-    let at_threshold = curve.t.iter().take_while(|p| p.0 <= threshold).last().map_or(0.0, |p| p.1);
-    let low = at_threshold < 0.6;
-    let room = |side: f64| side > THRESHOLD_ROOM;
-    let (left, right) = (at - frame.left, frame.right() - at);
-    let on_left = if low { room(left) } else { !room(right) };
-    let down = if low { frame.top + 11.0 } else { frame.bottom() - 6.0 };
-    let (across, anchor) =
-        if on_left { (at - 4.0, Anchor::End) } else { (at + 4.0, Anchor::Start) };
+    // Above 100 % no curve comes.
+    let down = frame.top + 11.0;
+    let (across, anchor) = if at - frame.left > THRESHOLD_ROOM {
+        (at - 4.0, Anchor::End)
+    } else {
+        (at + 4.0, Anchor::Start)
+    };
     scene.words((across, down), "threshold", anchor, Ink::Quiet);
 }

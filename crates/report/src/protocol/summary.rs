@@ -14,7 +14,7 @@ pub(super) fn rows(
 ) -> Option<([String; 5], Vec<[String; 5]>)> {
     let first = chains.first().filter(|_| chains.len() > 1)?;
     let sure = number::chosen_percent(first.confidence);
-    let heads = ["", "outcome", "difference", &format!("{sure} interval"), "did not pass"];
+    let heads = ["pair", "outcome", "difference", &format!("{sure} interval"), "did not pass"];
     let rows = chains.iter().map(|chain| row(&Teller::new(analysis, chain, names), chain));
     Some((heads.map(str::to_owned), rows.collect()))
 }

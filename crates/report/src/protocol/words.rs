@@ -139,6 +139,9 @@ impl<'a> Teller<'a> {
         let (_, status, reasons) = self.chain.steps()[step];
         if status == Status::NotReached {
             return match (self.chain.stopped_at(), self.chain.against) {
+                (Some(_), _) if self.chain.power.reasons.contains(&Reason::NoThreshold) => {
+                    "since there is no threshold".to_owned()
+                }
                 (Some(at), _) => format!("since {}", failure(at)),
                 (None, _) => "one subject alone: give a second one to compare it with".to_owned(),
             };
