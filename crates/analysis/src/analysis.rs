@@ -19,7 +19,7 @@ use crate::suite::{self, Overall};
 use assay_data::samples::{BlockRow, STEAL};
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopReason, StopRule,
-    Threshold,
+    Threshold, Unit,
 };
 use assay_stats::signed_rank::SignedRankLaw;
 
@@ -56,17 +56,36 @@ pub enum AnalysisError {
         known: String,
     },
     /// An absolute threshold in a unit that the primary metric does not have.
-    #[error(
-        "the threshold is in `{threshold}`, but `{metric}` is measured in `{unit}`; give it in that unit or in %"
-    )]
+    #[error("{}", units_differ("the threshold", threshold, metric, unit))]
     ThresholdUnit {
         /// Unit of the threshold.
-        threshold: String,
+        threshold: Unit,
         /// Name of the primary metric.
         metric: String,
         /// Its unit.
-        unit: String,
+        unit: Unit,
     },
+}
+
+/// Why an amount and a metric do not fit, and what to do.
+pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) -> String {
+    let named = |unit: &Unit| match unit {
+        Unit::One => "no unit".to_owned(),
+        other => format!("the unit `{}`", other.symbol()),
+    };
+    let advice = match (asked, unit) {
+        (Unit::Second, Unit::One) => {
+            "say what the numbers are in (--unit us), or give the amount without a unit (2units) or in %"
+        }
+        (Unit::Byte, Unit::One) => {
+            "say what the numbers are in (--unit KiB), or give the amount without a unit (2units) or in %"
+        }
+        (_, Unit::One) => {
+            "say what the numbers are in (--unit), or give the amount without a unit (2units) or in %"
+        }
+        _ => "give it in that unit or in %",
+    };
+    format!("{what} has {}, but `{metric}` has {}; {advice}", named(asked), named(unit))
 }
 
 /// All that is said about samples.
@@ -311,9 +330,9 @@ fn check_threshold(threshold: &Threshold, metric: &Metric) -> Result<(), Analysi
     match threshold {
         Threshold::Absolute { unit, .. } if *unit != metric.unit => {
             Err(AnalysisError::ThresholdUnit {
-                threshold: unit.symbol().to_owned(),
+                threshold: unit.clone(),
                 metric: metric.name.clone(),
-                unit: metric.unit.symbol().to_owned(),
+                unit: metric.unit.clone(),
             })
         }
         _ => Ok(()),

@@ -11,7 +11,9 @@ pub mod blocks;
 pub mod pilot;
 pub mod rank;
 
+use crate::analysis::units_differ;
 use assay_data::{Environment, Samples, Threshold, Unit};
+use assay_stats::normal;
 pub use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 use blocks::BlocksPlan;
 use pilot::Pilot;
@@ -96,17 +98,24 @@ pub enum PlanningError {
         /// What to change.
         hint: &'static str,
     },
-    /// An amount in a unit that the pilot does not have.
+    /// More runs would be needed than anybody takes.
     #[error(
-        "the difference is in `{asked}`, but `{metric}` of the pilot is measured in `{unit}`; give it in that unit or in %"
+        "about {} runs of each would be needed, which is out of reach; look for a larger difference, or make the runs spread less (--n 1000000 in place of the difference tells which one a million runs can see)",
+        spelled(*needed)
     )]
+    OutOfReach {
+        /// How many, about.
+        needed: f64,
+    },
+    /// An amount in a unit that the pilot does not have.
+    #[error("{}", units_differ("the difference", asked, metric, unit))]
     OtherUnit {
         /// Unit of the difference.
-        asked: String,
+        asked: Unit,
         /// Name of the pilot's metric.
         metric: String,
         /// Its unit.
-        unit: String,
+        unit: Unit,
     },
     /// The pilot can't tell what is asked of it.
     #[error("{0}")]
@@ -124,6 +133,8 @@ pub struct CurvePoint {
     pub rank: f64,
     /// The difference that the t test finds with the power asked for.
     pub delta: Option<f64>,
+    /// The difference that the rank test finds with it: by the pilot's law, else by the 15 % rule; `None` where so few find none.
+    pub delta_rank: Option<f64>,
 }
 
 /// A plan.
@@ -139,7 +150,7 @@ pub struct Planning {
     pub t: Quantities,
     /// The answer of the rank test.
     pub rank: RankPlan,
-    /// Power against the number of runs.
+    /// Power against the number of runs, at the difference, spread and significance of the rank test's answer.
     pub curve: Vec<CurvePoint>,
     /// What the pilot said.
     pub pilot: Option<Pilot>,
@@ -234,7 +245,8 @@ pub fn from_numbers(asked: Asked, measure: Measure) -> Result<Planning, Planning
         None => None,
     };
     let t = solved(&asked, unknown, delta, asked.sd)?;
-    let rank = RankPlan::by_rule(&asked, unknown, t);
+    let rank = RankPlan::by_rule(&asked, unknown, t, 1.0);
+    within_reach(&rank)?;
     let curve = curve(&asked, t, &rank, None);
     let here = Here::NotAsked;
     Ok(Planning { asked, measure, unknown, t, rank, curve, pilot: None, blocks: None, here })
@@ -270,9 +282,9 @@ pub fn from_pilot_telling(
     let delta = match &asked.delta {
         Some(Threshold::Absolute { unit, .. }) if *unit != facts.unit => {
             return Err(PlanningError::OtherUnit {
-                asked: unit.symbol().to_owned(),
+                asked: unit.clone(),
                 metric: facts.metric.clone(),
-                unit: facts.unit.symbol().to_owned(),
+                unit: facts.unit,
             });
         }
         Some(Threshold::Absolute { value, .. }) => Some(*value),
@@ -293,10 +305,11 @@ pub fn from_pilot_telling(
     let unknown = asked.unknown(true)?;
     let t = solved(&asked, unknown, delta, Some(sd))?;
     let mut pilot = facts;
-    let of_pilot = Quantities { n: pilot.n as f64, delta: f64::NAN, ..t };
-    pilot.could_see = asked.test().solve(Unknown::Delta, of_pilot).map(|found| found.delta);
+    let dependence = pilot.runs_per_independent;
+    pilot.could_see = rank::delta_by_rule(&asked, t, pilot.n as f64 / dependence);
     tell("simulating");
-    let rank = RankPlan::from_pilot(&asked, unknown, t, &series);
+    let rank = RankPlan::from_pilot(&asked, unknown, t, (&series, dependence));
+    within_reach(&rank)?;
     let curve = curve(&asked, t, &rank, Some(&series));
     let blocks = BlocksPlan::of(samples, pilot.metric_index, &asked, t);
     if asked.in_blocks && blocks.is_none() {
@@ -335,7 +348,37 @@ fn solved(
         Unknown::SigLevel => ("significance", "the power must be below 1"),
         Unknown::Power => ("answer", "there must be two runs of each at least"),
     };
-    asked.test().solve(unknown, given).ok_or(PlanningError::NoAnswer { what, hint })
+    asked.test().solve(unknown, given).ok_or_else(|| {
+        let needed = if unknown == Unknown::N { about(asked, given) } else { f64::NAN };
+        if needed > MOST_RUNS {
+            PlanningError::OutOfReach { needed }
+        } else {
+            PlanningError::NoAnswer { what, hint }
+        }
+    })
+}
+
+/// About how many runs of each the rank test needs, by the normal law and the 15 % rule; for numbers beyond all that it is solved for. NaN where the
+/// power is not above the significance.
+fn about(asked: &Asked, given: Quantities) -> f64 {
+    let Quantities { delta, sd, sig_level, power, .. } = given;
+    let tail = if asked.test().sides == Sides::One { sig_level } else { sig_level / 2.0 };
+    let samples = if asked.kind == Kind::TwoSample { 2.0 } else { 1.0 };
+    let z = normal::quantile(power) - normal::quantile(tail);
+    if power > sig_level { RANK_OVERHEAD * samples * (z * sd / delta).powi(2) } else { f64::NAN }
+}
+
+/// Nobody takes more runs than this.
+const MOST_RUNS: f64 = 1e12;
+
+fn within_reach(rank: &RankPlan) -> Result<(), PlanningError> {
+    let needed = rank.rule.n;
+    if needed > MOST_RUNS { Err(PlanningError::OutOfReach { needed }) } else { Ok(()) }
+}
+
+/// A number far too large, to two digits: `1.8e19`.
+fn spelled(needed: f64) -> String {
+    if needed.is_finite() { format!("{needed:.1e}") } else { "more than 1e300".to_owned() }
 }
 
 /// The number of runs to take: rounded up to what is asked, or to two digits, but to no more than thousands.
@@ -355,20 +398,39 @@ fn curve(
     series: Option<&pilot::Series>,
 ) -> Vec<CurvePoint> {
     let test = asked.test();
-    let law = series.and_then(|series| series.shifted(t.delta));
-    let rank_test = rank::test_of(asked, t.sig_level);
+    // What the rank test was planned for; the t test's where so few runs can show nothing by ranks.
+    let rule = rank.rule;
+    let finite = |of_rank: f64, of_t: f64| if of_rank.is_finite() { of_rank } else { of_t };
+    let planned = Quantities {
+        delta: finite(rule.delta, t.delta),
+        sd: finite(rule.sd, t.sd),
+        power: if rule.power > 0.0 { rule.power } else { t.power },
+        ..rule
+    };
+    let law = series.and_then(|series| series.shifted(planned.delta));
+    let thinned = series.map(pilot::Series::thinned);
+    let rank_test = rank::test_of(asked, planned.sig_level);
     let at = |n: u64| {
-        let runs = n as f64;
-        let power = |n: f64| test.power(n.max(1.1), t.delta, t.sd, t.sig_level);
-        let by_rule = power(runs / RANK_OVERHEAD);
-        let rank = match &law {
-            _ if n < rank.fewest_n => 0.0,
-            Some(law) => law.formula_power(runs, rank_test),
-            None => by_rule,
+        let independent = rank.independent(n);
+        let able = independent >= rank.fewest_n as f64;
+        let of_rank = match &law {
+            _ if !able => 0.0,
+            Some(law) => law.formula_power(independent, rank_test),
+            None => rank::power_by_rule(asked, planned, independent),
         };
-        let given = Quantities { n: runs, ..t };
-        let delta = test.solve(Unknown::Delta, given).map(|found| found.delta);
-        CurvePoint { n, t: power(runs), rank, delta }
+        let delta_rank = match &thinned {
+            _ if !able => None,
+            Some(series) => rank::delta_by_law(series, planned, independent, rank_test),
+            None => rank::delta_by_rule(asked, planned, independent),
+        };
+        let given = Quantities { n: independent, ..planned };
+        CurvePoint {
+            n,
+            t: test.power(independent.max(1.1), planned.delta, planned.sd, planned.sig_level),
+            rank: of_rank,
+            delta: test.solve(Unknown::Delta, given).map(|found| found.delta),
+            delta_rank,
+        }
     };
     let mut sizes: Vec<u64> =
         CURVE.iter().map(|share| (share * rank.n as f64).round().max(2.0) as u64).collect();

@@ -26,6 +26,7 @@ pub use effect::EffectFound;
 pub use power::{PowerFound, Spread, TENFOLD};
 pub use reason::Reason;
 pub use test::{TestFound, TestName};
+pub(crate) use validity::JUDGED_FROM;
 pub use validity::{LawFound, SeriesFound, Validity};
 
 use crate::analysis::Analysis;

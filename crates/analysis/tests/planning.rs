@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use assay_analysis::planning::{
-    Alternative, Asked, Kind, Measure, PlanningError, Unknown, from_numbers, from_pilot,
+    Alternative, Asked, Here, Kind, Measure, PlanningError, Unknown, from_numbers, from_pilot,
 };
-use assay_data::{Metric, Observation, Outcome, Samples, Threshold, Unit};
+use assay_data::{Environment, Metric, Observation, Outcome, Samples, Threshold, Unit};
 use assay_stats::resampling::Stream;
 use assay_stats::{descriptive, signed_rank::SignedRankLaw, two_sample};
 
@@ -181,4 +181,138 @@ fn no_plan_promises_what_the_exact_rank_test_can_not_give() {
     assert!(plan(Kind::TwoSample, TwoSided, 0.05, Some(4.0)).rank.rule.power > 0.0);
     // Thousands of runs make binomials that no double holds.
     assert_eq!(plan(Kind::TwoSample, TwoSided, 0.05, Some(5000.0)).rank.fewest_n, 4);
+}
+
+/// Whether Mann-Whitney's exact test finds the second sample larger.
+fn finds(n: usize, level: f64, delta: f64, draw: impl Fn(&mut Stream) -> f64, seed: u64) -> bool {
+    let mut stream = Stream::new(41, seed);
+    let x = descriptive::sorted(&(0..n).map(|_| draw(&mut stream)).collect::<Vec<_>>());
+    let wins: usize =
+        (0..n).map(|_| draw(&mut stream) + delta).map(|y| x.partition_point(|&x| x < y)).sum();
+    let critical = two_sample::mann_whitney_critical(n, n, level);
+    critical.is_some_and(|k| (n * n - wins) as u64 <= k)
+}
+
+/// Even between two ends, with a standard deviation of 1: nearly the worst law for ranks.
+fn flat(stream: &mut Stream) -> f64 {
+    12f64.sqrt() * (stream.uniform() - 0.5)
+}
+
+#[test]
+fn plans_of_few_runs_promise_what_the_exact_test_keeps() {
+    let experiments = 4000;
+    for (alpha, n, power) in [
+        (0.1, 4.0, 0.8),
+        (0.05, 4.0, 0.5),
+        (0.05, 4.0, 0.8),
+        (0.05, 5.0, 0.95),
+        (0.05, 12.0, 0.95),
+        (0.01, 7.0, 0.8),
+    ] {
+        let sig_level = Some(alpha);
+        let asked = Asked { sig_level, power: Some(power), sd: Some(1.0), ..asked(None, Some(n)) };
+        let plan = from_numbers(asked.clone(), Measure::Unit(Unit::One)).unwrap();
+        let delta = plan.rank.rule.delta;
+        // The number that is planned for the difference is never less than the one that sees it.
+        let back = Asked {
+            n: None,
+            delta: Some(Threshold::Absolute { value: delta, unit: Unit::One }),
+            ..asked
+        };
+        let planned = from_numbers(back, Measure::Unit(Unit::One)).unwrap().rank.n;
+        assert!(planned as f64 >= n - 0.5, "{alpha} {n}: {planned}");
+        for (law, draw) in [("normal", Stream::normal as fn(&mut Stream) -> f64), ("flat", flat)] {
+            let count = (0..experiments).filter(|&e| finds(n as usize, alpha, delta, draw, e));
+            let found = count.count() as f64 / experiments as f64;
+            // Three standard errors of the simulation, and what the rule leaves open of few values.
+            assert!(
+                found > power - 0.024 - 0.01,
+                "{law} {alpha} {n}: {power} promised, {found} kept"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_plan_takes_more_runs_where_few_p_values_are_possible() {
+    // Of 4 and 4 values the exact test at 10 % has a level of 5.7 %; with 5 and 5 of 9.5 %.
+    let asked = Asked { sig_level: Some(0.1), sd: Some(1.0), ..asked(Some(2.25), None) };
+    let plan = from_numbers(asked, Measure::Unit(Unit::One)).unwrap();
+    assert!(plan.t.n * 1.15 < 4.0, "{}", plan.t.n);
+    assert_eq!(plan.rank.n, 5);
+}
+
+/// A pilot of which every value is there so many times in a row.
+fn sticky(values: usize, times: usize) -> Samples {
+    let mut samples = Samples::new(vec![Metric::lower("value", Unit::One)]);
+    let subject = samples.add_subject("pilot");
+    let mut stream = Stream::new(8, 0);
+    for _ in 0..values / times {
+        let value = 100.0 + stream.normal();
+        (0..times).for_each(|_| samples.push_value(subject, value));
+    }
+    samples
+}
+
+#[test]
+fn dependent_runs_of_the_pilot_are_counted_as_fewer_everywhere() {
+    let plan = |times: usize, n: Option<f64>| {
+        let delta = if n.is_none() { Some(0.5) } else { None };
+        from_pilot(asked(delta, n), &sticky(3000, times), None).unwrap()
+    };
+    let (loose, tight) = (plan(1, None), plan(10, None));
+    assert_eq!(loose.rank.runs_per_independent, 1.0);
+    let factor = tight.rank.runs_per_independent;
+    assert!((8.0..12.0).contains(&factor), "{factor}");
+    // R's number is that of independent runs; the spreads differ by the luck of 300 values only.
+    let times = tight.rank.rule.n / tight.t.n;
+    assert!((times / (1.15 * factor) - 1.0).abs() < 0.05, "{times}");
+    let seen = |plan: &assay_analysis::planning::Planning| {
+        let pilot = plan.pilot.as_ref().unwrap();
+        pilot.could_see.unwrap() / pilot.sd
+    };
+    assert!((seen(&tight) / seen(&loose) / factor.sqrt() - 1.0).abs() < 0.05);
+    let given = plan(10, Some(1000.0));
+    let few = plan(10, Some(1000.0 / factor * factor.powi(2)));
+    assert!((given.rank.rule.delta / few.rank.rule.delta / factor.sqrt() - 1.0).abs() < 0.05);
+    let law = tight.rank.law.unwrap();
+    let (formula, simulated) = (law.formula_n.unwrap(), law.simulated.unwrap().n.unwrap());
+    assert!((simulated / formula - 1.0).abs() < 0.2, "{simulated} {formula}");
+    assert!(formula > 0.5 * tight.rank.n as f64, "{formula}");
+}
+
+#[test]
+fn what_nobody_can_take_is_out_of_reach_and_told_so() {
+    for (delta, about) in [(1e-9, "1.8e19"), (1e-7, "1.8e15"), (1e-200, "more than 1e300")] {
+        let asked = Asked { sd: Some(1.0), ..asked(Some(delta), None) };
+        let told = from_numbers(asked, Measure::Unit(Unit::One)).unwrap_err().to_string();
+        assert!(told.contains(&format!("about {about} runs of each")), "{told}");
+        assert!(told.contains("a larger difference"), "{told}");
+    }
+    let never = Asked { sd: Some(1.0), power: Some(0.01), ..asked(Some(1.0), None) };
+    let told = from_numbers(never, Measure::Unit(Unit::One)).unwrap_err().to_string();
+    assert!(told.contains("the power must be above the significance"), "{told}");
+}
+
+#[test]
+fn a_calibrated_machine_needs_four_times_as_long_for_half_the_difference() {
+    let machine = Environment::from_facts([
+        ("calibrated_at".to_owned(), "2026-01-02".into()),
+        ("calibrated_wall_60s".to_owned(), 0.004.into()),
+    ]);
+    let plan = |delta: f64| {
+        let delta = Some(Threshold::Relative(delta));
+        let asked = Asked { delta, sd: Some(0.03), ..asked(None, None) };
+        from_numbers(asked, Measure::Fraction).unwrap()
+    };
+    let seconds = |delta: f64| match plan(delta).on(&machine).here {
+        Here::Calibrated { at, in_a_minute, seconds } => {
+            assert_eq!((at.as_str(), in_a_minute), ("2026-01-02", 0.004));
+            seconds
+        }
+        other => panic!("{other:?}"),
+    };
+    assert!((seconds(0.004) - 60.0).abs() < 1e-9);
+    assert!((seconds(0.002) - 240.0).abs() < 1e-9);
+    assert_eq!(plan(0.004).on(&Environment::default()).here, Here::NotCalibrated);
 }

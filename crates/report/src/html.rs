@@ -66,6 +66,7 @@ struct Page {
     started: String,
     verdicts: Vec<Claim>,
     notes: Vec<String>,
+    summary: Option<Table>,
     chains: Vec<ChainOnPage>,
     plots: Vec<Plot>,
     series: Vec<SeriesOnPage>,
@@ -110,7 +111,7 @@ fn page(material: Material<'_>) -> Page {
     let Material { analysis, figures, data, meta, command, protocol, portraits } = material;
     let plots = charts::charts(figures);
     let mut notes = Vec::new();
-    let mut verdicts = claims(analysis, &mut notes);
+    let mut verdicts = claims(analysis, protocol, &mut notes);
     let chains = protocol::on_page(analysis, protocol);
     if !chains.is_empty() {
         // Whoever asked for the protocol may not read a verdict that it refuses: its outcome is what the page says first.
@@ -122,11 +123,12 @@ fn page(material: Material<'_>) -> Page {
         started: analysis.started.as_deref().map(short_time).unwrap_or_default(),
         verdicts,
         notes,
+        summary: summary(analysis, protocol),
         chains,
         plots: plots.iter().map(plot).collect(),
         series: describe::page::of(portraits),
         tables: tables::of(analysis),
-        findings: findings(analysis, portraits),
+        findings: findings(analysis, protocol, portraits),
         environment: environment(analysis),
         measured_by: shell_line(&meta.argv),
         made_by: shell_line(command),
@@ -155,7 +157,15 @@ fn title(analysis: &Analysis) -> String {
     }
 }
 
-fn claims(analysis: &Analysis, notes: &mut Vec<String>) -> Vec<Claim> {
+/// The chains of a protocol at one glance; none for one alone.
+fn summary(analysis: &Analysis, chains: &[Protocol]) -> Option<Table> {
+    let (heads, rows) = protocol::summary_on_page(analysis, chains)?;
+    Some(Table { title: "The protocol at a glance".to_owned(), heads, rows })
+}
+
+/// The verdicts, and the notes below them: none about what the protocol has refused.
+fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> Vec<Claim> {
+    let refused = |of: usize| chains.iter().any(|c| c.of == of && c.outcome() == Status::Failed);
     let names = fitted(&analysis.names(), 80, "…");
     let claim =
         |tone, said: words::Sentence| Claim { tone, claim: said.claim, sureness: said.sureness };
@@ -178,9 +188,11 @@ fn claims(analysis: &Analysis, notes: &mut Vec<String>) -> Vec<Claim> {
             Verdict::Inconclusive => "unsure",
         };
         found.push(claim(tone, words::sentence(analysis, c, of, against)));
-        notes.extend(words::details(analysis, c, of, against));
+        if !refused(c.of) {
+            notes.extend(words::details(analysis, c, of, against));
+        }
     }
-    if analysis.comparisons.iter().any(|c| c.design != Design::Blocks) {
+    if analysis.comparisons.iter().any(|c| c.design != Design::Blocks && !refused(c.of)) {
         notes.push(words::unpaired_note(analysis.subjects.len() > 2));
     }
     found
@@ -197,14 +209,15 @@ fn headline(chain: &ChainOnPage) -> Claim {
 }
 
 /// The findings of the analysis, and those of portraits that it has not.
-fn findings(analysis: &Analysis, portraits: &[Portrait]) -> Vec<Noted> {
+fn findings(analysis: &Analysis, chains: &[Protocol], portraits: &[Portrait]) -> Vec<Noted> {
     let severity = |severity| match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
         Severity::Serious => "serious",
     };
     // What stands below the verdict is not said again.
-    let rest = analysis.findings.iter().filter(|f| !words::has_said(&f.code));
+    let said = |f: &&Finding| words::has_said(&f.code) || protocol::is_no_matter(f, chains);
+    let rest = analysis.findings.iter().filter(|f| !said(f));
     // A portrait knows more of its series than the analysis, and says what explains what; what it has left out is not told here.
     let about = |f: &Finding, name: &str| f.subject.as_deref() == Some(name);
     let drawn = |f: &&Finding| !portraits.iter().any(|p| about(f, &p.name));

@@ -8,21 +8,16 @@ use crate::small_table;
 use crate::terminal::Screen;
 use assay_analysis::Scale;
 use assay_analysis::planning::blocks::{BlocksPlan, Needed};
-use assay_analysis::planning::pilot::Pilot;
-use assay_analysis::planning::rank::{Law, Simulated};
-use assay_analysis::planning::{
-    Alternative, CurvePoint, Here, Kind, Measure, Planning, Quantities, RANK_OVERHEAD, Unknown,
-};
-use assay_data::{Threshold, Unit};
+use assay_analysis::planning::{CurvePoint, Kind, Measure, Planning, Quantities, Unknown};
+use assay_data::Threshold;
 
 mod fields;
+mod grounds;
 
 pub use fields::json;
 
 /// Characters of a whole bar.
 const BAR: usize = 14;
-/// Values whose neighbours hang together more than this need a warning.
-const DEPENDENT: f64 = 1.0 / 0.9;
 /// A pilot of fewer values hardly knows its own spread.
 const SMALL_PILOT: usize = 30;
 
@@ -39,7 +34,7 @@ pub fn render(planning: &Planning, screen: &Screen) -> String {
         page.gap();
         curve(&mut page, planning);
         page.gap();
-        for line in grounds(planning) {
+        for line in grounds::grounds(planning) {
             page.paragraph(2, &[(Tone::Plain, line)]);
         }
         if let Some(blocks) = blocks {
@@ -62,60 +57,79 @@ pub fn sentence(planning: &Planning) -> String {
     apart(planning) + "."
 }
 
+/// What the rank test finds, which decides; where the number of runs is known, the t test's answer in brackets.
 fn apart(planning: &Planning) -> String {
-    let Quantities { delta, sd, sig_level, power, .. } = planning.t;
+    let (rule, t) = (planning.rank.rule, planning.t);
     let runs = runs_of(planning.rank.n, planning.asked.kind);
-    let size = |amount: f64| found_amount(planning, amount);
-    let level = format!("at a significance of {}", number::percent_fine(sig_level));
-    let often = of_hundred(power);
-    if planning.rank.n < planning.rank.fewest_n {
+    let level = format!("at a significance of {}", number::percent_fine(t.sig_level));
+    if !planning.rank.is_able() {
         return format!(
-            "{runs} find no difference by ranks, {level}: the exact rank test needs {} at least to reject at all",
-            number::grouped(planning.rank.fewest_n)
+            "{runs} find no difference by ranks, {level}: the exact rank test needs {} at least to reject at all{}",
+            number::grouped(planning.rank.fewest_n),
+            if_as_dependent(planning)
         );
     }
-    match planning.unknown {
-        Unknown::N => {
-            let delta = asked_amount(planning, delta);
-            format!("{runs}: then a difference of {delta} is found in {often} experiments, {level}")
-        }
-        Unknown::Delta => {
-            let delta = size(planning.t.delta);
-            format!("{runs} find a difference of {delta} in {often} experiments, {level}")
-        }
-        Unknown::Power => {
-            let delta = asked_amount(planning, delta);
-            format!("{runs} find a difference of {delta} in {often} experiments, {level}")
-        }
+    let (found, beside) = match planning.unknown {
+        Unknown::N => (asked_amount(planning, rule.delta), String::new()),
+        Unknown::Delta => (found_amount(planning, rule.delta), found_amount(planning, t.delta)),
+        Unknown::Power => (asked_amount(planning, rule.delta), format!("in {}", found_in(t.power))),
         Unknown::SigLevel => {
-            let delta = asked_amount(planning, delta);
-            format!(
-                "{runs} find a difference of {delta} in {often} experiments if the significance is {} at the strictest",
-                number::percent_fine(sig_level)
-            )
+            (asked_amount(planning, rule.delta), number::percent_fine(t.sig_level))
         }
-        Unknown::Sd => {
-            let delta = asked_amount(planning, delta);
-            format!(
-                "{runs} find a difference of {delta} in {often} experiments, {level}, while the standard deviation is at most {}",
-                size(sd)
-            )
-        }
+        Unknown::Sd => (asked_amount(planning, rule.delta), found_amount(planning, t.sd)),
+    };
+    let power = match planning.unknown {
+        Unknown::Power => found_in(rule.power),
+        _ => number::chosen_percent(rule.power),
+    };
+    let told = format!(
+        "{runs}: {}a rank test finds a difference of {found} in {power} of experiments",
+        if planning.unknown == Unknown::N { "then " } else { "" }
+    );
+    let told = match planning.unknown {
+        Unknown::SigLevel => format!(
+            "{told} if the significance is {} at the strictest",
+            number::percent_fine(rule.sig_level)
+        ),
+        Unknown::Sd => format!(
+            "{told}, {level}, while the standard deviation is at most {}",
+            found_amount(planning, rule.sd)
+        ),
+        _ => format!("{told}, {level}"),
+    };
+    // Of dependent runs the t test's answer is one about others.
+    if beside.is_empty() || planning.rank.runs_per_independent > 1.0 {
+        return told + &if_as_dependent(planning);
     }
+    format!("{told} (a t test: {beside})")
+}
+
+/// The condition under which a plan from dependent values holds.
+fn if_as_dependent(planning: &Planning) -> String {
+    let factor = planning.rank.runs_per_independent;
+    if factor > 1.0 {
+        format!(", if {} runs are worth one independent run, as in the pilot", factor_of(factor))
+    } else {
+        String::new()
+    }
+}
+
+fn factor_of(factor: f64) -> String {
+    number::multiple(factor).trim_end_matches(" ×").to_owned()
 }
 
 fn sentence_in_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
     let Quantities { sig_level, power, .. } = planning.t;
     let level = format!("at a significance of {}", number::percent_fine(sig_level));
-    let often = of_hundred(power);
+    let often = number::chosen_percent(power);
     match (blocks.threshold, blocks.sequential.to_find) {
         (Some(threshold), Some(found)) => format!(
-            "About {} blocks: then a difference of {} is found in {often} runs that stop by themselves, {level}.",
+            "About {} blocks: then a difference of {} is found in {often} of runs that stop by themselves, {level}.",
             number::grouped(found),
             matters(planning, blocks, threshold)
         ),
         _ => format!(
-            "{} blocks find a difference of {} in {often} runs that stop by themselves, {level}.",
+            "{} blocks find a difference of {} in {often} of runs that stop by themselves, {level}.",
             number::grouped(blocks.at_blocks.round() as u64),
             on_scale(planning, blocks, blocks.sequential.could_see)
         ),
@@ -131,15 +145,9 @@ fn runs_of(n: u64, kind: Kind) -> String {
     }
 }
 
-/// A chance as so many of a hundred; what is not all is never a hundred.
-fn of_hundred(chance: f64) -> String {
-    let percent = number::percent_fine(chance);
-    let count = percent.trim_end_matches(" %");
-    if chance < 1.0 && count == "100" {
-        "more than 99.9 of 100".to_owned()
-    } else {
-        format!("{count} of 100")
-    }
+/// A chance that was worked out, in whole per cent: `38 %`, `more than 99 %`.
+fn found_in(chance: f64) -> String {
+    if chance > 0.99 { "more than 99 %".to_owned() } else { number::percent(chance) }
 }
 
 fn chance(chance: f64) -> String {
@@ -184,7 +192,7 @@ fn curve(page: &mut Page, planning: &Planning) {
         planned_in(planning.asked.kind).to_owned(),
         "found by ranks".to_owned(),
         "by the t test".to_owned(),
-        format!("seen in {}", of_hundred(planning.t.power)),
+        format!("ranks see in {}", power_of_column(planning)),
     ];
     let rows: Vec<[String; 4]> = planning.curve.iter().map(|p| row(page, planning, p)).collect();
     let planned = |p: &CurvePoint| p.n == planning.rank.n;
@@ -194,6 +202,15 @@ fn curve(page: &mut Page, planning: &Planning) {
         .map(|p| if planned(p) { Tone::Strong } else { Tone::Plain })
         .collect();
     small_table::draw(page, &head, &rows, &tones);
+}
+
+/// The power with which the rank test sees the differences of the last column.
+fn power_of_column(planning: &Planning) -> String {
+    match planning.unknown {
+        Unknown::Power if planning.rank.rule.power > 0.0 => found_in(planning.rank.rule.power),
+        Unknown::Power => found_in(planning.t.power),
+        _ => number::chosen_percent(planning.t.power),
+    }
 }
 
 fn planned_in(kind: Kind) -> &'static str {
@@ -213,174 +230,8 @@ fn row(page: &Page, planning: &Planning, point: &CurvePoint) -> [String; 4] {
         format!("{}{mark}", number::grouped(point.n)),
         format!("{bar} {:>6}", chance(point.rank)),
         chance(point.t),
-        point.delta.map_or_else(|| "-".to_owned(), |delta| found_amount(planning, delta)),
+        point.delta_rank.map_or_else(|| "-".to_owned(), |delta| found_amount(planning, delta)),
     ]
-}
-
-/// What each number rests on.
-fn grounds(planning: &Planning) -> Vec<String> {
-    let mut lines = vec![by_t(planning), by_rule(planning)];
-    if let Some(law) = &planning.rank.law {
-        lines.push(by_law(planning, law));
-    }
-    if let Some(pilot) = &planning.pilot {
-        lines.push(spread(planning, pilot));
-        lines.push(saw(planning, pilot));
-        lines.extend(pace(planning, pilot));
-    }
-    lines.extend(here(planning));
-    lines
-}
-
-fn by_t(planning: &Planning) -> String {
-    let Quantities { n, delta, sd, sig_level, power } = planning.t;
-    let sides = match (planning.asked.alternative, planning.asked.strict) {
-        (Alternative::TwoSided, false) => "two-sided",
-        (Alternative::TwoSided, true) => "two-sided, both tails counted",
-        (Alternative::Greater, _) => "one-sided, greater",
-        (Alternative::Less, _) => "one-sided, less",
-    };
-    let decimals = if n.fract() == 0.0 { 0 } else { number::decimals_for(n, 7).min(2) };
-    let exact = number::fixed(n, decimals);
-    format!(
-        "t test ({sides}): n {exact}, difference {}, standard deviation {}, significance {}, power {}",
-        found_amount(planning, delta),
-        found_amount(planning, sd),
-        number::percent_fine(sig_level),
-        number::percent_fine(power),
-    )
-}
-
-fn by_rule(planning: &Planning) -> String {
-    let rule = planning.rank.rule;
-    if planning.rank.n < planning.rank.fewest_n {
-        return "ranks: nothing is found by so few, whatever the values are".to_owned();
-    }
-    let more = number::percent_fine(RANK_OVERHEAD - 1.0);
-    let what = match planning.unknown {
-        Unknown::N => {
-            let rounded = match planning.rank.rounded_to {
-                0 | 1 => String::new(),
-                step => format!(", rounded up to the next {}", number::grouped(step)),
-            };
-            if rule.n > planning.t.n * RANK_OVERHEAD {
-                return format!(
-                    "ranks: {}{rounded}, since with fewer the exact test can't reject at all",
-                    number::grouped(rule.n.ceil() as u64)
-                );
-            }
-            format!("{}{rounded}", number::grouped(rule.n.ceil() as u64))
-        }
-        Unknown::Delta => format!("a difference of {}", found_amount(planning, rule.delta)),
-        Unknown::Sd => format!("a standard deviation of {}", found_amount(planning, rule.sd)),
-        Unknown::SigLevel => format!("a significance of {}", number::percent_fine(rule.sig_level)),
-        Unknown::Power => format!("found in {}", of_hundred(rule.power)),
-    };
-    format!(
-        "ranks, by the {more} rule (for a shift 15.7 % is the most, whatever the law of the values): {what}"
-    )
-}
-
-fn by_law(planning: &Planning, law: &Law) -> String {
-    let mut parts = Vec::new();
-    match (planning.unknown, law.formula_n, law.formula_delta) {
-        (Unknown::N, Some(n), _) => {
-            parts.push(format!("{} by formula", number::grouped(n.ceil() as u64)))
-        }
-        (Unknown::N, None, _) => parts.push("no number of runs is enough".to_owned()),
-        (Unknown::Delta, _, Some(delta)) => {
-            parts.push(format!("a difference of {} by formula", found_amount(planning, delta)));
-        }
-        _ => parts.push(format!("found in {} by formula", of_hundred(law.formula_power))),
-    }
-    match &law.simulated {
-        Ok(s) => parts.push(simulated(planning, s)),
-        Err(reason) => parts.push(reason.clone()),
-    }
-    format!("ranks, with values like the pilot's: {}", parts.join("; "))
-}
-
-fn simulated(planning: &Planning, s: &Simulated) -> String {
-    let needed = match (s.n, s.n_error) {
-        (Some(n), Some(error)) => {
-            let digits = 10f64.powi(error.max(1.0).log10().floor() as i32);
-            let rounded = (n / digits).round() * digits;
-            let error = ((error / digits).ceil() * digits) as u64;
-            let n = number::grouped(rounded as u64);
-            format!("{n} ± {} by simulation; ", number::grouped(error))
-        }
-        _ => String::new(),
-    };
-    let experiments = number::grouped(s.experiments);
-    let often = if s.power >= 1.0 {
-        format!("all {experiments} simulated experiments")
-    } else {
-        let error = number::percent_fine(s.power_error);
-        let power = number::percent_fine(s.power);
-        format!("{power} of {experiments} simulated experiments (± {error})")
-    };
-    format!("{needed}{} found it in {often}", number::grouped(planning.rank.n))
-}
-
-fn spread(planning: &Planning, pilot: &Pilot) -> String {
-    if planning.asked.sd.is_some() {
-        return "spread: the standard deviation is the one given, not the pilot's".to_owned();
-    }
-    let Some(noisiest) = pilot.spreads.get(pilot.noisiest) else { return String::new() };
-    let ends = [noisiest.normal_upper, noisiest.basic_upper, noisiest.percentile_upper];
-    let ends: Vec<String> =
-        ends.into_iter().flatten().map(|end| found_amount(planning, end)).collect();
-    format!(
-        "spread: '{}', the noisiest of the pilot: {}, and at most {} by bootstrap (95 %: normal, basic, percentile {}), of which the largest is planned with",
-        noisiest.name,
-        found_amount(planning, noisiest.sd),
-        found_amount(planning, noisiest.upper()),
-        ends.join(", ")
-    )
-}
-
-fn saw(planning: &Planning, pilot: &Pilot) -> String {
-    let runs = runs_of(pilot.n as u64, planning.asked.kind);
-    let median = pilot.median.abs();
-    let relative = |delta: f64| {
-        if median > 0.0 { format!(" ({})", number::percent(delta / median)) } else { String::new() }
-    };
-    match pilot.could_see {
-        Some(delta) => format!(
-            "the pilot itself, {runs}, could see {}{}",
-            found_amount(planning, delta),
-            relative(delta)
-        ),
-        None => format!("the pilot itself, {runs}, could see nothing so surely"),
-    }
-}
-
-/// How long the plan takes at the pilot's pace.
-fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
-    let each = pilot.seconds_per_run?;
-    let subjects = if planning.asked.kind == Kind::OneSample { 1.0 } else { 2.0 };
-    let all = each * subjects * planning.rank.n as f64;
-    Some(format!(
-        "time: {}, at the {} that a run of the pilot took, pauses and all",
-        number::duration(all),
-        number::rough(each, &Unit::Second)
-    ))
-}
-
-/// What this machine makes of a plan without a pilot.
-fn here(planning: &Planning) -> Option<String> {
-    match &planning.here {
-        Here::NotAsked => None,
-        Here::NotCalibrated => Some(
-            "time: unknown; `assay calibrate` finds out which difference this machine can tell in a minute, a pilot how long a run takes"
-                .to_owned(),
-        ),
-        Here::Calibrated { at, in_a_minute, seconds } => Some(format!(
-            "time: about {} of `assay run A B` here, since this machine could tell {} in a minute when it was calibrated ({at})",
-            number::duration(*seconds),
-            number::percent(*in_a_minute)
-        )),
-    }
 }
 
 fn blocks_and_time(blocks: Option<u64>, seconds: Option<f64>) -> String {
@@ -476,14 +327,18 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
 
 fn warnings(planning: &Planning) -> Vec<String> {
     let mut told = Vec::new();
-    let noisiest = planning.pilot.as_ref().and_then(|p| p.spreads.get(p.noisiest));
-    if let Some(spread) = noisiest.filter(|s| s.autocorrelation_time > DEPENDENT) {
+    let pilot = planning.pilot.as_ref().filter(|p| p.runs_per_independent > 1.0);
+    if let Some((pilot, spread)) = pilot.and_then(|p| Some((p, p.spreads.get(p.most_dependent)?))) {
+        let advice = if planning.asked.in_blocks {
+            "which counts for runs apart"
+        } else {
+            "and the plan counts them so; blocks (`assay run A B`) need fewer, and so does a machine at rest"
+        };
         told.push(format!(
-            "successive values of '{}' hang together, {} of them are worth {}; the plan counts independent runs, so take {} times as many, or measure in blocks",
+            "successive values of '{}' hang together: {} of them are worth {}, {advice}",
             spread.name,
             number::grouped(spread.n as u64),
-            number::grouped((spread.n as f64 / spread.autocorrelation_time).round() as u64),
-            number::multiple(spread.autocorrelation_time).trim_end_matches(" ×"),
+            number::grouped((spread.n as f64 / pilot.runs_per_independent).round() as u64),
         ));
     }
     if let Some(small) = planning.pilot.as_ref().filter(|p| p.n < SMALL_PILOT) {

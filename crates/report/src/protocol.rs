@@ -7,18 +7,21 @@ mod json;
 mod markdown;
 mod page;
 mod reasons;
+mod summary;
 mod words;
 
 pub use json::add_to;
 pub use markdown::add_to as add_to_markdown;
-pub(crate) use page::{ChainOnPage, on_page};
+pub(crate) use page::{ChainOnPage, on_page, summary_on_page};
 pub use words::sentence;
 
+use crate::all_table;
 use crate::layout::{Page, Tone};
 use crate::names::fitted;
+use crate::small_table;
 use crate::terminal::{self, Screen};
 use assay_analysis::Analysis;
-use assay_analysis::protocol::{Protocol, Status};
+use assay_analysis::protocol::{Protocol, Reason, Status};
 use assay_data::Finding;
 use words::Teller;
 
@@ -30,13 +33,19 @@ const STATUS_WIDTH: usize = 11;
 pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> String {
     let mut page = Page::new(screen.width, screen.color, screen.unicode);
     let names = fitted(&analysis.names(), (page.width() / 3).clamp(8, 40), page.ellipsis());
+    if let Some((heads, rows)) = summary::rows(analysis, chains, &names) {
+        let tones: Vec<Tone> = chains.iter().map(|chain| tone(chain.outcome())).collect();
+        small_table::draw(&mut page, &heads, &rows, &tones);
+    }
     for chain in chains {
         page.gap();
         draw(&mut page, &Teller::new(analysis, chain, &names));
     }
-    if analysis.findings.iter().any(|finding| !has_said(finding)) {
+    all_table::draw(&mut page, analysis, &names);
+    let untold = |finding: &Finding| !has_said(finding) && !is_no_matter(finding, chains);
+    if analysis.findings.iter().any(untold) {
         page.gap();
-        terminal::findings(&mut page, analysis, |finding| !has_said(finding));
+        terminal::findings(&mut page, analysis, untold);
     }
     page.finish()
 }
@@ -57,6 +66,14 @@ const SAID: [&str; 10] = [
 
 fn has_said(finding: &Finding) -> bool {
     SAID.contains(&finding.code.as_str())
+}
+
+/// True for what is said of the shape of a difference where no chain came to its effect, or every one that did says so itself.
+pub(crate) fn is_no_matter(finding: &Finding, chains: &[Protocol]) -> bool {
+    let says_so = |chain: &Protocol| {
+        chain.effect.found.is_none() || chain.effect.reasons.contains(&Reason::NotPlainShift)
+    };
+    finding.code == "SHAPE" && !chains.is_empty() && chains.iter().all(says_so)
 }
 
 fn draw(page: &mut Page, teller: &Teller<'_>) {
@@ -95,12 +112,7 @@ fn draw(page: &mut Page, teller: &Teller<'_>) {
 }
 
 /// Tells a reason, unless the line of its step has; gives back what to do about it.
-fn told(
-    page: &mut Page,
-    teller: &Teller<'_>,
-    reason: &assay_analysis::protocol::Reason,
-    status: Status,
-) -> Option<String> {
+fn told(page: &mut Page, teller: &Teller<'_>, reason: &Reason, status: Status) -> Option<String> {
     let (message, next) = teller.reason(reason);
     let own = reason.status();
     let (tone, word) = match own {

@@ -123,19 +123,28 @@ impl<'a> Teller<'a> {
                 (claim, format!("{}; threshold {}", self.sure(), self.threshold()))
             }
             Verdict::Inconclusive => {
-                let claim = format!(
-                    "not known yet: {}, so {}",
-                    self.ranged(interval),
-                    self.bound(interval)
-                );
-                (claim, format!("{}, {}", self.sure(), self.amount_of_data()))
+                let ranged = self.ranged(interval);
+                let sureness = format!("{}, {}", self.sure(), self.amount_of_data());
+                if interval.lower == 0.0 && interval.upper == 0.0 {
+                    // The condition belongs to what was seen, not to the advice.
+                    let claim = format!(
+                        "not known yet: {ranged}{}, but no share of 0 can be a threshold: give an amount (--threshold)",
+                        self.condition()
+                    );
+                    return Sentence { claim, sureness };
+                }
+                (format!("not known yet: {ranged}, so {}", self.bound(interval)), sureness)
             }
         };
-        let claim = match self.c.design {
-            Design::Blocks => claim,
-            _ => format!("{claim}, if nothing else changed between the recordings"),
-        };
-        Sentence { claim, sureness }
+        Sentence { claim: claim + self.condition(), sureness }
+    }
+
+    /// Under which condition the claim holds.
+    fn condition(&self) -> &'static str {
+        match self.c.design {
+            Design::Blocks => "",
+            _ => ", if nothing else changed between the recordings",
+        }
     }
 
     fn directional(&self, interval: Interval) -> (String, String) {
@@ -240,9 +249,6 @@ impl<'a> Teller<'a> {
     /// What is known of the difference although there is no verdict.
     fn bound(&self, Interval { lower, upper }: Interval) -> String {
         let d = &self.c.decision;
-        if lower == 0.0 && upper == 0.0 {
-            return "but no share of 0 can be a threshold: give an amount (--threshold)".to_owned();
-        }
         let within = lower > -d.threshold && upper < d.threshold;
         if within && d.clock_step > 0.0 {
             let step = self.on_scale(d.clock_step);

@@ -22,6 +22,7 @@ pub use brunner_munzel::{BrunnerMunzel, brunner_munzel};
 pub use effect_size::{EffectSize, effect_size};
 pub use equivalence::{Equivalence, equivalence};
 pub use kolmogorov_smirnov::{KolmogorovSmirnov, kolmogorov_smirnov};
+pub(crate) use mann_whitney::lower_tail;
 pub use mann_whitney::{
     mann_whitney_asymptotic_interval, mann_whitney_asymptotic_ranks, mann_whitney_critical,
     mann_whitney_exact_interval, mann_whitney_interval,

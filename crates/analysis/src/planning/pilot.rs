@@ -6,6 +6,8 @@
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
+use crate::dependence::DEPENDENT_BELOW;
+use crate::protocol::JUDGED_FROM;
 use assay_data::{Samples, Unit};
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 use assay_stats::power_t::Kind;
@@ -18,6 +20,8 @@ const CONFIDENCE: f64 = 0.95;
 const KEPT: usize = 20_000;
 /// Fewer values say nothing about their spread.
 const FEWEST: usize = 3;
+/// Values that are enough to solve for a difference many times over.
+const KEPT_TO_SOLVE: usize = 2000;
 
 /// The standard deviation of one subject of the pilot, and the upper ends of its intervals.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +63,17 @@ impl SpreadOf {
         }
     }
 
+    /// How many runs are worth one independent run: the autocorrelation time, 1 where that is too near to 1 to matter, or where
+    /// there are too few values to judge it. The same rule as for the intervals.
+    pub fn runs_per_independent(&self) -> f64 {
+        let time = self.autocorrelation_time;
+        if self.n >= JUDGED_FROM && time.is_finite() && 1.0 / time < DEPENDENT_BELOW {
+            time
+        } else {
+            1.0
+        }
+    }
+
     /// The largest of the upper ends; the standard deviation itself where there are none.
     pub fn upper(&self) -> f64 {
         upper_end(self.sd, [self.normal_upper, self.basic_upper, self.percentile_upper])
@@ -90,7 +105,12 @@ pub struct Pilot {
     pub sd: f64,
     /// Values of the smallest series.
     pub n: usize,
-    /// The difference that the pilot itself could have seen, with the significance and power asked for.
+    /// The most dependent of the subjects, an index of `spreads`.
+    pub most_dependent: usize,
+    /// How many runs are worth one independent run, by the most dependent subject: 1 where dependence does not matter.
+    pub runs_per_independent: f64,
+    /// The difference that the rank test could have seen in the pilot itself, with the significance and power asked for, by the
+    /// 15 % rule.
     pub could_see: Option<f64>,
     /// Seconds that one run took, pauses and all; `None` where no times were recorded.
     pub seconds_per_run: Option<f64>,
@@ -109,10 +129,15 @@ impl Series {
         if values.len() <= KEPT {
             return Self { kind, values };
         }
-        let sorted = descriptive::sorted(&values);
-        let apart = sorted.len() as f64 / KEPT as f64;
-        let kept = (0..KEPT).map(|i| sorted[((i as f64 + 0.5) * apart) as usize]);
-        Self { kind, values: kept.collect() }
+        Self { kind, values: evenly(&descriptive::sorted(&values), KEPT) }
+    }
+
+    /// The same law by fewer values.
+    pub fn thinned(&self) -> Self {
+        if self.values.len() <= KEPT_TO_SOLVE {
+            return self.clone();
+        }
+        Self { kind: self.kind, values: evenly(&descriptive::sorted(&self.values), KEPT_TO_SOLVE) }
     }
 
     /// Beside the same law, shifted; `None` for too few values.
@@ -122,6 +147,12 @@ impl Series {
             Kind::OneSample | Kind::Paired => ShiftedPilot::pairs(&self.values, delta),
         }
     }
+}
+
+/// So many order statistics at even distances.
+fn evenly(sorted: &[f64], kept: usize) -> Vec<f64> {
+    let apart = sorted.len() as f64 / kept as f64;
+    (0..kept).map(|i| sorted[((i as f64 + 0.5) * apart) as usize]).collect()
 }
 
 impl Pilot {
@@ -165,6 +196,11 @@ impl Pilot {
             (0..spreads.len()).max_by(|&a, &b| spreads[a].upper().total_cmp(&spreads[b].upper()));
         let noisiest =
             widest.ok_or_else(|| PlanningError::Pilot("the pilot is empty".to_owned()))?;
+        let most_dependent = (0..spreads.len())
+            .max_by(|&a, &b| {
+                spreads[a].runs_per_independent().total_cmp(&spreads[b].runs_per_independent())
+            })
+            .unwrap_or(noisiest);
         let pilot = Self {
             metric: about.name.clone(),
             metric_index,
@@ -173,6 +209,8 @@ impl Pilot {
             sd: spreads[noisiest].upper(),
             n: spreads.iter().map(|s| s.n).min().unwrap_or(0),
             noisiest,
+            most_dependent,
+            runs_per_independent: spreads[most_dependent].runs_per_independent(),
             could_see: None,
             seconds_per_run: seconds_per_block(samples).map(|s| s / samples.subjects.len() as f64),
             spreads,

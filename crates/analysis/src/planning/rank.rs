@@ -3,15 +3,21 @@
 //! With a pilot the normal approximation of the statistic under the pilot's law, shifted by the difference, gives a number;
 //! experiments drawn from that law check it where they are affordable. All sizes that are tried share their random numbers, so
 //! that the number at which the power is reached can be read off between them.
+//!
+//! Of few runs the exact test's level jumps, mostly to less than the significance asked for; the rule then counts with the level
+//! that is kept, since it would promise too much otherwise. Where the pilot's values hang together, all of this is said of
+//! independent runs and multiplied in the end by how many runs are worth one of them.
 
 use super::pilot::Series;
 use super::{Asked, RANK_OVERHEAD, rounded_up};
 use assay_stats::normal;
 use assay_stats::power_t::{Kind, Quantities, Sides, Unknown};
-use assay_stats::rank_power::{RankTest, ShiftedPilot};
+use assay_stats::rank_power::{RankTest, ShiftedPilot, exact_levels};
 
 /// Steps that a simulation may cost, of about two nanoseconds each.
 const BUDGET: f64 = 3e8;
+/// What rounding may have added to a p-value.
+const LEVEL_SLACK: f64 = 1e-9;
 /// More factors of one half than a double can hold.
 const MOST_FACTORS: u64 = 1100;
 const MOST_EXPERIMENTS: f64 = 4000.0;
@@ -24,14 +30,17 @@ const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 /// The answer of the rank test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankPlan {
-    /// The t test's answer under the 15 % rule: n times 1.15, or what n/1.15 runs give where n is known.
+    /// The t test's answer under the 15 % rule: n times 1.15, or what n/1.15 runs give where n is known; at the level that the
+    /// exact test keeps with so few, and counting dependence. A power of 0 or NaN where so few can never reject.
     pub rule: Quantities,
     /// Runs of each to take: the rule's number, rounded up; where n is known, that.
     pub n: u64,
     /// What it was rounded up to.
     pub rounded_to: u64,
-    /// With fewer runs the exact rank test can't reject at the significance, whatever the values are.
+    /// With fewer independent runs the exact rank test can't reject at the significance, whatever the values are.
     pub fewest_n: u64,
+    /// How many runs are worth one independent run: 1 without a pilot, or where its dependence does not matter.
+    pub runs_per_independent: f64,
     /// What the pilot's law says; `None` without a pilot.
     pub law: Option<Law>,
 }
@@ -89,75 +98,152 @@ pub fn fewest(asked: &Asked, sig_level: f64) -> u64 {
     (2..MOST_FACTORS).find(|&n| smallest_p(asked, n) <= sig_level).unwrap_or(MOST_FACTORS)
 }
 
+/// The level that the rank test keeps with so many independent runs of each: the largest p-value of its exact law that is no more
+/// than the significance; that itself from 50 runs on. `None` where no outcome is evidence enough.
+fn level_kept(asked: &Asked, sig_level: f64, independent: f64) -> Option<f64> {
+    if independent < fewest(asked, sig_level) as f64 {
+        return None;
+    }
+    let Some(levels) = levels_of(asked, independent) else { return Some(sig_level) };
+    levels.into_iter().take_while(|&p| p <= sig_level * (1.0 + LEVEL_SLACK)).last()
+}
+
+/// The p-values that the exact test can have; `None` where the normal law decides.
+fn levels_of(asked: &Asked, independent: f64) -> Option<Vec<f64>> {
+    exact_levels(asked.kind, asked.test().sides, independent.floor() as u64)
+}
+
+/// The power of the rank test by the rule, with so many independent runs of each. In 0..=1.
+pub(super) fn power_by_rule(asked: &Asked, t: Quantities, independent: f64) -> f64 {
+    level_kept(asked, t.sig_level, independent).map_or(0.0, |level| {
+        asked.test().power((independent / RANK_OVERHEAD).max(1.1), t.delta, t.sd, level)
+    })
+}
+
+/// The difference that the rank test finds by the rule with the power asked for. `None` where it finds none.
+pub(super) fn delta_by_rule(asked: &Asked, t: Quantities, independent: f64) -> Option<f64> {
+    let sig_level = level_kept(asked, t.sig_level, independent)?;
+    let n = (independent / RANK_OVERHEAD).max(1.1);
+    let found = asked.test().solve(Unknown::Delta, Quantities { n, sig_level, ..t })?;
+    Some(found.delta)
+}
+
+/// The independent runs of each that the rule asks for: 15 % more than the t test, and of few as many as the exact test needs.
+fn needed_by_rule(asked: &Asked, t: Quantities) -> f64 {
+    let needed = (t.n * RANK_OVERHEAD).max(fewest(asked, t.sig_level) as f64);
+    let mut n = needed.ceil();
+    while levels_of(asked, n).is_some() && power_by_rule(asked, t, n) < t.power {
+        n += 1.0;
+    }
+    if n > needed.ceil() { n } else { needed }
+}
+
+/// The rule where n is known: what the t test says of n/1.15, at the level that is kept.
+fn rule_at(asked: &Asked, unknown: Unknown, t: Quantities, independent: f64) -> Quantities {
+    let n = (independent / RANK_OVERHEAD).max(1.1);
+    let solve = |sig_level: f64| {
+        let fewer = Quantities { n, sig_level, ..t };
+        // Where that has no answer the rule says nothing else than the t test.
+        asked.test().solve(unknown, fewer).unwrap_or(t)
+    };
+    if unknown == Unknown::SigLevel {
+        let wanted = solve(t.sig_level).sig_level;
+        let possible = levels_of(asked, independent)
+            .and_then(|levels| levels.into_iter().find(|&p| p >= wanted * (1.0 - LEVEL_SLACK)));
+        return Quantities { sig_level: possible.unwrap_or(wanted), ..t };
+    }
+    match (level_kept(asked, t.sig_level, independent), unknown) {
+        (Some(level), _) => Quantities { n: t.n, sig_level: t.sig_level, ..solve(level) },
+        (None, Unknown::Power) => Quantities { power: 0.0, ..t },
+        (None, Unknown::Delta) => Quantities { delta: f64::NAN, ..t },
+        (None, _) => Quantities { sd: f64::NAN, ..t },
+    }
+}
+
 impl RankPlan {
-    /// By the 15 % rule alone. O(1).
-    pub fn by_rule(asked: &Asked, unknown: Unknown, t: Quantities) -> Self {
-        let fewest_n = fewest(asked, t.sig_level);
-        if unknown == Unknown::N {
-            let needed = (t.n * RANK_OVERHEAD).max(fewest_n as f64);
+    /// By the 15 % rule alone, where so many runs are worth one independent run. O(n³) of the few runs for which the law is exact.
+    pub fn by_rule(
+        asked: &Asked,
+        unknown: Unknown,
+        t: Quantities,
+        runs_per_independent: f64,
+    ) -> Self {
+        let (rule, n, rounded_to) = if unknown == Unknown::N {
+            let needed = needed_by_rule(asked, t) * runs_per_independent;
             let (n, rounded_to) = rounded_up(needed, asked.round);
-            return Self {
-                rule: Quantities { n: needed, ..t },
-                n,
-                rounded_to,
-                fewest_n,
-                law: None,
-            };
-        }
-        let fewer = Quantities { n: t.n / RANK_OVERHEAD, ..t };
-        // With so few runs that fewer would be none, the rule says nothing else than the t test.
-        let mut rule = asked.test().solve(unknown, fewer).unwrap_or(t);
-        match unknown {
-            Unknown::SigLevel => {
-                rule.sig_level = rule.sig_level.max(smallest_p(asked, t.n.floor() as u64));
-            }
-            Unknown::Power if t.n < fewest_n as f64 => rule.power = 0.0,
-            Unknown::Delta if t.n < fewest_n as f64 => rule.delta = f64::NAN,
-            Unknown::Sd if t.n < fewest_n as f64 => rule.sd = f64::NAN,
-            _ => {}
-        }
-        Self {
-            rule: Quantities { n: t.n, ..rule },
-            n: t.n.round() as u64,
-            rounded_to: 1,
-            fewest_n,
-            law: None,
-        }
+            (Quantities { n: needed, ..t }, n, rounded_to)
+        } else {
+            let rule = rule_at(asked, unknown, t, t.n / runs_per_independent);
+            (rule, t.n.round() as u64, 1)
+        };
+        let fewest_n = fewest(asked, rule.sig_level);
+        Self { rule, n, rounded_to, fewest_n, runs_per_independent, law: None }
+    }
+
+    /// Independent runs that so many are worth.
+    pub fn independent(&self, n: u64) -> f64 {
+        n as f64 / self.runs_per_independent
+    }
+
+    /// True when the number of runs is enough for the rank test to reject at all.
+    pub fn is_able(&self) -> bool {
+        self.independent(self.n) >= self.fewest_n as f64
     }
 
     /// By the rule, and by the pilot's law.
-    pub fn from_pilot(asked: &Asked, unknown: Unknown, t: Quantities, series: &Series) -> Self {
-        let plan = Self::by_rule(asked, unknown, t);
-        let test = test_of(asked, t.sig_level);
-        let able = plan.n >= plan.fewest_n;
-        let formula_delta =
-            (able && unknown == Unknown::Delta).then(|| delta(series, t, test)).flatten();
+    pub fn from_pilot(
+        asked: &Asked,
+        unknown: Unknown,
+        t: Quantities,
+        (series, runs_per_independent): (&Series, f64),
+    ) -> Self {
+        let plan = Self::by_rule(asked, unknown, t, runs_per_independent);
+        let test = test_of(asked, plan.rule.sig_level);
+        let (able, independent) = (plan.is_able(), plan.independent(plan.n));
+        let formula_delta = (able && unknown == Unknown::Delta)
+            .then(|| delta_by_law(series, t, independent, test))
+            .flatten();
         let Some(pilot) = series.shifted(formula_delta.unwrap_or(t.delta)) else { return plan };
         let wanted = unknown == Unknown::N;
         let formula_n = if wanted {
             pilot.formula_n(t.power, test).map(|n| n.max(plan.fewest_n as f64))
         } else {
-            Some(t.n)
+            Some(independent)
         };
         let about = formula_n.filter(|_| wanted);
+        let simulated = if able {
+            simulate(&pilot, test, t.power, about, independent.round() as u64, asked.seed)
+        } else {
+            Err(format!("below {} runs the exact test never rejects", plan.fewest_n))
+        };
         let law = Law {
             superiority: pilot.superiority(),
-            formula_n,
-            formula_power: if able { pilot.formula_power(plan.n as f64, test) } else { 0.0 },
+            formula_n: formula_n.map(|n| n * runs_per_independent),
+            formula_power: if able { pilot.formula_power(independent, test) } else { 0.0 },
             formula_delta,
-            simulated: if able {
-                simulate(&pilot, test, t.power, about, plan.n, asked.seed)
-            } else {
-                Err(format!("below {} runs the exact test never rejects", plan.fewest_n))
-            },
+            simulated: simulated.map(|found| found.times(runs_per_independent)),
         };
         Self { law: Some(law), ..plan }
     }
 }
 
-/// The difference that n runs find with the power asked for, by the formula. Bisection: O(m log m) for each of some 50 trials.
-fn delta(series: &Series, t: Quantities, test: RankTest) -> Option<f64> {
-    let power = |delta: f64| Some(series.shifted(delta)?.formula_power(t.n, test));
+impl Simulated {
+    /// The same where so many runs are worth one of the simulated ones.
+    fn times(self, factor: f64) -> Self {
+        let times = |n: Option<f64>| n.map(|n| n * factor);
+        Self { n: times(self.n), n_error: times(self.n_error), ..self }
+    }
+}
+
+/// The difference that so many independent runs find with the power asked for, by the formula. Bisection: O(m log m) for each of
+/// some 50 trials.
+pub(super) fn delta_by_law(
+    series: &Series,
+    t: Quantities,
+    independent: f64,
+    test: RankTest,
+) -> Option<f64> {
+    let power = |delta: f64| Some(series.shifted(delta)?.formula_power(independent, test));
     let (mut low, mut high) = (0.0, t.delta);
     while power(high)? < t.power {
         low = high;

@@ -61,6 +61,26 @@ fn a_published_pilot_plans_thirty_five_thousand() {
 }
 
 #[test]
+fn a_published_pilot_that_was_dependent_plans_many_times_as_many() {
+    let Some(directory) = std::env::var_os("ASSAY_TEST_DATA") else {
+        println!("skipped: ASSAY_TEST_DATA names no directory");
+        return;
+    };
+    let pilot = std::path::Path::new(&directory).join("data/jaybeams/part5-data-ni.csv.gz");
+    let pilot = pilot.to_str().unwrap();
+    let plan = Room::new().json(&[
+        "plan", "--pilot", pilot, "--by", "1", "--value", "2", "--unit", "ns", "--delta",
+        "6.667us", "--alpha", "0.01", "--power", "0.95",
+    ]);
+    let factor = plan["pilot"]["runs_per_independent"].as_f64().unwrap();
+    assert!(factor > 100.0, "{factor}");
+    let independent = plan["power_t_test"]["n"].as_f64().unwrap();
+    close(&plan["rank"]["rule_of_thumb_n"], 1.15 * factor * independent, 1e-6);
+    let sentence = plan["sentence"].as_str().unwrap();
+    assert!(sentence.contains("runs are worth one independent run, as in the pilot"), "{sentence}");
+}
+
+#[test]
 fn the_same_pilot_and_seed_plan_the_same_to_the_digit() {
     let room = Room::new();
     let (a, b) = (data("lnorm_a.txt"), data("lnorm_b.txt"));
@@ -111,6 +131,31 @@ fn a_calibrated_machine_tells_how_long_a_percentage_takes() {
 }
 
 #[test]
+fn what_this_machine_can_tell_makes_minutes_of_a_percentage() {
+    let room = Room::new();
+    room.run(&["run", "--save", "known.assay", "-n", "2", "sh -c :", "sh -c :"]).ends(0);
+    let machine = room.records("known.assay", "environment").remove(0);
+    let mut kept = serde_json::json!({
+        "calibrated_at": "2026-01-02", "calibrated_wall_60s": 0.02, "calibrated_cpu_60s": 0.01,
+    });
+    for fact in ["hostname", "cpu_model", "cpus_online"] {
+        kept[fact] = machine[fact].clone();
+    }
+    std::fs::create_dir_all(room.path("state/assay")).unwrap();
+    room.write("state/assay/calibration.json", &kept.to_string());
+    // Half of what it can tell in a minute takes four minutes.
+    let asked = ["plan", "--delta", "1%", "--sd", "3%"];
+    room.run(&asked).ends(0).shows("time: about 4 min of `assay run A B` here").shows("2026-01-02");
+    let here = room.json(&asked)["here"].clone();
+    assert_eq!(here["in_a_minute"], 0.02);
+    close(&here["seconds"], 240.0, 1e-9);
+    // That of another machine says nothing about this one.
+    kept["hostname"] = "elsewhere".into();
+    room.write("state/assay/calibration.json", &kept.to_string());
+    room.run(&asked).ends(0).shows("`assay calibrate` finds out");
+}
+
+#[test]
 fn the_metric_of_a_pilot_is_chosen_by_primary() {
     let room = Room::new();
     let pilot = data("sorting.assay");
@@ -156,9 +201,10 @@ fn what_can_not_be_planned_is_told_with_what_to_do() {
             &["--delta", "1", "--sd", "1", "--power", "0.01"],
             "the power must be above the significance",
         ),
+        (&["--delta", "1e-9", "--sd", "1"], "about 1.8e19 runs of each would be needed"),
         (&["--delta", "0", "--sd", "1"], "more than nothing"),
         (&["--delta", "1", "--sd", "1", "--alpha", "5"], "between 0 and 1"),
-        (&["--delta", "1ms", "--pilot", &lognormal], "the difference is in `s`"),
+        (&["--delta", "1ms", "--pilot", &lognormal], "say what the numbers are in (--unit us)"),
         (&["--delta", "1", "--unit", "ms", "--pilot", &lognormal], "of what?"),
         (&["--delta", "1%", "--pilot", &constant], "all values of the pilot are equal"),
         (&["--delta", "1%", "--pilot", "nowhere.txt"], "nowhere.txt"),

@@ -98,6 +98,78 @@ fn strict_fails_what_did_not_pass() {
 }
 
 #[test]
+fn every_test_stands_below_the_protocol_where_both_are_asked_for() {
+    let room = Room::new();
+    let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
+    let asked = ["compare", "--protocol", "--all", "--unit", "us", "--threshold", "12us"];
+    let shown = room.run(&[&asked[..], &[&old, &new]].concat()).ends(0).stdout;
+    let (_, below) = shown.split_once("One may publish:").unwrap();
+    assert!(below.contains("new against old:") && below.contains("Brunner-Munzel"), "{shown}");
+}
+
+#[test]
+fn numbers_without_a_unit_and_an_amount_with_one_are_told_how_to_meet() {
+    let room = Room::new();
+    let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
+    let ended = room.run(&["compare", "--threshold", "1us", &old, &new]).ends(2);
+    ended.complains("`value` has no unit").complains("--unit us").complains("2units");
+    let ended = room.run(&["compare", "--threshold", "2units", "--unit", "us", &old, &new]).ends(2);
+    ended.complains("has no unit, but `value` has the unit `s`").complains("in that unit or in %");
+}
+
+#[test]
+fn without_a_threshold_the_condition_stands_before_the_advice() {
+    let room = Room::new();
+    room.write("old.txt", &("0\n".repeat(40) + "1\n1\n1\n"));
+    room.write("new.txt", &("0\n".repeat(40) + "1\n1\n1\n1\n"));
+    let flat = |shown: String| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = flat(room.run(&["compare", "old.txt", "new.txt"]).ends(0).stdout);
+    assert!(shown.contains("between the recordings, but no share of 0"), "{shown}");
+    assert!(shown.contains("give an amount (--threshold) (95 % sure"), "{shown}");
+    let shown = flat(room.run(&["compare", "--protocol", "old.txt", "new.txt"]).ends(0).stdout);
+    assert!(shown.contains("NOT REACHED since there is no threshold"), "{shown}");
+}
+
+#[test]
+fn sides_of_different_size_are_explained() {
+    let room = Room::new();
+    let values = |n: u32, centre: f64| -> String {
+        (0..n).map(|i| format!("{}\n", centre + f64::from(i * 7919 % 1009) / 100.0)).collect()
+    };
+    room.write("few.txt", &values(100, 100.0));
+    room.write("many.txt", &values(900, 90.0));
+    let shown = room.run(&["compare", "--protocol", "few.txt", "many.txt"]).ends(0).stdout;
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in [
+        "counted as ",
+        " of each: 100 values of few",
+        " and 900 values of many",
+        " tell as much as ",
+    ] {
+        assert!(flat.contains(told), "{told}: {shown}");
+    }
+}
+
+#[test]
+fn several_chains_begin_with_a_table_and_their_sections_name_them() {
+    let room = Room::new();
+    let three = data("three.assay");
+    let asked = ["compare", "--protocol", "--threshold", "30%", &three];
+    let exports = ["--report", "p.html", "--export", "p.md"];
+    let shown = room.run(&[&asked[..], &exports].concat()).ends(0).stdout;
+    let (table, _) = shown.split_once("protocol: ").unwrap();
+    assert!(table.contains("outcome") && table.contains("did not pass"), "{shown}");
+    assert_eq!(table.lines().filter(|line| line.contains(" - ")).count(), 2, "{shown}");
+    let page = room.read("p.html");
+    assert!(page.contains("<h2>The protocol at a glance</h2>"));
+    assert_eq!(page.matches("<h2>The protocol: ").count(), 2);
+    assert!(
+        room.read("p.md")
+            .contains("| pair | outcome | difference | 95 % interval | did not pass |")
+    );
+}
+
+#[test]
 fn exports_hold_the_protocol_too() {
     let room = Room::new();
     let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));

@@ -209,15 +209,19 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
+/// Room that the word at the threshold needs beside its line.
+const THRESHOLD_ROOM: f64 = 70.0;
+
 fn mark_threshold(scene: &mut Scene, frame: &Frame, curve: &PowerCurve, last: f64) {
     let Some(threshold) = curve.threshold.filter(|t| *t <= last) else { return };
     scene.line(frame.upright(threshold), Ink::Quiet, 1.4);
     let at = frame.across(threshold);
-    let room_right = frame.right() - at > 70.0;
-    let (place, anchor) = if room_right {
-        ((at + 4.0, frame.bottom() - 6.0), Anchor::Start)
+    // Above 100 % no curve comes.
+    let down = frame.top + 11.0;
+    let (across, anchor) = if at - frame.left > THRESHOLD_ROOM {
+        (at - 4.0, Anchor::End)
     } else {
-        ((at - 4.0, frame.bottom() - 6.0), Anchor::End)
+        (at + 4.0, Anchor::Start)
     };
-    scene.words(place, "threshold", anchor, Ink::Quiet);
+    scene.words((across, down), "threshold", anchor, Ink::Quiet);
 }

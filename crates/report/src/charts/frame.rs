@@ -48,7 +48,11 @@ impl Axis {
 
     /// An axis of counts from a first one to a last one.
     pub fn counting(name: &str, first: f64, last: f64) -> Self {
-        let last = last.max(first + 1.0);
+        if last <= first {
+            // One alone is in the middle, and the only one with a number.
+            let ticks = vec![(first, format!("{first}"))];
+            return Self::with_ticks(name, first - 0.5, first + 0.5, ticks);
+        }
         let mut ticks = ticks::linear(first, last, &Unit::One, ACROSS).ticks;
         // There is no half of a block.
         if last - first < 10.0 {
@@ -239,6 +243,15 @@ mod tests {
         let axis = Axis::of("wall", &Unit::Second, 3.0, 3.0, false);
         assert_eq!(axis.share(3.0), 0.5);
         assert_eq!(Axis::of("wall", &Unit::Second, 0.0, 0.0, false).share(0.0), 0.5);
+    }
+
+    #[test]
+    fn one_value_alone_is_counted_as_one() {
+        let axis = Axis::counting("run", 1.0, 1.0);
+        assert_eq!(axis.ticks, [(1.0, "1".to_owned())]);
+        assert_eq!(axis.share(1.0), 0.5);
+        let two = Axis::counting("run", 1.0, 2.0).ticks;
+        assert_eq!(two.iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["1", "2"]);
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn values(analysis: &Analysis) -> Table {
         row("95 %", &|d| n(d.quantiles.p95)),
         row("99 %", &|d| n(d.quantiles.p99)),
         row("largest", &|d| n(d.max)),
-        row("outliers (kept)", &|d| d.outliers.to_string()),
+        row("far outliers (beyond 3 times the box; kept)", &|d| d.outliers.to_string()),
         row("worth so many independent values", &|d| number::fixed(d.effective(), 0)),
     ];
     let title = if unit.is_empty() {

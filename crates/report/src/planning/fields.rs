@@ -42,6 +42,7 @@ pub fn json(planning: &Planning, meta: &Meta) -> Value {
             "power_t": finite(p.t),
             "power_rank": finite(p.rank),
             "delta_t": p.delta.map(finite),
+            "delta_rank": p.delta_rank.map(finite),
         })).collect::<Vec<_>>(),
         "pilot": planning.pilot.as_ref().map(pilot),
         "blocks": planning.blocks.as_ref().map(blocks),
@@ -74,7 +75,7 @@ fn name_of(unknown: Unknown) -> &'static str {
 }
 
 fn rank(planning: &Planning) -> Value {
-    let RankPlan { rule, n, rounded_to, fewest_n, law } = &planning.rank;
+    let RankPlan { rule, n, rounded_to, fewest_n, law, .. } = &planning.rank;
     let simulated = law.as_ref().and_then(|law| law.simulated.as_ref().ok());
     let reason = match law {
         None => Some("a simulation needs a pilot"),
@@ -126,6 +127,7 @@ fn pilot(pilot: &Pilot) -> Value {
         "noisiest": pilot.spreads.get(pilot.noisiest).map(|s| s.name.as_str()),
         "sd": finite(pilot.sd),
         "n": pilot.n,
+        "runs_per_independent": finite(pilot.runs_per_independent),
         "could_see": pilot.could_see.map(finite),
         "seconds_per_run": pilot.seconds_per_run.map(finite),
     })

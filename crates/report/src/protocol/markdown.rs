@@ -1,6 +1,6 @@
-//! The protocol as Markdown, below the summary of the analysis: a table of its steps, and the sentence that one may publish.
+//! The protocol as Markdown, below the summary of the analysis: of several chains a table, of each one of its steps, and the sentence that one may publish.
 
-use super::{shown, words::Teller};
+use super::{shown, summary, words::Teller};
 use crate::markdown::escaped;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::Protocol;
@@ -8,6 +8,13 @@ use assay_analysis::protocol::Protocol;
 /// Adds every chain to a summary.
 pub fn add_to(text: &mut String, analysis: &Analysis, chains: &[Protocol]) {
     let names = analysis.names();
+    if let Some((heads, rows)) = summary::rows(analysis, chains, &names) {
+        let line = |cells: &[String; 5]| {
+            format!("| {} |\n", cells.each_ref().map(|cell| escaped(cell)).join(" | "))
+        };
+        *text += &format!("\n{}|:--|:--|--:|:--|:--|\n", line(&heads));
+        rows.iter().for_each(|row| *text += &line(row));
+    }
     for chain in chains {
         let teller = Teller::new(analysis, chain, &names);
         *text += &format!(

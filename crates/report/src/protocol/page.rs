@@ -1,12 +1,14 @@
 //! The steps of a protocol as a page shows them: all of their numbers, reasons and advice, as plain lines.
 
-use super::{shown, words::Teller};
+use super::{shown, summary, words::Teller};
 use crate::names::fitted;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};
 
 /// One chain with its words.
 pub(crate) struct ChainOnPage {
+    /// The title of its section, which names the subjects where there are several chains.
+    pub title: String,
     /// Who is compared with whom.
     pub heading: String,
     /// What was asked.
@@ -38,10 +40,21 @@ pub(crate) struct StepOnPage {
 /// The chains of a page.
 pub(crate) fn on_page(analysis: &Analysis, chains: &[Protocol]) -> Vec<ChainOnPage> {
     let names = fitted(&analysis.names(), 60, "…");
-    chains.iter().map(|chain| on_page_alone(&Teller::new(analysis, chain, &names))).collect()
+    let several = chains.len() > 1;
+    let on_page = |chain| on_page_alone(&Teller::new(analysis, chain, &names), several);
+    chains.iter().map(on_page).collect()
 }
 
-fn on_page_alone(teller: &Teller<'_>) -> ChainOnPage {
+/// The heads and rows of the table of several chains.
+pub(crate) fn summary_on_page(
+    analysis: &Analysis,
+    chains: &[Protocol],
+) -> Option<(Vec<String>, Vec<Vec<String>>)> {
+    let (heads, rows) = summary::rows(analysis, chains, &fitted(&analysis.names(), 40, "…"))?;
+    Some((heads.to_vec(), rows.into_iter().map(|row| row.to_vec()).collect()))
+}
+
+fn on_page_alone(teller: &Teller<'_>, several: bool) -> ChainOnPage {
     let steps =
         teller.chain.steps().into_iter().enumerate().map(|(index, (name, status, reasons))| {
             let mut details = teller.numbers(index);
@@ -72,6 +85,11 @@ fn on_page_alone(teller: &Teller<'_>) -> ChainOnPage {
     let end = [" (", "; "].iter().filter_map(|mark| sentence.find(mark)).min();
     let (claim, rest) = sentence.split_at(end.unwrap_or(sentence.len()));
     ChainOnPage {
+        title: if several {
+            format!("The protocol: {}", teller.pair())
+        } else {
+            "The protocol, step by step".to_owned()
+        },
         heading: teller.heading(),
         settings: teller.settings(),
         outcome: teller.chain.outcome(),

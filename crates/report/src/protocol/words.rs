@@ -47,6 +47,14 @@ impl<'a> Teller<'a> {
         self.chain.against.map_or("", |against| self.name(against))
     }
 
+    /// Who is compared with whom: `array - map`; one subject alone by its name.
+    pub fn pair(&self) -> String {
+        match self.chain.against {
+            Some(_) => format!("{} - {}", self.of(), self.against()),
+            None => self.of().to_owned(),
+        }
+    }
+
     pub fn unit(&self) -> &Unit {
         &self.analysis.metrics[self.chain.metric].unit
     }
@@ -131,6 +139,9 @@ impl<'a> Teller<'a> {
         let (_, status, reasons) = self.chain.steps()[step];
         if status == Status::NotReached {
             return match (self.chain.stopped_at(), self.chain.against) {
+                (Some(_), _) if self.chain.power.reasons.contains(&Reason::NoThreshold) => {
+                    "since there is no threshold".to_owned()
+                }
                 (Some(at), _) => format!("since {}", failure(at)),
                 (None, _) => "one subject alone: give a second one to compare it with".to_owned(),
             };

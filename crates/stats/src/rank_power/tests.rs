@@ -161,3 +161,37 @@ fn what_is_no_pilot_is_refused() {
     assert!(ShiftedPilot::two_samples(&[1.0, f64::NAN], 0.1).is_none());
     assert!(ShiftedPilot::pairs(&[1.0, 2.0], f64::INFINITY).is_none());
 }
+
+#[test]
+fn the_formula_promises_too_little_of_few_values_rather_than_too_much() {
+    for law in [Law::Normal, Law::Lognormal, Law::Mixture] {
+        let values = sample(law, 1500, 11);
+        let differences: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
+        let sd = descriptive::standard_deviation(&values);
+        for (pilot, sizes) in [
+            (ShiftedPilot::two_samples(&values, 1.5 * sd).unwrap(), [4_u64, 5, 7, 10, 20]),
+            (ShiftedPilot::pairs(&differences, 1.5 * sd).unwrap(), [6, 7, 9, 12, 20]),
+        ] {
+            assert_eq!(pilot.formula_power(sizes[0] as f64 - 1.0, TEST), 0.0);
+            let simulated = pilot.simulate(&sizes, TEST, EXPERIMENTS, 2);
+            for (n, simulated) in sizes.into_iter().zip(simulated) {
+                let formula = pilot.formula_power(n as f64, TEST);
+                let beyond = formula - simulated;
+                assert!((-0.35..0.06).contains(&beyond), "{law:?} {n}: {formula} {simulated}");
+            }
+        }
+    }
+}
+
+#[test]
+fn exact_levels_are_those_of_tables() {
+    let near = |levels: Option<Vec<f64>>, expected: &[f64]| {
+        for (level, expected) in levels.unwrap().iter().zip(expected) {
+            assert!((level - expected).abs() < 1e-12, "{level} {expected}");
+        }
+    };
+    near(exact_levels(Kind::TwoSample, Sides::Two, 4), &[2.0 / 70.0, 4.0 / 70.0, 8.0 / 70.0]);
+    near(exact_levels(Kind::TwoSample, Sides::One, 3), &[1.0 / 20.0, 2.0 / 20.0, 4.0 / 20.0]);
+    near(exact_levels(Kind::Paired, Sides::Two, 6), &[2.0 / 64.0, 4.0 / 64.0, 6.0 / 64.0]);
+    assert_eq!(exact_levels(Kind::Paired, Sides::Two, EXACT_BELOW), None);
+}

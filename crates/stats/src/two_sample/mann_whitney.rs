@@ -45,6 +45,17 @@ pub fn mann_whitney_critical(n: usize, m: usize, level: f64) -> Option<u64> {
     (reached.count() as u64).checked_sub(1)
 }
 
+/// P(U ≤ k) for every k from 0 to the middle, nm/2, for samples of `n` and `m` values without ties
+/// that come from one population; ascending. O(nm·min(n, m)).
+pub(crate) fn lower_tail(n: usize, m: usize) -> Vec<f64> {
+    let mut sum = 0.0;
+    let up_to = |p: f64| {
+        sum += p;
+        sum
+    };
+    lower_half(n.min(m), n.max(m)).into_iter().map(up_to).collect()
+}
+
 /// P(U = u) for u up to the middle, nm/2.
 ///
 /// The generating function is the product over i = 1..=small of (1 − q^(large+i)) / (1 − q^i), each

@@ -103,6 +103,7 @@ impl Teller<'_> {
     pub(super) fn of_power(&self, found: &PowerFound) -> Vec<String> {
         let mut lines: Vec<String> =
             found.spreads.iter().map(|s| self.of_spread(s, found)).collect();
+        lines.extend(self.counted(found));
         if let (Some(n), Some(planned)) = (found.n_t, found.planned) {
             let power = found.power.map_or_else(String::new, |power| {
                 format!("; these have a power of {}", number::share(power, 1.0))
@@ -118,6 +119,39 @@ impl Teller<'_> {
             ));
         }
         lines
+    }
+
+    /// Why another number than that of the values counts: dependent ones are worth fewer, and sides of different size as much as
+    /// two equal ones between them.
+    fn counted(&self, found: &PowerFound) -> Option<String> {
+        let validity = self.chain.validity.found.as_ref()?;
+        let series =
+            validity.differences.as_ref().map_or(&validity.series[..], std::slice::from_ref);
+        if found.sd == 0.0 || series.iter().all(|s| s.n as f64 == found.have) {
+            return None;
+        }
+        let each = series.iter().map(|s| {
+            let counts = if self.chain.paired { found.have } else { s.counting() };
+            let n = number::count(s.n as f64);
+            let whose = match (self.chain.paired, series.len()) {
+                (true, _) => format!("{n} blocks"),
+                (false, 1) => format!("{n} values"),
+                (false, _) => format!("{n} values of {}", self.name(s.subject)),
+            };
+            if counts < s.n as f64 {
+                format!("{whose}, worth {} independent ones,", number::count(counts))
+            } else {
+                whose
+            }
+        });
+        let each = each.collect::<Vec<_>>().join(" and ");
+        let have = number::count(found.have.floor());
+        if series.len() == 1 {
+            return Some(format!("counted as {have}: {}", each.trim_end_matches(',')));
+        }
+        Some(format!(
+            "counted as {have} of each: {each} tell as much as {have} independent values of each would"
+        ))
     }
 
     fn of_spread(&self, spread: &Spread, found: &PowerFound) -> String {

@@ -1,0 +1,200 @@
+//! The lines below the table of a plan: what each of its numbers rests on, and how long it takes. Nothing is computed here.
+
+use super::{factor_of, found_amount, found_in, runs_of};
+use crate::number;
+use assay_analysis::planning::pilot::Pilot;
+use assay_analysis::planning::rank::{Law, Simulated};
+use assay_analysis::planning::{
+    Alternative, Here, Kind, Planning, Quantities, RANK_OVERHEAD, Unknown,
+};
+use assay_data::Unit;
+
+/// What each number rests on.
+pub(super) fn grounds(planning: &Planning) -> Vec<String> {
+    let mut lines = vec![by_t(planning), by_rule(planning)];
+    if let Some(law) = &planning.rank.law {
+        lines.push(by_law(planning, law));
+    }
+    if let Some(pilot) = &planning.pilot {
+        lines.push(spread(planning, pilot));
+        lines.push(saw(planning, pilot));
+        lines.extend(pace(planning, pilot));
+    }
+    lines.extend(here(planning));
+    lines
+}
+
+fn by_t(planning: &Planning) -> String {
+    let Quantities { n, delta, sd, sig_level, power } = planning.t;
+    let sides = match (planning.asked.alternative, planning.asked.strict) {
+        (Alternative::TwoSided, false) => "two-sided",
+        (Alternative::TwoSided, true) => "two-sided, both tails counted",
+        (Alternative::Greater, _) => "one-sided, greater",
+        (Alternative::Less, _) => "one-sided, less",
+    };
+    let decimals = if n.fract() == 0.0 { 0 } else { number::decimals_for(n, 7).min(2) };
+    let exact = number::fixed(n, decimals);
+    let independent = if planning.rank.runs_per_independent > 1.0 { " independent" } else { "" };
+    format!(
+        "t test ({sides}): n {exact}{independent}, difference {}, standard deviation {}, significance {}, power {}",
+        found_amount(planning, delta),
+        found_amount(planning, sd),
+        number::percent_fine(sig_level),
+        number::percent_fine(power),
+    )
+}
+
+fn by_rule(planning: &Planning) -> String {
+    let rule = planning.rank.rule;
+    if !planning.rank.is_able() {
+        return "ranks: nothing is found by so few, whatever the values are".to_owned();
+    }
+    let what = match planning.unknown {
+        Unknown::N => {
+            let rounded = match planning.rank.rounded_to {
+                0 | 1 => String::new(),
+                step => format!(", rounded up to the next {}", number::grouped(step)),
+            };
+            let factor = planning.rank.runs_per_independent;
+            let needed = (rule.n / factor).ceil();
+            let times = if factor > 1.0 {
+                format!(
+                    ", times {} for the dependence: {}",
+                    factor_of(factor),
+                    number::grouped(rule.n.ceil() as u64)
+                )
+            } else {
+                String::new()
+            };
+            if rule.n > planning.t.n * RANK_OVERHEAD * factor * (1.0 + 1e-9) {
+                let why = if needed <= planning.rank.fewest_n as f64 {
+                    "can't reject at all"
+                } else {
+                    "does not find it so often, as few p-values are possible"
+                };
+                return format!(
+                    "ranks: {}{times}{rounded}, since with fewer the exact test {why}",
+                    number::grouped(needed as u64)
+                );
+            }
+            if factor > 1.0 {
+                return format!("{}{times}{rounded}", by_the_rule(&number::grouped(needed as u64)));
+            }
+            format!("{}{rounded}", number::grouped(rule.n.ceil() as u64))
+        }
+        Unknown::Delta => format!("a difference of {}", found_amount(planning, rule.delta)),
+        Unknown::Sd => format!("a standard deviation of {}", found_amount(planning, rule.sd)),
+        Unknown::SigLevel => format!("a significance of {}", number::percent_fine(rule.sig_level)),
+        Unknown::Power => format!("found in {} of experiments", found_in(rule.power)),
+    };
+    by_the_rule(&what)
+}
+
+fn by_the_rule(what: &str) -> String {
+    let more = number::percent_fine(RANK_OVERHEAD - 1.0);
+    format!(
+        "ranks, by the {more} rule (for a shift 15.7 % is the most, whatever the law of the values): {what}"
+    )
+}
+
+fn by_law(planning: &Planning, law: &Law) -> String {
+    let mut parts = Vec::new();
+    match (planning.unknown, law.formula_n, law.formula_delta) {
+        (Unknown::N, Some(n), _) => {
+            parts.push(format!("{} by formula", number::grouped(n.ceil() as u64)))
+        }
+        (Unknown::N, None, _) => parts.push("no number of runs is enough".to_owned()),
+        (Unknown::Delta, _, Some(delta)) => {
+            parts.push(format!("a difference of {} by formula", found_amount(planning, delta)));
+        }
+        _ => parts.push(format!("found in {} by formula", found_in(law.formula_power))),
+    }
+    match &law.simulated {
+        Ok(s) => parts.push(simulated(planning, s)),
+        Err(reason) => parts.push(reason.clone()),
+    }
+    format!("ranks, with values like the pilot's: {}", parts.join("; "))
+}
+
+fn simulated(planning: &Planning, s: &Simulated) -> String {
+    let needed = match (s.n, s.n_error) {
+        (Some(n), Some(error)) => {
+            let digits = 10f64.powi(error.max(1.0).log10().floor() as i32);
+            let rounded = (n / digits).round() * digits;
+            let error = ((error / digits).ceil() * digits) as u64;
+            let n = number::grouped(rounded as u64);
+            format!("{n} ± {} by simulation; ", number::grouped(error))
+        }
+        _ => String::new(),
+    };
+    let experiments = number::grouped(s.experiments);
+    let often = if s.power >= 1.0 {
+        format!("all {experiments} simulated experiments")
+    } else {
+        let error = number::percent_fine(s.power_error);
+        let power = number::percent_fine(s.power);
+        format!("{power} of {experiments} simulated experiments (± {error})")
+    };
+    format!("{needed}{} found it in {often}", number::grouped(planning.rank.n))
+}
+
+fn spread(planning: &Planning, pilot: &Pilot) -> String {
+    if planning.asked.sd.is_some() {
+        return "spread: the standard deviation is the one given, not the pilot's".to_owned();
+    }
+    let Some(noisiest) = pilot.spreads.get(pilot.noisiest) else { return String::new() };
+    let ends = [noisiest.normal_upper, noisiest.basic_upper, noisiest.percentile_upper];
+    let ends: Vec<String> =
+        ends.into_iter().flatten().map(|end| found_amount(planning, end)).collect();
+    format!(
+        "spread: '{}', the noisiest of the pilot: {}, and at most {} by bootstrap (95 %: normal, basic, percentile {}), of which the largest is planned with",
+        noisiest.name,
+        found_amount(planning, noisiest.sd),
+        found_amount(planning, noisiest.upper()),
+        ends.join(", ")
+    )
+}
+
+fn saw(planning: &Planning, pilot: &Pilot) -> String {
+    let runs = runs_of(pilot.n as u64, planning.asked.kind);
+    let median = pilot.median.abs();
+    let relative = |delta: f64| {
+        if median > 0.0 { format!(" ({})", number::percent(delta / median)) } else { String::new() }
+    };
+    match pilot.could_see {
+        Some(delta) => format!(
+            "the pilot itself, {runs}, could see {}{}",
+            found_amount(planning, delta),
+            relative(delta)
+        ),
+        None => format!("the pilot itself, {runs}, could see nothing so surely"),
+    }
+}
+
+/// How long the plan takes at the pilot's pace.
+fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
+    let each = pilot.seconds_per_run?;
+    let subjects = if planning.asked.kind == Kind::OneSample { 1.0 } else { 2.0 };
+    let all = each * subjects * planning.rank.n as f64;
+    Some(format!(
+        "time: {}, at the {} that a run of the pilot took, pauses and all",
+        number::duration(all),
+        number::rough(each, &Unit::Second)
+    ))
+}
+
+/// What this machine makes of a plan without a pilot.
+fn here(planning: &Planning) -> Option<String> {
+    match &planning.here {
+        Here::NotAsked => None,
+        Here::NotCalibrated => Some(
+            "time: unknown; `assay calibrate` finds out which difference this machine can tell in a minute, a pilot how long a run takes"
+                .to_owned(),
+        ),
+        Here::Calibrated { at, in_a_minute, seconds } => Some(format!(
+            "time: about {} of `assay run A B` here, since this machine could tell {} in a minute when it was calibrated ({at})",
+            number::duration(*seconds),
+            number::percent(*in_a_minute)
+        )),
+    }
+}
