@@ -40,6 +40,8 @@ pub struct ImportOptions {
     pub unit: Option<String>,
     /// Name of the metric that the numbers are of.
     pub metric: Option<String>,
+    /// So many of the first observations of every series are left out; of what was taken in blocks, so many blocks.
+    pub skip: usize,
 }
 
 impl ImportOptions {
@@ -160,7 +162,9 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
         let part = read_one(input, &Context { options, label: &label, file: &file })?;
         parts.push(merge::Labelled { file, label, part });
     }
-    merge::merge(parts, options)
+    let mut samples = merge::merge(parts, options)?;
+    samples.skip_first(options.skip);
+    Ok(samples)
 }
 
 /// Reads one input from memory, for callers that have no file; messages call it `name`.
