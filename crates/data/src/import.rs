@@ -163,7 +163,20 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
         parts.push(merge::Labelled { file, label, part });
     }
     let mut samples = merge::merge(parts, options)?;
-    samples.skip_first(options.skip);
+    let skip = options.skip;
+    let counts = |samples: &Samples, subject| samples.count_outcomes(subject, |_| true);
+    let before: Vec<usize> = if skip > 0 {
+        (0..samples.subjects.len()).map(|subject| counts(&samples, subject)).collect()
+    } else {
+        Vec::new()
+    };
+    samples.skip_first(skip);
+    for (index, observations) in before.into_iter().enumerate() {
+        if observations > 0 && counts(&samples, index) == 0 {
+            let subject = samples.subjects[index].name.clone();
+            return Err(ImportError::NothingLeft { skip, subject, observations });
+        }
+    }
     Ok(samples)
 }
 

@@ -45,7 +45,12 @@ impl Samples {
         };
         let kept: Vec<usize> = (0..self.len()).filter(stays).collect();
         self.observations.keep(&kept);
+        // Blocks are counted from 0 again, or those that were left out would seem to be incomplete.
+        let before = u32::try_from(count).unwrap_or(NOWHERE);
+        let blocks = self.observations.block.0.iter_mut();
+        blocks.filter(|block| **block != NOWHERE).for_each(|block| *block -= before);
         self.inner.retain(|inner| inner.block as usize >= count);
+        self.inner.iter_mut().for_each(|inner| inner.block -= before);
         let message = match count {
             1 => "the first observation of every series was left out, as asked".to_owned(),
             n => format!("the first {n} observations of every series were left out, as asked"),
@@ -92,7 +97,8 @@ mod tests {
             samples.skip_first(3);
             assert_eq!((samples.values(0, 0), samples.values(1, 0)), (vec![30.0], vec![31.0]));
             assert_eq!(samples.complete_blocks(0).len(), usize::from(in_blocks));
-            assert!(samples.inner.iter().all(|inner| inner.block == 3));
+            assert!(samples.inner.iter().all(|inner| inner.block == 0));
+            assert!(samples.observations().all(|o| o.block.is_none_or(|block| block == 0)));
             assert!(samples.findings[0].message.contains("first 3 observations"));
         }
     }
