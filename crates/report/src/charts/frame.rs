@@ -111,7 +111,7 @@ impl Axis {
         let (low, high) = (self.low / factor, self.high / factor);
         let decimals = number::decimals_for((high - low) / PIXELS, 1);
         let known = low.is_finite() && high.is_finite();
-        known.then(|| Ruler { low, high, logarithmic: self.logarithmic, symbol, decimals })
+        known.then_some(Ruler { low, high, logarithmic: self.logarithmic, symbol, decimals })
     }
 
     /// Whether a value is on the axis.
