@@ -18,11 +18,15 @@ use assay_stats::{Interval, descriptive, signed_rank::SignedRankLaw};
 const POSITION_LEVEL: f64 = 0.001;
 /// A clock step beyond this share of the threshold is told.
 const COARSE_SHARE: f64 = 0.25;
+/// A drift is worth a warning from this share of the standard deviation on,
+const DRIFT_OF_SPREAD: f64 = 0.1;
+/// and from this share of the median.
+const DRIFT_OF_MEDIAN: f64 = 0.001;
 /// Values of which at most this share is distinct come in steps.
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 49] = [
+pub const CODES: [&str; 51] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
@@ -60,11 +64,13 @@ pub const CODES: [&str; 49] = [
     "NOT_POSITIVE",
     "NOT_SAVED",
     "NO_ASLR",
+    "PERIODIC",
     "POSITION",
     "RESUMED",
     "RESUMED_DIFFERENT",
     "SAMPLES_PROBLEM",
     "SHAPE",
+    "SKIPPED",
     "STEAL",
     "TIMEOUTS",
     "TOO_DEPENDENT",
@@ -283,6 +289,8 @@ pub fn series(
     if let Some(drift) = description.drift {
         let (severity, next) = if in_blocks {
             (Severity::Note, "nothing: blocks cancel it")
+        } else if !matters(drift, description) {
+            (Severity::Note, "nothing, unless so little matters to you")
         } else {
             (Severity::Warning, "measure longer before (--warmup), or in blocks: assay run A B")
         };
@@ -309,6 +317,13 @@ pub fn series(
         findings.push(dependence(name, description));
     }
     findings
+}
+
+/// Whether a drift is worth a warning: it moves the values by something beside their spread, and their median by something beside
+/// itself. Of many values every trifle is more than chance, and values around 10¹² that scatter by 1 may well drift by 1.
+fn matters(drift: f64, d: &Description) -> bool {
+    drift.abs() >= DRIFT_OF_SPREAD * d.standard_deviation
+        && drift.abs() >= DRIFT_OF_MEDIAN * d.median.abs()
 }
 
 /// How far something moved, as people read it: in per cent of where it was, or in units where that is not positive, prints as

@@ -6,6 +6,7 @@
 //! changes an interval.
 
 pub(crate) mod findings;
+pub mod page;
 pub mod simulation;
 
 use assay_stats::{autocorrelation, descriptive, dip};
@@ -140,11 +141,15 @@ pub enum Method {
     BrunnerMunzel,
     /// Differences within blocks as the verdict has it: signed ranks, groups where the difference wanders.
     Blocks,
+    /// Difference of two medians, order statistics.
+    QuantileP50,
+    /// Difference of two 90 % quantiles, order statistics.
+    QuantileP90,
 }
 
 impl Method {
     /// All methods with their names in the table and in JSON, in the order of the table.
-    pub const ALL: [(Method, &'static str); 30] = [
+    pub const ALL: [(Method, &'static str); 32] = [
         (Method::MeanT, "mean_t"),
         (Method::MeanWidened, "mean_widened"),
         (Method::MedianOrder, "median_order"),
@@ -175,6 +180,8 @@ impl Method {
         (Method::DeltaLog, "delta_log"),
         (Method::BrunnerMunzel, "brunner_munzel"),
         (Method::Blocks, "blocks"),
+        (Method::QuantileP50, "quantile_p50"),
+        (Method::QuantileP90, "quantile_p90"),
     ];
 
     /// The name in the table and in JSON.

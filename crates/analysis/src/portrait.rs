@@ -7,6 +7,7 @@
 
 mod course;
 mod findings;
+mod heaps;
 mod laws;
 mod numbers;
 mod outliers;
@@ -15,8 +16,10 @@ mod shape;
 mod stability;
 
 pub use assay_stats::independence::LjungBox;
+pub use assay_stats::periodic::Periodic;
 pub use assay_stats::steady_state::{Label as SteadyLabel, Part};
 pub use course::Slice;
+pub use heaps::Heap;
 pub use laws::{Law, LawKind, Tails};
 pub use numbers::{Descriptives, MedianInterval, Order, Tests};
 pub use outliers::Outliers;
@@ -33,7 +36,10 @@ use assay_data::samples::STEAL;
 use assay_data::{Better, Environment, Finding, Metric, Samples};
 use assay_stats::signed_rank::{self, SignedRankTest};
 use assay_stats::t_test::{self, TTest};
+use assay_stats::{descriptive, periodic};
 
+/// The chance of telling a rhythm in values that have none.
+const PERIODIC_LEVEL: f64 = 0.001;
 /// The levels at which intervals are always given.
 const LEVELS: [f64; 3] = [0.90, 0.95, 0.99];
 
@@ -106,6 +112,8 @@ pub struct Portrait {
     pub course: Vec<Slice>,
     /// Where the series changed, and whether it came to rest.
     pub stability: Stability,
+    /// Whether every so many values one differs.
+    pub periodic: Option<Periodic>,
     /// The signed-rank test about zero, and the median of all Walsh averages, where all was asked for.
     pub signed_rank: Option<(SignedRankTest, f64)>,
     /// The bootstrap of mean, standard deviation and median, where all was asked for.
@@ -118,6 +126,10 @@ pub struct Portrait {
     pub outliers: Outliers,
     /// How many different values there are.
     pub distinct: usize,
+    /// The different values with their counts, where they are up to twelve, of at least 20 values.
+    pub heaps: Vec<Heap>,
+    /// Whether all values are multiples of the smallest step between them.
+    pub multiples: bool,
     /// Share of the values that are equal to the commonest.
     pub commonest_share: f64,
     /// What the checks found, most serious first.
@@ -188,6 +200,23 @@ pub fn of_samples_telling(
     })
 }
 
+/// Draws one metric of some subjects, as a page about their comparison shows them; those without values are left out. O(n log n) a
+/// series.
+pub fn of_subjects(
+    samples: &Samples,
+    subjects: impl IntoIterator<Item = usize>,
+    metric: usize,
+    options: &Options,
+) -> Vec<Portrait> {
+    let Some(measured) = samples.metrics.get(metric) else { return Vec::new() };
+    let of = |subject: usize| {
+        let name = &samples.subjects.get(subject)?.name;
+        let drawn = Portrait::of(name, measured, &samples.values(subject, metric), options)?;
+        Some(drawn.with_levels(nesting::of(samples, subject, metric)))
+    };
+    subjects.into_iter().filter_map(of).collect()
+}
+
 fn chosen(samples: &Samples, options: &Options) -> Result<Vec<usize>, AnalysisError> {
     let planned = samples.plan.as_ref().map(|plan| plan.primary.as_str());
     let primary = match &options.primary {
@@ -239,6 +268,7 @@ impl Portrait {
         if options.all {
             tell("resampling");
         }
+        let distinct = 1 + sorted.windows(2).filter(|pair| pair[0] < pair[1]).count();
         let mut portrait = Self {
             name: name.to_owned(),
             metric: metric.clone(),
@@ -250,6 +280,7 @@ impl Portrait {
             modes: shape::modes(&sorted, &shape, tests.dip),
             course: course::of(values),
             stability,
+            periodic: periodic::periodic(values, PERIODIC_LEVEL),
             signed_rank: options
                 .all
                 .then(|| (SignedRankTest::of(values), signed_rank::pseudo_median(&sorted))),
@@ -263,7 +294,11 @@ impl Portrait {
             commonest_share: sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0)
                 as f64
                 / sorted.len() as f64,
-            distinct: 1 + sorted.windows(2).filter(|pair| pair[0] < pair[1]).count(),
+            distinct,
+            heaps: heaps::of(&sorted, distinct),
+            multiples: description
+                .clock_step
+                .is_some_and(|step| heaps::are_multiples(&sorted, step)),
             findings: Vec::new(),
             description,
             descriptives,

@@ -108,3 +108,19 @@ fn a_steady_series_is_rarely_said_to_change_even_with_stalls() {
         assert!(share("CHANGE_POINT", n, step) >= 95.0, "{n} values");
     }
 }
+
+#[test]
+fn a_rhythm_is_rarely_heard_where_there_is_none() {
+    for n in [60, 300] {
+        let stall = |u: f64| if u < 0.02 { 3.0 } else { 0.0 };
+        for (name, found) in [
+            ("normal", share("PERIODIC", n, |z, _, _| 1.0 + 0.02 * z)),
+            ("stalls", share("PERIODIC", n, |z, u, _| (0.5 * z).exp() + stall(u))),
+            ("steps", share("PERIODIC", n, |z, _, _| (100.0 + z).round())),
+        ] {
+            assert!(found <= 1.0, "{name}, {n} values: {found} %");
+        }
+    }
+    let tick = |z: f64, _, place| 100.0 + 5.0 * z + if place % 10 == 9 { 10.0 } else { 0.0 };
+    assert!(share("PERIODIC", 600, tick) >= 95.0);
+}

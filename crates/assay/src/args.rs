@@ -90,6 +90,10 @@ pub(crate) struct ReadingArgs {
     /// What the numbers are called [default: value, or the column's name]
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
+
+    /// Leave the first observations of every series out (of a run, its first blocks): a warm-up
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
+    pub skip: usize,
 }
 
 impl ReadingArgs {
@@ -101,6 +105,7 @@ impl ReadingArgs {
             column: self.column,
             unit: self.unit.clone(),
             metric: self.metric.clone(),
+            skip: self.skip,
         }
     }
 }

@@ -164,6 +164,46 @@ fn a_description_has_a_page_that_compares_nobody() {
     assert!(!page.contains("NOT_INTERLEAVED") && directory.path().join("p/box.png").is_file());
 }
 
+#[test]
+fn a_comparison_has_a_page_that_shows_each_side_by_itself_too() {
+    let directory = recordings(60);
+    let path = directory.path();
+    let rows = |page: &Path| {
+        let page = fs::read_to_string(page).unwrap();
+        let (_, section) = page.split_once("<h2>What the values show</h2>").expect("the section");
+        section.split_once("</section>").unwrap().0.to_owned()
+    };
+    let compared = rows(&with_report(path));
+    for part in ["<h3>old</h3>", "<h3>new</h3>", "over time", "dependence", "lognormal", " ms"] {
+        assert!(compared.contains(part), "{part}: {compared}");
+    }
+    // It says the same as the page of a description.
+    let run =
+        assay(path, &["describe", "--unit", "ms", "old.txt", "new.txt", "--report", "alone.html"]);
+    assert!(run.status.success());
+    assert_eq!(compared, rows(&path.join("alone.html")));
+}
+
+#[test]
+fn what_is_skipped_is_left_out_of_the_numbers_and_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let value = |i: u32| if i < 30 { 20.0 } else { 10.0 + f64::from(i * 7919 % 1009) / 1009.0 };
+    let text: String = (0..200).map(|i| format!("{}\n", value(i))).collect();
+    fs::write(path.join("warm.txt"), text).unwrap();
+    let said =
+        |arguments: &[&str]| String::from_utf8_lossy(&assay(path, arguments).stdout).into_owned();
+    assert!(said(&["describe", "warm.txt"]).contains("--skip 30"));
+    let steady = said(&["describe", "warm.txt", "--skip", "30"]);
+    assert!(steady.contains("170 values") && !steady.contains("warmed up"), "{steady}");
+    assert!(steady.contains("first 30 observations of every series were left out"), "{steady}");
+    let compared = said(&["compare", "warm.txt", "warm.txt", "--skip", "30"]);
+    assert!(compared.contains("first 30 observations of every series were left out"), "{compared}");
+    let none = assay(path, &["describe", "warm.txt", "--skip", "200"]);
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(none.status.code() == Some(2) && said.contains("leaves nothing of warm"), "{said}");
+}
+
 /// The browser, where there is one.
 fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -231,6 +271,22 @@ fn the_page_opens_in_a_browser_without_errors_and_the_net() {
         "the script did not run"
     );
     assert!(dom.matches("<svg").count() >= 9);
+}
+
+#[test]
+fn whoever_points_into_a_plot_is_told_the_value_there() {
+    let Some(browser) = chromium() else { return };
+    let directory = recordings(60);
+    let page = with_report(directory.path());
+    let pointing = "<script>addEventListener('load',function(){var s=document.querySelector('#plot-ecdf svg'),b=s.getBoundingClientRect();\
+         s.dispatchEvent(new PointerEvent('pointermove',{clientX:b.left+b.width/2,clientY:b.top+b.height/2,bubbles:true}));\
+         document.body.setAttribute('data-told',document.querySelector('.at').hidden?'':document.querySelector('.at').textContent)})</script>";
+    let text = fs::read_to_string(&page).unwrap().replace("</body>", &format!("{pointing}</body>"));
+    fs::write(&page, text).unwrap();
+    let (dom, said) = browsed(&browser, directory.path(), &["--dump-dom"], &page);
+    assert!(!said.contains("CONSOLE"), "{said}");
+    let told = dom.split("data-told=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(told.contains(" ms · ") && told.ends_with('%'), "{told}");
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub struct ImportOptions {
     pub unit: Option<String>,
     /// Name of the metric that the numbers are of.
     pub metric: Option<String>,
+    /// So many of the first observations of every series are left out; of what was taken in blocks, so many blocks.
+    pub skip: usize,
 }
 
 impl ImportOptions {
@@ -160,7 +162,22 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
         let part = read_one(input, &Context { options, label: &label, file: &file })?;
         parts.push(merge::Labelled { file, label, part });
     }
-    merge::merge(parts, options)
+    let mut samples = merge::merge(parts, options)?;
+    let skip = options.skip;
+    let counts = |samples: &Samples, subject| samples.count_outcomes(subject, |_| true);
+    let before: Vec<usize> = if skip > 0 {
+        (0..samples.subjects.len()).map(|subject| counts(&samples, subject)).collect()
+    } else {
+        Vec::new()
+    };
+    samples.skip_first(skip);
+    for (index, observations) in before.into_iter().enumerate() {
+        if observations > 0 && counts(&samples, index) == 0 {
+            let subject = samples.subjects[index].name.clone();
+            return Err(ImportError::NothingLeft { skip, subject, observations });
+        }
+    }
+    Ok(samples)
 }
 
 /// Reads one input from memory, for callers that have no file; messages call it `name`.

@@ -11,6 +11,7 @@ use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 mod anonymous;
+mod skip;
 
 /// Which direction of a metric is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -131,14 +131,14 @@ fn pair(tests: &PairTests, metric: &Metric, confidence: f64) -> Vec<Row> {
         "Mann-Whitney",
         tests.mann_whitney.as_ref().map_err(|missing| *missing).map(|m| {
             let best = m.exact.unwrap_or(m.asymptotic).two;
-            [statistic("U", m.u.0), p(best), shift]
+            [ranked("U", m.u.0), p(best), shift]
         }),
     );
     put(
         "signed ranks",
         tests.wilcoxon_signed_rank.as_ref().map_err(|missing| *missing).map(|ranks| {
             let best = ranks.exact.as_ref().map_or(ranks.asymptotic, |exact| exact.p).two;
-            [statistic("V", ranks.v), p(best), within(&ranks.asymptotic_ci, &metric.unit)]
+            [ranked("V", ranks.v), p(best), within(&ranks.asymptotic_ci, &metric.unit)]
         }),
     );
     put(
@@ -228,6 +228,15 @@ fn ends(interval: Option<Interval>, unit: &Unit) -> String {
 
 fn statistic(symbol: &str, value: f64) -> String {
     format!("{symbol} {}", short(value))
+}
+
+/// A sum of ranks, which is a whole number or a half: told whole, so that it can be looked up in R's answer.
+fn ranked(symbol: &str, sum: f64) -> String {
+    if sum.is_finite() && sum.abs() < 1e15 && (2.0 * sum).fract() == 0.0 {
+        format!("{symbol} {:.*}", usize::from(sum.fract() != 0.0), sum)
+    } else {
+        statistic(symbol, sum)
+    }
 }
 
 /// Four significant digits, without a scale.

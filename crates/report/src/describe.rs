@@ -10,7 +10,7 @@ mod words;
 
 use crate::label::label;
 use crate::layout::{Page, STICKY, Tone};
-use crate::names::fitted;
+use crate::names::{fitted, width};
 use crate::number::{self, Column};
 use crate::terminal::Screen;
 use assay_analysis::portrait::{Law, LawKind, Portrait, Portraits};
@@ -22,6 +22,8 @@ const CORRELOGRAM_FROM: usize = 10;
 const LAWS_FROM: usize = 8;
 /// Fewer values have no pictures but their box: they are listed.
 const PICTURES_FROM: usize = 10;
+/// The longest bar of a table of values.
+const WIDEST_BAR: usize = 40;
 /// Fewer values have no box either.
 const BOX_FROM: usize = 3;
 
@@ -71,8 +73,13 @@ fn draw(page: &mut Page, p: &Portrait, name: &str) {
             pictures::axis(page, p, &column);
         }
         if n >= PICTURES_FROM {
-            head(page, "share of values up to there");
-            pictures::ecdf(page, p);
+            if p.heaps.is_empty() {
+                head(page, "share of values up to there");
+                pictures::ecdf(page, p);
+            } else {
+                head(page, "the different values");
+                heaps(page, p, &column);
+            }
             head(page, "over time");
             pictures::course(page, p, &column);
             say(page, words::course(p, &column));
@@ -165,6 +172,23 @@ fn numbers(page: &mut Page, p: &Portrait, column: &Column) {
     }
 }
 
+/// A line for every different value with its share, a bar, and how often it came.
+fn heaps(page: &mut Page, p: &Portrait, column: &Column) {
+    let rows = words::heap_rows(p, column);
+    let widest = |cell: usize| rows.iter().map(|row| width(&row[cell])).max().unwrap_or(0);
+    let (value, share, count) = (widest(0), widest(1), widest(2));
+    let most = p.heaps.iter().map(|heap| heap.count).max().unwrap_or(1) as f64;
+    let room = page.width().saturating_sub(value + share + count + 8).min(WIDEST_BAR);
+    let bar = if page.unicode() { "█" } else { "#" };
+    for ([told, part, times], heap) in rows.iter().zip(&p.heaps) {
+        let long = (heap.count as f64 / most * room as f64).round() as usize;
+        let [told, part, times] = [(told, value), (part, share), (times, count)]
+            .map(|(cell, wide)| format!("{}{cell}", " ".repeat(wide - width(cell))));
+        let text = format!("  {told}  {part}  {times}  {}", bar.repeat(long));
+        page.line(&vec![(Tone::Plain, page.spelled(&text))]);
+    }
+}
+
 /// The fitted laws, the best first.
 fn laws(page: &mut Page, p: &Portrait, column: &Column) {
     if p.laws.is_empty() {
@@ -173,8 +197,8 @@ fn laws(page: &mut Page, p: &Portrait, column: &Column) {
     head(page, "laws fitted, and how many values each puts on the wrong side where it fits worst");
     for law in laws_by_fit(p) {
         let (with, wrong) = law_told(&law, column);
-        let text = page.spelled(&format!("  {:<12}{wrong:>7}   {with}", law.kind.word()));
-        page.line(&vec![(Tone::Plain, text)]);
+        let text = format!("  {:<12}{wrong:>7}   {with}", law.kind.word());
+        page.paragraph(4, &[(Tone::Plain, text)]);
     }
     say(page, words::tails(p));
 }
@@ -190,14 +214,14 @@ fn laws_by_fit(p: &Portrait) -> Vec<Law> {
 fn law_told(law: &Law, column: &Column) -> (String, String) {
     let with = match law.kind {
         LawKind::Normal => {
-            format!("mean {}, sd {}", column.number(law.mean), column.number(law.sd))
+            format!("mean {}, sd {}", column.with_unit(law.mean), column.with_unit(law.sd))
         }
         LawKind::Lognormal => format!(
             "median {}, spread × {}",
-            column.number(law.mean.exp()),
+            column.with_unit(law.mean.exp()),
             number::fixed(law.sd.exp(), 2)
         ),
-        LawKind::Exponential => format!("mean {}", column.number(law.mean)),
+        LawKind::Exponential => format!("mean {}", column.with_unit(law.mean)),
     };
     (with, number::percent(law.distance))
 }
@@ -209,11 +233,16 @@ fn findings<'a>(page: &mut Page, findings: impl Iterator<Item = &'a Finding>) {
             Severity::Warning | Severity::Serious => ("warning: ", Tone::Unsure),
         };
         page.paragraph(
-            word.len(),
+            hanging(page, word.len()),
             &[(tone, word.to_owned()), (Tone::Plain, finding.message.clone())],
         );
         if let Some(next) = &finding.next_step {
-            page.paragraph(8, &[(Tone::Quiet, format!("  hint: {next}"))]);
+            page.paragraph(hanging(page, 8), &[(Tone::Quiet, format!("  hint: {next}"))]);
         }
     }
+}
+
+/// How far lines after the first hang under their beginning: below its text where there is room for that, else a little.
+fn hanging(page: &Page, begin: usize) -> usize {
+    if begin <= page.width() / 8 { begin } else { 4 }
 }

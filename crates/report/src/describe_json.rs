@@ -8,7 +8,9 @@ use crate::json_values::{coverage, list, number, optional};
 use assay_analysis::Interval;
 use assay_analysis::coverage::{Method, speaks_for};
 use assay_analysis::levels::Nested;
-use assay_analysis::portrait::{Descriptives, MedianInterval, Portrait, Portraits, levels};
+use assay_analysis::portrait::{
+    Descriptives, Heap, MedianInterval, Periodic, Portrait, Portraits, levels,
+};
 use assay_data::Finding;
 use serde_json::{Map, Value, json};
 
@@ -89,6 +91,9 @@ fn series(p: &Portrait, confidence: f64) -> Value {
     put("levels", p.levels.as_ref().map_or(Value::Null, |found| levels_of(found, confidence)));
     put("outliers", outliers(p));
     put("distinct", json!(p.distinct));
+    let n = d.n as f64;
+    let heap = |h: &Heap| json!({"value": number(h.value), "count": h.count, "share": number(h.count as f64 / n)});
+    put("heaps", list(&p.heaps, heap));
     put("clock_step", optional(d.clock_step));
     put("autocorrelation_time", number(d.autocorrelation_time));
     put("effective_sample_size", number(d.effective()));
@@ -96,6 +101,8 @@ fn series(p: &Portrait, confidence: f64) -> Value {
     put("drift", optional(d.drift));
     put("change_points", changes(p));
     put("steady_state", steady_state(p));
+    let tick = |f: Periodic| json!({"period": f.period, "first": f.first, "excess": number(f.excess), "z": number(f.z), "values": f.values});
+    put("periodic", p.periodic.map_or(Value::Null, tick));
     put(
         "histogram",
         json!({

@@ -208,6 +208,10 @@ fn headline(chain: &ChainOnPage) -> Claim {
     Claim { tone, claim: chain.claim.clone(), sureness: String::new() }
 }
 
+/// What only a portrait finds: about a series by itself, which says nothing against a comparison in blocks.
+const OF_ONE_SERIES: [&str; 6] =
+    ["CHANGE_POINT", "LEVELS_IGNORED", "MULTIMODAL", "NOT_NORMAL", "PERIODIC", "WARM_UP"];
+
 /// The findings of the analysis, and those of portraits that it has not.
 fn findings(analysis: &Analysis, chains: &[Protocol], portraits: &[Portrait]) -> Vec<Noted> {
     let severity = |severity| match severity {
@@ -220,9 +224,12 @@ fn findings(analysis: &Analysis, chains: &[Protocol], portraits: &[Portrait]) ->
     let rest = analysis.findings.iter().filter(|f| !said(f));
     // A portrait knows more of its series than the analysis, and says what explains what; what it has left out is not told here.
     let about = |f: &Finding, name: &str| f.subject.as_deref() == Some(name);
-    let drawn = |f: &&Finding| !portraits.iter().any(|p| about(f, &p.name));
+    // Of a comparison the analysis knows more: what drifts in blocks, for one, cancels.
+    let alone = analysis.comparisons.is_empty();
+    let drawn = |f: &&Finding| !(alone && portraits.iter().any(|p| about(f, &p.name)));
     let mut rest: Vec<&Finding> = rest.filter(drawn).collect();
-    rest.extend(portraits.iter().flat_map(|p| &p.findings));
+    let own = portraits.iter().flat_map(|p| &p.findings);
+    rest.extend(own.filter(|f| alone || OF_ONE_SERIES.contains(&f.code.as_str())));
     rest.sort_by_key(|f| std::cmp::Reverse(f.severity));
     let told = rest.into_iter().map(|f| Noted {
         severity: severity(f.severity),

@@ -55,7 +55,7 @@ impl Column {
             .iter()
             .map(|h| h / scale.factor)
             // Narrower intervals are the rounding of the arithmetic.
-            .filter(|h| h.is_finite() && *h > 1e-13 * largest)
+            .filter(|h| h.is_finite() && *h > 1e-15 * largest)
             .fold(f64::INFINITY, f64::min);
         let plain_digits = if *unit == Unit::Byte { 3 } else { 4 };
         // Values that scatter little about a large one have their digits far behind.
@@ -106,6 +106,22 @@ impl Column {
     #[must_use]
     pub fn with_decimals(self, decimals: usize) -> Self {
         Self { decimals, ..self }
+    }
+
+    /// The same column with the fewest decimals that tell these values whole, up to three more than it has; as it is where that
+    /// needs more. For values that are few and stand for themselves.
+    #[must_use]
+    pub fn exact(self, values: &[f64]) -> Self {
+        let whole = |decimals: usize| {
+            let step = 10f64.powi(decimals as i32);
+            values.iter().map(|v| v / self.factor * step).all(|v| {
+                v.abs() < 1e15 && (v - v.round()).abs() <= 1e-9 * v.abs().max(f64::MIN_POSITIVE)
+            })
+        };
+        match (0..=self.decimals + 3).find(|decimals| whole(*decimals)) {
+            Some(decimals) => self.with_decimals(decimals),
+            None => self,
+        }
     }
 
     /// The same column with a decimal less, for what changes while one looks.
@@ -461,6 +477,8 @@ mod tests {
     fn small_differences_of_large_values_and_tiny_plain_numbers_keep_their_digits() {
         let far = Column::new(&Unit::One, &[1e12 + 3.25], &[0.5]);
         assert_eq!(far.with_unit(1e12 + 3.25), "1000.00000000325G");
+        let narrow = Column::new(&Unit::One, &[1e12 + 0.5], &[0.09]);
+        assert_eq!(narrow.with_unit(1e12 + 0.5), "1000.00000000050G");
         let tiny = Column::new(&Unit::One, &[2e-10], &[]);
         assert_eq!(tiny.with_unit(2.04e-10), "2.0e-10");
         assert_eq!(tiny.with_unit(0.0), "0.000000000");
@@ -474,6 +492,19 @@ mod tests {
         assert_eq!(shown, told);
         assert_eq!(p_value(-11_110.2), "p < 1e-300 (log10 p = -11110.2)");
         assert_eq!([-11_110.2, -20.0, f64::NAN].map(p_alone), ["< 1e-300", "1.0e-20", "?"]);
+    }
+
+    #[test]
+    fn values_that_stand_for_themselves_are_told_whole_where_few_digits_do() {
+        let told = |values: &[f64]| {
+            let column = Column::new(&Unit::Second, values, &[0.5]).exact(values);
+            values.iter().map(|v| column.number(*v)).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[3.0, 4.0, 5.0]), ["3", "4", "5"]);
+        assert_eq!(told(&[1.25, 3.5]), ["1.25", "3.50"]);
+        // A third has no end: its digits stay those that were supported.
+        let column = Column::new(&Unit::One, &[1.0 / 3.0], &[0.05]);
+        assert_eq!(column.clone().exact(&[1.0 / 3.0]), column);
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub mod normal;
 pub mod normality;
 pub mod order;
 mod p_values;
+pub mod periodic;
 pub mod power;
 pub mod power_t;
 pub mod proportion;

@@ -10,7 +10,8 @@ use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::{self, SignedRankLaw, SignedRankTest};
 use assay_stats::{
-    Interval, autocorrelation, dependent, descriptive, groups, normal, order, t_test, two_sample,
+    Interval, autocorrelation, dependent, descriptive, groups, normal, order, quantile_difference,
+    t_test, two_sample,
 };
 
 /// Seed of the table.
@@ -23,7 +24,7 @@ const RESAMPLES: usize = 999;
 const BLOCK_RESAMPLES: usize = 299;
 
 /// Methods that share their work.
-pub const GROUPS: [&[Method]; 18] = [
+pub const GROUPS: [&[Method]; 19] = [
     &[Method::MeanT],
     &[Method::MeanWidened],
     &[Method::MedianOrder, Method::MedianWidened],
@@ -57,6 +58,7 @@ pub const GROUPS: [&[Method]; 18] = [
     &[Method::Fieller, Method::DeltaLog],
     &[Method::BrunnerMunzel],
     &[Method::Blocks],
+    &[Method::QuantileP50, Method::QuantileP90],
 ];
 
 /// What a cell came to.
@@ -167,6 +169,10 @@ fn intervals(
                     Some(_) => paired::cover_groups(found, &differences, level),
                     None => Some(found),
                 }
+            }
+            Method::QuantileP50 | Method::QuantileP90 => {
+                let share = if *method == Method::QuantileP50 { 0.5 } else { 0.9 };
+                quantile_difference::quantile_differences(x, y, &[share], NOMINAL).first()?.interval
             }
             // Bootstraps come in groups of four, above.
             _ => None,
@@ -301,7 +307,9 @@ impl Truth {
             | Method::Recordings
             | Method::Welch
             | Method::PooledT
-            | Method::Blocks => 0.0,
+            | Method::Blocks
+            | Method::QuantileP50
+            | Method::QuantileP90 => 0.0,
             Method::Fieller | Method::DeltaLog => 1.0,
             Method::BrunnerMunzel => 0.5,
         }

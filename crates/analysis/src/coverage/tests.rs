@@ -23,6 +23,12 @@ fn the_table_has_a_line_for_every_method_and_kind() {
 }
 
 #[test]
+fn the_committed_page_is_what_the_generator_makes_of_the_table() {
+    let committed = include_str!("../../../../docs/concepts/interval-coverage.md");
+    assert!(page::page(TABLE) == committed, "run the generator again: make coverage");
+}
+
+#[test]
 fn a_few_cells_come_out_as_in_the_table() {
     for (group, kind, n) in [
         (&[Method::MeanT][..], Kind::Lognormal, 20),
@@ -30,6 +36,7 @@ fn a_few_cells_come_out_as_in_the_table() {
         (&[Method::Blocks], Kind::Ties, 20),
         (&[Method::Recordings], Kind::Bimodal, 20),
         (&[Method::BrunnerMunzel], Kind::HeavyTail, 5),
+        (&[Method::QuantileP50, Method::QuantileP90], Kind::Lognormal, 100),
     ] {
         let found = cells(group, kind, n, simulation::EXPERIMENTS);
         for (method, cell) in group.iter().zip(found) {

@@ -1,7 +1,7 @@
 //! What a portrait finds: by how much something matters, never by its p-value alone.
 
 use super::laws::LawKind;
-use super::{Portrait, shape};
+use super::{Periodic, Portrait, heaps, shape};
 use crate::checks;
 use crate::coverage;
 use crate::describe::SubjectSummary;
@@ -9,8 +9,14 @@ use crate::unpaired;
 use assay_data::{Finding, Severity, Unit};
 use assay_stats::steady_state::Label;
 
-/// A step beyond this share of the median hides differences that people ask about.
+/// A clock's step beyond this share of the median hides differences that people ask about,
 const COARSE_SHARE: f64 = 0.0025;
+/// and any step beyond this share of the spread is most of what is seen of it.
+const COARSE_SPREAD: f64 = 0.5;
+/// A rhythm matters where its ticks are off by this share of the spread of the values,
+const TICK_SPREAD: f64 = 0.25;
+/// or of their median.
+const TICK_SHARE: f64 = 0.01;
 /// A normal law is called wrong where it puts more than this share of the values on the wrong side,
 const NORMAL_DISTANCE: f64 = 0.05;
 /// or where the skewness or the excess kurtosis is larger than these,
@@ -26,6 +32,7 @@ pub(super) fn of(portrait: &Portrait) -> Vec<Finding> {
     found.extend(too_few(portrait));
     found.extend(too_dependent(portrait));
     found.extend(changes(portrait));
+    found.extend(periodic(portrait));
     found.extend(multimodal(portrait));
     found.extend(coarse(portrait));
     found.extend(not_normal(portrait));
@@ -140,7 +147,7 @@ fn changes(portrait: &Portrait) -> Option<Finding> {
                 ),
             )
             .next(format!(
-                "measure longer before (--warmup), or leave the first {} values out of the file",
+                "measure longer before (--warmup), or describe the steady part alone: --skip {}",
                 last.start
             )),
         ),
@@ -182,23 +189,79 @@ fn multimodal(portrait: &Portrait) -> Option<Finding> {
     ))
 }
 
+/// Every so many values one that differs; only where it is off by something that matters.
+fn periodic(portrait: &Portrait) -> Option<Finding> {
+    let found = portrait.periodic?;
+    let d = &portrait.description;
+    let spread = heaps::spread(d.standard_deviation, portrait.descriptives.iqr);
+    let size = found.excess.abs();
+    if size < TICK_SPREAD * spread && size < TICK_SHARE * d.median.abs() {
+        return None;
+    }
+    let Periodic { period, first, .. } = found;
+    let every = match period {
+        2 => "every second value".to_owned(),
+        3 => "every third value".to_owned(),
+        n => format!("every {n} values one"),
+    };
+    let message = format!(
+        "{every} of {} differs by {}: values {}, {}, {}, ...",
+        portrait.name,
+        checks::moved(found.excess, d.median, &portrait.metric.unit),
+        first + 1,
+        first + period + 1,
+        first + 2 * period + 1
+    );
+    Some(
+        Finding::new("PERIODIC", Severity::Warning, message)
+            .about(&portrait.name)
+            .with("period", period as f64)
+            .with("first", first as f64)
+            .with("excess", found.excess)
+            .with("z", found.z)
+            .next("look for what comes back so regularly: a timer, garbage collection, a buffer that is flushed; if it belongs to the work, let every observation cover whole periods of it"),
+    )
+}
+
 fn coarse(portrait: &Portrait) -> Option<Finding> {
     let d = &portrait.description;
     let step = d.clock_step?;
     let stepped = portrait.distinct as f64 <= shape::STEPPED_BELOW * d.n as f64;
-    let matters = step > COARSE_SHARE * d.median.abs() && portrait.metric.unit == Unit::Second;
-    (stepped && matters).then(|| {
-        let message = format!(
+    let spread = heaps::spread(d.standard_deviation, portrait.descriptives.iqr);
+    let is_time = portrait.metric.unit == Unit::Second;
+    let of_median = is_time && step > COARSE_SHARE * d.median.abs();
+    let of_spread = portrait.multiples && step > COARSE_SPREAD * spread;
+    if !(stepped && (of_median || of_spread)) {
+        return None;
+    }
+    let message = if of_median {
+        format!(
             "{} comes in steps of {:.2} % of its median; smaller differences can't be seen in single values",
             portrait.metric.name,
             step / d.median.abs() * 100.0
-        );
-        Finding::new("COARSE_CLOCK", Severity::Warning, message)
+        )
+    } else {
+        format!(
+            "all values of {} are multiples of a step as large as {:.1} times their spread; smaller differences can't be seen in single values",
+            portrait.metric.name,
+            step / spread
+        )
+    };
+    let next = if is_time {
+        "measure with a finer clock, or more work per run"
+    } else {
+        "if they were rounded, keep more digits; if they are times, measure with a finer clock; of counts, compare shares or sums instead of single values"
+    };
+    // Whole numbers are mostly counts, which can't be finer.
+    let counts = !is_time && step == 1.0;
+    let severity = if counts { Severity::Note } else { Severity::Warning };
+    Some(
+        Finding::new("COARSE_CLOCK", severity, message)
             .about(&portrait.name)
             .with("step", step)
             .with("distinct", portrait.distinct as f64)
-            .next("measure with a finer clock, or more work per run")
-    })
+            .next(next),
+    )
 }
 
 fn not_normal(portrait: &Portrait) -> Option<Finding> {

@@ -1,7 +1,7 @@
 //! What a portrait shows of series whose shape is known.
 
 use super::*;
-use assay_data::Unit;
+use assay_data::{Severity, Unit};
 
 fn noise(seed: u32, n: u32) -> Vec<f64> {
     let mut state = u64::from(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -146,4 +146,54 @@ fn everything_is_finite_or_none_for_values_of_any_size() {
         let found = Portrait::of("it", &Metric::wall(), &values, &options).expect("values");
         assert!(found.description.median.is_finite() && found.modes.len() <= 3, "{scale}");
     }
+}
+
+#[test]
+fn few_different_values_are_told_one_by_one_and_as_multiples_of_a_step() {
+    let values: Vec<f64> = noise(8, 100).iter().map(|z| (20.0 + z).round() * 0.5).collect();
+    let plain = Metric::lower("value", Unit::One);
+    let found = Portrait::of("it", &plain, &values, &Options::default()).expect("values");
+    assert_eq!(found.heaps.len(), found.distinct);
+    assert_eq!(found.heaps.iter().map(|heap| heap.count).sum::<usize>(), 100);
+    let coarse = found.findings.iter().find(|f| f.code == "COARSE_CLOCK").expect("a step");
+    assert_eq!(coarse.severity, Severity::Warning, "{coarse:?}");
+    // Whole numbers are mostly counts: no reason to worry.
+    let counts: Vec<f64> = values.iter().map(|v| v * 2.0).collect();
+    let found = Portrait::of("it", &plain, &counts, &Options::default()).expect("values");
+    assert!(
+        found.findings.iter().any(|f| f.code == "COARSE_CLOCK" && f.severity == Severity::Note)
+    );
+    // A step that is fine against the spread is nobody's business.
+    let fine: Vec<f64> = noise(8, 100).iter().map(|z| (200.0 + 10.0 * z).round() * 0.5).collect();
+    let found = Portrait::of("it", &plain, &fine, &Options::default()).expect("values");
+    assert!(!codes(&found).contains(&"COARSE_CLOCK") && found.heaps.is_empty());
+}
+
+#[test]
+fn a_drift_warns_where_it_is_large_beside_the_spread_and_the_median() {
+    let drifting = |offset: f64, by: f64| -> Option<Severity> {
+        let values: Vec<f64> = noise(6, 400)
+            .iter()
+            .enumerate()
+            .map(|(i, z)| offset + z + by * i as f64 / 400.0)
+            .collect();
+        let plain = Metric::lower("value", Unit::One);
+        let found = Portrait::of("it", &plain, &values, &Options::default()).expect("values");
+        found.findings.iter().find(|f| f.code == "DRIFT").map(|f| f.severity)
+    };
+    assert_eq!(drifting(1000.0, 3.0), Some(Severity::Warning));
+    assert_eq!(drifting(1e12, 3.0), Some(Severity::Note));
+    assert_eq!(drifting(1e12, 0.0), None);
+}
+
+#[test]
+fn a_tick_is_told_with_its_places() {
+    let tick = |i: usize| if i % 10 == 4 { 0.05 } else { 0.0 };
+    let values = noise(2, 600).into_iter().enumerate().map(|(i, z)| 1.0 + 0.02 * z + tick(i));
+    let found = portrait(&values.collect::<Vec<f64>>());
+    let told = found.findings.iter().find(|f| f.code == "PERIODIC").expect("a tick");
+    assert!(
+        told.message.contains("every 10 values") && told.message.contains("5, 15, 25"),
+        "{told:?}"
+    );
 }

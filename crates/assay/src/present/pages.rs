@@ -8,7 +8,7 @@ use crate::{output, present, whole_file};
 use anyhow::Context;
 use assay_analysis::Analysis;
 use assay_analysis::figures::{Figures, with_protocol};
-use assay_analysis::portrait::Portrait;
+use assay_analysis::portrait::{self, Options, Portrait};
 use assay_analysis::protocol::Protocol;
 use assay_data::Samples;
 use assay_report::charts::{self, png, svg};
@@ -74,6 +74,9 @@ pub(crate) fn write(
         let command = present::argv();
         let (figures, data, command) = (&figures, &data, &command);
         let Beside { protocol, portraits } = beside;
+        let drawn =
+            if portraits.is_empty() { alone(analysis, samples, figures) } else { Vec::new() };
+        let portraits = if portraits.is_empty() { &drawn } else { portraits };
         let material = Material { analysis, figures, data, meta, command, protocol, portraits };
         html::render(material)
             .map_err(anyhow::Error::from)
@@ -92,6 +95,13 @@ pub(crate) fn write(
         output::say(&format!("report: {}", path.display()));
     }
     written.into_iter().chain(drawn).collect()
+}
+
+/// The series of a comparison by themselves: those that the page draws.
+fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<Portrait> {
+    let options = Options { confidence: analysis.plan.confidence, ..Options::default() };
+    let shown = figures.subjects.iter().map(|s| s.subject);
+    portrait::of_subjects(samples, shown, analysis.primary, &options)
 }
 
 fn write_plots(figures: &Figures, directory: &Path) -> anyhow::Result<()> {

@@ -92,6 +92,18 @@ pub enum ImportError {
         /// A unit that could be meant.
         example: String,
     },
+    /// So much was to be left out that nothing remains of a series.
+    #[error(
+        "`--skip {skip}` leaves nothing of {subject}, which has {observations} observations; skip fewer"
+    )]
+    NothingLeft {
+        /// How many were to be left out.
+        skip: usize,
+        /// The subject.
+        subject: String,
+        /// How many observations it has.
+        observations: usize,
+    },
     /// No metric is common to all files.
     #[error(
         "no metric is in all files ({sides}); name the metric of bare numbers with `--metric NAME`"

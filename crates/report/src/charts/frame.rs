@@ -2,8 +2,8 @@
 //!
 //! The vertical axis is titled at its upper end, in line with the text: words that stand upright are read by nobody.
 
-use super::scene::{Anchor, Ink, LETTERS, Place, Scene, text_width};
-use crate::ticks;
+use super::scene::{Anchor, Ink, LETTERS, Place, Reading, Ruler, Scene, text_width};
+use crate::{number, ticks};
 use assay_data::Unit;
 
 /// Ticks that are wished for across and down.
@@ -24,16 +24,22 @@ pub struct Axis {
     logarithmic: bool,
     ticks: Vec<(f64, String)>,
     title: String,
+    /// How many base units the unit is in which a place is told, and its symbol; `None` where places are no numbers.
+    told_in: Option<(f64, String)>,
 }
+
+/// A place on a frame is worth a four-hundredth of its length: about a pixel.
+const PIXELS: f64 = 400.0;
 
 impl Axis {
     /// An axis of values in a unit between two ends, with a little air beyond them.
     pub fn of(name: &str, unit: &Unit, low: f64, high: f64, logarithmic: bool) -> Self {
         let logarithmic = logarithmic && low > 0.0;
         let (low, high) = aired(low, high, logarithmic);
+        let told_in = told_in(unit, low, high);
         if logarithmic {
             let ticks = ticks::logarithmic(low, high, unit, ACROSS + 1);
-            return Self { low, high, logarithmic, ticks, title: name.to_owned() };
+            return Self { low, high, logarithmic, ticks, title: name.to_owned(), told_in };
         }
         let found = ticks::linear(low, high, unit, ACROSS);
         let mut title = name.to_owned();
@@ -43,7 +49,7 @@ impl Axis {
         if !found.symbol.is_empty() && !title.is_empty() {
             title += &format!(" ({})", found.symbol);
         }
-        Self { low, high, logarithmic, ticks: found.ticks, title }
+        Self { low, high, logarithmic, ticks: found.ticks, title, told_in }
     }
 
     /// An axis of counts from a first one to a last one.
@@ -60,12 +66,19 @@ impl Axis {
             ticks.iter_mut().for_each(|(at, text)| *text = format!("{at}"));
         }
         let (low, high) = aired(first, last, false);
-        Self { low, high, logarithmic: false, ticks, title: name.to_owned() }
+        let told_in = Some((1.0, String::new()));
+        Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in }
     }
 
     /// An axis with these ticks and ends.
     pub fn with_ticks(name: &str, low: f64, high: f64, ticks: Vec<(f64, String)>) -> Self {
-        Self { low, high, logarithmic: false, ticks, title: name.to_owned() }
+        Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in: None }
+    }
+
+    /// The same axis, whose places are plain numbers.
+    #[must_use]
+    pub fn of_numbers(self) -> Self {
+        Self { told_in: Some((1.0, String::new())), ..self }
     }
 
     /// An axis of shares between two ends, in per cent, with air above and below.
@@ -74,13 +87,14 @@ impl Axis {
         let ticks = found.ticks.into_iter().map(|(at, text)| (at / 100.0, format!("{text} %")));
         let ticks = ticks.collect();
         let (low, high) = (low - 0.02 * (high - low), high + 0.08 * (high - low));
-        Self { low, high, logarithmic: false, ticks, title: name.to_owned() }
+        let told_in = Some((0.01, "%".to_owned()));
+        Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in }
     }
 
     /// An axis that only says what is more: from 0 to somewhat above `high`, without numbers.
     pub fn silent(name: &str, high: f64) -> Self {
         let high = if high > 0.0 { high * 1.06 } else { 1.0 };
-        Self { low: 0.0, high, logarithmic: false, ticks: Vec::new(), title: name.to_owned() }
+        Self::with_ticks(name, 0.0, high, Vec::new())
     }
 
     /// The same axis without a title.
@@ -96,6 +110,14 @@ impl Axis {
         (widest + GAP + 2.0).max(USUAL_ROOM)
     }
 
+    fn ruler(&self) -> Option<Ruler> {
+        let (factor, symbol) = self.told_in.clone()?;
+        let (low, high) = (self.low / factor, self.high / factor);
+        let decimals = number::decimals_for((high - low) / PIXELS, 1);
+        let known = low.is_finite() && high.is_finite();
+        known.then_some(Ruler { low, high, logarithmic: self.logarithmic, symbol, decimals })
+    }
+
     /// Whether a value is on the axis.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
@@ -108,6 +130,18 @@ impl Axis {
         let share = (scale(value) - low) / (high - low);
         if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
     }
+}
+
+/// The unit in which places between two ends are told; plain numbers are not scaled.
+fn told_in(unit: &Unit, low: f64, high: f64) -> Option<(f64, String)> {
+    Some(match unit {
+        Unit::One => (1.0, String::new()),
+        Unit::Other(symbol) => (1.0, symbol.clone()),
+        _ => {
+            let scale = unit.scale_for(low.abs().max(high.abs()));
+            (scale.factor, scale.symbol.to_owned())
+        }
+    })
 }
 
 /// Ends with air beyond them: 3 % of what lies between, or some of the value itself where nothing does.
@@ -179,6 +213,12 @@ impl Frame {
 
     /// Draws grid, axes, ticks and titles; the horizontal labels only where this is the lowest frame of several.
     pub fn draw(&self, scene: &mut Scene, lowest: bool) {
+        scene.readings.push(Reading {
+            corner: (self.left, self.top),
+            size: (self.width, self.height),
+            across: self.x.ruler(),
+            up: self.y.ruler(),
+        });
         let size = LETTERS - 1.0;
         for (value, text) in &self.y.ticks {
             let down = self.down(*value);
@@ -252,6 +292,21 @@ mod tests {
         assert_eq!(axis.share(1.0), 0.5);
         let two = Axis::counting("run", 1.0, 2.0).ticks;
         assert_eq!(two.iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+    }
+
+    #[test]
+    fn whoever_points_into_a_frame_reads_the_values_of_its_axes() {
+        let mut scene = Scene::new(200.0, 100.0);
+        let x = Axis::of("wall", &Unit::Second, 0.010, 0.020, false);
+        frame(x, Axis::of_shares("share", 0.0, 1.0)).draw(&mut scene, true);
+        let reading = &scene.readings[0];
+        let (across, up) = reading.across.as_ref().zip(reading.up.as_ref()).expect("both axes");
+        assert!((across.low - 9.7).abs() < 1e-9 && (across.high - 20.3).abs() < 1e-9);
+        assert_eq!((across.symbol.as_str(), across.decimals), ("ms", 2));
+        assert_eq!((up.symbol.as_str(), up.low.round(), up.high.round()), ("%", -2.0, 108.0));
+        // A height without numbers says nothing.
+        frame(Axis::silent("", 1.0), Axis::silent("", 1.0)).draw(&mut scene, true);
+        assert_eq!((&scene.readings[1].across, &scene.readings[1].up), (&None, &None));
     }
 
     #[test]

@@ -91,6 +91,34 @@ pub enum Shape {
     },
 }
 
+/// The values along one edge of a frame, for whoever points into it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ruler {
+    /// The value at the left or lower end, in the unit in which it is told.
+    pub low: f64,
+    /// The value at the other end.
+    pub high: f64,
+    /// Whether equal ratios are equally long.
+    pub logarithmic: bool,
+    /// That unit; empty for plain numbers.
+    pub symbol: String,
+    /// Decimals that a point of the frame is worth.
+    pub decimals: usize,
+}
+
+/// A frame of which a place can be read off.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Upper left corner of the frame.
+    pub corner: Place,
+    /// Its width and height.
+    pub size: Place,
+    /// The values across; `None` where there are no numbers.
+    pub across: Option<Ruler>,
+    /// The values up.
+    pub up: Option<Ruler>,
+}
+
 /// A sheet with everything on it, the first thing lowest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
@@ -100,6 +128,8 @@ pub struct Scene {
     pub height: f64,
     /// What is on it.
     pub shapes: Vec<Shape>,
+    /// What can be read off it.
+    pub readings: Vec<Reading>,
 }
 
 /// Height of most letters.
@@ -119,7 +149,7 @@ pub fn dashes(subject: usize) -> &'static [f64] {
 impl Scene {
     /// An empty sheet.
     pub fn new(width: f64, height: f64) -> Self {
-        Self { width, height, shapes: Vec::new() }
+        Self { width, height, ..Self::default() }
     }
 
     /// Draws a line without gaps.

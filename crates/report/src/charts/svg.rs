@@ -3,8 +3,9 @@
 //! Text stays text, so that it can be read aloud, searched and copied; the title and the caption are in the picture for those
 //! who can't see it. A file by itself uses only what every viewer knows: no style sheets, no scripts, no fonts of its own.
 
-use super::scene::{Anchor, Ink, Place, Scene, Shape};
+use super::scene::{Anchor, Ink, Place, Reading, Ruler, Scene, Shape};
 use super::{Chart, palette};
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The picture as part of a page; `id` must be its own on that page. Its colours are the page's `--text`, `--quiet`, `--grid`,
@@ -33,10 +34,10 @@ struct Writer {
 
 impl Writer {
     fn write(&self, chart: &Chart, id: &str) -> String {
-        let Scene { width, height, shapes } = &chart.scene;
+        let Scene { width, height, shapes, readings } = &chart.scene;
         let mut out = String::with_capacity(4096);
         let size = match self.look {
-            Look::Page => String::new(),
+            Look::Page => read_off(readings),
             // A file is shown as large as it says.
             Look::Paper => format!(" width=\"{}\" height=\"{}\"", width * 1.5, height * 1.5),
         };
@@ -129,6 +130,28 @@ fn variable(ink: Ink) -> String {
         Ink::Mark => "mark".to_owned(),
         Ink::Subject(index) => format!("s{}", index % palette::SUBJECTS),
     }
+}
+
+/// What the page's script needs to tell the values under the pointer: for each frame its corner and size, and of both edges the
+/// ends, whether they are logarithmic, the decimals and the unit.
+fn read_off(readings: &[Reading]) -> String {
+    let edge = |ruler: &Option<Ruler>| {
+        ruler.as_ref().map_or(Value::Null, |r| {
+            json!([r.low, r.high, u8::from(r.logarithmic), r.decimals, r.symbol])
+        })
+    };
+    let rounded = |(x, y): Place| [tenths(x) as f64 / 10.0, tenths(y) as f64 / 10.0];
+    let frames = readings.iter().filter(|r| r.across.is_some() || r.up.is_some());
+    let frames: Vec<Value> = frames
+        .map(|r| {
+            let ([left, top], [width, height]) = (rounded(r.corner), rounded(r.size));
+            json!([left, top, width, height, edge(&r.across), edge(&r.up)])
+        })
+        .collect();
+    if frames.is_empty() {
+        return String::new();
+    }
+    format!(" data-read=\"{}\"", escaped(&Value::Array(frames).to_string()))
 }
 
 /// The points as path data: the first absolute, the others as steps of tenths, which are short to write.

@@ -43,6 +43,7 @@ fn facts(p: &Portrait) -> Vec<(&'static str, String)> {
         }
         facts.push(("tails", words::tails(p)));
     }
+    facts.push(("how often", words::heaps(p, &column)));
     facts.extend(words::facts(p, &column).into_iter().map(|line| ("values", line)));
     let levels = p.levels.iter().flat_map(|found| words::levels(p, found));
     facts.extend(levels.map(|line| ("levels", line)));

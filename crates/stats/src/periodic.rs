@@ -1,0 +1,281 @@
+//! Whether every k-th value of a series differs from the others: a timer, a garbage collection, a buffer
+//! that is flushed.
+//!
+//! The series is folded at every whole period, and the place in the period whose mean rank lies
+//! farthest from the others is looked at. A rank mean is as good as normal from a dozen values on
+//! whatever their law, and the level is shared among all periods and places (Bonferroni), so that
+//! noise is rarely taken for a rhythm. What dependence on the value before explains is taken out first
+//! (a first-order prewhitening of the ranks), and a place must also stand out from its neighbours in
+//! both halves of the series, so that slow waves, steps and clusters of stalls are no ticks. Periods that
+//! are no whole number of values are not found: they drift through all places. It decides nothing about
+//! how much a tick matters.
+
+use crate::{autocorrelation, descriptive, normal};
+
+/// Of a longer series the last so many values are looked at.
+const MOST_VALUES: usize = 10_000;
+/// The longest period.
+const MOST_PERIOD: usize = 500;
+/// Fewest periods that a place must be seen in.
+const FEWEST_PERIODS: usize = 12;
+/// Fewest values: of a dozen pairs.
+const FEWEST: usize = 2 * FEWEST_PERIODS;
+/// A place stands out from its two neighbours by so many standard errors,
+const FROM_NEIGHBOURS: f64 = 3.0;
+/// in each half of the series from all others by so many,
+const IN_EACH_HALF: f64 = 2.0;
+/// and most of its values lie on that side of the median of the whole: two stalls in a dozen are no
+/// rhythm.
+const MOST_OF_THEM: f64 = 0.6;
+/// A tick that stands out from those of other turns by so many standard errors comes in that turn only.
+const FROM_OTHER_TURNS: f64 = 3.5;
+/// Dependence is taken out up to this autocorrelation.
+const MOST_KEPT: f64 = 0.95;
+
+/// Every `period`-th value differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Periodic {
+    /// After how many values it comes back, at least 2.
+    pub period: usize,
+    /// Index of the first such value of the whole series, below `period`.
+    pub first: usize,
+    /// The median of these values less that of the others, in the unit of the values.
+    pub excess: f64,
+    /// How many standard errors the mean rank of these values lies from the others'.
+    pub z: f64,
+    /// How many values were looked at, at the end of the series.
+    pub values: usize,
+}
+
+/// Looks for the clearest tick; None where there is none, or fewer than 24 values. `level`: the chance of
+/// telling one in independent values, in 0..1.
+///
+/// `xs`: finite, in the order in which they were taken. O(n) for each of up to 500 periods, of the last
+/// 10,000 values at most.
+#[must_use]
+pub fn periodic(xs: &[f64], level: f64) -> Option<Periodic> {
+    let before = xs.len().saturating_sub(MOST_VALUES);
+    let seen = &xs[before..];
+    if seen.len() < FEWEST {
+        return None;
+    }
+    let ranks = whitened(autocorrelation::ranks(seen));
+    let ranks = centred(ranks)?;
+    let longest = (seen.len() / FEWEST_PERIODS).min(MOST_PERIOD);
+    let places = (longest * (longest + 1) / 2) as f64 - 1.0;
+    let (period, place, z) = (2..=longest)
+        .map(|period| {
+            let found = places_of(&ranks, period);
+            let farthest = (0..period).max_by(|&a, &b| found[a].abs().total_cmp(&found[b].abs()));
+            let place = farthest.unwrap_or(0);
+            (period, place, found[place])
+        })
+        .max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))?;
+    let (period, place) = whole(&ranks, period, place, z.signum(), longest);
+    let z = places_of(&ranks, period)[place];
+    let clear = z.abs() > -normal::quantile(level / places / 2.0)
+        && from_neighbours(&ranks, period, place) * z.signum() > FROM_NEIGHBOURS
+        && halves(&ranks).iter().all(|(half, begin)| {
+            let here = (place + period - begin % period) % period;
+            places_of(half, period)[here] * z.signum() > IN_EACH_HALF
+        });
+    if !clear {
+        return None;
+    }
+    let is_tick = |index: usize| index % period == place;
+    let of = |tick: bool| -> Vec<f64> {
+        let indexed = seen.iter().enumerate();
+        indexed.filter(|(index, _)| is_tick(*index) == tick).map(|(_, x)| *x).collect()
+    };
+    let (ticks, others) = (of(true), of(false));
+    let middle = descriptive::median(seen);
+    let beyond = ticks.iter().filter(|x| (**x - middle) * z > 0.0).count() as f64;
+    (beyond >= MOST_OF_THEM * ticks.len() as f64).then(|| Periodic {
+        period,
+        first: (before + place) % period,
+        excess: descriptive::median(&ticks) - descriptive::median(&others),
+        z,
+        values: seen.len(),
+    })
+}
+
+/// The whole period of which this one may be a part: folded at half of its period a rare tick is seen as well, as one that comes
+/// every other time.
+fn whole(ranks: &[f64], period: usize, place: usize, sign: f64, longest: usize) -> (usize, usize) {
+    for times in 2..=longest / period {
+        let found = means(ranks, times * period);
+        let here = || (0..times).map(|turn| found[place + turn * period] * sign);
+        let Some((turn, most)) = here().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            break;
+        };
+        let others = (here().sum::<f64>() - most) / (times - 1) as f64;
+        let rounds = (ranks.len() / (times * period)) as f64;
+        let error = (times as f64 / (times - 1) as f64 / rounds).sqrt();
+        if most - others > FROM_OTHER_TURNS * error {
+            return whole(ranks, times * period, place + turn * period, sign, longest);
+        }
+    }
+    (period, place)
+}
+
+/// The ranks without what each keeps of the one before it, as ranks again; alternation, which is a
+/// tick of its own, stays.
+fn whitened(ranks: Vec<f64>) -> Vec<f64> {
+    let kept = autocorrelation::autocorrelation(&ranks, 1).first().copied().unwrap_or(0.0);
+    // Chance alone makes as much of independent values.
+    if kept * (ranks.len() as f64).sqrt() < 2.0 {
+        return ranks;
+    }
+    let kept = kept.min(MOST_KEPT);
+    let middle = (ranks.len() as f64 + 1.0) / 2.0;
+    let rest = |i: usize| {
+        let before = if i == 0 { 0.0 } else { ranks[i - 1] - middle };
+        ranks[i] - middle - kept * before
+    };
+    autocorrelation::ranks(&(0..ranks.len()).map(rest).collect::<Vec<_>>())
+}
+
+/// The ranks around 0 with a variance of 1; None where all are equal.
+fn centred(mut ranks: Vec<f64>) -> Option<Vec<f64>> {
+    let middle = (ranks.len() as f64 + 1.0) / 2.0;
+    ranks.iter_mut().for_each(|rank| *rank -= middle);
+    let variance = ranks.iter().map(|r| r * r).sum::<f64>() / ranks.len() as f64;
+    if variance <= 0.0 {
+        return None;
+    }
+    let sd = variance.sqrt();
+    ranks.iter_mut().for_each(|rank| *rank /= sd);
+    Some(ranks)
+}
+
+/// The mean at every place of the period, over whole periods from the beginning.
+fn means(ranks: &[f64], period: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; period];
+    for round in ranks.chunks_exact(period) {
+        sums.iter_mut().zip(round).for_each(|(sum, rank)| *sum += rank);
+    }
+    let rounds = (ranks.len() / period) as f64;
+    sums.iter_mut().for_each(|sum| *sum /= rounds);
+    sums
+}
+
+/// How many standard errors every place lies from the mean of all.
+fn places_of(ranks: &[f64], period: usize) -> Vec<f64> {
+    let mut found = means(ranks, period);
+    let middle = found.iter().sum::<f64>() / period as f64;
+    // The place itself is a part of that mean.
+    let error = ((1.0 - 1.0 / period as f64) / (ranks.len() / period) as f64).sqrt();
+    found.iter_mut().for_each(|mean| *mean = (*mean - middle) / error);
+    found
+}
+
+/// How many standard errors a place lies from the mean of its two neighbours.
+fn from_neighbours(ranks: &[f64], period: usize, place: usize) -> f64 {
+    let found = means(ranks, period);
+    let (before, after) = (found[(place + period - 1) % period], found[(place + 1) % period]);
+    // Of two places both neighbours are the same one.
+    let share = if period == 2 { 2.0 } else { 1.5 };
+    let error = (share / (ranks.len() / period) as f64).sqrt();
+    (found[place] - (before + after) / 2.0) / error
+}
+
+/// The two halves, each with the place where it begins.
+fn halves(ranks: &[f64]) -> [(&[f64], usize); 2] {
+    let (first, second) = ranks.split_at(ranks.len() / 2);
+    [(first, 0), (second, first.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resampling::Stream;
+
+    const LEVEL: f64 = 0.001;
+
+    /// Series of `n` values each drawn by `law` from its place and two random numbers: how many of 300 are told to tick.
+    fn told(n: usize, mut law: impl FnMut(usize, f64, f64) -> f64) -> usize {
+        (0..300)
+            .filter(|&series| {
+                let mut stream = Stream::new(71 + n as u64, series);
+                let values: Vec<f64> =
+                    (0..n).map(|i| law(i, stream.normal(), stream.uniform())).collect();
+                periodic(&values, LEVEL).is_some()
+            })
+            .count()
+    }
+
+    #[test]
+    fn noise_of_any_law_does_not_tick() {
+        let mut before = 0.0;
+        let mut left = 0;
+        for n in [24, 60, 300, 1500] {
+            for (name, found) in [
+                ("normal", told(n, |_, z, _| z)),
+                ("exponential", told(n, |_, _, u| -(1.0 - u).ln())),
+                ("rare stalls", told(n, |_, z, u| z + if u < 0.01 { 50.0 } else { 0.0 })),
+                ("nearly constant", told(n, |_, _, u| f64::from(u8::from(u < 0.02)))),
+                ("two values", told(n, |_, _, u| f64::from(u8::from(u < 0.3)))),
+                ("three steps", told(n, |_, z, _| z.round().clamp(-1.0, 1.0))),
+                ("trend", told(n, |i, z, _| z + 4.0 * i as f64 / n as f64)),
+                ("step", told(n, |i, z, _| z + if 2 * i < n { 0.0 } else { 5.0 })),
+                ("slow wave", told(n, |i, z, _| z + (i as f64 * 0.07).sin())),
+                (
+                    "each keeps eight tenths",
+                    told(n, |_, z, _| {
+                        before = 0.8 * before + z;
+                        before
+                    }),
+                ),
+                (
+                    "clusters",
+                    told(n, |_, z, u| {
+                        left = if u < 0.01 { 8 } else { 0.max(left - 1) };
+                        z + if left > 0 { 9.0 } else { 0.0 }
+                    }),
+                ),
+            ] {
+                assert!(found <= 3, "{name}, {n} values: {found} of 300");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tick_is_found_with_its_period_its_place_and_its_size() {
+        for (period, first, size) in [(2, 1, 2.0), (10, 3, 2.0), (10, 9, -2.0), (32, 0, 6.0)] {
+            for seed in 0..20 {
+                let mut stream = Stream::new(72, seed);
+                let tick = |i: usize| if i % period == first { size } else { 0.0 };
+                let values: Vec<f64> = (0..1000).map(|i| stream.normal() + tick(i)).collect();
+                let found = periodic(&values, LEVEL).expect("a large tick is found");
+                assert_eq!((found.period, found.first), (period, first), "{found:?}");
+                assert!((found.excess - size).abs() < 1.0 && found.z * size > 0.0, "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tick_is_found_under_dependence_and_drift_too() {
+        let mut before = 0.0;
+        let found = told(1000, |i, z, _| {
+            before = 0.5 * before + 0.75f64.sqrt() * z;
+            before + i as f64 / 500.0 + if i % 10 == 9 { 1.5 } else { 0.0 }
+        });
+        assert!(found >= 290, "{found} of 300");
+    }
+
+    #[test]
+    fn the_place_is_that_in_the_whole_series_however_long_it_is() {
+        let values: Vec<f64> = (0..25_003)
+            .map(|i| (i * 31 % 97) as f64 + if i % 7 == 5 { 200.0 } else { 0.0 })
+            .collect();
+        let found = periodic(&values, LEVEL).expect("a large tick is found");
+        assert_eq!((found.period, found.first, found.values), (7, 5, MOST_VALUES));
+    }
+
+    #[test]
+    fn few_or_equal_values_do_not_tick() {
+        assert_eq!(periodic(&[1.0; 500], LEVEL), None);
+        assert_eq!(periodic(&[1.0, 2.0].repeat(11), LEVEL), None);
+        assert!(periodic(&[1.0, 2.0].repeat(40), LEVEL).is_some_and(|found| found.period == 2));
+    }
+}
