@@ -34,9 +34,9 @@ use crate::levels::{self as nesting, Nested};
 use crate::recording::Recording;
 use assay_data::samples::STEAL;
 use assay_data::{Better, Environment, Finding, Metric, Samples};
+use assay_stats::periodic;
 use assay_stats::signed_rank::{self, SignedRankTest};
 use assay_stats::t_test::{self, TTest};
-use assay_stats::{descriptive, periodic};
 
 /// The chance of telling a rhythm in values that have none.
 const PERIODIC_LEVEL: f64 = 0.001;
