@@ -175,6 +175,12 @@ impl Plot {
                     top - 1
                 )));
             }
+            if axis.width == 0 && tops.last().is_some_and(|last| top > *last) {
+                return Err(Complaint::NoPlot(
+                    "a plot without columns can't grow; give a larger width with -w, or -A for no plot"
+                        .to_owned(),
+                ));
+            }
             tops.push(top);
             plot.stacks.push(stacks_of(&filled, axis.width, top));
             if has_separate_bars && place > 0 {
@@ -330,6 +336,7 @@ mod tests {
         };
         assert!(why(&sets, 1).contains("one column"));
         assert!(why(&sets, -1).contains("negative"));
+        assert!(why(&[set(&[1.0, 2.0, 3.0]), set(&[4.0; 5])], 0).contains("without columns"));
         assert!(why(&sets, i32::MAX).contains("cells"));
         assert!(why(&[set(&[1e200, 2e200, 3e200])], 40).contains("too large"));
         assert_eq!(drawn(&[set(&[1.0; 3])], 1), "[no plot, span is zero width]\n");

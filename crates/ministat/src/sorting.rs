@@ -1,6 +1,8 @@
 //! Points in ascending order, in the same order as the original where order shows among equals: zeros of both signs, and NaN, which
 //! compares as equal to everything, so that its place depends on how glibc merges.
 
+use std::cmp::Ordering;
+
 /// Sorts in place. O(n log n); without NaN and zeros of both signs no memory is needed.
 pub(crate) fn sort(points: &mut [f64]) {
     let has_nan = points.iter().any(|point| point.is_nan());
@@ -9,11 +11,17 @@ pub(crate) fn sort(points: &mut [f64]) {
         merge_sort(points, &mut Vec::new());
     } else if has_negative_zero {
         // Stable: equal zeros stay as they were.
-        points.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        points.sort_by(compare);
+    } else if points.iter().all(|point| point.is_sign_positive()) {
+        // The bits of such numbers are in their order, and whole numbers are sorted twice as fast.
+        points.sort_unstable_by_key(|point| point.to_bits());
     } else {
-        // The bits of doubles of one sign are in order as whole numbers are; `total_cmp` is that with the signs mended.
-        points.sort_unstable_by(f64::total_cmp);
+        points.sort_unstable_by(compare);
     }
+}
+
+fn compare(a: &f64, b: &f64) -> Ordering {
+    a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 
 /// glibc's merge sort: halves, the left one smaller where they can't be equal, the left element first unless it is greater.
@@ -64,7 +72,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_way_gives_the_same_order(mut points in proptest::collection::vec(-1e3_f64..1e3, 0..50)) {
+        fn every_way_gives_the_same_order(
+            mut points in proptest::collection::vec(-1e3_f64..1e3, 0..50),
+            is_positive: bool,
+        ) {
+            if is_positive {
+                points.iter_mut().for_each(|point| *point = point.abs());
+            }
             let mut merged = points.clone();
             merge_sort(&mut merged, &mut Vec::new());
             sort(&mut points);
