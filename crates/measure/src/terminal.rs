@@ -13,6 +13,8 @@ pub fn columns_of(descriptor: impl AsFd) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
 
     #[test]

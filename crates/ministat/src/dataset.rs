@@ -102,7 +102,8 @@ mod tests {
         assert_eq!(old.median, 1_000_000_000.3);
         assert!((new.median - 1_000_000_000.25).abs() < 1e-6);
         assert!((new.deviation - 0.129_099_4).abs() < 1e-6);
-        assert!(!((old.deviation - 0.129_099_4).abs() < 1e-6), "the one-pass sum cancels");
+        let is_right = (old.deviation - 0.129_099_4).abs() < 1e-6;
+        assert!(!is_right, "the one-pass sum cancels");
     }
 
     #[test]

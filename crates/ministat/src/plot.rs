@@ -332,7 +332,7 @@ mod tests {
         let sets = [set(&[1.0, 2.0, 3.0])];
         let why = |sets: &[Dataset], width| match Plot::of(sets, width, false) {
             Err(Complaint::NoPlot(why)) => why,
-            other => panic!("{other:?}"),
+            other => unreachable!("{other:?}"),
         };
         assert!(why(&sets, 1).contains("one column"));
         assert!(why(&sets, -1).contains("negative"));

@@ -30,7 +30,7 @@ const AT_ONCE: usize = 1 << 16;
   -s        a line of bars for every set
   -C N      the column to read, from 1
   -c LEVEL  80, 90, 95 (default), 98, 99 or 99.5
-  -d CHARS  every one of these characters separates columns (default: space and tab)
+  -d CHARS  characters that separate columns (default: space and tab)
   -w N      columns of the plot (default: the terminal's less 2, or 74)
 
 Up to seven files, each compared with the first; - or no file is standard input. Output, errors and exit status are those of \
@@ -43,7 +43,7 @@ Called by the name ministat (ln -s assay ministat) the binary does the same.
 Examples:
   assay ministat old.txt new.txt
   assay ministat --flavour=2015 -s -w 60 old.txt new.txt
-  assay compare old.txt new.txt      the same question, answered with an interval that holds"
+  assay compare old.txt new.txt      the same question, and what is known"
 )]
 pub(crate) struct Args {
     /// What the classic takes
@@ -118,6 +118,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
 
     fn arguments(line: &[&str]) -> Option<Vec<OsString>> {
