@@ -19,6 +19,7 @@ import time
 
 import labels
 import memory
+import ministat
 import options
 import peers
 import speed
@@ -44,6 +45,7 @@ FIGURES = {
     "still": (options.still, ["still"]),
     "calibrate": (options.calibrate, ["calibrate"]),
     "stats": (stats.stats, ["stats"]),
+    "ministat": (ministat.ministat, ["ministat"]),
 }
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5

@@ -59,6 +59,8 @@ enum Verb {
     Doctor(Box<verbs::doctor::Args>),
     /// Find out how often this machine would lie, and how small a difference one can believe here
     Calibrate(Box<verbs::calibrate::Args>),
+    /// The classic ministat, to the byte: for scripts and habits
+    Ministat(verbs::ministat::Args),
     /// Print the completions for a shell
     Completions(verbs::documents::CompletionsArgs),
     /// Print the man page, or write that of every verb into a directory
@@ -93,6 +95,9 @@ impl From<Ending> for ExitCode {
 }
 
 fn main() -> ExitCode {
+    if let Some(args) = verbs::ministat::asked(std::env::args_os()) {
+        return ending_of(verbs::ministat::run(&args));
+    }
     let mut command = Cli::command();
     let parsed = command
         .try_get_matches_from_mut(std::env::args_os())
@@ -113,9 +118,15 @@ fn main() -> ExitCode {
         Verb::Plan(args) => verbs::plan::run(&args),
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Calibrate(args) => verbs::calibrate::run(&args),
+        Verb::Ministat(args) => verbs::ministat::run(&args),
         Verb::Completions(args) => verbs::documents::completions(&args, &mut Cli::command()),
         Verb::Man(args) => verbs::documents::man(&args, &Cli::command()),
     };
+    ending_of(ended)
+}
+
+/// The exit status; an error is told.
+fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
     match ended {
         Ok(ending) => ending.into(),
         Err(error) => {

@@ -24,6 +24,11 @@ pub(crate) fn say(line: &str) {
     let _nobody_listens = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Says bytes as they are, which may hold names that are no text.
+pub(crate) fn say_bytes(bytes: &[u8]) {
+    let _nobody_listens = io::stderr().lock().write_all(bytes);
+}
+
 /// Says what went wrong: the outermost message first, its causes behind it, hints on their own lines. Many messages hold
 /// their cause already; it is not said twice.
 pub(crate) fn error(error: &anyhow::Error) {

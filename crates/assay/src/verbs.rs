@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod describe;
 pub(crate) mod doctor;
 pub(crate) mod documents;
+pub(crate) mod ministat;
 pub(crate) mod plan;
 pub(crate) mod repeat;
 pub(crate) mod run;

@@ -9,6 +9,7 @@ fn the_screens_in_the_documents_are_real() {
         .env("XDG_STATE_HOME", "/nowhere")
         .register_bin("assay", trycmd::cargo::cargo_bin!("assay"))
         .case("../../docs/tutorial/*.md")
+        .case("../../docs/guides/from-ministat.md")
         .case("../../docs/guides/how-many-runs.md")
         .case("../../docs/concepts/made-up-numbers.md")
         .case("../../docs/concepts/protocol.md")

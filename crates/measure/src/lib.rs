@@ -33,6 +33,7 @@ mod resolve;
 mod runner;
 mod samples;
 mod sys;
+pub mod terminal;
 mod wire;
 pub mod workload;
 

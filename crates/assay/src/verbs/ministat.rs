@@ -1,0 +1,146 @@
+//! `assay ministat`, and the binary called by the name `ministat`: the classic, to the byte.
+//!
+//! Its arguments never pass through the parser of the other verbs, which would accept and print other things. This file finds out
+//! what surrounds the run (flavour, terminal, environment), opens files, and prints; everything else is in `assay_ministat`.
+
+use crate::{Ending, output};
+use assay_measure::terminal;
+use assay_ministat::{Flavour, Opened, Source, Surroundings, Terminal};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+/// The variable that names the flavour.
+const VARIABLE: &str = "ASSAY_MINISTAT";
+
+/// Output that is collected before it is written.
+const AT_ONCE: usize = 1 << 16;
+
+/// Arguments of `assay ministat`, as help and man page show them; they are read elsewhere.
+#[derive(clap::Args, Debug)]
+#[command(
+    disable_help_flag = true,
+    disable_version_flag = true,
+    override_usage = "assay ministat [--flavour=2015|2025] [-Anqs] [-C COLUMN] [-c CONFIDENCE] [-d DELIMITERS] [-w WIDTH] [FILE]...",
+    after_help = "Options, as the classic has them:
+  -A        no plot
+  -n        neither plot nor comparison
+  -q        neither names nor header (flavour 2025)
+  -s        a line of bars for every set
+  -C N      the column to read, from 1
+  -c LEVEL  80, 90, 95 (default), 98, 99 or 99.5
+  -d CHARS  characters that separate columns (default: space and tab)
+  -w N      columns of the plot (default: the terminal's less 2, or 74)
+
+Up to seven files, each compared with the first; - or no file is standard input. Output, errors and exit status are those of \
+ministat to the byte, so --help is an error here as it is there. Two programs of that name are in use: 2025 (FreeBSD, Debian sid, \
+Ubuntu 26.04; the default) and 2015 (Debian up to 13, Ubuntu up to 25.10). --flavour, as the first argument, or the environment \
+variable ASSAY_MINISTAT says which.
+
+Called by the name ministat (ln -s assay ministat) the binary does the same.
+
+Examples:
+  assay ministat old.txt new.txt
+  assay ministat --flavour=2015 -s -w 60 old.txt new.txt
+  assay compare old.txt new.txt      the same question, and what is known"
+)]
+pub(crate) struct Args {
+    /// What the classic takes
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// The arguments, where the command line is for `ministat`: by its own name, or as the verb.
+pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
+    let program = line.next()?;
+    let is_named = Path::new(&program).file_name() == Some(OsStr::new("ministat"));
+    if is_named || line.next()? == "ministat" {
+        return Some(Args { arguments: line.collect() });
+    }
+    None
+}
+
+/// The flavour, and what is left of the arguments.
+fn flavour(arguments: &[OsString]) -> anyhow::Result<(Flavour, &[OsString])> {
+    let first = arguments.first().and_then(|first| first.to_str());
+    let (said, rest) = match first.and_then(|first| first.strip_prefix("--flavour=")) {
+        Some(year) => (Some(("--flavour", OsString::from(year))), &arguments[1..]),
+        None => (std::env::var_os(VARIABLE).map(|year| (VARIABLE, year)), arguments),
+    };
+    let Some((place, year)) = said.filter(|(_, year)| !year.is_empty()) else {
+        return Ok((Flavour::default(), rest));
+    };
+    match Flavour::from_year(&year) {
+        Some(flavour) => Ok((flavour, rest)),
+        None => anyhow::bail!(
+            "{place}={}: there is no such ministat; write 2015 or 2025",
+            year.to_string_lossy()
+        ),
+    }
+}
+
+fn open(source: Source<'_>) -> io::Result<Opened> {
+    match source {
+        Source::StandardInput => Ok(Opened { reader: Box::new(io::stdin()), is_regular: false }),
+        Source::File(name) => {
+            let file = File::open(name)?;
+            let is_regular = file.metadata().is_ok_and(|facts| facts.is_file());
+            Ok(Opened { reader: Box::new(file), is_regular })
+        }
+    }
+}
+
+/// Reads, decides, prints: what the classic does.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let (flavour, arguments) = flavour(&args.arguments)?;
+    let surroundings = Surroundings {
+        flavour,
+        posixly_correct: std::env::var_os("POSIXLY_CORRECT").is_some(),
+        terminal: terminal::columns_of(io::stdout())
+            .map(|columns| Terminal { columns_variable: std::env::var_os("COLUMNS"), columns }),
+        open: &open,
+    };
+    let mut out = BufWriter::with_capacity(AT_ONCE, io::stdout().lock());
+    let ran = assay_ministat::run(arguments, &surroundings, &mut out);
+    // What could not be written is not tried again.
+    drop(out.into_parts());
+    match ran {
+        Ok(ending) => {
+            output::say_bytes(&ending.stderr);
+            Ok(Ending::Of(ending.status))
+        }
+        // A reader that went away has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ending::Fine),
+        Err(error) => Err(anyhow::Error::new(error).context("standard output")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+
+    fn arguments(line: &[&str]) -> Option<Vec<OsString>> {
+        asked(line.iter().map(OsString::from)).map(|args| args.arguments)
+    }
+
+    #[test]
+    fn it_is_asked_for_as_a_verb_or_by_its_name() {
+        assert_eq!(arguments(&["/usr/bin/ministat", "--help"]), Some(vec!["--help".into()]));
+        assert_eq!(arguments(&["assay", "ministat", "-n"]), Some(vec!["-n".into()]));
+        assert_eq!(arguments(&["ministat", "ministat"]), Some(vec!["ministat".into()]));
+        assert_eq!(arguments(&["assay", "compare", "ministat"]), None);
+        assert_eq!(arguments(&["assay"]), None);
+        assert_eq!(arguments(&[]), None);
+    }
+
+    #[test]
+    fn the_flavour_is_the_first_argument_or_none() {
+        let line = ["--flavour=2015".into(), "--flavour=2025".into()];
+        let (found, rest) = flavour(&line).unwrap();
+        assert_eq!((found, rest), (Flavour::Of2015, &line[1..]));
+        assert!(flavour(&["--flavour=2019".into()]).unwrap_err().to_string().contains("2025"));
+    }
+}

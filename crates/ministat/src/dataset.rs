@@ -1,0 +1,126 @@
+//! One set of points and what is said of it: average, median, variance, each as its flavour computes it, to the last bit.
+//!
+//! Sums are naive and in input order, the two-pass sum of squares in sorted order, since other orders give other bits. Where numbers
+//! that are infinite or none take part (the flavour of 2015 reads them), the sign of a NaN shows in the output; it then follows the rules
+//! of x86: an operation that makes a NaN gives a negative one, one that is given a NaN passes its first one on.
+
+use crate::Flavour;
+use crate::sorting;
+
+/// A set of at least three points.
+#[derive(Clone, Debug)]
+pub(crate) struct Dataset {
+    /// As it is shown.
+    pub name: Vec<u8>,
+    /// Ascending.
+    pub points: Vec<f64>,
+    pub average: f64,
+    pub median: f64,
+    pub variance: f64,
+    pub deviation: f64,
+}
+
+/// What x86 gives: the first NaN among the operands, or the default one where the operation made it.
+fn nan_of(operands: [f64; 2], result: f64) -> f64 {
+    if !result.is_nan() {
+        return result;
+    }
+    let given = operands.into_iter().find(|operand| operand.is_nan());
+    given.unwrap_or(f64::NAN.copysign(-1.0))
+}
+
+/// Sum and sum of squares, one after the other.
+fn sums(points: &[f64]) -> (f64, f64) {
+    let plain = points.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    if !(plain.0.is_nan() || plain.1.is_nan()) {
+        return plain;
+    }
+    points.iter().fold((0.0, 0.0), |(sum, squares): (f64, f64), &x| {
+        let square = nan_of([x, x], x * x);
+        (nan_of([sum, x], sum + x), nan_of([square, squares], square + squares))
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no memory holds 2^53 points")]
+fn count(points: &[f64]) -> f64 {
+    points.len() as f64
+}
+
+impl Dataset {
+    /// The set of these points, in input order. There must be at least one.
+    pub(crate) fn new(name: Vec<u8>, mut points: Vec<f64>, flavour: Flavour) -> Self {
+        let n = count(&points);
+        let (sum, squares) = sums(&points);
+        sorting::sort(&mut points);
+        let average = sum / n;
+        let upper = points[points.len() / 2];
+        let (median, variance) = match flavour {
+            Flavour::Of2015 => {
+                let of_mean = nan_of([sum, sum], sum * sum) / n;
+                let around = nan_of([squares, of_mean], squares - of_mean);
+                (upper, around / (n - 1.0))
+            }
+            Flavour::Of2025 => {
+                let is_even = points.len().is_multiple_of(2);
+                let lower = if is_even { points[points.len() / 2 - 1] } else { upper };
+                let median = if is_even { (lower + upper) / 2.0 } else { upper };
+                let around: f64 =
+                    points.iter().fold(0.0, |sum, x| sum + (x - average) * (x - average));
+                (median, around / (n - 1.0))
+            }
+        };
+        let deviation = nan_of([variance, variance], variance.sqrt());
+        Self { name, points, average, median, variance, deviation }
+    }
+
+    pub(crate) fn smallest(&self) -> f64 {
+        self.points[0]
+    }
+
+    pub(crate) fn largest(&self) -> f64 {
+        self.points[self.points.len() - 1]
+    }
+
+    /// The number of points.
+    pub(crate) fn count(&self) -> f64 {
+        count(&self.points)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(points: &[f64], flavour: Flavour) -> Dataset {
+        Dataset::new(Vec::new(), points.to_vec(), flavour)
+    }
+
+    #[test]
+    fn the_flavours_differ_in_median_and_variance() {
+        let points = [1_000_000_000.1, 1_000_000_000.2, 1_000_000_000.3, 1_000_000_000.4];
+        let (old, new) = (set(&points, Flavour::Of2015), set(&points, Flavour::Of2025));
+        assert_eq!(old.median, 1_000_000_000.3);
+        assert!((new.median - 1_000_000_000.25).abs() < 1e-6);
+        assert!((new.deviation - 0.129_099_4).abs() < 1e-6);
+        let is_right = (old.deviation - 0.129_099_4).abs() < 1e-6;
+        assert!(!is_right, "the one-pass sum cancels");
+    }
+
+    #[test]
+    fn the_average_has_the_sign_of_the_first_nan_and_the_deviation_that_of_the_last() {
+        let (plus, minus) = (f64::NAN.copysign(1.0), f64::NAN.copysign(-1.0));
+        let found = set(&[plus, 1.0, minus], Flavour::Of2015);
+        assert!(found.average.is_sign_positive() && found.deviation.is_sign_negative());
+        let found = set(&[minus, 1.0, plus], Flavour::Of2015);
+        assert!(found.average.is_sign_negative() && found.deviation.is_sign_positive());
+    }
+
+    #[test]
+    fn a_nan_that_is_made_is_negative() {
+        let found = set(&[1.0, f64::INFINITY, 2.0], Flavour::Of2015);
+        assert_eq!(found.average, f64::INFINITY);
+        assert!(found.deviation.is_nan() && found.deviation.is_sign_negative());
+        assert!(set(&[0.1; 3], Flavour::Of2015).variance < 0.0);
+        assert!(set(&[0.1; 3], Flavour::Of2015).deviation.is_sign_negative());
+    }
+}

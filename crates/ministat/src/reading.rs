@@ -1,0 +1,322 @@
+//! Points from files: lines, columns, comments and numbers exactly as the original takes them, at the speed of the disk.
+//!
+//! A line is at most 8191 bytes, as in the original's buffer; what is longer goes on as a line of its own. Most lines hold one plain
+//! number in the first column; they are read in one pass over their bytes, and whatever looks different by one byte is left to the
+//! slow way, which follows the rules one after another.
+
+use crate::c_number::{EXACT_POWERS, is_space, strtod};
+use crate::complaint::Complaint;
+use crate::dataset::Dataset;
+use crate::options::Options;
+use crate::{Flavour, Opened, Source, Surroundings};
+use memchr::memchr;
+use std::ffi::OsString;
+use std::io::{ErrorKind, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::thread;
+
+/// Bytes of a line at most, its end included.
+const LONGEST_LINE: usize = 8191;
+
+/// Bytes that are read at once.
+const CHUNK: usize = 128 * 1024;
+
+/// Fewest points of a set.
+const FEWEST_POINTS: usize = 3;
+
+/// The rules of one run.
+#[derive(Clone, Copy)]
+struct Rules<'a> {
+    column: usize,
+    delimiters: &'a [u8],
+    flavour: Flavour,
+    /// Whether a line may be nothing but a plain number: the first column is wanted, and no delimiter is part of such a line.
+    has_plain_lines: bool,
+}
+
+/// Reads every set that was asked for.
+///
+/// # Errors
+///
+/// The first fault in the order of the operands.
+pub(crate) fn read_all(
+    options: &Options,
+    around: &Surroundings,
+) -> Result<Vec<Dataset>, Complaint> {
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'\r' | b'\n');
+    let rules = Rules {
+        column: options.column,
+        delimiters: &options.delimiters,
+        flavour: around.flavour,
+        has_plain_lines: options.column == 1 && !options.delimiters.iter().any(is_part),
+    };
+    let dash = [OsString::from("-")];
+    let operands = if options.operands.is_empty() { &dash[..] } else { &options.operands };
+    let is_dash = |operand: &OsString| operand.as_bytes() == b"-";
+    let name_of = |operand: &OsString| {
+        let is_shown = around.flavour == Flavour::Of2025 && !options.operands.is_empty();
+        if is_dash(operand) && !is_shown {
+            b"<stdin>".to_vec()
+        } else {
+            operand.as_bytes().to_vec()
+        }
+    };
+    let open = |place: usize| {
+        let operand = &operands[place];
+        let opened = if !is_dash(operand) {
+            (around.open)(Source::File(operand))
+        } else if operands[..place].iter().any(is_dash) {
+            // Standard input was read, and closed, by then.
+            Ok(Opened { reader: Box::new(std::io::empty()), is_regular: true })
+        } else {
+            (around.open)(Source::StandardInput)
+        };
+        opened.map_err(|error| Complaint::CannotOpen {
+            name: operand.as_bytes().to_vec(),
+            reason: reason_of(&error),
+        })
+    };
+    match around.flavour {
+        Flavour::Of2015 => read_in_order(
+            (0..operands.len()).map(|place| (name_of(&operands[place]), open(place))),
+            rules,
+        ),
+        Flavour::Of2025 => {
+            // All are opened before any is read.
+            let opened = (0..operands.len()).map(open).collect::<Result<Vec<_>, _>>()?;
+            let named = operands.iter().map(name_of);
+            read_in_order(named.zip(opened.into_iter().map(Ok)), rules)
+        }
+    }
+}
+
+/// Reads what is opened one after another; plain files while the next ones are being opened and read.
+fn read_in_order(
+    opened: impl Iterator<Item = (Vec<u8>, Result<Opened, Complaint>)>,
+    rules: Rules,
+) -> Result<Vec<Dataset>, Complaint> {
+    enum Work<'scope> {
+        Done(Result<Dataset, Complaint>),
+        Going(thread::ScopedJoinHandle<'scope, Result<Dataset, Complaint>>),
+    }
+    thread::scope(|scope| {
+        let mut all = Vec::new();
+        for (name, opened) in opened {
+            let work = match opened {
+                Ok(opened) if opened.is_regular => {
+                    Work::Going(scope.spawn(move || read(name, opened.reader, rules)))
+                }
+                Ok(opened) => Work::Done(read(name, opened.reader, rules)),
+                Err(complaint) => Work::Done(Err(complaint)),
+            };
+            let has_failed = matches!(work, Work::Done(Err(_)));
+            all.push(work);
+            if has_failed {
+                break;
+            }
+        }
+        let results = all.into_iter().map(|work| match work {
+            Work::Done(result) => result,
+            Work::Going(handle) => handle.join().expect("reading does not panic"),
+        });
+        results.collect()
+    })
+}
+
+/// The system's words for an error, without the number that Rust puts behind them.
+fn reason_of(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// Reads one set.
+fn read(name: Vec<u8>, reader: Box<dyn Read + Send>, rules: Rules) -> Result<Dataset, Complaint> {
+    match points_of(reader, rules) {
+        Ok(points) if points.len() < FEWEST_POINTS => Err(Complaint::TooFew { name }),
+        Ok(points) => Ok(Dataset::new(name, points, rules.flavour)),
+        Err((line, Fault::NoNumber)) => Err(Complaint::NoNumber { name, line }),
+        Err((line, Fault::NotFinite)) => Err(Complaint::NotFinite { name, line }),
+    }
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    NoNumber,
+    NotFinite,
+}
+
+/// All points in their order, or the line that ends it.
+fn points_of(mut reader: impl Read, rules: Rules) -> Result<Vec<f64>, (u64, Fault)> {
+    let mut points = Vec::new();
+    let mut buffer = vec![0; CHUNK];
+    let (mut start, mut end, mut is_at_end) = (0, 0, false);
+    let mut line: u64 = 0;
+    loop {
+        if end - start < LONGEST_LINE && !is_at_end {
+            buffer.copy_within(start..end, 0);
+            (start, end) = (0, end - start);
+            match reader.read(&mut buffer[end..]) {
+                Ok(0) => is_at_end = true,
+                Ok(more) => end += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => is_at_end = true,
+            }
+            continue;
+        }
+        // Here stands a whole line at least, or the rest of the file.
+        let mut rest = &buffer[start..end];
+        if rest.is_empty() {
+            return Ok(points);
+        }
+        let enough = if is_at_end { 0 } else { LONGEST_LINE };
+        while !rest.is_empty() && rest.len() >= enough {
+            line += 1;
+            let plain = if rules.has_plain_lines { plain_line(rest) } else { None };
+            let length = match plain {
+                Some((value, length)) => {
+                    points.push(value);
+                    length
+                }
+                None => {
+                    let longest = &rest[..rest.len().min(LONGEST_LINE)];
+                    let length = memchr(b'\n', longest).map_or(longest.len(), |place| place + 1);
+                    let found = value_of(&rest[..length], rules).map_err(|fault| (line, fault))?;
+                    points.extend(found);
+                    length
+                }
+            };
+            rest = &rest[length..];
+        }
+        start = end - rest.len();
+    }
+}
+
+/// The number of a line that is nothing but up to 15 digits, perhaps a minus and a point, and the line's end; with the length of the
+/// line. `None` for any other line, be it good or bad.
+#[inline]
+fn plain_line(text: &[u8]) -> Option<(f64, usize)> {
+    let is_negative = text[0] == b'-';
+    let first = usize::from(is_negative);
+    let (mut number, mut place, mut point) = (0_u64, first, None);
+    let end = loop {
+        let byte = *text.get(place)?;
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            number = number * 10 + u64::from(digit);
+        } else if byte == b'.' && point.is_none() {
+            point = Some(place);
+        } else {
+            break byte;
+        }
+        place += 1;
+        // Fifteen digits and a point: what follows might not be exact any more.
+        if place > first + 16 {
+            return None;
+        }
+    };
+    let length = match end {
+        b'\n' => place + 1,
+        b'\r' if text.get(place + 1) == Some(&b'\n') => place + 2,
+        _ => return None,
+    };
+    let fraction = point.map_or(0, |point| place - point - 1);
+    let digits = place - first - usize::from(point.is_some());
+    if digits == 0 || digits > 15 {
+        return None;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "fifteen digits are below 2^53")]
+    let size = number as f64 / EXACT_POWERS[fraction];
+    Some((if is_negative { -size } else { size }, length))
+}
+
+/// The number in the wanted column of a line; `None` where the line has none, or is a comment up to there.
+fn value_of(line: &[u8], rules: Rules) -> Result<Option<f64>, Fault> {
+    // In C a NUL ends a text.
+    let text = &line[..memchr(0, line).unwrap_or(line.len())];
+    let spaces = text.iter().rev().take_while(|byte| is_space(**byte)).count();
+    let text = &text[..text.len() - spaces];
+    let is_delimiter = |byte: &u8| rules.delimiters.contains(byte);
+    // Runs of delimiters count once, so empty fields are none.
+    let fields = text.split(is_delimiter).filter(|field| !field.is_empty());
+    let mut field = None;
+    let mut count = 0;
+    for found in fields.take(rules.column) {
+        if found[0] == b'#' {
+            return Ok(None);
+        }
+        field = Some(found);
+        count += 1;
+    }
+    let Some(field) = field.filter(|_| count == rules.column) else { return Ok(None) };
+    let (value, taken) = strtod(field);
+    if taken < field.len() {
+        return Err(Fault::NoNumber);
+    }
+    if rules.flavour == Flavour::Of2025 && !value.is_finite() {
+        return Err(Fault::NotFinite);
+    }
+    Ok(Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rules(delimiters: &[u8], column: usize, has_plain_lines: bool) -> Rules<'_> {
+        Rules { column, delimiters, flavour: Flavour::Of2015, has_plain_lines }
+    }
+
+    fn points(text: &[u8]) -> Result<Vec<f64>, (u64, Fault)> {
+        points_of(text, rules(b" \t", 1, true))
+    }
+
+    #[test]
+    fn lines_are_cut_where_the_original_s_buffer_ends() {
+        let long = format!("1{}2\n3\n", " ".repeat(8190));
+        assert_eq!(points(long.as_bytes()), Ok(vec![1.0, 2.0, 3.0]));
+        let comment = format!("#{}x\n", "c".repeat(8190));
+        assert_eq!(points(comment.as_bytes()), Err((2, Fault::NoNumber)));
+    }
+
+    #[test]
+    fn fields_are_found_as_strtok_finds_them() {
+        let value = |line: &str, column| value_of(line.as_bytes(), rules(b",", column, false));
+        assert_eq!(value("4,,6\n", 2), Ok(Some(6.0)));
+        assert_eq!(value(",5\n", 1), Ok(Some(5.0)));
+        assert_eq!(value("4,#,6\n", 3), Ok(None));
+        assert_eq!(value("4,6,#\n", 2), Ok(Some(6.0)));
+        assert_eq!(value("4\n", 2), Ok(None));
+        assert_eq!(value("4 ,5\n", 1), Err(Fault::NoNumber));
+        assert_eq!(value("\u{0}5\n", 1), Ok(None));
+    }
+
+    /// Gives its bytes in pieces of a few.
+    struct Dripping<'a>(&'a [u8], usize);
+
+    impl Read for Dripping<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0 = &self.0[length..];
+            Ok(length)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_quick_way_reads_what_the_slow_way_reads(
+            lines in proptest::collection::vec("-?[0-9]{0,17}(\\.[0-9]{0,9})?[\r #]{0,1}", 0..60),
+            piece in 1_usize..50,
+        ) {
+            let text = lines.join("\n");
+            let slow = points_of(text.as_bytes(), rules(b" \t", 1, false));
+            prop_assert_eq!(points(text.as_bytes()), slow.clone());
+            prop_assert_eq!(points_of(Dripping(text.as_bytes(), piece), rules(b" \t", 1, true)), slow);
+        }
+    }
+}

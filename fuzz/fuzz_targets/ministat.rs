@@ -1,0 +1,36 @@
+//! Whatever the arguments and the file: it ends by itself, with a result or with an error and nothing else. The first line of the input is
+//! the arguments, separated by spaces; the rest is what every file holds.
+#![no_main]
+
+use assay_ministat::{Flavour, Opened, Source, Surroundings, run};
+use libfuzzer_sys::fuzz_target;
+use std::ffi::OsString;
+use std::io::{self, Cursor, Write};
+use std::os::unix::ffi::OsStringExt;
+
+/// Refuses what is longer than any plot worth looking at.
+struct Limited(usize);
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or_else(|| io::Error::other("enough"))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let end = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len());
+    let args: Vec<_> = input[..end].split(|byte| *byte == b' ').map(|arg| OsString::from_vec(arg.to_vec())).collect();
+    let data = input[end..].to_vec();
+    let open = |_: Source<'_>| Ok(Opened { reader: Box::new(Cursor::new(data.clone())), is_regular: false });
+    for flavour in [Flavour::Of2015, Flavour::Of2025] {
+        let mut out = Limited(1 << 22);
+        if let Ok(ending) = run(&args, &Surroundings::new(flavour, &open), &mut out) {
+            assert_eq!(ending.status == 0, ending.stderr.is_empty());
+        }
+    }
+});
