@@ -10,10 +10,13 @@ mod comments;
 mod csv;
 mod error;
 mod exported;
+mod hyperfine;
+mod json;
 mod layout;
 mod merge;
 mod names;
 mod number;
+mod recorder;
 
 #[cfg(test)]
 mod tests;
@@ -84,12 +87,17 @@ struct Format {
 }
 
 /// All formats, the most particular first: the first that recognises the beginning reads the file.
-const FORMATS: [Format; 4] = [
+const FORMATS: [Format; 5] = [
     Format { name: "sample files of assay", recognise: is_sample_file, read: read_sample_file },
     Format {
         name: "tables written by `--export FILE.samples.csv`",
         recognise: exported::recognise,
         read: exported::read,
+    },
+    Format {
+        name: "hyperfine's JSON (1.x and 2.x)",
+        recognise: hyperfine::recognise,
+        read: hyperfine::read,
     },
     Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
     Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },
@@ -111,6 +119,11 @@ impl<'a> Head<'a> {
         let mut data = text.lines().map(str::trim).filter(|line| !is_comment_or_blank(line));
         let first = data.next().unwrap_or_default();
         Self { text, first, second: data.next().unwrap_or_default() }
+    }
+
+    /// Whether the text is JSON by its first character.
+    fn is_json(&self) -> bool {
+        self.text.trim_start().starts_with(['{', '['])
     }
 }
 

@@ -11,6 +11,9 @@ use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 mod anonymous;
+mod summary;
+
+pub use summary::Summary;
 
 /// Which direction of a metric is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +98,12 @@ pub struct Subject {
     /// Index of the subject that this one is compared with; its own index marks a reference. `None`: the first subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<usize>,
+    /// The benchmark that it measures, on one of several sides: what the sides are matched by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<String>,
+    /// The side on which the benchmark was measured: a build, a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<String>,
     /// How many runs of it went on at once; `None`: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
@@ -195,6 +204,8 @@ pub struct Samples {
     pub argv: Vec<String>,
     /// What programs gave several values of within one run.
     pub inner: Vec<Inner>,
+    /// What survives where a tool kept no samples.
+    pub summaries: Vec<Summary>,
     /// The tool and version that wrote the samples, as in `assay 0.1.0`.
     pub tool: Option<String>,
     observations: Columns,
@@ -494,8 +505,12 @@ impl Samples {
         own.filter(|(index, _)| condition(o.outcome.get(*index, Outcome::Ok))).count()
     }
 
-    /// How the samples were taken: in blocks when there are several subjects and every observation has its block.
+    /// How the samples were taken: in blocks when there are several subjects and every observation has its block; a summary when
+    /// that is all there is.
     pub fn design(&self) -> Design {
+        if self.is_empty() && !self.summaries.is_empty() {
+            return Design::Summary;
+        }
         let blocks = &self.observations.block.0;
         let in_blocks = !blocks.is_empty() && blocks.iter().all(|&b| b != NOWHERE);
         if in_blocks { Design::Blocks } else { Design::Unpaired }
