@@ -5,7 +5,7 @@
 //! is said here so that people know why. Every code is listed in `docs/reference/findings.md`, and a test holds the two
 //! together.
 
-use crate::comparison::Comparison;
+use crate::comparison::{Basis, Comparison};
 use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use crate::describe::{Description, SubjectSummary};
 use crate::verdict::Scale;
@@ -22,7 +22,7 @@ const COARSE_SHARE: f64 = 0.25;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 49] = [
+pub const CODES: [&str; 54] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
@@ -60,17 +60,22 @@ pub const CODES: [&str; 49] = [
     "NOT_POSITIVE",
     "NOT_SAVED",
     "NO_ASLR",
+    "ONE_SIDE_ONLY",
     "POSITION",
     "RESUMED",
     "RESUMED_DIFFERENT",
     "SAMPLES_PROBLEM",
+    "SETTINGS_DIFFER",
     "SHAPE",
     "STEAL",
+    "SUMMARY_ONLY",
+    "SUMMARY_TOO_BARE",
     "TIMEOUTS",
     "TOO_DEPENDENT",
     "TOO_FEW",
     "TRUNCATED_FILE",
     "TURBO",
+    "UNITS_COMPARED",
     "WARM_UP",
 ];
 
@@ -143,7 +148,8 @@ pub fn outcomes(samples: &Samples, complete_blocks: Option<usize>) -> Vec<Findin
 pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     let name = &names[c.of];
-    if c.decision.interval.is_none() && !c.too_dependent && !c.mixed {
+    // What summaries and units lack is told with what they are.
+    if c.decision.interval.is_none() && !c.too_dependent && !c.mixed && c.basis == Basis::Values {
         findings.push(too_few(c, name, plan));
     }
     if c.too_dependent {
@@ -425,7 +431,7 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
 }
 
 /// Facts that make two machines different for a comparison.
-const MACHINE_FACTS: [&str; 5] = ["hostname", "cpu_model", "kernel", "arch", "governor"];
+pub(crate) const MACHINE_FACTS: [&str; 5] = ["hostname", "cpu_model", "kernel", "arch", "governor"];
 
 /// Recordings that say they come from different machines or settings. Merged samples carry a differing fact once per
 /// recording, as `name@recording`.

@@ -10,6 +10,7 @@
 //! - [`verdict`]: one interval, one verdict.
 //! - [`levels`]: nested repetitions, and which level the spread comes from.
 //! - [`quantiles`]: where in the distribution the difference lies.
+//! - [`benchmarks`]: suites, many benchmarks on several sides.
 //! - [`comparison`]: everything that is said about one subject against another.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
@@ -27,6 +28,7 @@
 
 pub mod analysis;
 pub mod battery;
+pub mod benchmarks;
 pub mod calibration;
 pub mod checks;
 pub mod comparison;
@@ -34,6 +36,7 @@ pub mod coverage;
 pub mod dependence;
 pub mod describe;
 pub mod design;
+mod evidence;
 pub mod figures;
 pub mod levels;
 pub mod machine;
@@ -58,7 +61,8 @@ pub use analysis::{Analysis, Options, analyse};
 pub use assay_stats::Interval;
 pub use assay_stats::quantile_difference::QuantileDifference;
 pub use battery::Battery;
-pub use comparison::{Comparison, Effect};
+pub use benchmarks::Benchmarks;
+pub use comparison::{Basis, Comparison, Effect, NoInterval};
 pub use describe::{Description, Histogram, SubjectSummary};
 pub use design::{Experiment, Step, Turn};
 pub use noise::NoiseOf;

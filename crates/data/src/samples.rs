@@ -11,8 +11,10 @@ use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 mod anonymous;
+mod by_subject;
 mod summary;
 
+pub use by_subject::BySubject;
 pub use summary::Summary;
 
 /// Which direction of a metric is better.
