@@ -6,6 +6,7 @@
 //! - [`number`]: values, percents and durations as people read them.
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
+//! - [`benchmarks`]: a suite, in all forms.
 //! - [`describe`]: one series from every side, and [`describe_json`] for programs.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`replication`]: a run and its repetition.
@@ -30,6 +31,7 @@
 //! ```
 
 mod all_table;
+pub mod benchmarks;
 mod beside;
 pub mod calibration;
 pub mod charts;

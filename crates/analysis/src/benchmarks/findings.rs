@@ -15,6 +15,8 @@ use assay_data::{Design, Environment, Finding, Outcome, Samples, Severity, Thres
 const NAMED: usize = 3;
 /// How many facts that differ are told with their values.
 const FACTS: usize = 4;
+/// Longer values are not told.
+const LONGEST_FACT: usize = 40;
 /// A clock's step beyond this share of the threshold is told.
 const COARSE_SHARE: f64 = 0.25;
 /// Values of which at most this share is distinct come in steps.
@@ -309,25 +311,21 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     let mut told: Vec<String> = Vec::new();
     let mut count = 0;
     let mut last = "";
-    for (key, value) in &environment.facts {
+    for key in environment.facts.keys() {
         let Some((fact, side)) = key.rsplit_once('@') else { continue };
         if fact == last || ALWAYS_DIFFER.contains(&fact) || checks::MACHINE_FACTS.contains(&fact) {
             continue;
         }
         last = fact;
         count += 1;
-        let before = environment.facts.get(fact);
-        let short = |value: Option<&serde_json::Value>| match value {
-            Some(serde_json::Value::String(text)) if text.chars().count() <= 40 => {
-                Some(text.clone())
-            }
-            Some(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => {
-                Some(value.to_string())
-            }
-            _ => None,
+        let short = |key: &str| {
+            let text = environment.text(key).filter(|text| text.chars().count() <= LONGEST_FACT);
+            let number = || environment.number(key).map(|number| number.to_string());
+            let flag = || environment.flag(key).map(|flag| flag.to_string());
+            text.map(str::to_owned).or_else(number).or_else(flag)
         };
         let name = fact.replace('_', " ");
-        told.push(match (short(before), short(Some(value))) {
+        told.push(match (short(fact), short(key)) {
             (Some(one), Some(other)) => format!("{name} ({one}, in {side} {other})"),
             _ => name,
         });

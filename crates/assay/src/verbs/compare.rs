@@ -1,5 +1,7 @@
 //! `assay compare`: decide between samples that were recorded, by us or by somebody else.
 
+mod suite;
+
 use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
 use crate::{Ending, present};
 use anyhow::Context;
@@ -16,6 +18,7 @@ use std::path::PathBuf;
   assay compare times.csv                             one column per subject
   assay compare --by build --value ns --unit ns t.csv long form: one row per value
   assay compare --by 1 --value 2 --unit ns data.csv.gz
+  assay compare old.json new.json                     two suites: benchmarks matched by name
   assay compare --protocol --unit us --threshold 6.667us --alpha 0.01 --power 0.95 a.txt b.txt
 
 A verdict about files is one about these samples: whatever else changed between the recordings is in the difference. Numbers \
@@ -25,7 +28,7 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Name of the subject that all others are compared with [default: the first]
+    /// Name of the subject that all others are compared with; of suites, of the side [default: the first]
     #[arg(long, value_name = "NAME")]
     reference: Option<String>,
 
@@ -44,10 +47,18 @@ pub(crate) struct Args {
     all: bool,
 
     #[command(flatten)]
+    suite: suite::SuiteArgs,
+
+    #[command(flatten)]
     protocol: ProtocolArgs,
 
     #[command(flatten)]
     show: ShowArgs,
+}
+
+/// The files as errors name them.
+fn named(files: &[PathBuf]) -> String {
+    files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Makes the subject of this name the reference of all.
@@ -69,13 +80,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         present::check_protocol_exports(&args.show)?;
     }
     let mut samples = import::load(&args.files, &args.reading.options())?;
+    if let Some(ending) = suite::run(args, &samples)? {
+        return Ok(ending);
+    }
     if let Some(name) = &args.reference {
         refer_to(&mut samples, name)?;
     }
     let options = Options { all: args.all, ..args.judge.options() };
-    let analysis = analyse(&samples, &options).with_context(|| {
-        args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
-    })?;
+    let analysis = analyse(&samples, &options).with_context(|| named(&args.files))?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
     if let Some(options) = asked {
         let chains = protocol::run(&samples, &analysis, &options);
