@@ -22,17 +22,21 @@ const COARSE_SHARE: f64 = 0.25;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 49] = [
+pub const CODES: [&str; 54] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
+    "BENCHMARK_ERROR",
     "CHANGE_POINT",
     "CLOCK_SOURCE",
     "COARSE_CLOCK",
     "COUNTERS_USER_ONLY",
+    "COUNTER_TOTALS",
     "CPU_DECIDES_SOONER",
     "CPU_QUOTA",
+    "CPU_SCALING",
     "CPU_SHARE",
+    "DEBUG_LIBRARY",
     "DEPENDENCE",
     "DISTURBED",
     "DRIFT",
@@ -49,6 +53,7 @@ pub const CODES: [&str; 49] = [
     "MACHINES_DIFFER",
     "MACHINE_SET",
     "MEMORY_FLOOR",
+    "MEMORY_UNTRUSTED",
     "METRICS_DIFFER",
     "METRIC_MISSING",
     "MULTIMODAL",
