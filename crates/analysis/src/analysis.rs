@@ -17,7 +17,7 @@ use crate::quantiles;
 use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
 use crate::suite::{self, Overall};
-use assay_data::samples::{BlockRow, STEAL};
+use assay_data::samples::{BlockRow, NOT_COMPARED};
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopReason, StopRule,
     Threshold,
@@ -272,7 +272,8 @@ pub(crate) fn beside_metrics(
 ) -> Result<Vec<usize>, AnalysisError> {
     if plan.beside.is_empty() {
         // Stolen time says something of the machine, not of a subject.
-        let of_subjects = |&m: &usize| m != primary && samples.metrics[m].name != STEAL;
+        let of_subjects =
+            |&m: &usize| m != primary && !NOT_COMPARED.contains(&samples.metrics[m].name.as_str());
         return Ok((0..samples.metrics.len()).filter(of_subjects).collect());
     }
     let mut found = Vec::new();

@@ -10,6 +10,7 @@ mod comments;
 mod csv;
 mod error;
 mod exported;
+mod google;
 mod hyperfine;
 mod json;
 mod layout;
@@ -87,7 +88,7 @@ struct Format {
 }
 
 /// All formats, the most particular first: the first that recognises the beginning reads the file.
-const FORMATS: [Format; 5] = [
+const FORMATS: [Format; 7] = [
     Format { name: "sample files of assay", recognise: is_sample_file, read: read_sample_file },
     Format {
         name: "tables written by `--export FILE.samples.csv`",
@@ -98,6 +99,12 @@ const FORMATS: [Format; 5] = [
         name: "hyperfine's JSON (1.x and 2.x)",
         recognise: hyperfine::recognise,
         read: hyperfine::read,
+    },
+    Format { name: "Google Benchmark's JSON", recognise: google::recognise, read: google::read },
+    Format {
+        name: "Google Benchmark's CSV",
+        recognise: google::recognise_table,
+        read: google::read_table,
     },
     Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
     Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },

@@ -71,6 +71,13 @@ pub const OF_EVERY_RUN: [&str; 11] = [
 /// compared.
 pub const STEAL: &str = "steal";
 
+/// Name of the metric of how often a benchmark repeated its work within one observation, which its harness chose. It explains
+/// what other values are worth and is not compared.
+pub const ITERATIONS: &str = "iterations";
+
+/// Metrics that explain others and are not compared themselves, unless one of them is named to decide.
+pub const NOT_COMPARED: [&str; 2] = [STEAL, ITERATIONS];
+
 /// What was measured: a command, a benchmark with its arguments, a file of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
@@ -311,6 +318,16 @@ impl Samples {
         self.metrics.push(metric);
         self.observations.values.push(vec![f64::NAN; self.len()]);
         self.metrics.len() - 1
+    }
+
+    /// Fills the column of the metric `into` with the values of `metric` divided by those of `by`. Quotients that are not finite
+    /// are missing.
+    pub(crate) fn divide(&mut self, into: usize, metric: usize, by: usize) {
+        let columns = &mut self.observations.values;
+        for index in 0..columns[into].len() {
+            let quotient = columns[metric][index] / columns[by][index];
+            columns[into][index] = if quotient.is_finite() { quotient } else { f64::NAN };
+        }
     }
 
     /// Index of the metric of this name.

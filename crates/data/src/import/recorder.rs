@@ -75,6 +75,11 @@ impl<'a> Recorder<'a> {
         index
     }
 
+    /// The benchmark of this full name, if it was met.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.benchmarks.get(name).copied()
+    }
+
     /// The subject of a benchmark, to add what more is known of it.
     pub(super) fn subject_mut(&mut self, benchmark: usize) -> &mut Subject {
         &mut self.samples.subjects[benchmark]
@@ -136,6 +141,31 @@ impl<'a> Recorder<'a> {
             values: row,
             ..Observation::default()
         });
+        Ok(())
+    }
+
+    /// Divides a metric by another one, observation by observation, and calls the quotient `name`. It takes the place of the
+    /// metric, or stands beside it.
+    ///
+    /// # Errors
+    /// When there are too many metrics.
+    pub(super) fn divide(
+        &mut self,
+        metric: usize,
+        by: usize,
+        name: &str,
+        beside: bool,
+    ) -> Result<(), String> {
+        let mut divided = metric;
+        if beside {
+            let own = Metric { name: name.to_owned(), ..self.samples.metrics[metric].clone() };
+            divided = self.metric(&own)?;
+        } else {
+            self.metrics.remove(&self.samples.metrics[metric].name);
+            self.metrics.insert(name.to_owned(), metric);
+            name.clone_into(&mut self.samples.metrics[metric].name);
+        }
+        self.samples.divide(divided, metric, by);
         Ok(())
     }
 
