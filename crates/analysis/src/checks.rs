@@ -22,10 +22,12 @@ const COARSE_SHARE: f64 = 0.25;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 49] = [
+pub const CODES: [&str; 51] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
+    "BENCHMARK_ERROR",
+    "BENCHMARK_SKIPPED",
     "CHANGE_POINT",
     "CLOCK_SOURCE",
     "COARSE_CLOCK",

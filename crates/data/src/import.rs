@@ -10,6 +10,8 @@ mod comments;
 mod csv;
 mod error;
 mod exported;
+mod go_bench;
+mod go_names;
 mod hyperfine;
 mod json;
 mod layout;
@@ -17,6 +19,7 @@ mod merge;
 mod names;
 mod number;
 mod recorder;
+mod troubles;
 
 #[cfg(test)]
 mod tests;
@@ -87,7 +90,7 @@ struct Format {
 }
 
 /// All formats, the most particular first: the first that recognises the beginning reads the file.
-const FORMATS: [Format; 5] = [
+const FORMATS: &[Format] = &[
     Format { name: "sample files of assay", recognise: is_sample_file, read: read_sample_file },
     Format {
         name: "tables written by `--export FILE.samples.csv`",
@@ -98,6 +101,11 @@ const FORMATS: [Format; 5] = [
         name: "hyperfine's JSON (1.x and 2.x)",
         recognise: hyperfine::recognise,
         read: hyperfine::read,
+    },
+    Format {
+        name: "results of `go test -bench` (text and `-json`)",
+        recognise: go_bench::recognise,
+        read: go_bench::read,
     },
     Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
     Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },

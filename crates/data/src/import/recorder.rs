@@ -105,6 +105,11 @@ impl<'a> Recorder<'a> {
         Ok(index)
     }
 
+    /// A metric, to mend what is known of it only later.
+    pub(super) fn metric_mut(&mut self, metric: usize) -> &mut Metric {
+        &mut self.samples.metrics[metric]
+    }
+
     /// Appends one observation of a benchmark: its place in the levels (none if the tool has none), how it ended, and values by
     /// metric, of which those that are not finite are missing.
     ///
