@@ -5,9 +5,11 @@
 //! room and one line in `FORMATS`. Importers read and convert units; they do not judge or drop values, and what cannot be
 //! read with certainty is an error that says what to do.
 
+mod benchmark_ips;
 mod columns;
 mod comments;
 mod csv;
+mod divan;
 mod error;
 mod exported;
 mod go_bench;
@@ -107,6 +109,12 @@ const FORMATS: &[Format] = &[
         recognise: go_bench::recognise,
         read: go_bench::read,
     },
+    Format {
+        name: "benchmark-ips (`json!`, `hold!`, printed)",
+        recognise: benchmark_ips::recognise,
+        read: benchmark_ips::read,
+    },
+    Format { name: "divan's table", recognise: divan::recognise, read: divan::read },
     Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
     Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },
 ];

@@ -1,6 +1,8 @@
 //! The files that benchmark tools print as text, as the tools wrote them: counts, names, parameters, units, exact values, facts and
 //! findings of every one; and that no damage to them makes a reader fall over.
 
+mod benchmark_ips;
+mod divan;
 mod go_bench;
 
 use assay_data::import::{ImportOptions, load, load_bytes};
@@ -56,7 +58,6 @@ fn values(samples: &Samples, subject: &str, metric: &str) -> Vec<f64> {
     samples.series(subject, metric).values
 }
 
-#[expect(dead_code, reason = "formats that keep summaries only need it")]
 fn summary<'a>(samples: &'a Samples, subject: &str, metric: &str) -> &'a Summary {
     let subject = samples.subjects.iter().position(|s| s.name == subject).expect(subject);
     let found = samples.summaries.iter().find(|s| s.subject == subject && s.metric == metric);
@@ -65,7 +66,7 @@ fn summary<'a>(samples: &'a Samples, subject: &str, metric: &str) -> &'a Summary
 
 /// All files of all formats that are tested here.
 fn all_files() -> Vec<String> {
-    const FOLDERS: [&str; 1] = ["go-bench"];
+    const FOLDERS: [&str; 3] = ["benchmark-ips", "divan", "go-bench"];
     let files = FOLDERS.iter().flat_map(|folder| {
         let entries = std::fs::read_dir(path(folder)).expect(folder);
         entries.map(move |entry| {
