@@ -22,7 +22,7 @@ const COARSE_SHARE: f64 = 0.25;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 51] = [
+pub const CODES: [&str; 52] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
@@ -63,6 +63,7 @@ pub const CODES: [&str; 51] = [
     "NOT_SAVED",
     "NO_ASLR",
     "POSITION",
+    "REQUEST_ERRORS",
     "RESUMED",
     "RESUMED_DIFFERENT",
     "SAMPLES_PROBLEM",

@@ -14,12 +14,15 @@ mod error;
 mod exported;
 mod go_bench;
 mod go_names;
+mod httperf;
 mod hyperfine;
 mod json;
 mod layout;
 mod merge;
 mod names;
 mod number;
+mod perf_print;
+mod perf_stat;
 mod recorder;
 mod troubles;
 
@@ -115,6 +118,17 @@ const FORMATS: &[Format] = &[
         read: benchmark_ips::read,
     },
     Format { name: "divan's table", recognise: divan::recognise, read: divan::read },
+    Format {
+        name: "`perf stat -x` and `-j`",
+        recognise: perf_stat::recognise,
+        read: perf_stat::read,
+    },
+    Format {
+        name: "`perf stat` as printed",
+        recognise: perf_print::recognise,
+        read: perf_print::read,
+    },
+    Format { name: "httperf's report", recognise: httperf::recognise, read: httperf::read },
     Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
     Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },
 ];

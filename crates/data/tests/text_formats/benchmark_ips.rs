@@ -85,9 +85,8 @@ fn what_breaks_off_or_is_no_result_is_named() {
         said.starts_with("x.txt:8: `a rather") && said.contains("breaks off; expected"),
         "{said}"
     );
-    let said = refused(
-        &whole[..end].replace("plain      8.270M (±14.1%) i/s", "plain  fast (±x%) i/s"),
-    );
+    let said =
+        refused(&whole[..end].replace("plain      8.270M (±14.1%) i/s", "plain  fast (±x%) i/s"));
     assert!(said.contains("is no result; expected `label"), "{said}");
     let warm = &whole[..whole.find("Calculating").expect("a heading")];
     assert!(refused(warm).contains("the file breaks off after this heading"));

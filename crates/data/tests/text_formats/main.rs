@@ -4,6 +4,8 @@
 mod benchmark_ips;
 mod divan;
 mod go_bench;
+mod httperf;
+mod perf_stat;
 
 use assay_data::import::{ImportOptions, load, load_bytes};
 use assay_data::{Samples, Summary};
@@ -66,12 +68,12 @@ fn summary<'a>(samples: &'a Samples, subject: &str, metric: &str) -> &'a Summary
 
 /// All files of all formats that are tested here.
 fn all_files() -> Vec<String> {
-    const FOLDERS: [&str; 3] = ["benchmark-ips", "divan", "go-bench"];
+    const FOLDERS: [&str; 6] =
+        ["benchmark-ips", "divan", "go-bench", "httperf", "httperf/ramp", "perf-stat"];
     let files = FOLDERS.iter().flat_map(|folder| {
         let entries = std::fs::read_dir(path(folder)).expect(folder);
-        entries.map(move |entry| {
-            format!("{folder}/{}", entry.expect("an entry").file_name().to_string_lossy())
-        })
+        let files = entries.flatten().filter(|entry| entry.path().is_file());
+        files.map(move |entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
     });
     files.collect()
 }
