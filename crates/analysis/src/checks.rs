@@ -22,7 +22,7 @@ const COARSE_SHARE: f64 = 0.25;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 52] = [
+pub const CODES: [&str; 53] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
@@ -46,6 +46,7 @@ pub const CODES: [&str; 52] = [
     "INTERVAL_OPTIMISTIC",
     "LEFT_PROCESSES",
     "LEVELS_IGNORED",
+    "LINES_SKIPPED",
     "LOAD",
     "LOST_RUN",
     "MACHINES_DIFFER",

@@ -18,9 +18,12 @@ mod httperf;
 mod hyperfine;
 mod json;
 mod layout;
+mod line_values;
+mod logfmt;
 mod merge;
 mod names;
 mod number;
+mod pattern;
 mod perf_print;
 mod perf_stat;
 mod recorder;
@@ -51,6 +54,8 @@ pub struct ImportOptions {
     pub unit: Option<String>,
     /// Name of the metric that the numbers are of.
     pub metric: Option<String>,
+    /// Regular expression that finds the values in lines of any text: its groups `value`, `unit`, `name`, and parameters.
+    pub pattern: Option<String>,
 }
 
 impl ImportOptions {
@@ -129,6 +134,11 @@ const FORMATS: &[Format] = &[
         read: perf_print::read,
     },
     Format { name: "httperf's report", recognise: httperf::recognise, read: httperf::read },
+    Format {
+        name: "lines of `key=value` (logfmt)",
+        recognise: logfmt::recognise,
+        read: logfmt::read,
+    },
     Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
     Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },
 ];
@@ -228,6 +238,9 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
     }
     if let Some(what) = binary_kind(&input.head) {
         return Err(ImportError::Binary { file, what });
+    }
+    if let Some(pattern) = &context.options.pattern {
+        return pattern::read(input, context, pattern);
     }
     // Other tools may put long notes before the first number.
     while Head::of(&valid_text(&input.head)).second.is_empty()

@@ -5,6 +5,7 @@ mod benchmark_ips;
 mod divan;
 mod go_bench;
 mod httperf;
+mod lines;
 mod perf_stat;
 
 use assay_data::import::{ImportOptions, load, load_bytes};
@@ -68,8 +69,8 @@ fn summary<'a>(samples: &'a Samples, subject: &str, metric: &str) -> &'a Summary
 
 /// All files of all formats that are tested here.
 fn all_files() -> Vec<String> {
-    const FOLDERS: [&str; 6] =
-        ["benchmark-ips", "divan", "go-bench", "httperf", "httperf/ramp", "perf-stat"];
+    const FOLDERS: [&str; 7] =
+        ["benchmark-ips", "divan", "go-bench", "httperf", "httperf/ramp", "logfmt", "perf-stat"];
     let files = FOLDERS.iter().flat_map(|folder| {
         let entries = std::fs::read_dir(path(folder)).expect(folder);
         let files = entries.flatten().filter(|entry| entry.path().is_file());
