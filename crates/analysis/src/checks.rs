@@ -22,11 +22,12 @@ const COARSE_SHARE: f64 = 0.25;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 54] = [
+pub const CODES: [&str; 62] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
     "BENCHMARK_ERROR",
+    "BENCHMARK_SKIPPED",
     "CHANGE_POINT",
     "CLOCK_SOURCE",
     "COARSE_CLOCK",
@@ -48,6 +49,7 @@ pub const CODES: [&str; 54] = [
     "INTERVAL_OPTIMISTIC",
     "LEFT_PROCESSES",
     "LEVELS_IGNORED",
+    "LINES_SKIPPED",
     "LOAD",
     "LOST_RUN",
     "MACHINES_DIFFER",
@@ -67,6 +69,7 @@ pub const CODES: [&str; 54] = [
     "NO_ASLR",
     "ONE_SIDE_ONLY",
     "POSITION",
+    "REQUEST_ERRORS",
     "RESUMED",
     "RESUMED_DIFFERENT",
     "SAMPLES_PROBLEM",

@@ -90,6 +90,13 @@ pub(crate) struct ReadingArgs {
     /// What the numbers are called [default: value, or the column's name]
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
+
+    /// Lines of any text: a regular expression whose group `value` is the number, as in 'took (?<value>[0-9.]+)(?<unit>m?s)'
+    ///
+    /// Further groups, if there are any: `unit`, `name` of the subject, and parameters under their own names. Lines that don't match
+    /// are passed over and counted.
+    #[arg(long, value_name = "REGEX")]
+    pub pattern: Option<String>,
 }
 
 impl ReadingArgs {
@@ -101,6 +108,7 @@ impl ReadingArgs {
             column: self.column,
             unit: self.unit.clone(),
             metric: self.metric.clone(),
+            pattern: self.pattern.clone(),
         }
     }
 }

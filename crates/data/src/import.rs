@@ -5,19 +5,30 @@
 //! room and one line in `FORMATS`. Importers read and convert units; they do not judge or drop values, and what cannot be
 //! read with certainty is an error that says what to do.
 
+mod benchmark_ips;
 mod columns;
 mod comments;
 mod csv;
+mod divan;
 mod error;
 mod exported;
+mod go_bench;
+mod go_names;
 mod google;
+mod httperf;
 mod hyperfine;
 mod json;
 mod layout;
+mod line_values;
+mod logfmt;
 mod merge;
 mod names;
 mod number;
+mod pattern;
+mod perf_print;
+mod perf_stat;
 mod recorder;
+mod troubles;
 
 #[cfg(test)]
 mod tests;
@@ -44,6 +55,8 @@ pub struct ImportOptions {
     pub unit: Option<String>,
     /// Name of the metric that the numbers are of.
     pub metric: Option<String>,
+    /// Regular expression that finds the values in lines of any text: its groups `value`, `unit`, `name`, and parameters.
+    pub pattern: Option<String>,
 }
 
 impl ImportOptions {
@@ -88,7 +101,7 @@ struct Format {
 }
 
 /// All formats, the most particular first: the first that recognises the beginning reads the file.
-const FORMATS: [Format; 7] = [
+const FORMATS: &[Format] = &[
     Format { name: "sample files of assay", recognise: is_sample_file, read: read_sample_file },
     Format {
         name: "tables written by `--export FILE.samples.csv`",
@@ -105,6 +118,33 @@ const FORMATS: [Format; 7] = [
         name: "Google Benchmark's CSV",
         recognise: google::recognise_table,
         read: google::read_table,
+    },
+    Format {
+        name: "results of `go test -bench` (text and `-json`)",
+        recognise: go_bench::recognise,
+        read: go_bench::read,
+    },
+    Format {
+        name: "benchmark-ips (`json!`, `hold!`, printed)",
+        recognise: benchmark_ips::recognise,
+        read: benchmark_ips::read,
+    },
+    Format { name: "divan's table", recognise: divan::recognise, read: divan::read },
+    Format {
+        name: "`perf stat -x` and `-j`",
+        recognise: perf_stat::recognise,
+        read: perf_stat::read,
+    },
+    Format {
+        name: "`perf stat` as printed",
+        recognise: perf_print::recognise,
+        read: perf_print::read,
+    },
+    Format { name: "httperf's report", recognise: httperf::recognise, read: httperf::read },
+    Format {
+        name: "lines of `key=value` (logfmt)",
+        recognise: logfmt::recognise,
+        read: logfmt::read,
     },
     Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
     Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },
@@ -205,6 +245,9 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
     }
     if let Some(what) = binary_kind(&input.head) {
         return Err(ImportError::Binary { file, what });
+    }
+    if let Some(pattern) = &context.options.pattern {
+        return pattern::read(input, context, pattern);
     }
     // Other tools may put long notes before the first number.
     while Head::of(&valid_text(&input.head)).second.is_empty()

@@ -56,6 +56,12 @@ pub enum ImportError {
         /// What is wrong, and where.
         problem: String,
     },
+    /// The user's regular expression cannot be used.
+    #[error("`--pattern`: {problem}")]
+    Pattern {
+        /// What is wrong with it, and how it should be.
+        problem: String,
+    },
     /// There are lines, but no number among them.
     #[error("`{file}` holds no numbers, only {holds}")]
     NoNumbers {

@@ -29,9 +29,7 @@ pub(super) struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     /// Of a file that `tool` wrote, as in `hyperfine 1.20`.
     pub(super) fn new(context: &'a Context<'a>, tool: &str) -> Self {
-        let samples = Samples::default();
-        let mut recorder =
-            Self { context, samples, benchmarks: HashMap::new(), metrics: HashMap::new() };
+        let mut recorder = Self::without_tool(context);
         recorder.tool(tool);
         recorder
     }
@@ -40,6 +38,12 @@ impl<'a> Recorder<'a> {
     pub(super) fn tool(&mut self, tool: &str) {
         self.samples.tool = Some(tool.to_owned());
         self.samples.environment.set("recorded_by", tool);
+    }
+
+    /// Of a file that no known tool wrote.
+    pub(super) fn without_tool(context: &'a Context<'a>) -> Self {
+        let samples = Samples::default();
+        Self { context, samples, benchmarks: HashMap::new(), metrics: HashMap::new() }
     }
 
     /// When the run began, RFC 3339 where the tool says it so.
@@ -108,6 +112,11 @@ impl<'a> Recorder<'a> {
         let index = self.samples.add_metric(metric.clone());
         self.metrics.insert(metric.name.clone(), index);
         Ok(index)
+    }
+
+    /// A metric, to mend what is known of it only later.
+    pub(super) fn metric_mut(&mut self, metric: usize) -> &mut Metric {
+        &mut self.samples.metrics[metric]
     }
 
     /// Appends one observation of a benchmark: its place in the levels (none if the tool has none), how it ended, and values by
