@@ -7,6 +7,7 @@
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
 //! - [`benchmarks`]: a suite, in all forms.
+//! - [`overview`]: many series in one table.
 //! - [`describe`]: one series from every side, and [`describe_json`] for programs.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`replication`]: a run and its repetition.
@@ -50,6 +51,7 @@ pub mod markdown;
 mod names;
 mod noise;
 pub mod number;
+pub mod overview;
 pub mod planning;
 mod plot;
 pub mod progress;

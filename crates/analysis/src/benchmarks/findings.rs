@@ -127,7 +127,7 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         "TOO_FEW",
         &few,
         format!(
-            "{} have too few {what} for a verdict ({}): {enough} on each side can decide{}",
+            "too few {what} for a verdict on {} ({}): {enough} on each side can decide{}",
             how_many(suite, table, few.len()),
             sizes(&few),
             shared(enough)
@@ -140,9 +140,9 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         "TOO_FEW",
         &few,
         format!(
-            "{} come from too few {} for a verdict ({}): {enough} on each side can decide{}, since values of one are not independent",
-            how_many(suite, table, few.len()),
+            "too few {} for a verdict on {} ({}): {enough} on each side can decide{}, since values of one are not independent",
             unit_of(&few),
+            how_many(suite, table, few.len()),
             sizes(&few),
             shared(enough)
         ),
@@ -189,7 +189,7 @@ fn bases(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
     if !units.is_empty() {
         let name = unit_of(&units);
         let message = format!(
-            "{} are compared by the means of their {name} ({}), since values of one are not independent",
+            "of {} the means of {name} are compared ({}), since values of one are not independent",
             how_many(suite, table, units.len()),
             sizes(&units)
         );
@@ -313,19 +313,21 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     let mut last = "";
     for key in environment.facts.keys() {
         let Some((fact, side)) = key.rsplit_once('@') else { continue };
-        if fact == last || ALWAYS_DIFFER.contains(&fact) || checks::MACHINE_FACTS.contains(&fact) {
-            continue;
-        }
-        last = fact;
-        count += 1;
-        let short = |key: &str| {
-            let text = environment.text(key).filter(|text| text.chars().count() <= LONGEST_FACT);
+        // A tool's own facts may be gathered under its name.
+        let own = fact.rsplit('.').next().unwrap_or(fact);
+        let is_known = ALWAYS_DIFFER.contains(&own) || checks::MACHINE_FACTS.contains(&own);
+        let value = |key: &str| {
             let number = || environment.number(key).map(|number| number.to_string());
             let flag = || environment.flag(key).map(|flag| flag.to_string());
-            text.map(str::to_owned).or_else(number).or_else(flag)
+            environment.text(key).map(str::to_owned).or_else(number).or_else(flag)
         };
+        // Lists and tables are results rather than settings.
+        let Some(here) = value(key).filter(|_| fact != last && !is_known) else { continue };
+        last = fact;
+        count += 1;
+        let is_short = |text: &String| text.chars().count() <= LONGEST_FACT;
         let name = fact.replace('_', " ");
-        told.push(match (short(fact), short(key)) {
+        told.push(match (value(fact).filter(is_short), Some(here).filter(is_short)) {
             (Some(one), Some(other)) => format!("{name} ({one}, in {side} {other})"),
             _ => name,
         });

@@ -68,8 +68,8 @@ fn rows(text: &mut String, suite: &Benchmarks, table: &Table, rows: &[&Row]) {
         *text += &format!(
             "| {} | {} | {} | {} | {verdict} |\n",
             escaped(&suite.benchmarks[row.benchmark].name),
-            column.with_unit(x),
-            column.with_unit(y),
+            words::value(&column, x, unit),
+            words::value(&column, y, unit),
             words::effect(suite, row, true)
         );
     }

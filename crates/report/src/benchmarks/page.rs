@@ -116,8 +116,8 @@ fn on_page(suite: &Benchmarks, table: &Table, shown: Shown) -> TableOnPage {
         RowOnPage {
             name: clean(&suite.benchmarks[row.benchmark].name),
             cells: vec![
-                column.with_unit(x),
-                column.with_unit(y),
+                words::value(&column, x, unit),
+                words::value(&column, y, unit),
                 format!("{} / {}", count(c.counts.0), count(c.counts.1)),
                 words::effect(suite, row, true),
             ],

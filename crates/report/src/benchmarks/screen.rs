@@ -97,9 +97,13 @@ fn draw_table(page: &mut Page, suite: &Benchmarks, table: &Table, rows: Vec<&Row
         let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let room = page.width().checked_sub(own)?.min(WIDEST_NAME);
         (room >= NARROWEST_NAME.min(widest)).then(|| {
-            let names = fitted(&names, room, page.ellipsis());
+            let mut names = fitted(&names, room, page.ellipsis());
             let heading = page.spelled(&label(&suite.metrics[table.metric]));
             let heading = shorten(&heading, room, page.ellipsis());
+            // The heading has its own room, so that those of the sides keep theirs.
+            if let Some(first) = names.first_mut() {
+                *first += &" ".repeat(width(&heading).saturating_sub(width(first)));
+            }
             let mut all = vec![Cells::left(&heading, names, Tone::Plain, 0)];
             all.extend(numbers);
             all
@@ -148,8 +152,9 @@ fn columns(
         for row in rows {
             let column = scale(suite, table, &all, row);
             let (x, y) = centres(row);
-            old.push(page.spelled(&column.with_unit(x)));
-            new.push(page.spelled(&column.with_unit(y)));
+            let unit = &suite.metrics[table.metric].unit;
+            old.push(page.spelled(&words::value(&column, x, unit)));
+            new.push(page.spelled(&words::value(&column, y, unit)));
         }
         columns.push(Cells::right(&heads[0], old, Tone::Plain));
         columns.push(Cells::right(&heads[1], new, Tone::Plain));

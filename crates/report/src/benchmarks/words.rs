@@ -26,7 +26,8 @@ pub(crate) fn counts(suite: &Benchmarks, table: &Table) -> String {
     let mut said: Vec<String> = Vec::new();
     for (n, word) in told.into_iter().filter(|(n, _)| *n > 0) {
         said.push(match (said.is_empty(), n == all) {
-            (true, true) if all == 1 => format!("the only benchmark is {word}"),
+            (true, true) if all == 1 => format!("the only benchmark in both is {word}"),
+            (true, true) if all == 2 => format!("both benchmarks are {word}"),
             (true, true) => format!("all {all} benchmarks are {word}"),
             (true, false) if n == 1 => format!("1 of {all} benchmarks is {word}"),
             (true, false) => format!("{n} of {all} benchmarks are {word}"),
@@ -195,6 +196,16 @@ fn before(ratio: &str) -> String {
     ratio.split(" [").next().unwrap_or_default().to_owned()
 }
 
+/// A value in its row's scale; one that would begin with many zeros by its power of ten.
+pub(crate) fn value(column: &number::Column, value: f64, unit: &assay_data::Unit) -> String {
+    let text = column.with_unit(value);
+    if !text.trim_start_matches('-').starts_with("0.0000") || value == 0.0 {
+        return text;
+    }
+    let scale = unit.scale_for(value);
+    format!("{:.1e} {}", value / scale.factor, scale.symbol).trim_end().to_owned()
+}
+
 /// The title of a table: the metric, and the side where there are several.
 pub(crate) fn title(suite: &Benchmarks, table: &Table) -> String {
     let metric = label(&suite.metrics[table.metric]);
@@ -220,6 +231,13 @@ pub(crate) fn told_once(suite: &Benchmarks) -> Vec<(&Finding, String)> {
     let mut told: Vec<(&Finding, usize)> = Vec::new();
     for finding in &suite.findings {
         if finding.code == crate::words::NOT_INTERLEAVED {
+            continue;
+        }
+        // Both sides' readers may say the very same.
+        if told
+            .iter()
+            .any(|(known, _)| known.code == finding.code && known.message == finding.message)
+        {
             continue;
         }
         let same = |known: &Finding| known.code == finding.code && finding.subject.is_some();

@@ -97,7 +97,7 @@ fn chart(suite: &Benchmarks, table: &Table, sort: Sort) -> Option<Chart> {
         title: format!("{title}: {new} against {old}"),
         caption: format!(
             "A dot is a benchmark's ratio, the line its interval; left of the dashed line is less than {old}. Lines that do not touch it are \
-             differences; a dot without a line had too few values.{band}{more}"
+             differences; a dot without a line has no interval.{band}{more}"
         ),
         scene,
     })
