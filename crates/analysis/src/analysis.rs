@@ -6,9 +6,10 @@
 
 use crate::battery::{self, Battery};
 use crate::checks;
-use crate::comparison::{Comparison, Question};
+use crate::comparison::{Basis, Comparison, Question};
 use crate::coverage;
 use crate::describe::{Description, Histogram, SubjectSummary};
+use crate::evidence::{self, Evidence};
 use crate::machine;
 use crate::noise::{self, NoiseOf};
 use crate::paired::Paired;
@@ -16,7 +17,7 @@ use crate::quantiles;
 use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
 use crate::suite::{self, Overall};
-use assay_data::samples::{BlockRow, STEAL};
+use assay_data::samples::{BlockRow, NOT_COMPARED};
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopReason, StopRule,
     Threshold, Unit,
@@ -176,7 +177,7 @@ pub fn analyse_telling(
     options: &Options,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Analysis, AnalysisError> {
-    if samples.is_empty() {
+    if samples.is_empty() && samples.summaries.is_empty() {
         return Err(AnalysisError::Nothing);
     }
     let plan = plan_for(samples, options);
@@ -203,7 +204,11 @@ pub fn analyse_telling(
     let rows = if in_blocks { samples.complete_blocks(primary) } else { Vec::new() };
     let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
     tell("differences");
-    let mut comparer = Comparer { samples, plan: &plan, law: &mut law, in_blocks, mixed };
+    // Blocks are compared as they are; plain values, as they were looked at already.
+    let is_plain = in_blocks || (samples.summaries.is_empty() && !samples.has_levels());
+    let evidence = (!is_plain).then(|| Evidence::of(samples));
+    let evidence = evidence.as_ref();
+    let mut comparer = Comparer { samples, evidence, plan: &plan, law: &mut law, in_blocks, mixed };
     let comparisons = comparer.primary(primary, &compared, &rows, &recordings);
     // Of long recordings they are most of the memory.
     drop(recordings);
@@ -252,7 +257,7 @@ pub fn analyse_telling(
 }
 
 /// The plan in the file with the user's wishes laid over it. What was not measured by a plan is looked at once.
-fn plan_for(samples: &Samples, options: &Options) -> Plan {
+pub(crate) fn plan_for(samples: &Samples, options: &Options) -> Plan {
     let mut plan = samples.plan.clone().unwrap_or_else(|| Plan {
         stop: StopRule::Fixed { blocks: 0 },
         budget_seconds: None,
@@ -278,7 +283,7 @@ fn plan_for(samples: &Samples, options: &Options) -> Plan {
     plan
 }
 
-fn primary_metric(
+pub(crate) fn primary_metric(
     samples: &Samples,
     options: &Options,
     plan: &Plan,
@@ -299,7 +304,7 @@ fn no_such_metric(samples: &Samples, asked: &str) -> AnalysisError {
 
 /// The metrics that are decided beside the primary one: those named, in that order, or all. A name from the plan may have turned
 /// out not to be measured; one that is asked for now must exist.
-fn beside_metrics(
+pub(crate) fn beside_metrics(
     samples: &Samples,
     options: &Options,
     plan: &Plan,
@@ -307,7 +312,8 @@ fn beside_metrics(
 ) -> Result<Vec<usize>, AnalysisError> {
     if plan.beside.is_empty() {
         // Stolen time says something of the machine, not of a subject.
-        let of_subjects = |&m: &usize| m != primary && samples.metrics[m].name != STEAL;
+        let of_subjects =
+            |&m: &usize| m != primary && !NOT_COMPARED.contains(&samples.metrics[m].name.as_str());
         return Ok((0..samples.metrics.len()).filter(of_subjects).collect());
     }
     let mut found = Vec::new();
@@ -326,7 +332,7 @@ fn compared(samples: &Samples) -> Vec<(usize, usize)> {
     (0..samples.subjects.len()).filter_map(|of| Some((of, samples.reference_of(of)?))).collect()
 }
 
-fn check_threshold(threshold: &Threshold, metric: &Metric) -> Result<(), AnalysisError> {
+pub(crate) fn check_threshold(threshold: &Threshold, metric: &Metric) -> Result<(), AnalysisError> {
     match threshold {
         Threshold::Absolute { unit, .. } if *unit != metric.unit => {
             Err(AnalysisError::ThresholdUnit {
@@ -378,6 +384,8 @@ struct Pair {
 
 struct Comparer<'a> {
     samples: &'a Samples,
+    /// Where there are levels or summaries.
+    evidence: Option<&'a Evidence<'a>>,
     plan: &'a Plan,
     law: &'a mut SignedRankLaw,
     in_blocks: bool,
@@ -399,7 +407,7 @@ impl Comparer<'_> {
         let all_rows = vec![rows.to_vec()];
         let mut decided = self.holm(&pairs, plan, |_| 0, &all_rows, Some(recordings));
         if !self.mixed {
-            for c in &mut decided {
+            for c in decided.iter_mut().filter(|c| c.basis == Basis::Values) {
                 let sides = (&recordings[c.against], &recordings[c.of]);
                 c.quantiles = quantiles::of(sides.0, sides.1, plan.confidence);
             }
@@ -416,7 +424,10 @@ impl Comparer<'_> {
             .iter()
             .map(|&m| if self.in_blocks { self.samples.complete_blocks(m) } else { Vec::new() })
             .collect();
-        let measured = |subject, metric| !self.samples.values(subject, metric).is_empty();
+        let measured = |subject, metric| match self.evidence {
+            Some(evidence) => evidence.has(subject, metric),
+            None => !self.samples.values(subject, metric).is_empty(),
+        };
         let pairs: Vec<Pair> = metrics
             .iter()
             .flat_map(|&metric| {
@@ -476,8 +487,12 @@ impl Comparer<'_> {
         recordings: Option<&[Recording<'_>]>,
     ) -> Comparison {
         let better = self.samples.metrics[metric].better;
+        let share = share as f64;
         let question = Question { plan, metric, better, against, of, share };
-        let found = if self.in_blocks {
+        let pair = self.evidence.and_then(|evidence| evidence.pair(against, of, metric));
+        let found = if let Some(pair) = pair {
+            pair.compare(question, self.law)
+        } else if self.in_blocks {
             let mut paired = Paired::default();
             rows.iter().for_each(|row| paired.push(row.values[against], row.values[of]));
             Comparison::in_blocks(question, &paired, self.law)
@@ -537,12 +552,12 @@ fn findings(
     let mut findings = checks::outcomes(samples, analysis.blocks);
     for comparison in &analysis.comparisons {
         findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
-        findings.extend(coverage::findings::verdict(
-            samples,
-            comparison,
-            rows,
-            &names[comparison.of],
-        ));
+        findings.extend(evidence::findings(comparison, &names[comparison.of]));
+        // How often intervals hold was simulated for values.
+        if comparison.basis == Basis::Values {
+            let name = &names[comparison.of];
+            findings.extend(coverage::findings::verdict(samples, comparison, rows, name));
+        }
         if metric.name == "wall"
             && let Some(cpu) = analysis.secondary_of(comparison.of, "cpu")
         {

@@ -5,7 +5,7 @@
 //! is said here so that people know why. Every code is listed in `docs/reference/findings.md`, and a test holds the two
 //! together.
 
-use crate::comparison::Comparison;
+use crate::comparison::{Basis, Comparison};
 use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use crate::describe::{Description, SubjectSummary};
 use crate::verdict::Scale;
@@ -26,17 +26,22 @@ const DRIFT_OF_MEDIAN: f64 = 0.001;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 51] = [
+pub const CODES: [&str; 64] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
+    "BENCHMARK_ERROR",
+    "BENCHMARK_SKIPPED",
     "CHANGE_POINT",
     "CLOCK_SOURCE",
     "COARSE_CLOCK",
     "COUNTERS_USER_ONLY",
+    "COUNTER_TOTALS",
     "CPU_DECIDES_SOONER",
     "CPU_QUOTA",
+    "CPU_SCALING",
     "CPU_SHARE",
+    "DEBUG_LIBRARY",
     "DEPENDENCE",
     "DISTURBED",
     "DRIFT",
@@ -48,11 +53,13 @@ pub const CODES: [&str; 51] = [
     "INTERVAL_OPTIMISTIC",
     "LEFT_PROCESSES",
     "LEVELS_IGNORED",
+    "LINES_SKIPPED",
     "LOAD",
     "LOST_RUN",
     "MACHINES_DIFFER",
     "MACHINE_SET",
     "MEMORY_FLOOR",
+    "MEMORY_UNTRUSTED",
     "METRICS_DIFFER",
     "METRIC_MISSING",
     "MULTIMODAL",
@@ -64,19 +71,25 @@ pub const CODES: [&str; 51] = [
     "NOT_POSITIVE",
     "NOT_SAVED",
     "NO_ASLR",
+    "ONE_SIDE_ONLY",
     "PERIODIC",
     "POSITION",
+    "REQUEST_ERRORS",
     "RESUMED",
     "RESUMED_DIFFERENT",
     "SAMPLES_PROBLEM",
+    "SETTINGS_DIFFER",
     "SHAPE",
     "SKIPPED",
     "STEAL",
+    "SUMMARY_ONLY",
+    "SUMMARY_TOO_BARE",
     "TIMEOUTS",
     "TOO_DEPENDENT",
     "TOO_FEW",
     "TRUNCATED_FILE",
     "TURBO",
+    "UNITS_COMPARED",
     "WARM_UP",
 ];
 
@@ -149,7 +162,8 @@ pub fn outcomes(samples: &Samples, complete_blocks: Option<usize>) -> Vec<Findin
 pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     let name = &names[c.of];
-    if c.decision.interval.is_none() && !c.too_dependent && !c.mixed {
+    // What summaries and units lack is told with what they are.
+    if c.decision.interval.is_none() && !c.too_dependent && !c.mixed && c.basis == Basis::Values {
         findings.push(too_few(c, name, plan));
     }
     if c.too_dependent {
@@ -440,7 +454,7 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
 }
 
 /// Facts that make two machines different for a comparison.
-const MACHINE_FACTS: [&str; 5] = ["hostname", "cpu_model", "kernel", "arch", "governor"];
+pub(crate) const MACHINE_FACTS: [&str; 5] = ["hostname", "cpu_model", "kernel", "arch", "governor"];
 
 /// Recordings that say they come from different machines or settings. Merged samples carry a differing fact once per
 /// recording, as `name@recording`.

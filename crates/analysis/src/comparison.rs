@@ -14,6 +14,8 @@ use assay_data::{Better, Design, Plan};
 use assay_stats::quantile_difference::QuantileDifference;
 use assay_stats::{Interval, autocorrelation, descriptive, merged, signed_rank::SignedRankLaw};
 
+pub(crate) mod summaries;
+
 /// The size of a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
@@ -34,6 +36,39 @@ pub struct Wins {
     pub of: f64,
 }
 
+/// What of the samples was compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Basis {
+    /// The values.
+    #[default]
+    Values,
+    /// The means of the outermost units that the tool recorded (processes, builds), since values within one are not
+    /// independent; the name of such a unit.
+    Units(String),
+    /// What a summary holds: no values survive.
+    Summary,
+}
+
+/// Why a comparison has no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoInterval {
+    /// There are too few values, units or blocks at this level; so many on each side could do.
+    TooFew {
+        /// The fewest on each side.
+        needed: usize,
+    },
+    /// Successive values hang together too much.
+    TooDependent,
+    /// The samples are not one experiment.
+    Mixed,
+    /// A summary does not say how many values it was made from.
+    NoCount,
+    /// A summary says nothing of the spread, or that there was none.
+    NoSpread,
+    /// The difference changed during the run, and no interval can be given for it.
+    Wandering,
+}
+
 /// One metric of one subject against the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
@@ -45,9 +80,11 @@ pub struct Comparison {
     pub against: usize,
     /// How the samples were taken.
     pub design: Design,
+    /// What of them was compared.
+    pub basis: Basis,
     /// Complete blocks; `None` when the samples were not taken in blocks.
     pub blocks: Option<usize>,
-    /// Number of values of reference and subject.
+    /// Number of values (units, where those were compared) of reference and subject; 0 where a summary does not say.
     pub counts: (usize, usize),
     /// The verdict with its interval, on its scale.
     pub decision: Decision,
@@ -98,15 +135,15 @@ pub struct Question<'a> {
     pub against: usize,
     /// Index of the subject.
     pub of: usize,
-    /// By how many comparisons the level is divided.
-    pub share: usize,
+    /// By what the level is divided: the number of comparisons that share it, at least 1.
+    pub share: f64,
 }
 
 impl Comparison {
     /// Compares in blocks. O(n log n).
     pub fn in_blocks(question: Question<'_>, paired: &Paired, law: &mut SignedRankLaw) -> Self {
         let plan = question.plan;
-        let level = level_for(plan, question.share);
+        let level = level_of(question);
         let found = paired.decide(&plan.threshold, level, question.better, law);
         let shifts = paired.shifts();
         let shift = effect_of_blocks(&shifts, level, law, found.wandering.is_some());
@@ -151,7 +188,7 @@ impl Comparison {
         other: &Recording<'_>,
     ) -> Self {
         let plan = question.plan;
-        let level = (1.0 - plan.confidence) / question.share as f64;
+        let level = (1.0 - plan.confidence) / question.share;
         let found = unpaired::decide(reference, other, &plan.threshold, level, question.better);
         let Decision { estimate, interval, .. } = found.decision;
         let (ratio, shift) = match found.decision.scale {
@@ -216,6 +253,7 @@ impl Comparison {
             of: question.of,
             against: question.against,
             design: Design::Unpaired,
+            basis: Basis::Values,
             blocks: None,
             counts: (reference.len(), other.len()),
             level,
@@ -238,6 +276,26 @@ impl Comparison {
         }
     }
 
+    /// Why there is no interval; `None` where there is one.
+    pub fn no_interval(&self) -> Option<NoInterval> {
+        if self.decision.interval.is_some() {
+            return None;
+        }
+        let (n, m) = self.counts;
+        Some(match (&self.basis, self.blocks) {
+            _ if self.mixed => NoInterval::Mixed,
+            _ if self.too_dependent => NoInterval::TooDependent,
+            (Basis::Summary, _) if n == 0 || m == 0 => NoInterval::NoCount,
+            (Basis::Summary, _) if n.min(m) < 2 => NoInterval::TooFew { needed: 2 },
+            (Basis::Summary, _) => NoInterval::NoSpread,
+            (_, Some(blocks)) if blocks >= self.fewest_blocks as usize => NoInterval::Wandering,
+            (_, Some(_)) => NoInterval::TooFew { needed: self.fewest_blocks as usize },
+            (_, None) => {
+                NoInterval::TooFew { needed: unpaired::fewest(self.level).max(n.min(m) + 1) }
+            }
+        })
+    }
+
     /// Ratio of the medians, second / first; `None` when it has no meaning.
     pub fn ratio_of_medians(&self) -> Option<f64> {
         self.ratio?;
@@ -249,6 +307,12 @@ impl Comparison {
         let interval = self.ratio.and_then(|ratio| ratio.interval);
         matches!((interval, self.ratio_of_medians()), (Some(i), Some(r)) if r < i.lower || r > i.upper)
     }
+}
+
+/// The levels of a comparison in blocks.
+pub(crate) fn level_of(question: Question<'_>) -> Level {
+    let Level { interval, groups } = level_for(question.plan, 1);
+    Level { interval: interval / question.share, groups: groups / question.share }
 }
 
 fn exponentiated(estimate: f64, interval: Option<Interval>) -> Effect {

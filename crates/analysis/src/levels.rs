@@ -80,6 +80,15 @@ impl Nested {
     }
 }
 
+/// What the outermost of so many levels is usually called.
+pub(crate) fn outermost_name(depth: usize) -> String {
+    match NAMES.len().checked_sub(depth).and_then(|place| NAMES.get(place)) {
+        Some(name) if depth > 1 => (*name).to_owned(),
+        _ if depth <= 1 => NAMES[NAMES.len() - 2].to_owned(),
+        _ => "level 1".to_owned(),
+    }
+}
+
 /// The name of a level for several of its units.
 pub fn plural(name: &str) -> String {
     match name.strip_prefix("level ") {

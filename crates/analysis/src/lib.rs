@@ -10,10 +10,11 @@
 //! - [`verdict`]: one interval, one verdict.
 //! - [`levels`]: nested repetitions, and which level the spread comes from.
 //! - [`quantiles`]: where in the distribution the difference lies.
+//! - [`benchmarks`]: suites, many benchmarks on several sides.
 //! - [`comparison`]: everything that is said about one subject against another.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
-//! - [`portrait`]: one series from every side.
+//! - [`portrait`]: one series from every side. [`overview`]: many series at a glance.
 //! - [`scaling`]: how a scan's values grow with its parameter.
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
 //! - [`coverage`]: how often intervals hold what they are about, simulated.
@@ -27,6 +28,7 @@
 
 pub mod analysis;
 pub mod battery;
+pub mod benchmarks;
 pub mod calibration;
 pub mod checks;
 pub mod comparison;
@@ -34,12 +36,14 @@ pub mod coverage;
 pub mod dependence;
 pub mod describe;
 pub mod design;
+mod evidence;
 pub mod figures;
 pub mod levels;
 pub mod machine;
 pub mod mock;
 pub mod noise;
 pub mod outlook;
+pub mod overview;
 pub mod paired;
 pub mod planning;
 pub mod portrait;
@@ -58,7 +62,8 @@ pub use analysis::{Analysis, Options, analyse};
 pub use assay_stats::Interval;
 pub use assay_stats::quantile_difference::QuantileDifference;
 pub use battery::Battery;
-pub use comparison::{Comparison, Effect};
+pub use benchmarks::Benchmarks;
+pub use comparison::{Basis, Comparison, Effect, NoInterval};
 pub use describe::{Description, Histogram, SubjectSummary};
 pub use design::{Experiment, Step, Turn};
 pub use noise::NoiseOf;

@@ -32,7 +32,7 @@ use crate::coverage::{Situation, Traits};
 use crate::describe::Description;
 use crate::levels::{self as nesting, Nested};
 use crate::recording::Recording;
-use assay_data::samples::STEAL;
+use assay_data::samples::NOT_COMPARED;
 use assay_data::{Better, Environment, Finding, Metric, Samples};
 use assay_stats::periodic;
 use assay_stats::signed_rank::{self, SignedRankTest};
@@ -231,7 +231,7 @@ fn chosen(samples: &Samples, options: &Options) -> Result<Vec<usize>, AnalysisEr
     }
     // Stolen time says something of the machine, not of a subject.
     let others = (0..samples.metrics.len()).filter(|&m| m != primary);
-    let others = others.filter(|&m| samples.metrics[m].name != STEAL);
+    let others = others.filter(|&m| !NOT_COMPARED.contains(&samples.metrics[m].name.as_str()));
     Ok(std::iter::once(primary).chain(others).collect())
 }
 

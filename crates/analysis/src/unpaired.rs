@@ -5,6 +5,7 @@
 //! ten values on a side the exact Mann–Whitney law is inverted instead. Nothing computed from two files repairs drift
 //! *between* the recordings: the reports say so with every such verdict.
 
+use crate::dependence::is_beyond_chance;
 use crate::paired::{clock_step_of_sorted, threshold_on};
 use crate::recording::Recording;
 use crate::verdict::{Decision, Scale};
@@ -13,12 +14,28 @@ use assay_stats::{Interval, descriptive, sorting, two_sample};
 
 /// Below this many values on a side the exact law is used, and dependence can't be judged.
 const EXACT_BELOW: usize = 10;
-/// Fewer effective observations than this on a side, and there is no verdict.
+/// Up to here the exact law is asked where placements have no answer.
+const EXACT_STILL_BELOW: usize = 50;
+/// Fewer effective observations than this on a side, and there is no verdict: unless they are so few that chance alone makes
+/// independent values look dependent.
 pub const FEWEST_EFFECTIVE: f64 = 10.0;
 
 /// True when samples of these sizes are compared by the exact law of the rank test.
 pub fn is_exact((n, m): (usize, usize)) -> bool {
     n.min(m) < EXACT_BELOW
+}
+
+/// The fewest values on each side at which the rank test can tell anything at a two-sided level: as many as make the most
+/// extreme of all orders rarer than that. O(result).
+pub fn fewest(level: f64) -> usize {
+    // One of the C(2n, n) ways to share 2n ranks, and its mirror image.
+    let mut chance = 2.0;
+    let mut n = 0;
+    while chance > level && n < 1000 {
+        n += 1;
+        chance *= n as f64 / (4 * n - 2) as f64;
+    }
+    n
 }
 
 /// A decision about two recordings, and how many independent observations each was worth.
@@ -91,7 +108,7 @@ struct Found {
 }
 
 fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
-    between((&x.sorted, x.autocorrelation_time), (&y.sorted, y.autocorrelation_time), level)
+    between((&x.sorted, Order::of(x)), (&y.sorted, Order::of(y)), level)
 }
 
 fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
@@ -102,11 +119,34 @@ fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found
         sorting::sort(&mut logs);
         logs
     };
-    between((&logs(x), x.autocorrelation_time), (&logs(y), y.autocorrelation_time), level)
+    between((&logs(x), Order::of(x)), (&logs(y), Order::of(y)), level)
 }
 
-/// The interval for the shift between two samples, each ascending, with its autocorrelation time.
-fn between((x, tau_x): (&[f64], f64), (y, tau_y): (&[f64], f64), level: f64) -> (Found, f64) {
+/// What the order of a recording tells.
+#[derive(Clone, Copy)]
+struct Order {
+    tau: f64,
+    lag1: f64,
+}
+
+impl Order {
+    fn of(recording: &Recording<'_>) -> Self {
+        Self { tau: recording.autocorrelation_time, lag1: recording.lag1 }
+    }
+
+    /// Whether n values are worth too few independent ones, and not by chance alone, which a dozen may well seem to be.
+    fn refuses(self, n: f64) -> bool {
+        n / self.tau < FEWEST_EFFECTIVE && self.hangs_together(n)
+    }
+
+    fn hangs_together(self, n: f64) -> bool {
+        is_beyond_chance(n as usize, n / self.tau, self.lag1)
+    }
+}
+
+/// The interval for the shift between two samples, each ascending, with what its order tells.
+fn between((x, of_x): (&[f64], Order), (y, of_y): (&[f64], Order), level: f64) -> (Found, f64) {
+    let (tau_x, tau_y) = (of_x.tau, of_y.tau);
     let sizes = (x.len() as f64, y.len() as f64);
     if x.is_empty() || y.is_empty() {
         return (Found { interval: None, effective: sizes, too_dependent: false }, f64::NAN);
@@ -117,14 +157,21 @@ fn between((x, tau_x): (&[f64], f64), (y, tau_y): (&[f64], f64), level: f64) -> 
         return (Found { interval, effective: sizes, too_dependent: false }, estimate);
     }
     let effective = (sizes.0 / tau_x, sizes.1 / tau_y);
-    let too_dependent = effective.0.min(effective.1) < FEWEST_EFFECTIVE;
+    let too_dependent = of_x.refuses(sizes.0) || of_y.refuses(sizes.1);
     let placed = if too_dependent {
         None
     } else {
         two_sample::placement_interval_of((x, tau_x), (y, tau_y), 1.0 - level)
     };
     let estimate = placed.map_or_else(|| two_sample::hodges_lehmann(x, y), |p| p.shift);
-    (Found { interval: placed.map(|p| p.interval), effective, too_dependent }, estimate)
+    // At the strict levels of a suite the variances of a dozen placements reach no end, where the exact law still does.
+    let exact = || {
+        let usable = !too_dependent && x.len().max(y.len()) < EXACT_STILL_BELOW;
+        let usable = usable && !of_x.hangs_together(sizes.0) && !of_y.hangs_together(sizes.1);
+        usable.then(|| two_sample::mann_whitney_interval(x, y, 1.0 - level)).flatten()
+    };
+    let interval = placed.map(|p| p.interval).or_else(exact);
+    (Found { interval, effective, too_dependent }, estimate)
 }
 
 #[cfg(test)]
@@ -143,6 +190,25 @@ mod tests {
         let three = decide_at_95(&[1.0, 1.1, 1.2], &[2.0, 2.1, 2.2]);
         assert_eq!(three.decision.verdict, Verdict::Inconclusive);
         assert_eq!(three.decision.interval, None);
+    }
+
+    #[test]
+    fn the_fewest_values_are_those_whose_clearest_order_is_rare_enough() {
+        // 2 / C(2n, n): 0.1, 0.029, 0.0079, 0.0022, ...
+        assert_eq!([0.1, 0.05, 0.01, 0.05 / 30.0].map(fewest), [3, 4, 5, 7]);
+        let apart = |n: usize| -> (Vec<f64>, Vec<f64>) {
+            ((0..n).map(|i| i as f64).collect(), (0..n).map(|i| 100.0 + i as f64).collect())
+        };
+        for level in [0.05, 0.01, 0.001] {
+            let n = fewest(level);
+            let decided = |n| {
+                let (x, y) = apart(n);
+                let (x, y) = (Recording::of(x), Recording::of(y));
+                let threshold = Threshold::default();
+                decide(&x, &y, &threshold, level, Better::Lower).decision.interval.is_some()
+            };
+            assert!(decided(n) && !decided(n - 1), "{level}");
+        }
     }
 
     #[test]

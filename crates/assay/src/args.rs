@@ -94,6 +94,12 @@ pub(crate) struct ReadingArgs {
     /// Leave the first observations of every series out (of a run, its first blocks): a warm-up
     #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
     pub skip: usize,
+    /// Lines of any text: a regular expression whose group `value` is the number, as in 'took (?<value>[0-9.]+)(?<unit>m?s)'
+    ///
+    /// Further groups, if there are any: `unit`, `name` of the subject, and parameters under their own names. Lines that don't match
+    /// are passed over and counted.
+    #[arg(long, value_name = "REGEX")]
+    pub pattern: Option<String>,
 }
 
 impl ReadingArgs {
@@ -106,6 +112,7 @@ impl ReadingArgs {
             unit: self.unit.clone(),
             metric: self.metric.clone(),
             skip: self.skip,
+            pattern: self.pattern.clone(),
         }
     }
 }

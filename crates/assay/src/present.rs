@@ -2,12 +2,13 @@
 
 pub(crate) mod outputs;
 pub(crate) mod pages;
+pub(crate) mod suite;
 
 use crate::args::{ColorWhen, FailIf, ShowArgs};
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_analysis::protocol::Protocol;
-use assay_analysis::{Analysis, Verdict};
+use assay_analysis::{Analysis, Comparison, Verdict};
 use assay_data::{Design, Samples};
 use assay_report::{csv, json, markdown, protocol, terminal};
 use pages::Beside;
@@ -213,6 +214,14 @@ fn export(
 
 /// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive.
 pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
+    judge_all(analysis.comparisons.iter(), fail_if)
+}
+
+/// The same of any comparisons: one is enough.
+pub(crate) fn judge_all<'a>(
+    comparisons: impl Iterator<Item = &'a Comparison>,
+    fail_if: &[FailIf],
+) -> Ending {
     if fail_if.is_empty() {
         return Ending::Fine;
     }
@@ -224,9 +233,7 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
             FailIf::Equivalent => verdict == Verdict::Equivalent,
         })
     };
-    let verdicts: Vec<Verdict> = analysis
-        .comparisons
-        .iter()
+    let verdicts: Vec<Verdict> = comparisons
         .map(
             |c| if c.design == Design::Blocks { c.decision.verdict } else { Verdict::Inconclusive },
         )

@@ -5,15 +5,30 @@
 //! room and one line in `FORMATS`. Importers read and convert units; they do not judge or drop values, and what cannot be
 //! read with certainty is an error that says what to do.
 
+mod benchmark_ips;
 mod columns;
 mod comments;
 mod csv;
+mod divan;
 mod error;
 mod exported;
+mod go_bench;
+mod go_names;
+mod google;
+mod httperf;
+mod hyperfine;
+mod json;
 mod layout;
+mod line_values;
+mod logfmt;
 mod merge;
 mod names;
 mod number;
+mod pattern;
+mod perf_print;
+mod perf_stat;
+mod recorder;
+mod troubles;
 
 #[cfg(test)]
 mod tests;
@@ -42,6 +57,8 @@ pub struct ImportOptions {
     pub metric: Option<String>,
     /// So many of the first observations of every series are left out; of what was taken in blocks, so many blocks.
     pub skip: usize,
+    /// Regular expression that finds the values in lines of any text: its groups `value`, `unit`, `name`, and parameters.
+    pub pattern: Option<String>,
 }
 
 impl ImportOptions {
@@ -86,12 +103,50 @@ struct Format {
 }
 
 /// All formats, the most particular first: the first that recognises the beginning reads the file.
-const FORMATS: [Format; 4] = [
+const FORMATS: &[Format] = &[
     Format { name: "sample files of assay", recognise: is_sample_file, read: read_sample_file },
     Format {
         name: "tables written by `--export FILE.samples.csv`",
         recognise: exported::recognise,
         read: exported::read,
+    },
+    Format {
+        name: "hyperfine's JSON (1.x and 2.x)",
+        recognise: hyperfine::recognise,
+        read: hyperfine::read,
+    },
+    Format { name: "Google Benchmark's JSON", recognise: google::recognise, read: google::read },
+    Format {
+        name: "Google Benchmark's CSV",
+        recognise: google::recognise_table,
+        read: google::read_table,
+    },
+    Format {
+        name: "results of `go test -bench` (text and `-json`)",
+        recognise: go_bench::recognise,
+        read: go_bench::read,
+    },
+    Format {
+        name: "benchmark-ips (`json!`, `hold!`, printed)",
+        recognise: benchmark_ips::recognise,
+        read: benchmark_ips::read,
+    },
+    Format { name: "divan's table", recognise: divan::recognise, read: divan::read },
+    Format {
+        name: "`perf stat -x` and `-j`",
+        recognise: perf_stat::recognise,
+        read: perf_stat::read,
+    },
+    Format {
+        name: "`perf stat` as printed",
+        recognise: perf_print::recognise,
+        read: perf_print::read,
+    },
+    Format { name: "httperf's report", recognise: httperf::recognise, read: httperf::read },
+    Format {
+        name: "lines of `key=value` (logfmt)",
+        recognise: logfmt::recognise,
+        read: logfmt::read,
     },
     Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
     Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },
@@ -113,6 +168,11 @@ impl<'a> Head<'a> {
         let mut data = text.lines().map(str::trim).filter(|line| !is_comment_or_blank(line));
         let first = data.next().unwrap_or_default();
         Self { text, first, second: data.next().unwrap_or_default() }
+    }
+
+    /// Whether the text is JSON by its first character.
+    fn is_json(&self) -> bool {
+        self.text.trim_start().starts_with(['{', '['])
     }
 }
 
@@ -202,6 +262,9 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
     }
     if let Some(what) = binary_kind(&input.head) {
         return Err(ImportError::Binary { file, what });
+    }
+    if let Some(pattern) = &context.options.pattern {
+        return pattern::read(input, context, pattern);
     }
     // Other tools may put long notes before the first number.
     while Head::of(&valid_text(&input.head)).second.is_empty()

@@ -33,5 +33,7 @@ pub use environment::Environment;
 pub use finding::{Finding, Severity};
 pub use plan::{Plan, StopReason, StopRule, Threshold};
 pub use read_error::{Place, ReadError};
-pub use samples::{Better, Design, Inner, Metric, Observation, Outcome, Samples, Series, Subject};
+pub use samples::{
+    Better, Design, Inner, Metric, Observation, Outcome, Samples, Series, Subject, Summary,
+};
 pub use unit::Unit;

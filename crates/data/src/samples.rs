@@ -11,7 +11,12 @@ use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 mod anonymous;
+mod by_subject;
 mod skip;
+mod summary;
+
+pub use by_subject::BySubject;
+pub use summary::Summary;
 
 /// Which direction of a metric is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +72,13 @@ pub const OF_EVERY_RUN: [&str; 11] = [
 /// compared.
 pub const STEAL: &str = "steal";
 
+/// Name of the metric of how often a benchmark repeated its work within one observation, which its harness chose. It explains
+/// what other values are worth and is not compared.
+pub const ITERATIONS: &str = "iterations";
+
+/// Metrics that explain others and are not compared themselves, unless one of them is named to decide.
+pub const NOT_COMPARED: [&str; 2] = [STEAL, ITERATIONS];
+
 /// What was measured: a command, a benchmark with its arguments, a file of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
@@ -96,6 +108,12 @@ pub struct Subject {
     /// Index of the subject that this one is compared with; its own index marks a reference. `None`: the first subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<usize>,
+    /// The benchmark that it measures, on one of several sides: what the sides are matched by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<String>,
+    /// The side on which the benchmark was measured: a build, a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<String>,
     /// How many runs of it went on at once; `None`: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
@@ -196,6 +214,8 @@ pub struct Samples {
     pub argv: Vec<String>,
     /// What programs gave several values of within one run.
     pub inner: Vec<Inner>,
+    /// What survives where a tool kept no samples.
+    pub summaries: Vec<Summary>,
     /// The tool and version that wrote the samples, as in `assay 0.1.0`.
     pub tool: Option<String>,
     observations: Columns,
@@ -299,6 +319,16 @@ impl Samples {
         self.metrics.push(metric);
         self.observations.values.push(vec![f64::NAN; self.len()]);
         self.metrics.len() - 1
+    }
+
+    /// Fills the column of the metric `into` with the values of `metric` divided by those of `by`. Quotients that are not finite
+    /// are missing.
+    pub(crate) fn divide(&mut self, into: usize, metric: usize, by: usize) {
+        let columns = &mut self.observations.values;
+        for index in 0..columns[into].len() {
+            let quotient = columns[metric][index] / columns[by][index];
+            columns[into][index] = if quotient.is_finite() { quotient } else { f64::NAN };
+        }
     }
 
     /// Index of the metric of this name.
@@ -495,8 +525,12 @@ impl Samples {
         own.filter(|(index, _)| condition(o.outcome.get(*index, Outcome::Ok))).count()
     }
 
-    /// How the samples were taken: in blocks when there are several subjects and every observation has its block.
+    /// How the samples were taken: in blocks when there are several subjects and every observation has its block; a summary when
+    /// that is all there is.
     pub fn design(&self) -> Design {
+        if self.is_empty() && !self.summaries.is_empty() {
+            return Design::Summary;
+        }
         let blocks = &self.observations.block.0;
         let in_blocks = !blocks.is_empty() && blocks.iter().all(|&b| b != NOWHERE);
         if in_blocks { Design::Blocks } else { Design::Unpaired }

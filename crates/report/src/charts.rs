@@ -8,6 +8,7 @@
 mod certainty;
 mod differences;
 mod distribution;
+pub mod forest;
 mod frame;
 mod over_time;
 pub mod palette;

@@ -83,7 +83,7 @@ fn compared(comparison: Option<&Comparison>) -> [String; 4] {
     [estimate, lower, upper, c.decision.verdict.word().to_owned()]
 }
 
-fn number_cell(value: f64) -> String {
+pub(crate) fn number_cell(value: f64) -> String {
     match value {
         v if !v.is_finite() => String::new(),
         v if v.fract() == 0.0 && v.abs() < 1e15 => format!("{v}"),
@@ -91,7 +91,7 @@ fn number_cell(value: f64) -> String {
     }
 }
 
-fn text_cell(text: &str) -> String {
+pub(crate) fn text_cell(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -241,15 +241,17 @@ fn findings(analysis: &Analysis, chains: &[Protocol], portraits: &[Portrait]) ->
 }
 
 fn environment(analysis: &Analysis) -> Vec<(String, String)> {
-    let fact = |(name, value): (&String, &serde_json::Value)| {
-        let value = match value {
-            serde_json::Value::String(text) => text.clone(),
-            serde_json::Value::Null => "unknown".to_owned(),
-            other => other.to_string(),
-        };
-        (clean(&name.replace('_', " ")), clean(&value))
-    };
     analysis.environment.facts.iter().map(fact).collect()
+}
+
+/// A fact of the environment as people read it.
+pub(crate) fn fact((name, value): (&String, &serde_json::Value)) -> (String, String) {
+    let value = match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => "unknown".to_owned(),
+        other => other.to_string(),
+    };
+    (clean(&name.replace('_', " ")), clean(&value))
 }
 
 fn data_part(data: &Data) -> DataPart {

@@ -9,10 +9,10 @@ use crate::json_values::{list, number, optional};
 use crate::noise;
 use crate::words;
 use assay_analysis::{
-    Analysis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook, Overall,
-    QuantileDifference, Scale, SubjectSummary,
+    Analysis, Basis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook,
+    Overall, QuantileDifference, Scale, SubjectSummary,
 };
-use assay_data::{Design, Finding, Metric, Severity, StopReason, StopRule, Threshold};
+use assay_data::{Design, Finding, Metric, Plan, Severity, StopReason, StopRule, Threshold};
 use serde_json::{Map, Value, json};
 
 /// Version of the schema.
@@ -76,7 +76,28 @@ fn sentence(analysis: &Analysis, c: &Comparison) -> String {
 }
 
 fn comparison(analysis: &Analysis, c: &Comparison) -> Value {
-    let metric = &analysis.metrics[c.metric];
+    let named = Named {
+        metric: &analysis.metrics[c.metric],
+        of: name(analysis, c.of),
+        against: name(analysis, c.against),
+        sentence: sentence(analysis, c),
+        plan: &analysis.plan,
+    };
+    comparison_of(&named, c)
+}
+
+/// What a comparison does not know of itself.
+pub(crate) struct Named<'a> {
+    pub metric: &'a Metric,
+    pub of: &'a str,
+    pub against: &'a str,
+    pub sentence: String,
+    pub plan: &'a Plan,
+}
+
+/// A comparison with its names.
+pub(crate) fn comparison_of(named: &Named<'_>, c: &Comparison) -> Value {
+    let Named { metric, plan, .. } = named;
     let scale = c.decision.scale;
     // Sizes on the log scale are handed out as fractions, like the threshold that people give.
     let size = |on_scale: f64| match scale {
@@ -85,25 +106,28 @@ fn comparison(analysis: &Analysis, c: &Comparison) -> Value {
     };
     let both = |(against, of): (f64, f64)| json!({"of": number(of), "against": number(against)});
     let blocks = c.design == Design::Blocks;
+    // A summary may not say how many values it is of.
+    let count = |n: usize| (n > 0 || c.basis != Basis::Summary).then_some(n);
     json!({
-        "of": name(analysis, c.of),
-        "against": name(analysis, c.against),
+        "of": named.of,
+        "against": named.against,
         "metric": metric.name,
         "unit": metric.unit.symbol(),
         "design": design(c.design),
         "verdict": c.decision.verdict.word(),
         "possibly_below_threshold": c.decision.possibly_below_threshold,
-        "sentence": sentence(analysis, c),
+        "sentence": named.sentence,
         "ratio": c.ratio.map(effect),
         "shift": effect(c.shift),
         "scale": match scale { Scale::Ratio => "ratio", Scale::Shift => "shift" },
         "threshold": size(c.decision.threshold),
-        "confidence": number(analysis.plan.confidence),
+        "confidence": number(plan.confidence),
         "level": number(c.level),
-        "anytime_valid": blocks && analysis.plan.is_sequential(),
+        "anytime_valid": blocks && plan.is_sequential(),
         "blocks": c.blocks,
         "fewest_blocks": (c.fewest_blocks > 0).then_some(c.fewest_blocks),
-        "counts": {"of": c.counts.1, "against": c.counts.0},
+        "basis": basis(&c.basis),
+        "counts": {"of": count(c.counts.1), "against": count(c.counts.0)},
         "medians": both(c.medians),
         "means": both(c.means),
         "p99": both(c.p99),
@@ -118,6 +142,15 @@ fn comparison(analysis: &Analysis, c: &Comparison) -> Value {
         "could_see": c.could_see.map_or(Value::Null, size),
         "outlook": c.outlook.map(|outlook| forecast(outlook, &size)),
     })
+}
+
+/// What was compared.
+fn basis(basis: &Basis) -> &'static str {
+    match basis {
+        Basis::Values => "values",
+        Basis::Units(_) => "units",
+        Basis::Summary => "summary",
+    }
 }
 
 fn forecast(outlook: Outlook, size: &dyn Fn(f64) -> Value) -> Value {
@@ -296,7 +329,7 @@ fn plan(analysis: &Analysis) -> Value {
     })
 }
 
-fn threshold(threshold: &Threshold) -> Value {
+pub(crate) fn threshold(threshold: &Threshold) -> Value {
     match threshold {
         Threshold::Relative(fraction) => json!({"relative": number(*fraction)}),
         Threshold::Absolute { value, unit } => {
@@ -305,7 +338,7 @@ fn threshold(threshold: &Threshold) -> Value {
     }
 }
 
-fn design(design: Design) -> &'static str {
+pub(crate) fn design(design: Design) -> &'static str {
     match design {
         Design::Blocks => "blocks",
         Design::Unpaired => "unpaired",

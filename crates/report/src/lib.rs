@@ -6,6 +6,8 @@
 //! - [`number`]: values, percents and durations as people read them.
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
+//! - [`benchmarks`]: a suite, in all forms.
+//! - [`overview`]: many series in one table.
 //! - [`describe`]: one series from every side, and [`describe_json`] for programs.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`replication`]: a run and its repetition.
@@ -30,6 +32,7 @@
 //! ```
 
 mod all_table;
+pub mod benchmarks;
 mod beside;
 pub mod calibration;
 pub mod charts;
@@ -48,6 +51,7 @@ pub mod markdown;
 mod names;
 mod noise;
 pub mod number;
+pub mod overview;
 pub mod planning;
 mod plot;
 pub mod progress;

@@ -6,7 +6,9 @@
 
 use crate::label::{Wording, article, wording};
 use crate::number::{self, Column};
-use assay_analysis::{Analysis, Comparison, Interval, Scale, Verdict, paired};
+use assay_analysis::{
+    Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels, paired,
+};
 use assay_data::{Better, Design, Metric, Unit};
 
 mod outlook;
@@ -143,7 +145,8 @@ impl<'a> Teller<'a> {
     fn condition(&self) -> &'static str {
         match self.c.design {
             Design::Blocks => "",
-            _ => ", if nothing else changed between the recordings",
+            Design::Summary => ", by the means that were recorded, if nothing else changed",
+            Design::Unpaired => ", if nothing else changed between the recordings",
         }
     }
 
@@ -285,6 +288,25 @@ impl<'a> Teller<'a> {
                 "no verdict on {} against {}: successive values hang together so much that they are worth only {:.0} independent ones, and 10 are the fewest",
                 self.of, self.against, c.effective
             );
+        }
+        match (&c.basis, c.no_interval()) {
+            (Basis::Units(unit), Some(NoInterval::TooFew { needed })) => {
+                return format!(
+                    "too few {} for a verdict on {} against {}: there are {} and {}, and {needed} on each side can decide",
+                    levels::plural(unit),
+                    self.of,
+                    self.against,
+                    c.counts.1,
+                    c.counts.0
+                );
+            }
+            (Basis::Summary, _) => {
+                return format!(
+                    "no verdict on {} against {}: only a summary was recorded, without its spread or how many values it is of",
+                    self.of, self.against
+                );
+            }
+            _ => {}
         }
         match c.blocks {
             Some(blocks) if blocks < c.fewest_blocks as usize => {

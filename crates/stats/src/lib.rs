@@ -56,6 +56,7 @@ pub mod special;
 pub mod steady_state;
 pub mod student_t;
 pub mod suite;
+pub mod summaries;
 pub mod t_test;
 pub mod trend;
 pub mod two_sample;

@@ -91,3 +91,44 @@ fn a_run_that_was_gone_on_with_as_another_one_has_no_verdict() {
     let codes: Vec<&str> = findings.iter().map(|f| f.code.as_str()).collect();
     assert!(codes.contains(&"RESUMED_DIFFERENT") && !codes.contains(&"TOO_FEW"), "{codes:?}");
 }
+
+#[test]
+fn a_pair_of_summaries_is_decided_by_their_means_and_says_so() {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    for (name, mean) in [("old", 1.0), ("new", 1.5)] {
+        let subject = samples.add_subject(name);
+        samples.summaries.push(assay_data::Summary {
+            subject,
+            metric: "wall".to_owned(),
+            count: Some(20),
+            mean: Some(mean),
+            sd: Some(0.1),
+            ..assay_data::Summary::default()
+        });
+    }
+    let analysis = analyse(&samples, &Options::default()).unwrap();
+    assert_eq!(analysis.design, assay_data::Design::Summary);
+    assert_eq!(analysis.comparisons[0].decision.verdict, crate::Verdict::Slower);
+    assert!(analysis.findings.iter().any(|f| f.code == "SUMMARY_ONLY"));
+    assert!(analysis.primary_of(0).is_none());
+}
+
+#[test]
+fn a_pair_of_few_processes_is_not_decided_by_their_many_values() {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    for (name, own) in [("old", 1.0), ("new", 1.5)] {
+        let subject = samples.add_subject(name);
+        for process in 0..3_u32 {
+            for value in 0..10 {
+                let wall = own + 0.01 * f64::from(process) + 0.001 * f64::from(value * 7 % 10);
+                let (level, values) = (vec![process], vec![wall]);
+                samples.push(Observation { subject, level, values, ..Observation::default() });
+            }
+        }
+    }
+    let analysis = analyse(&samples, &Options::default()).unwrap();
+    let only = &analysis.comparisons[0];
+    assert_eq!((only.counts, only.decision.verdict), ((3, 3), crate::Verdict::Inconclusive));
+    let few = analysis.findings.iter().find(|f| f.code == "TOO_FEW").unwrap();
+    assert!(few.message.contains("too few processes for a verdict (3 and 3): 4 on each side"));
+}

@@ -11,7 +11,7 @@ use assay_analysis::figures::{Figures, with_protocol};
 use assay_analysis::portrait::{self, Options, Portrait};
 use assay_analysis::protocol::Protocol;
 use assay_data::Samples;
-use assay_report::charts::{self, png, svg};
+use assay_report::charts::{self, Chart, png, svg};
 use assay_report::html::{self, Data, Material};
 use assay_report::json::Meta;
 use std::fs;
@@ -105,9 +105,16 @@ fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<Portr
 }
 
 fn write_plots(figures: &Figures, directory: &Path) -> anyhow::Result<()> {
-    for chart in charts::charts(figures) {
-        let file = |ending: &str| directory.join(format!("{}.{ending}", chart.name));
-        whole_file::replace(&file("svg"), svg::standalone(&chart).as_bytes())?;
+    write_charts(&charts::charts(figures), directory)
+}
+
+/// Writes pictures; several of one name are numbered.
+pub(crate) fn write_charts(drawn: &[Chart], directory: &Path) -> anyhow::Result<()> {
+    for (index, chart) in drawn.iter().enumerate() {
+        let same = drawn[..index].iter().filter(|before| before.name == chart.name).count();
+        let number = if same > 0 { format!("-{}", same + 1) } else { String::new() };
+        let file = |ending: &str| directory.join(format!("{}{number}.{ending}", chart.name));
+        whole_file::replace(&file("svg"), svg::standalone(chart).as_bytes())?;
         whole_file::replace(&file("png"), &png::render(&chart.scene, PIXELS)?)?;
     }
     Ok(())

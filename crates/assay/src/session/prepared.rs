@@ -64,13 +64,13 @@ pub(super) fn subject(command: &Prepared, files: &mut Fingerprints) -> assay_dat
         shell: command.command.shell,
         cwd: command.command.cwd.as_ref().map(|path| path.display().to_string()),
         env: command.command.env.clone(),
-        source: None,
         label: command.label.clone(),
         parameters: command.parameters.clone(),
         against: command.against,
         jobs: (command.jobs > 1).then_some(command.jobs),
         control: control(command),
         files: files.files_of(&command.command),
+        ..assay_data::Subject::default()
     }
 }
 

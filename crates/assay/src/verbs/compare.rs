@@ -1,5 +1,7 @@
 //! `assay compare`: decide between samples that were recorded, by us or by somebody else.
 
+mod suite;
+
 use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
 use crate::progress::Work;
 use crate::{Ending, present};
@@ -19,6 +21,7 @@ use std::path::PathBuf;
   assay compare times.csv                             one column per subject
   assay compare --by build --value ns --unit ns t.csv long form: one row per value
   assay compare --by 1 --value 2 --unit ns data.csv.gz
+  assay compare old.json new.json                     two suites: benchmarks matched by name
   assay compare --protocol --unit us --threshold 6.667us --alpha 0.01 --power 0.95 a.txt b.txt
 
 A verdict about files is one about these samples: whatever else changed between the recordings is in the difference. Numbers \
@@ -28,7 +31,7 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Name of the subject that all others are compared with [default: the first]
+    /// Name of the subject that all others are compared with; of suites, of the side [default: the first]
     #[arg(long, value_name = "NAME")]
     reference: Option<String>,
 
@@ -47,10 +50,18 @@ pub(crate) struct Args {
     all: bool,
 
     #[command(flatten)]
+    suite: suite::SuiteArgs,
+
+    #[command(flatten)]
     protocol: ProtocolArgs,
 
     #[command(flatten)]
     show: ShowArgs,
+}
+
+/// The files as errors name them.
+fn named(files: &[PathBuf]) -> String {
+    files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Makes the subject of this name the reference of all.
@@ -73,6 +84,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     let mut work = Work::on_files(args.show.quiet, "comparing", &args.files);
     let mut samples = import::load(&args.files, &args.reading.options())?;
+    if let Some(ending) = suite::run(args, &samples)? {
+        return Ok(ending);
+    }
     if let Some(name) = &args.reference {
         refer_to(&mut samples, name)?;
     }
@@ -80,9 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let steps = asked.map_or(0, |_| samples.subjects.len().saturating_sub(1).max(1) * STEPS.len());
     work.read(samples.len(), analysis::phases(&options) + steps);
     let analysis = analyse_telling(&samples, &options, &mut |phase| work.begin(phase));
-    let analysis = analysis.with_context(|| {
-        args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
-    })?;
+    let analysis = analysis.with_context(|| named(&args.files))?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
     if let Some(options) = asked {
         let chains =

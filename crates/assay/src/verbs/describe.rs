@@ -5,6 +5,7 @@ use crate::present::pages::Beside;
 use crate::progress::Work;
 use crate::{Ending, output, present};
 use anyhow::Context;
+use assay_analysis::overview;
 use assay_analysis::portrait::{self, Options, Portrait};
 use assay_data::{Samples, import};
 use assay_report::{describe, describe_json, json};
@@ -47,7 +48,7 @@ struct WhatArgs {
     #[arg(long, value_name = "METRIC")]
     primary: Option<String>,
 
-    /// Describe every metric; with --json also the signed-rank test and the bootstrap
+    /// Describe every metric, and more than three series one by one; with --json also the signed-rank test and the bootstrap
     #[arg(long)]
     all: bool,
 
@@ -58,6 +59,37 @@ struct WhatArgs {
     /// Seed of every random choice [default: 1]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..1 << 53))]
     seed: Option<u64>,
+}
+
+/// More subjects than these are shown in one table, unless all is asked for.
+const FEW: usize = 3;
+
+/// Shows many series in one table, and those of which only summaries are left.
+fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
+    let confidence = args.what.confidence.unwrap_or(Options::default().confidence);
+    let found = overview::of_samples(samples, args.what.primary.as_deref(), confidence)
+        .with_context(|| {
+            args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
+        })?;
+    if args.pages.report.is_some() || args.pages.plots.is_some() {
+        anyhow::bail!(
+            "--report and --plots draw a few series, and here are {} (or only summaries of them); with --all every one is drawn",
+            found.lines.len()
+        );
+    }
+    let file = args.files.first().filter(|_| args.files.len() == 1);
+    let meta = json::Meta {
+        tool: present::TOOL.to_owned(),
+        argv: samples.argv.clone(),
+        file: file.map(|path| path.display().to_string()),
+    };
+    if args.look.json {
+        output::print(&format!("{:#}\n", assay_report::overview::json(&found, &meta)))?;
+    } else {
+        let screen = present::screen(args.look.color);
+        output::print(&assay_report::overview::render(&found, &screen))?;
+    }
+    Ok(Ending::Fine)
 }
 
 /// Writes the page and the plots of series that are compared with nobody.
@@ -89,6 +121,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::pages::check(&args.pages)?;
     let mut work = Work::on_files(args.look.quiet, "describing", &args.files);
     let samples = import::load(&args.files, &args.reading.options())?;
+    if samples.is_empty() || (samples.subjects.len() > FEW && !args.what.all && !args.look.json) {
+        work.end();
+        return show_overview(args, &samples);
+    }
     let defaults = Options::default();
     let options = Options {
         confidence: args.what.confidence.unwrap_or(defaults.confidence),

@@ -25,3 +25,4 @@ mod scans;
 mod screens;
 mod showing;
 mod simulating;
+mod suites;

@@ -8,7 +8,7 @@ use super::record::{Kind, ObservationSeed, Run, Stop, Version};
 use crate::input::Input;
 use crate::lines::{Line, Lines};
 use crate::read_error::{Place, ReadError, quoted_start};
-use crate::{Finding, Inner, Metric, Observation, Samples, Severity, Subject};
+use crate::{Finding, Inner, Metric, Observation, Samples, Severity, Subject, Summary};
 use serde::de::DeserializeSeed;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -147,6 +147,7 @@ impl Reader {
             "subject" => self.subject(text),
             "metric" => self.metric(text),
             "values" => self.inner(text),
+            "summary" => self.summary(text),
             "finding" => {
                 let finding: Finding = serde_json::from_str(text)?;
                 if finding.code != TRUNCATED_FILE {
@@ -215,6 +216,19 @@ impl Reader {
             )));
         }
         self.samples.inner.push(inner);
+        Ok(())
+    }
+
+    fn summary(&mut self, text: &str) -> Result<(), Problem> {
+        let summary: Summary = serde_json::from_str(text)?;
+        let said = |what: String| Err(Problem::Said(format!("a summary of {what}")));
+        if summary.subject >= self.samples.subjects.len() {
+            return said(format!("subject {}, which is not declared", summary.subject));
+        }
+        if self.samples.metric_index(&summary.metric).is_none() {
+            return said(format!("metric `{}`, which is not declared", summary.metric));
+        }
+        self.samples.summaries.push(summary);
         Ok(())
     }
 

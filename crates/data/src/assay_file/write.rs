@@ -9,6 +9,7 @@ use super::number::{push_json, push_number};
 use super::read::TRUNCATED_FILE;
 use crate::{
     Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Samples, StopReason, Subject,
+    Summary,
 };
 use serde_json::json;
 use std::io::{self, Write};
@@ -179,6 +180,19 @@ impl<W: Write> Writer<W> {
         self.record("values", inner)
     }
 
+    /// Appends what survives of a series of which a tool kept no samples.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the subject was not declared or a number is not finite; else what the sink says.
+    pub fn summary(&mut self, summary: &Summary) -> io::Result<()> {
+        if summary.subject >= self.subjects || summary.numbers().any(|v| !v.is_finite()) {
+            let problem =
+                "a summary of a subject that is not declared, or of numbers that are not finite";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
+        self.record("summary", summary)
+    }
+
     /// Appends what measuring found on the way. Evidence that is not finite is left out. A [`TRUNCATED_FILE`] is not written:
     /// it is about the file as it was read, and no longer true of the one that is written.
     ///
@@ -263,6 +277,9 @@ pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
     }
     for inner in &samples.inner {
         writer.inner(inner)?;
+    }
+    for summary in &samples.summaries {
+        writer.summary(summary)?;
     }
     for finding in &samples.findings {
         writer.finding(finding)?;

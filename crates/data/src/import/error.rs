@@ -34,6 +34,34 @@ pub enum ImportError {
         /// The formats that are known.
         known: String,
     },
+    /// The file is of a known format in a version that is not.
+    #[error(
+        "`{file}` is {format} of version {version}; known here is {known}: update assay, or have the tool write that"
+    )]
+    NewerFormat {
+        /// The file.
+        file: String,
+        /// What it is.
+        format: &'static str,
+        /// The version that it claims.
+        version: String,
+        /// What is read here.
+        known: &'static str,
+    },
+    /// The file is of a known format, and something in it is wrong.
+    #[error("`{file}`: {problem}")]
+    Content {
+        /// The file.
+        file: String,
+        /// What is wrong, and where.
+        problem: String,
+    },
+    /// The user's regular expression cannot be used.
+    #[error("`--pattern`: {problem}")]
+    Pattern {
+        /// What is wrong with it, and how it should be.
+        problem: String,
+    },
     /// There are lines, but no number among them.
     #[error("`{file}` holds no numbers, only {holds}")]
     NoNumbers {

@@ -303,7 +303,7 @@ fn resolve(
 }
 
 /// The columns of a table as messages list them.
-fn available(first: &[&str]) -> String {
+pub(super) fn available(first: &[&str]) -> String {
     const SHOWN: usize = 12;
     let names: Vec<_> = first
         .iter()

@@ -1,11 +1,12 @@
 //! Several inputs as one: recordings that were taken apart, subject beside subject.
 //!
-//! Metrics are matched by name and must agree in their units. Bare numbers, whose file fixes no metric, take that of the
+//! Where inputs hold things of the same name, each is a side, and every thing is compared with the one of its name on the first
+//! side that has it. Metrics are matched by name and must agree in their units. Bare numbers, whose file fixes no metric, take that of the
 //! others. Blocks are given up, because observations of different recordings never share one; the plan too, since no single
 //! one was followed.
 
 use super::{ImportError, ImportOptions, Part};
-use crate::samples::{Metric, Samples};
+use crate::samples::{Metric, Samples, Summary};
 use crate::unit::Unit;
 use std::collections::{HashMap, HashSet};
 
@@ -36,9 +37,10 @@ pub(super) fn merge(
     lend_metrics(&mut parts, options)?;
     check_units(&parts)?;
     let mut merged = Samples::new(order_metrics(&parts)?);
-    let clashing = clashing_names(&parts);
+    let common = common_names(&parts);
+    let mut subjects = Subjects::default();
     for Labelled { file, label, part } in parts {
-        add(&mut merged, part.samples, &file, &label, &clashing);
+        add(&mut merged, part.samples, &file, &label, &common, &mut subjects);
     }
     Ok(merged)
 }
@@ -139,10 +141,40 @@ fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportError> {
     Ok(metrics)
 }
 
-fn clashing_names(parts: &[Labelled]) -> HashSet<String> {
-    let mut seen = HashSet::new();
-    let names = parts.iter().flat_map(|one| &one.part.samples.subjects).map(|s| &s.name);
-    names.filter(|name| !seen.insert(*name)).cloned().collect()
+/// Names that several inputs have. A subject that has no name but its input's does not count.
+fn common_names(parts: &[Labelled]) -> HashSet<String> {
+    let mut holders: HashMap<&String, usize> = HashMap::new();
+    let mut common = HashSet::new();
+    for (index, one) in parts.iter().enumerate() {
+        for name in one.part.samples.subjects.iter().map(|s| &s.name).filter(|n| **n != one.label) {
+            if *holders.entry(name).or_insert(index) != index {
+                common.insert(name.clone());
+            }
+        }
+    }
+    common
+}
+
+/// The subjects so far, found by their names.
+#[derive(Default)]
+struct Subjects {
+    names: HashSet<String>,
+    /// Where each benchmark was met first.
+    benchmarks: HashMap<String, usize>,
+}
+
+impl Subjects {
+    /// The name, or where it is taken the name with the first free number behind it.
+    fn free(&mut self, name: String) -> String {
+        if self.names.insert(name.clone()) {
+            return name;
+        }
+        let numbered = (2..).map(|number| format!("{name} #{number}"));
+        let free = numbered.into_iter().find(|name| !self.names.contains(name));
+        let free = free.expect("one of endlessly many names is free");
+        self.names.insert(free.clone());
+        free
+    }
 }
 
 fn add(
@@ -150,18 +182,31 @@ fn add(
     mut part: Samples,
     file: &str,
     label: &str,
-    clashing: &HashSet<String>,
+    common: &HashSet<String>,
+    known: &mut Subjects,
 ) {
     let mut renamed = HashMap::new();
     let mut subjects = Vec::with_capacity(part.subjects.len());
     for subject in &part.subjects {
         let mut own = subject.clone();
-        if clashing.contains(&subject.name) && subject.name != label {
-            own.name = format!("{label}: {}", subject.name);
-        }
+        let name = if common.contains(&subject.name) {
+            format!("{label}: {}", subject.name)
+        } else {
+            subject.name.clone()
+        };
+        own.name = known.free(name);
         own.source.get_or_insert_with(|| file.to_owned());
-        let index = merged.add(own);
-        renamed.insert(subject.name.clone(), merged.subjects[index].name.clone());
+        let index = merged.subjects.len();
+        // An index into the subjects of its own file would mean another one here.
+        own.against = None;
+        if !common.is_empty() {
+            let first = *known.benchmarks.entry(subject.name.clone()).or_insert(index);
+            own.against = Some(first);
+            own.benchmark = Some(subject.name.clone());
+            own.side = Some(label.to_owned());
+        }
+        renamed.insert(subject.name.clone(), own.name.clone());
+        merged.subjects.push(own);
         subjects.push(index);
     }
     let metrics: Vec<_> =
@@ -173,6 +218,10 @@ fn add(
     }));
     let when = part.started.take().map(|time| ("started".to_owned(), time.into()));
     let facts = std::mem::take(&mut part.environment.facts);
+    let summaries = std::mem::take(&mut part.summaries).into_iter();
+    merged.summaries.extend(summaries.filter_map(|summary| {
+        Some(Summary { subject: *subjects.get(summary.subject)?, ..summary })
+    }));
     merged.append(part, &subjects, &metrics);
     for (name, value) in facts.into_iter().chain(when) {
         // Facts in which the recordings differ are kept apart, so that none hides another.

@@ -38,6 +38,7 @@ impl Samples {
             subject.command = subject.command.as_deref().map(without_directories);
             subject.cwd = None;
             subject.source = subject.source.as_deref().map(file_name);
+            subject.side = subject.side.as_deref().map(without_directories);
             subject.env.iter_mut().for_each(|(_, value)| *value = without_directories(value));
             subject.files.iter_mut().for_each(|(path, _)| *path = file_name(path));
             for (parameter, value) in &mut subject.parameters {

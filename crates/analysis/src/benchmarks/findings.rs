@@ -1,0 +1,383 @@
+//! What there is to know about a suite, each thing once: how many benchmarks it concerns and some of their names, never a line for
+//! every row.
+
+use super::{Benchmarks, Row, Table};
+use crate::checks;
+use crate::comparison::{Basis, NoInterval};
+use crate::levels::plural;
+use crate::machine;
+use crate::unpaired;
+use crate::verdict::Scale;
+use assay_data::samples::BySubject;
+use assay_data::{Design, Environment, Finding, Outcome, Samples, Severity, Threshold};
+
+/// How many benchmarks are named; more are counted.
+const NAMED: usize = 3;
+/// How many facts that differ are told with their values.
+const FACTS: usize = 4;
+/// Longer values are not told.
+const LONGEST_FACT: usize = 40;
+/// A clock's step beyond this share of the threshold is told.
+const COARSE_SHARE: f64 = 0.25;
+/// Values of which at most this share is distinct come in steps.
+const STEPPED_BELOW: f64 = 0.8;
+/// Facts that differ between any two recordings and mean nothing for the comparison.
+const ALWAYS_DIFFER: [&str; 7] =
+    ["started", "load_1m", "load_5m", "load_15m", "executable", "command", "calibrated_at"];
+
+/// Everything that the checks found about a suite. O(subjects + rows).
+pub(super) fn of(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for table in suite.primary_tables() {
+        found.extend(without_interval(suite, table));
+        found.extend(bases(suite, table));
+        found.extend(steps(suite, table));
+    }
+    found.extend(outcomes(samples, index, suite));
+    found.extend(one_side(suite));
+    if suite.design != Design::Blocks {
+        found.push(checks::not_interleaved());
+    }
+    found.extend(checks::machines_differ(&suite.environment));
+    found.extend(settings_differ(&suite.environment));
+    found.extend(machine::findings(&suite.environment));
+    found
+}
+
+/// `a, b, c and 9 more`.
+fn names(suite: &Benchmarks, benchmarks: impl Iterator<Item = usize>) -> String {
+    let all: Vec<usize> = benchmarks.collect();
+    let mut told: Vec<String> =
+        all.iter().take(NAMED).map(|&b| suite.benchmarks[b].name.clone()).collect();
+    if all.len() > NAMED {
+        told.push(format!("and {} more", all.len() - NAMED));
+    }
+    told.join(", ").replace(", and ", " and ")
+}
+
+/// `3 of 11 benchmarks`, with the side where there are several.
+fn how_many(suite: &Benchmarks, table: &Table, rows: usize) -> String {
+    let of = table.rows.len();
+    let noun = if of == 1 { "benchmark" } else { "benchmarks" };
+    let side = match suite.sides.len() {
+        0..=2 => String::new(),
+        _ => format!(" on {}", suite.sides[table.side]),
+    };
+    if rows == of {
+        format!("all {of} {noun}{side}")
+    } else {
+        format!("{rows} of {of} {noun}{side}")
+    }
+}
+
+/// `3 and 3`, `2 to 5 and 3`: the numbers of values on the sides.
+fn sizes(rows: &[&Row]) -> String {
+    let range = |of: fn(&Row) -> usize| {
+        let (low, high) = rows
+            .iter()
+            .map(|row| of(row))
+            .fold((usize::MAX, 0), |(low, high), n| (low.min(n), high.max(n)));
+        if low == high { format!("{low}") } else { format!("{low} to {high}") }
+    };
+    format!("{} and {}", range(|r| r.comparison.counts.0), range(|r| r.comparison.counts.1))
+}
+
+/// The rows without a verdict, by what they lack.
+fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
+    let rows = |is: &dyn Fn(&Row, NoInterval) -> bool| -> Vec<&Row> {
+        let lacks = |row: &&Row| row.comparison.no_interval().is_some_and(|why| is(row, why));
+        table.rows.iter().filter(lacks).collect()
+    };
+    let mut found = Vec::new();
+    let mut tell = |code: &str, rows: &[&Row], message: String, next: String| {
+        if !rows.is_empty() {
+            let finding = Finding::new(code, Severity::Serious, message)
+                .with("benchmarks", rows.len() as f64)
+                .with("of", table.rows.len() as f64);
+            found.push(finding.next(next));
+        }
+    };
+    let too_few = |why| matches!(why, NoInterval::TooFew { .. });
+    let needed = |rows: &[&Row]| {
+        let of_row = |row: &&Row| match row.comparison.no_interval() {
+            Some(NoInterval::TooFew { needed }) => needed,
+            _ => 0,
+        };
+        rows.iter().map(of_row).max().unwrap_or(0)
+    };
+    let alone = unpaired::fewest(1.0 - suite.plan.confidence);
+    let shared = |needed: usize| {
+        if needed > alone && suite.adjust == super::Adjust::Holm {
+            format!(" ({alone} for one benchmark alone)")
+        } else {
+            String::new()
+        }
+    };
+    let advice = |needed: usize| {
+        let mut advice = more_repetitions(&suite.environment);
+        if needed > alone && suite.adjust == super::Adjust::Holm {
+            advice += "; or let the suite share its error otherwise: --adjust bh";
+        }
+        advice
+    };
+    let few = rows(&|row, why| too_few(why) && !matches!(row.comparison.basis, Basis::Units(_)));
+    let enough = needed(&few);
+    let what = if suite.design == Design::Blocks { "blocks" } else { "repetitions" };
+    tell(
+        "TOO_FEW",
+        &few,
+        format!(
+            "too few {what} for a verdict on {} ({}): {enough} on each side can decide{}",
+            how_many(suite, table, few.len()),
+            sizes(&few),
+            shared(enough)
+        ),
+        advice(enough),
+    );
+    let few = rows(&|row, why| too_few(why) && matches!(row.comparison.basis, Basis::Units(_)));
+    let enough = needed(&few);
+    tell(
+        "TOO_FEW",
+        &few,
+        format!(
+            "too few {} for a verdict on {} ({}): {enough} on each side can decide{}, since values of one are not independent",
+            unit_of(&few),
+            how_many(suite, table, few.len()),
+            sizes(&few),
+            shared(enough)
+        ),
+        advice(enough),
+    );
+    let dependent = rows(&|_, why| why == NoInterval::TooDependent);
+    tell(
+        "TOO_DEPENDENT",
+        &dependent,
+        format!(
+            "successive values of {} hang together so much that nothing can be decided",
+            how_many(suite, table, dependent.len())
+        ),
+        "measure both in turns, in blocks: assay run A B".to_owned(),
+    );
+    let bare = rows(&|_, why| matches!(why, NoInterval::NoCount | NoInterval::NoSpread));
+    tell(
+        "SUMMARY_TOO_BARE",
+        &bare,
+        format!(
+            "of {} only a number is left, without its spread or how many values it is of: a ratio, and no verdict",
+            how_many(suite, table, bare.len())
+        ),
+        format!("keep the single values: {}", keep_values(&suite.environment)),
+    );
+    found
+}
+
+fn unit_of(rows: &[&Row]) -> String {
+    match rows.first().map(|row| &row.comparison.basis) {
+        Some(Basis::Units(name)) => plural(name),
+        _ => "units".to_owned(),
+    }
+}
+
+/// What was compared where it was not the values.
+fn bases(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
+    let decided = |row: &&Row| row.comparison.decision.interval.is_some();
+    let of = |is: &dyn Fn(&Basis) -> bool| -> Vec<&Row> {
+        table.rows.iter().filter(decided).filter(|row| is(&row.comparison.basis)).collect()
+    };
+    let mut found = Vec::new();
+    let units = of(&|basis| matches!(basis, Basis::Units(_)));
+    if !units.is_empty() {
+        let name = unit_of(&units);
+        let message = format!(
+            "of {} the means of {name} are compared ({}), since values of one are not independent",
+            how_many(suite, table, units.len()),
+            sizes(&units)
+        );
+        found.push(
+            Finding::new("UNITS_COMPARED", Severity::Note, message)
+                .with("benchmarks", units.len() as f64),
+        );
+    }
+    let summaries = of(&|basis| *basis == Basis::Summary);
+    if !summaries.is_empty() {
+        let message = format!(
+            "only a summary was recorded of {}: means are compared, which one stall can move, and nothing is known of order and shape",
+            how_many(suite, table, summaries.len())
+        );
+        found.push(
+            Finding::new("SUMMARY_ONLY", Severity::Warning, message)
+                .with("benchmarks", summaries.len() as f64)
+                .next(format!("keep the single values: {}", keep_values(&suite.environment))),
+        );
+    }
+    found
+}
+
+/// Values that come in steps, and those without logarithms.
+fn steps(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let is_coarse = |row: &&Row| {
+        let c = &row.comparison;
+        let d = &c.decision;
+        let in_steps = c.distinct as f64 <= STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
+        d.interval.is_some() && in_steps && d.clock_step > COARSE_SHARE * d.threshold
+    };
+    let coarse: Vec<&Row> = table.rows.iter().filter(is_coarse).collect();
+    if !coarse.is_empty() {
+        let message = format!(
+            "the values of {} come in steps that are large against the threshold ({})",
+            how_many(suite, table, coarse.len()),
+            names(suite, coarse.iter().map(|row| row.benchmark))
+        );
+        found.push(
+            Finding::new("COARSE_CLOCK", Severity::Warning, message)
+                .with("benchmarks", coarse.len() as f64)
+                .next("more work per repetition, or more digits in the file"),
+        );
+    }
+    let shifts = table.rows.iter().filter(|row| row.comparison.decision.scale == Scale::Shift);
+    let shifts: Vec<&Row> = shifts.collect();
+    if !shifts.is_empty() && matches!(suite.plan.threshold, Threshold::Relative(_)) {
+        let message = format!(
+            "of {} some values are zero or negative, so differences are compared instead of ratios ({})",
+            how_many(suite, table, shifts.len()),
+            names(suite, shifts.iter().map(|row| row.benchmark))
+        );
+        found.push(
+            Finding::new("NOT_POSITIVE", Severity::Note, message)
+                .with("benchmarks", shifts.len() as f64),
+        );
+    }
+    found
+}
+
+/// Benchmarks with runs that failed or hit a limit.
+fn outcomes(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -> Vec<Finding> {
+    let with = |is: fn(Outcome) -> bool| -> Vec<usize> {
+        let subjects = 0..samples.subjects.len();
+        subjects.filter(|&s| index.count_outcomes(s, is) > 0).collect()
+    };
+    let named = |subjects: &[usize]| {
+        let mut told: Vec<&str> =
+            subjects.iter().take(NAMED).map(|&s| samples.subjects[s].name.as_str()).collect();
+        if subjects.len() > NAMED {
+            told.push("...");
+        }
+        told.join(", ")
+    };
+    let of = suite.benchmarks.len() as f64;
+    let mut found = Vec::new();
+    let failed = with(|o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_)));
+    if !failed.is_empty() {
+        let message = format!("runs of {} failed; their values count", named(&failed));
+        found.push(
+            Finding::new("FAILURES", Severity::Warning, message)
+                .with("failed", failed.len() as f64)
+                .with("of", of)
+                .next("make sure that a failing run does the same work"),
+        );
+    }
+    let late = with(|o| o == Outcome::Timeout);
+    if !late.is_empty() {
+        let message =
+            format!("runs of {} hit the time limit; they took longer than shown", named(&late));
+        found.push(
+            Finding::new("TIMEOUTS", Severity::Warning, message)
+                .with("timed_out", late.len() as f64)
+                .with("of", of)
+                .next("raise the limit if the size of the difference matters"),
+        );
+    }
+    found
+}
+
+/// What one side lacks.
+fn one_side(suite: &Benchmarks) -> Vec<Finding> {
+    let tell = |only: &super::OnlyOn| {
+        let n = only.benchmarks.len();
+        let (on, lacks) = (&suite.sides[only.side], &suite.sides[only.not_on]);
+        let message = format!(
+            "{n} {} only in {on}, not in {lacks}: {}",
+            if n == 1 { "benchmark is" } else { "benchmarks are" },
+            names(suite, only.benchmarks.iter().copied())
+        );
+        Finding::new("ONE_SIDE_ONLY", Severity::Note, message).with("benchmarks", n as f64)
+    };
+    suite.only.iter().map(tell).collect()
+}
+
+/// Versions and settings in which the recordings differ. Machines have a finding of their own.
+pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
+    let mut told: Vec<String> = Vec::new();
+    let mut count = 0;
+    let mut last = "";
+    for key in environment.facts.keys() {
+        let Some((fact, side)) = key.rsplit_once('@') else { continue };
+        // A tool's own facts may be gathered under its name.
+        let own = fact.rsplit('.').next().unwrap_or(fact);
+        let is_known = ALWAYS_DIFFER.contains(&own) || checks::MACHINE_FACTS.contains(&own);
+        let value = |key: &str| {
+            let number = || environment.number(key).map(|number| number.to_string());
+            let flag = || environment.flag(key).map(|flag| flag.to_string());
+            environment.text(key).map(str::to_owned).or_else(number).or_else(flag)
+        };
+        // Lists and tables are results rather than settings.
+        let Some(here) = value(key).filter(|_| fact != last && !is_known) else { continue };
+        last = fact;
+        count += 1;
+        let is_short = |text: &String| text.chars().count() <= LONGEST_FACT;
+        let name = fact.replace('_', " ");
+        told.push(match (value(fact).filter(is_short), Some(here).filter(is_short)) {
+            (Some(one), Some(other)) => format!("{name} ({one}, in {side} {other})"),
+            _ => name,
+        });
+    }
+    if count > FACTS {
+        told.truncate(FACTS);
+        told.push(format!("and {} more", count - FACTS));
+    }
+    let told = told.join(", ").replace(", and ", " and ");
+    (count > 0).then(|| {
+        Finding::new(
+            "SETTINGS_DIFFER",
+            Severity::Warning,
+            format!("the recordings differ in {told}"),
+        )
+        .with("facts", count as f64)
+        .next("record both with the same versions and settings, or know that the difference holds theirs too")
+    })
+}
+
+/// What the tool that recorded takes for more repetitions.
+fn more_repetitions(environment: &Environment) -> String {
+    let flag = match tool(environment).as_str() {
+        t if t.contains("google") => "--benchmark_repetitions=12",
+        t if t.starts_with("go ") || t.starts_with("go") && t.contains("test") => "-count=12",
+        t if t.contains("pyperf") => "--processes=12",
+        t if t.contains("jmh") => "-f 12",
+        t if t.contains("hyperfine") => "--runs 12",
+        t if t.contains("pytest") => "--benchmark-min-rounds=12",
+        t if t.contains("nanobench") => ".epochs(12)",
+        t if t.contains("divan") => "--sample-count 100",
+        t if t.contains("criterion") => "--sample-size 100",
+        t if t.contains("ips") => "x.config(time: 10)",
+        _ => return "record more repetitions".to_owned(),
+    };
+    format!("record more repetitions: {flag}")
+}
+
+/// What the tool that recorded takes so that it keeps single values.
+fn keep_values(environment: &Environment) -> String {
+    match tool(environment).as_str() {
+        t if t.contains("google") => {
+            "--benchmark_repetitions=12, without --benchmark_report_aggregates_only".to_owned()
+        }
+        t if t.contains("pytest") => "--benchmark-save-data".to_owned(),
+        t if t.contains("hyperfine") => "--export-json instead of --export-csv".to_owned(),
+        _ => "a tool or a format that holds them".to_owned(),
+    }
+}
+
+fn tool(environment: &Environment) -> String {
+    environment.text("recorded_by").unwrap_or_default().to_lowercase()
+}

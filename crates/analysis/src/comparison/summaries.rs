@@ -1,0 +1,195 @@
+//! The comparison where only summaries survive: Welch's interval for the means.
+//!
+//! The mathematics is [`assay_stats::summaries`]; the ratio is taken on the logarithm where both means are positive, as everywhere
+//! else. A mean follows every stall, so this is worth less than the ranks of the values would be; it is what a summary allows.
+//! Without a number of values or a spread there is the ratio, and no interval.
+
+use super::{Basis, Comparison, Effect, Question, Wins, exponentiated};
+use crate::outlook;
+use crate::paired::threshold_on;
+use crate::verdict::{Decision, Scale};
+use assay_data::{Design, Summary, Threshold};
+use assay_stats::summaries::{self, Summarised};
+use assay_stats::{Interval, descriptive};
+
+/// What is known of one side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Side {
+    /// The mean, or where there is none the median.
+    pub location: f64,
+    /// The median; NaN where it is not known.
+    pub median: f64,
+    /// Whether `location` is a mean.
+    pub is_mean: bool,
+    /// The standard error of the mean; NaN where it is not known.
+    pub standard_error: f64,
+    /// How many values; 0 where that is not known.
+    pub count: usize,
+}
+
+impl Side {
+    /// Of a summary that a tool left; `None` where it says not even where the values lie.
+    pub(crate) fn of_summary(summary: &Summary) -> Option<Self> {
+        Some(Self {
+            location: summary.location().filter(|l| l.is_finite())?,
+            median: summary.median.unwrap_or(f64::NAN),
+            is_mean: summary.mean.is_some(),
+            standard_error: summary.error_of_mean().unwrap_or(f64::NAN),
+            count: summary.count.and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
+        })
+    }
+
+    /// Of values that are compared with a summary; `None` for none.
+    pub(crate) fn of_values(values: &[f64]) -> Option<Self> {
+        (!values.is_empty()).then(|| Self {
+            location: descriptive::mean(values),
+            median: descriptive::median(values),
+            is_mean: true,
+            standard_error: Summarised::of(values).map_or(f64::NAN, |s| s.standard_error),
+            count: values.len(),
+        })
+    }
+
+    /// What tests need of it; `None` for a median.
+    pub(crate) fn summarised(&self) -> Option<Summarised> {
+        let Self { location: mean, standard_error, count, .. } = *self;
+        self.is_mean.then_some(Summarised { mean, standard_error, count: count as f64 })
+    }
+
+    fn mean(&self) -> f64 {
+        if self.is_mean { self.location } else { f64::NAN }
+    }
+}
+
+/// The decision between two summaries at a two-sided level. O(1).
+pub(crate) fn decide(question: Question<'_>, reference: &Side, other: &Side) -> (Decision, f64) {
+    let level = (1.0 - question.plan.confidence) / question.share;
+    let threshold = &question.plan.threshold;
+    let relative = matches!(threshold, Threshold::Relative(_));
+    let scale = if relative && is_ratio(reference, other) { Scale::Ratio } else { Scale::Shift };
+    let Effect { estimate, interval } = effect_on(scale, reference, other, level);
+    let threshold = threshold_on(scale, threshold, reference.location);
+    let decision = Decision::read(scale, estimate, interval, threshold, 0.0, question.better);
+    (decision, level)
+}
+
+impl Comparison {
+    /// Compares summaries, or a summary with the summary of values. O(1).
+    pub(crate) fn of_summaries(question: Question<'_>, reference: &Side, other: &Side) -> Self {
+        let (decision, level) = decide(question, reference, other);
+        let ratio = is_ratio(reference, other).then(|| {
+            let logs = effect_on(Scale::Ratio, reference, other, level);
+            exponentiated(logs.estimate, logs.interval)
+        });
+        Self {
+            metric: question.metric,
+            of: question.of,
+            against: question.against,
+            design: Design::Summary,
+            basis: Basis::Summary,
+            blocks: None,
+            counts: (reference.count, other.count),
+            level,
+            ratio,
+            shift: effect_on(Scale::Shift, reference, other, level),
+            medians: (reference.median, other.median),
+            means: (reference.mean(), other.mean()),
+            p99: (f64::NAN, f64::NAN),
+            quantiles: Vec::new(),
+            wins: Wins { better: 0.0, worse: 0.0, of: 0.0 },
+            effective: reference.count.min(other.count) as f64,
+            wandering: None,
+            too_dependent: false,
+            mixed: false,
+            distinct: 0,
+            could_see: outlook::could_see(&decision, level),
+            outlook: None,
+            fewest_blocks: 0,
+            decision,
+        }
+    }
+}
+
+fn is_ratio(reference: &Side, other: &Side) -> bool {
+    reference.location > 0.0 && other.location > 0.0
+}
+
+/// The difference on a scale, with its interval where both sides say enough.
+fn effect_on(scale: Scale, reference: &Side, other: &Side, level: f64) -> Effect {
+    let estimate = match scale {
+        Scale::Ratio => (other.location / reference.location).ln(),
+        Scale::Shift => other.location - reference.location,
+    };
+    let test = match scale {
+        Scale::Ratio => summaries::log_ratio,
+        Scale::Shift => summaries::welch,
+    };
+    let sides = reference.summarised().zip(other.summarised());
+    let interval: Option<Interval> =
+        sides.and_then(|(x, y)| test(&x, &y)?.interval(1.0 - level)).filter(Interval::is_bounded);
+    Effect { estimate, interval }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::NoInterval;
+    use crate::verdict::Verdict;
+    use assay_data::{Better, Plan, StopRule};
+
+    fn compared(x: &Side, y: &Side) -> Comparison {
+        let stop = StopRule::Fixed { blocks: 0 };
+        let plan = Plan { stop, ..Plan::sequential(0.95, Threshold::default(), 0) };
+        let better = Better::Lower;
+        let question = Question { plan: &plan, metric: 0, better, against: 0, of: 1, share: 1.0 };
+        Comparison::of_summaries(question, x, y)
+    }
+
+    fn side(mean: f64, sd: Option<f64>, count: Option<u64>) -> Side {
+        let summary = Summary { mean: Some(mean), sd, count, ..Summary::default() };
+        Side::of_summary(&summary).expect("it has a mean")
+    }
+
+    #[test]
+    fn means_with_spread_and_number_decide() {
+        let (x, y) = (side(10.0, Some(1.0), Some(16)), side(12.0, Some(1.2), Some(16)));
+        let found = compared(&x, &y);
+        assert_eq!((found.design, &found.basis), (Design::Summary, &Basis::Summary));
+        assert_eq!(found.decision.verdict, Verdict::Slower);
+        let ratio = found.ratio.expect("both are positive");
+        assert!((ratio.estimate - 1.2).abs() < 1e-12 && found.shift.estimate == 2.0);
+        assert_eq!(compared(&y, &x).decision.verdict, Verdict::Faster);
+        assert!(found.medians.0.is_nan() && found.no_interval().is_none());
+    }
+
+    #[test]
+    fn what_is_lacking_is_said() {
+        let good = side(10.0, Some(1.0), Some(16));
+        let reason = |other: &Side| compared(&good, other).no_interval();
+        assert_eq!(reason(&side(20.0, Some(1.0), None)), Some(NoInterval::NoCount));
+        assert_eq!(reason(&side(20.0, None, Some(9))), Some(NoInterval::NoSpread));
+        assert_eq!(reason(&side(20.0, None, Some(1))), Some(NoInterval::TooFew { needed: 2 }));
+        let without = compared(&good, &side(20.0, Some(1.0), None));
+        assert_eq!(without.decision.verdict, Verdict::Inconclusive);
+        assert!(without.ratio.is_some_and(|r| r.estimate == 2.0 && r.interval.is_none()));
+    }
+
+    #[test]
+    fn medians_alone_have_a_ratio_and_nothing_more() {
+        let summary = Summary { median: Some(3.0), count: Some(9), ..Summary::default() };
+        let median = Side::of_summary(&summary).expect("it has a median");
+        let found = compared(&median, &median);
+        assert_eq!(found.no_interval(), Some(NoInterval::NoSpread));
+        assert!(found.means.0.is_nan() && found.medians == (3.0, 3.0));
+        assert_eq!(Side::of_summary(&Summary::default()), None);
+    }
+
+    #[test]
+    fn values_against_a_summary_are_summarised() {
+        let values: Vec<f64> = (0..16).map(|i| 9.0 + f64::from(i * 7 % 16) / 8.0).collect();
+        let x = Side::of_values(&values).expect("there are values");
+        assert_eq!(x.count, 16);
+        assert!(compared(&x, &side(20.0, Some(1.0), Some(8))).decision.verdict == Verdict::Slower);
+        assert_eq!(Side::of_values(&[]), None);
+    }
+}

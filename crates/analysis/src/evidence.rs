@@ -1,0 +1,320 @@
+//! What there is of one metric of one subject to compare: its values, the means of the units in which they came, or a summary.
+//!
+//! Values that one process gave are not independent of each other: whatever was particular to that process is in all of them. So
+//! where a tool recorded its processes (builds, forks), and started several, their means are what is compared. Where it left only a
+//! summary, the other side is summarised too. Nothing is decided here.
+
+use crate::comparison::summaries::Side;
+use crate::comparison::{Basis, Comparison, NoInterval, Question, level_of};
+use crate::levels::{self, plural};
+use crate::paired::Paired;
+use crate::recording::Recording;
+use crate::unpaired;
+use crate::verdict::Decision;
+use assay_data::samples::BySubject;
+use assay_data::{Finding, Samples, Severity, Summary};
+use assay_stats::descriptive;
+use assay_stats::signed_rank::SignedRankLaw;
+use std::collections::{BTreeMap, HashMap};
+
+/// The means of outermost units.
+#[derive(Clone, Debug, PartialEq)]
+struct Units {
+    means: Vec<f64>,
+    name: String,
+}
+
+/// One side.
+#[derive(Clone, Debug)]
+enum Held {
+    Values { values: Vec<f64>, units: Option<Units>, blocks: Option<Vec<u32>> },
+    Summary(Side),
+}
+
+/// Two sides, made ready to be compared as often as it takes.
+#[derive(Clone, Debug)]
+pub(crate) enum Pair {
+    /// Values or means of units, each side looked at once.
+    Apart(Recording<'static>, Recording<'static>, Basis),
+    /// Blocks.
+    Blocks(Paired),
+    /// Summaries.
+    Summaries(Side, Side),
+}
+
+/// Everything that can be compared of some samples.
+pub(crate) struct Evidence<'a> {
+    samples: &'a Samples,
+    index: BySubject<'a>,
+    summaries: HashMap<(usize, &'a str), &'a Summary>,
+}
+
+impl<'a> Evidence<'a> {
+    /// O(observations + summaries).
+    pub(crate) fn of(samples: &'a Samples) -> Self {
+        let summaries = samples.summaries.iter().map(|s| ((s.subject, s.metric.as_str()), s));
+        Self { samples, index: samples.by_subject(), summaries: summaries.collect() }
+    }
+
+    /// The observations by subject.
+    pub(crate) fn index(&self) -> &BySubject<'a> {
+        &self.index
+    }
+
+    /// Whether there is anything of this metric of a subject.
+    pub(crate) fn has(&self, subject: usize, metric: usize) -> bool {
+        self.index.series(subject, metric).next().is_some()
+            || self.summary(subject, metric).is_some()
+    }
+
+    fn summary(&self, subject: usize, metric: usize) -> Option<Side> {
+        let name = self.samples.metrics.get(metric)?.name.as_str();
+        Side::of_summary(self.summaries.get(&(subject, name))?)
+    }
+
+    fn side(&self, subject: usize, metric: usize) -> Option<Held> {
+        let series: Vec<(u32, f64)> = self.index.series(subject, metric).collect();
+        if series.is_empty() {
+            return self.summary(subject, metric).map(Held::Summary);
+        }
+        let blocks = series.iter().map(|&(index, _)| self.index.block(index)).collect();
+        let values = series.iter().map(|&(_, value)| value).collect();
+        Some(Held::Values { values, units: self.units(&series), blocks })
+    }
+
+    /// The means of the outermost units; `None` where a value has no level.
+    fn units(&self, series: &[(u32, f64)]) -> Option<Units> {
+        let mut of_unit: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut depth = 0;
+        let mut before: Option<&[u32]> = None;
+        let mut repeated = false;
+        for &(index, value) in series {
+            let level = self.index.level(index);
+            of_unit.entry(*level.first()?).or_default().push(value);
+            depth = level.len();
+            repeated |= before == Some(level);
+            before = Some(level);
+        }
+        Some(Units {
+            means: of_unit.values().map(|values| descriptive::mean(values)).collect(),
+            name: levels::outermost_name(depth + usize::from(repeated)),
+        })
+    }
+
+    /// Two subjects' metric; `None` where one of them has nothing of it. O(values log).
+    pub(crate) fn pair(&self, against: usize, of: usize, metric: usize) -> Option<Pair> {
+        let (x, y) = (self.side(against, metric)?, self.side(of, metric)?);
+        let (x, y) = match (x, y) {
+            (Held::Summary(x), Held::Summary(y)) => return Some(Pair::Summaries(x, y)),
+            (Held::Summary(x), y) => return Some(Pair::Summaries(x, y.summarised()?)),
+            (x, Held::Summary(y)) => return Some(Pair::Summaries(x.summarised()?, y)),
+            both => both,
+        };
+        let (
+            Held::Values { values: x, units: units_x, blocks: blocks_x },
+            Held::Values { values: y, units: units_y, blocks: blocks_y },
+        ) = (x, y)
+        else {
+            return None;
+        };
+        if let (Some(blocks_x), Some(blocks_y)) = (&blocks_x, &blocks_y) {
+            return Some(Pair::Blocks(paired((blocks_x, &x), (blocks_y, &y))));
+        }
+        let is_nested = |units: &Option<Units>, values: &[f64]| {
+            units.as_ref().is_some_and(|u| u.means.len() > 1 && u.means.len() < values.len())
+        };
+        if !is_nested(&units_x, &x) && !is_nested(&units_y, &y) {
+            return Some(Pair::Apart(Recording::of(x), Recording::of(y), Basis::Values));
+        }
+        let name = units_x.as_ref().or(units_y.as_ref()).map(|u| u.name.clone());
+        let basis = Basis::Units(name.unwrap_or_default());
+        let means = |units: Option<Units>, values| units.map_or(values, |u| u.means);
+        Some(Pair::Apart(Recording::of(means(units_x, x)), Recording::of(means(units_y, y)), basis))
+    }
+}
+
+impl Held {
+    /// The summary of a side; of nested values that of its units' means.
+    fn summarised(self) -> Option<Side> {
+        match self {
+            Self::Summary(side) => Some(side),
+            Self::Values { values, units, .. } => {
+                let nested = units.filter(|u| u.means.len() > 1 && u.means.len() < values.len());
+                Side::of_values(nested.as_ref().map_or(&values, |u| &u.means))
+            }
+        }
+    }
+}
+
+/// The blocks that both sides have, in their order.
+fn paired(x: (&[u32], &[f64]), y: (&[u32], &[f64])) -> Paired {
+    let by_block: BTreeMap<u32, f64> = x.0.iter().copied().zip(x.1.iter().copied()).collect();
+    let other: BTreeMap<u32, f64> = y.0.iter().copied().zip(y.1.iter().copied()).collect();
+    let mut paired = Paired::default();
+    for (block, value) in other {
+        if let Some(&reference) = by_block.get(&block) {
+            paired.push(reference, value);
+        }
+    }
+    paired
+}
+
+impl Pair {
+    /// The decision at the question's level.
+    pub(crate) fn decide(&self, question: Question<'_>, law: &mut SignedRankLaw) -> Decision {
+        let (threshold, better) = (&question.plan.threshold, question.better);
+        match self {
+            Self::Apart(x, y, _) => {
+                let level = (1.0 - question.plan.confidence) / question.share;
+                unpaired::decide(x, y, threshold, level, better).decision
+            }
+            Self::Blocks(paired) => {
+                paired.decide(threshold, level_of(question), better, law).decision
+            }
+            Self::Summaries(x, y) => crate::comparison::summaries::decide(question, x, y).0,
+        }
+    }
+
+    /// Everything that is said of it.
+    pub(crate) fn compare(&self, question: Question<'_>, law: &mut SignedRankLaw) -> Comparison {
+        match self {
+            Self::Apart(x, y, basis) => {
+                Comparison { basis: basis.clone(), ..Comparison::of_recordings(question, x, y) }
+            }
+            Self::Blocks(paired) => Comparison::in_blocks(question, paired, law),
+            Self::Summaries(x, y) => Comparison::of_summaries(question, x, y),
+        }
+    }
+}
+
+/// What to know of a comparison that was not one of values.
+pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
+    let (n, m) = c.counts;
+    let lacking = c.no_interval();
+    let (code, severity, message, next) = match (&c.basis, lacking) {
+        (Basis::Values, _) => return None,
+        (Basis::Units(unit), Some(NoInterval::TooFew { needed })) => (
+            "TOO_FEW",
+            Severity::Serious,
+            format!(
+                "the values come from too few {} for a verdict ({n} and {m}): {needed} on each side can decide, since values of one are not independent",
+                plural(unit)
+            ),
+            Some(format!("record more {}", plural(unit))),
+        ),
+        (Basis::Units(unit), _) => (
+            "UNITS_COMPARED",
+            Severity::Note,
+            format!(
+                "compared by the means of {n} and {m} {}, since values of one are not independent",
+                plural(unit)
+            ),
+            None,
+        ),
+        (Basis::Summary, None) => (
+            "SUMMARY_ONLY",
+            Severity::Warning,
+            "only a summary was recorded: means are compared, which one stall can move, and nothing is known of order and shape".to_owned(),
+            Some("record single values, and give those".to_owned()),
+        ),
+        (Basis::Summary, Some(_)) => (
+            "SUMMARY_TOO_BARE",
+            Severity::Serious,
+            "only a number is left, without its spread or how many values it is of: a ratio, and no verdict".to_owned(),
+            Some("record single values, and give those".to_owned()),
+        ),
+    };
+    let finding = Finding::new(code, severity, message).about(name);
+    let finding = finding.with("of", m as f64).with("against", n as f64);
+    Some(match next {
+        Some(next) => finding.next(next),
+        None => finding,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::{Metric, Observation};
+
+    /// Two subjects with so many values in each of their units; a unit has a number of its own.
+    fn nested(sides: [&[usize]; 2]) -> Samples {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        for (subject, units) in sides.into_iter().enumerate() {
+            samples.add_subject(&format!("s{subject}"));
+            for (unit, &values) in units.iter().enumerate() {
+                for value in 0..values {
+                    let value = 10.0 * (unit + 1) as f64 + value as f64;
+                    let level = vec![unit as u32];
+                    let values = vec![value];
+                    samples.push(Observation { subject, level, values, ..Observation::default() });
+                }
+            }
+        }
+        samples
+    }
+
+    fn pair(samples: &Samples) -> Option<Pair> {
+        Evidence::of(samples).pair(0, 1, 0)
+    }
+
+    #[test]
+    fn values_of_several_processes_are_compared_by_the_means_of_those() {
+        let samples = nested([&[3, 3, 3], &[3, 3]]);
+        let Some(Pair::Apart(x, y, basis)) = pair(&samples) else { unreachable!("two recordings") };
+        assert_eq!(basis, Basis::Units("process".to_owned()));
+        assert_eq!(
+            (x.in_order.as_ref(), y.in_order.as_ref()),
+            (&[11.0, 21.0, 31.0][..], &[11.0, 21.0][..])
+        );
+    }
+
+    #[test]
+    fn one_process_or_one_value_of_each_leaves_the_values() {
+        for sides in [[&[9][..], &[8]], [&[1, 1, 1], &[1, 1, 1, 1]]] {
+            let found = pair(&nested(sides));
+            let Some(Pair::Apart(x, _, basis)) = found else { unreachable!("two recordings") };
+            assert_eq!(basis, Basis::Values);
+            assert_eq!(x.in_order.len(), sides[0].iter().sum::<usize>());
+        }
+    }
+
+    #[test]
+    fn one_process_against_several_is_one_unit() {
+        let Some(Pair::Apart(x, y, basis)) = pair(&nested([&[9], &[3, 3, 3]])) else {
+            unreachable!("two recordings")
+        };
+        assert_eq!((x.in_order.len(), y.in_order.len()), (1, 3));
+        assert!(matches!(basis, Basis::Units(_)));
+    }
+
+    #[test]
+    fn a_summary_on_one_side_makes_a_summary_of_the_other() {
+        let mut samples = nested([&[1, 1, 1, 1], &[]]);
+        assert!(pair(&samples).is_none());
+        let summary = Summary {
+            subject: 1,
+            metric: "wall".to_owned(),
+            mean: Some(3.0),
+            ..Summary::default()
+        };
+        samples.summaries.push(summary);
+        let Some(Pair::Summaries(x, y)) = pair(&samples) else { unreachable!("two summaries") };
+        assert_eq!((x.count, x.location, y.location), (4, 25.0, 3.0));
+    }
+
+    #[test]
+    fn blocks_that_both_have_are_compared_in_their_order() {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        for (subject, blocks) in [vec![3_u32, 1, 2], vec![2, 3, 7]].into_iter().enumerate() {
+            samples.add_subject(&format!("s{subject}"));
+            for block in blocks {
+                let values = vec![f64::from(block) + subject as f64];
+                let block = Some(block);
+                samples.push(Observation { subject, block, values, ..Observation::default() });
+            }
+        }
+        let Some(Pair::Blocks(paired)) = pair(&samples) else { unreachable!("blocks") };
+        assert_eq!((paired.reference(), paired.other()), (&[2.0, 3.0][..], &[3.0, 4.0][..]));
+    }
+}

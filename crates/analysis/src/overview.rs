@@ -1,0 +1,146 @@
+//! Many series at a glance: how large, how sure, how spread, from how many processes, what speaks against them.
+//!
+//! For files of more benchmarks than anybody reads page by page; [`crate::portrait`] tells all there is of one. Also what is known of
+//! series of which only a summary survives. Nothing is compared. Linear in the number of observations.
+
+use crate::analysis::AnalysisError;
+use crate::dependence::is_beyond_chance;
+use crate::describe::Description;
+use crate::levels;
+use assay_data::{Environment, Finding, Metric, Samples, Summary};
+
+/// What is known of one series.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known {
+    /// Its values.
+    Values {
+        /// What they come to.
+        description: Box<Description>,
+        /// The outermost units they come from and what such a unit is called, where there are several.
+        units: Option<(usize, String)>,
+        /// Whether successive values hang together beyond chance.
+        dependent: bool,
+    },
+    /// Only a summary.
+    Summary(Box<Summary>),
+}
+
+/// One series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Name of the subject.
+    pub name: String,
+    /// What is known.
+    pub known: Known,
+}
+
+/// All series of one metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overview {
+    /// The metric.
+    pub metric: Metric,
+    /// Confidence of the medians' intervals.
+    pub confidence: f64,
+    /// The series that have values or a summary, in their order.
+    pub lines: Vec<Line>,
+    /// What reading found.
+    pub findings: Vec<Finding>,
+    /// The machine, as recorded.
+    pub environment: Environment,
+}
+
+/// Looks at one metric of every subject: that of this name, the plan's, or the first. O(n log n).
+///
+/// # Errors
+/// When there is neither a value nor a summary, or no metric of this name.
+pub fn of_samples(
+    samples: &Samples,
+    primary: Option<&str>,
+    confidence: f64,
+) -> Result<Overview, AnalysisError> {
+    let planned = samples.plan.as_ref().map(|plan| plan.primary.as_str());
+    let index = match primary {
+        Some(asked) => samples.metric_index(asked).ok_or_else(|| AnalysisError::NoSuchMetric {
+            asked: asked.to_owned(),
+            known: samples.metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "),
+        })?,
+        None => planned.and_then(|name| samples.metric_index(name)).unwrap_or(0),
+    };
+    let metric = samples.metrics.get(index).ok_or(AnalysisError::Nothing)?;
+    let by_subject = samples.by_subject();
+    let mut summaries: Vec<Option<&Summary>> = vec![None; samples.subjects.len()];
+    for summary in samples.summaries.iter().filter(|s| s.metric == metric.name) {
+        if let Some(place) = summaries.get_mut(summary.subject) {
+            *place = Some(summary);
+        }
+    }
+    let known = |subject: usize| -> Option<Known> {
+        let series: Vec<(u32, f64)> = by_subject.series(subject, index).collect();
+        let values: Vec<f64> = series.iter().map(|&(_, value)| value).collect();
+        let Some(description) = Description::of(&values, confidence) else {
+            return summaries[subject].map(|summary| Known::Summary(Box::new(summary.clone())));
+        };
+        let mut outer: Vec<u32> =
+            series.iter().filter_map(|&(o, _)| by_subject.level(o).first().copied()).collect();
+        let has_levels = outer.len() == values.len();
+        outer.sort_unstable();
+        outer.dedup();
+        let nested = has_levels && outer.len() > 1 && outer.len() < values.len();
+        let depth = series.first().map_or(0, |&(o, _)| by_subject.level(o).len()).max(2);
+        let dependent = is_beyond_chance(description.n, description.effective(), description.lag1);
+        Some(Known::Values {
+            units: nested.then(|| (outer.len(), levels::outermost_name(depth))),
+            dependent,
+            description: Box::new(description),
+        })
+    };
+    let lines: Vec<Line> = samples
+        .subjects
+        .iter()
+        .enumerate()
+        .filter_map(|(subject, own)| Some(Line { name: own.name.clone(), known: known(subject)? }))
+        .collect();
+    if lines.is_empty() {
+        return Err(AnalysisError::Nothing);
+    }
+    Ok(Overview {
+        metric: metric.clone(),
+        confidence,
+        lines,
+        findings: samples.findings.clone(),
+        environment: samples.environment.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::Observation;
+
+    #[test]
+    fn values_processes_and_summaries_stand_in_one_table() {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        for name in ["values", "nested", "summary", "nothing"] {
+            samples.add_subject(name);
+        }
+        for value in 0..12_u32 {
+            samples.push_value(0, 1.0 + f64::from(value * 5 % 12));
+            let (level, values) = (vec![value / 4], vec![f64::from(value)]);
+            samples.push(Observation { subject: 1, level, values, ..Observation::default() });
+        }
+        let metric = "wall".to_owned();
+        let mean = Some(3.0);
+        samples.summaries.push(Summary { subject: 2, metric, mean, ..Summary::default() });
+        let found = of_samples(&samples, None, 0.95).expect("there are values");
+        assert_eq!(found.lines.len(), 3);
+        let Known::Values { units, dependent, description } = &found.lines[1].known else {
+            unreachable!("it has values")
+        };
+        assert_eq!((units, *dependent), (&Some((3, "process".to_owned())), true));
+        assert_eq!(description.n, 12);
+        assert!(matches!(&found.lines[0].known, Known::Values { units: None, .. }));
+        assert!(matches!(&found.lines[2].known, Known::Summary(_)));
+        assert!(of_samples(&samples, Some("heat"), 0.95).is_err());
+        assert!(of_samples(&Samples::default(), None, 0.95).is_err());
+    }
+}

@@ -1,0 +1,104 @@
+//! Suites: files of many benchmarks, compared by name, through the built binary.
+
+use crate::room::{Room, codes};
+
+/// A table in long form: for each benchmark so many values about a size.
+fn write(room: &Room, file: &str, rows: &[(&str, f64, usize)]) {
+    let mut text = "bench,ns\n".to_owned();
+    for (name, size, count) in rows {
+        for number in 0..*count {
+            let own = size * (1.0 + 0.001 * ((number * 7 % 12) as f64));
+            text += &format!("{name},{own}\n");
+        }
+    }
+    room.write(file, &text);
+}
+
+fn pair(room: &Room) {
+    write(room, "old.csv", &[("copy", 100.0, 12), ("sort", 50.0, 12), ("gone", 9.0, 12)]);
+    write(room, "new.csv", &[("copy", 80.0, 12), ("sort", 60.0, 12), ("come", 9.0, 12)]);
+}
+
+const LONG: [&str; 6] = ["compare", "--by", "bench", "--value", "ns", "--unit=ns"];
+
+fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&LONG[..], more].concat()
+}
+
+#[test]
+fn two_files_of_benchmarks_are_one_suite() {
+    let room = Room::new();
+    pair(&room);
+    let ended = room.run(&arguments(&["old.csv", "new.csv"])).ends(0);
+    ended.shows("1 of 2 benchmarks is slower, 1 faster").shows("geometric mean of new/old: 0.98");
+    ended.shows("only in old, not in new: gone").shows("only in new, not in old: come");
+    let result = room.json(&arguments(&["old.csv", "new.csv"]));
+    assert_eq!(result["sides"], serde_json::json!(["old", "new"]));
+    assert!(codes(&result).contains(&"NOT_INTERLEAVED"));
+    let swapped = room.json(&arguments(&["--reference", "new", "old.csv", "new.csv"]));
+    assert_eq!(
+        (&swapped["reference"], &swapped["tables"][0]["of"]),
+        (&"new".into(), &"old".into())
+    );
+    room.run(&arguments(&["--reference", "x", "old.csv", "new.csv"]))
+        .ends(2)
+        .complains("`new`, `old`");
+}
+
+#[test]
+fn recordings_are_inconclusive_for_a_gate() {
+    let room = Room::new();
+    pair(&room);
+    room.run(&arguments(&["--fail-if", "slower", "old.csv", "new.csv"])).ends(3);
+}
+
+#[test]
+fn every_export_of_a_suite_is_written() {
+    let room = Room::new();
+    pair(&room);
+    let exports =
+        ["--export=s.csv", "--export=s.md", "--export=s.json", "--report=s.html", "--plots=p"];
+    room.run(&arguments(&[&exports[..], &["old.csv", "new.csv"]].concat())).ends(0);
+    assert!(room.read("s.csv").starts_with("benchmark,metric,unit,of,against"));
+    assert!(room.read("s.md").contains("| copy |"));
+    assert!(room.read("s.html").contains("plot-forest-0"));
+    assert!(room.read("p/forest.svg").contains("copy"));
+    let exported: serde_json::Value = serde_json::from_str(&room.read("s.json")).unwrap();
+    assert_eq!(exported["adjust"], "holm");
+}
+
+#[test]
+fn what_can_not_be_done_with_a_suite_says_why() {
+    let room = Room::new();
+    pair(&room);
+    for option in ["--protocol", "--all"] {
+        let ended = room.run(&arguments(&[option, "old.csv", "new.csv"])).ends(2);
+        ended.complains(option).complains("3 benchmarks on 2 sides");
+    }
+    write(&room, "other.csv", &[("map", 1.0, 9), ("fold", 1.0, 9)]);
+    let ended = room.run(&arguments(&["old.csv", "other.csv"])).ends(2);
+    ended.complains("no benchmark in common").complains("`copy`").complains("`map`");
+    room.run(&arguments(&["--reference", "copy", "old.csv", "other.csv"])).ends(0);
+}
+
+#[test]
+fn one_benchmark_in_two_files_is_a_plain_comparison() {
+    let room = Room::new();
+    write(&room, "old.csv", &[("copy", 100.0, 12)]);
+    write(&room, "new.csv", &[("copy", 80.0, 12)]);
+    let result = room.json(&arguments(&["old.csv", "new.csv"]));
+    assert_eq!((&result["verdict"], &result["of"]), (&"faster".into(), &"new: copy".into()));
+}
+
+#[test]
+fn many_series_are_described_in_one_table() {
+    let room = Room::new();
+    let rows = [("a", 1.0, 9), ("b", 2.0, 9), ("c", 3.0, 9), ("d", 4.0, 9)];
+    write(&room, "many.csv", &rows);
+    let long = ["describe", "--by", "bench", "--value", "ns", "--unit=ns"];
+    let ended = room.run(&[&long[..], &["many.csv"]].concat()).ends(0);
+    ended.shows("4 series of").shows("spread");
+    assert!(ended.stdout.lines().count() < 12, "{}", ended.stdout);
+    let whole = room.run(&[&long[..], &["--all", "many.csv"]].concat()).ends(0);
+    assert!(whole.stdout.lines().count() > 40);
+}

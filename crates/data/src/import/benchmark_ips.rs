@@ -1,0 +1,249 @@
+//! benchmark-ips (Ruby): the JSON of `json!`, the file of `hold!` and `save!`, and what it prints.
+//!
+//! The held file has the rate of every cycle of about 100 ms: observations. The JSON and the print have a mean and a standard
+//! deviation: a summary. Where a benchmark was run several times (`iterations`), each run's mean is one observation. With
+//! `stats: :bootstrap` the error is half an interval instead; the print says so and then no deviation is taken from it, the JSON does
+//! not say so. Warm-up lines and the comparison are passed over. Formats as of 2.7 and 2.14.
+
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part, json};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::read_error::quoted_start;
+use crate::samples::{Better, Metric, Outcome, Summary};
+use crate::unit::Unit;
+use json::Number;
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+
+const EXPECTED: &str = "results of benchmark-ips: `[{\"name\": …, \"ips\": …, \"stddev\": …}, …]`";
+const EXPECTED_HELD: &str =
+    "a held result of benchmark-ips: `{\"item\": …, \"iter\": …, \"samples\": […], \"cycles\": …}`";
+
+/// What stands above the results in the print.
+const RUNNING: &str = "Calculating ----";
+const WARMING: &str = "Warming up ----";
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    is_json(head) || is_held(head) || is_print(head)
+}
+
+fn is_json(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json() && has("\"ips\"") && has("\"microseconds\"") && has("\"cycles\"")
+}
+
+fn is_held(head: &Head<'_>) -> bool {
+    let start: String = head.text.chars().filter(|c| !c.is_whitespace()).take(9).collect();
+    (start.starts_with("{\"item\":") || start.starts_with("[{\"item\":"))
+        && head.text.contains("\"samples\"")
+}
+
+fn is_print(head: &Head<'_>) -> bool {
+    head.text.lines().any(|line| line.starts_with(RUNNING) || line.starts_with(WARMING))
+        && head.text.contains("i/")
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let text = String::from_utf8_lossy(&input.head).into_owned();
+    let head = Head::of(&text);
+    let mut reader = Reader { recorder: Recorder::new(context, "benchmark-ips"), runs: Vec::new() };
+    if is_json(&head) {
+        let entries = json::each(|entry: Entry| {
+            reader.runs.push(entry.into());
+            Ok(())
+        });
+        json::read(input, EXPECTED, entries)?;
+    } else if !is_held(&head) {
+        reader.print(input, context)?;
+    } else if text.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
+        let mut all = Vec::new();
+        json::read(input, EXPECTED_HELD, json::each(|held: Held| Ok(all.push(held))))?;
+        all.iter().try_for_each(|held| reader.held(held))?;
+    } else {
+        // One object a line, as earlier versions write.
+        let mut lines = Lines::new(input.into_reader(), context.file);
+        while let Some(line) = lines.next()? {
+            if !line.text.trim().is_empty() {
+                let place = (context.file, line.number);
+                let held = json::read_text(line.text, place, EXPECTED_HELD, PhantomData)?;
+                reader.held(&held)?;
+            }
+        }
+    }
+    reader.finish()
+}
+
+/// An entry of the JSON.
+#[derive(Deserialize)]
+struct Entry {
+    name: String,
+    ips: Number,
+    #[serde(default = "missing")]
+    stddev: Number,
+    iterations: u64,
+    #[serde(default)]
+    cycles: u64,
+}
+
+fn missing() -> Number {
+    Number(f64::NAN)
+}
+
+impl From<Entry> for Run {
+    fn from(entry: Entry) -> Self {
+        // Every sample took one round of `cycles` iterations.
+        let is_whole = entry.cycles > 0 && entry.iterations % entry.cycles == 0;
+        let count = is_whole.then(|| entry.iterations / entry.cycles).filter(|&count| count > 0);
+        let (mean, sd) = (entry.ips.finite(), entry.stddev.finite());
+        Self { name: entry.name, mean, sd: sd.filter(|_| count != Some(1)), count }
+    }
+}
+
+/// A benchmark of a held file: iterations per second, cycle by cycle.
+#[derive(Deserialize)]
+struct Held {
+    item: String,
+    samples: Vec<Number>,
+}
+
+/// One run of a benchmark, of which a summary is left.
+struct Run {
+    name: String,
+    mean: Option<f64>,
+    sd: Option<f64>,
+    count: Option<u64>,
+}
+
+struct Reader<'a> {
+    recorder: Recorder<'a>,
+    runs: Vec<Run>,
+}
+
+impl Reader<'_> {
+    fn rate(&mut self) -> Result<usize, ImportError> {
+        let rate =
+            Metric { name: "rate".to_owned(), unit: Unit::PerSecond, better: Better::Higher };
+        self.recorder.metric(&rate).map_err(|problem| self.recorder.whole_file(problem))
+    }
+
+    fn held(&mut self, held: &Held) -> Result<(), ImportError> {
+        let rate = self.rate()?;
+        let benchmark = self.recorder.benchmark(&held.item, None, &[]);
+        for sample in &held.samples {
+            let taken = self.recorder.observe(benchmark, &[], Outcome::Ok, &[(rate, sample.0)]);
+            taken.map_err(|problem| self.recorder.whole_file(problem))?;
+        }
+        Ok(())
+    }
+
+    /// Reads the print. A label that is longer than its column stands on a line of its own in earlier versions.
+    fn print(&mut self, input: Input, context: &Context<'_>) -> Result<(), ImportError> {
+        let mut lines = Lines::new(input.into_reader(), context.file);
+        let mut running = false;
+        let mut label: Option<String> = None;
+        let mut asked = 0;
+        while let Some(line) = lines.next()? {
+            let text = line.text;
+            if text.starts_with("ruby ")
+                || text.starts_with("jruby ")
+                || text.starts_with("truffleruby ")
+            {
+                self.recorder.fact("ruby", text.trim());
+            } else if text.starts_with(RUNNING) || text.starts_with(WARMING) {
+                running = text.starts_with(RUNNING);
+                label = None;
+                asked = line.number;
+            } else if text.starts_with("Comparison:") || text.trim().is_empty() {
+                running &= text.trim().is_empty() && self.runs.is_empty();
+                label = None;
+            } else if running {
+                match result(text) {
+                    Some((before, mut run)) => {
+                        let before = before.trim();
+                        let above = label.take().unwrap_or_default();
+                        run.name = if before.is_empty() { above } else { before.to_owned() };
+                        if run.name.is_empty() {
+                            let problem = "a result without a label before it";
+                            return Err(self.recorder.at(line.number, problem));
+                        }
+                        self.runs.push(run);
+                        asked = 0;
+                    }
+                    None if text.trim().starts_with("with ") && text.contains("% confidence") => {
+                        // Half an interval by resampling is no standard deviation.
+                        self.runs.iter_mut().for_each(|run| run.sd = None);
+                        self.recorder.fact("benchmark_ips.stats", text.trim());
+                    }
+                    None if text.contains("(±") || !line.ended => {
+                        return Err(self.recorder.at(line.number, wrong(text, line.ended)));
+                    }
+                    None => label = Some(text.trim().to_owned()),
+                }
+            }
+        }
+        if asked > 0 {
+            let problem = "the file breaks off after this heading; expected results, one a line";
+            return Err(self.recorder.at(asked, problem));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Part, ImportError> {
+        let mut times: HashMap<String, usize> = HashMap::new();
+        for run in &self.runs {
+            *times.entry(run.name.clone()).or_default() += 1;
+        }
+        for run in std::mem::take(&mut self.runs) {
+            let rate = self.rate()?;
+            let benchmark = self.recorder.benchmark(&run.name, None, &[]);
+            if times[&run.name] > 1 {
+                let value = run.mean.unwrap_or(f64::NAN);
+                let taken = self.recorder.observe(benchmark, &[], Outcome::Ok, &[(rate, value)]);
+                taken.map_err(|problem| self.recorder.whole_file(problem))?;
+            } else {
+                self.recorder.summary(Summary {
+                    subject: benchmark,
+                    metric: "rate".to_owned(),
+                    count: run.count,
+                    mean: run.mean,
+                    sd: run.sd,
+                    ..Summary::default()
+                });
+            }
+        }
+        self.recorder.finish("benchmarks that were not run")
+    }
+}
+
+fn wrong(text: &str, ended: bool) -> String {
+    let how = if ended { "is no result" } else { "breaks off" };
+    format!("`{}` {how}; expected `label  6.741M (±21.7%) i/s …`", quoted_start(text.trim()))
+}
+
+/// `  label  6.741M (±21.7%) i/s  (148.3 ns/i) - …`: what is before the number, and the numbers.
+fn result(text: &str) -> Option<(&str, Run)> {
+    let (left, after) = text.rsplit_once("(±")?;
+    let (percent, rest) = after.split_once("%)")?;
+    if !rest.trim_start().starts_with("i/s") || !rest.contains(" - ") {
+        return None;
+    }
+    let share = percent.trim().parse::<f64>().ok()? / 100.0;
+    let left = left.trim_end();
+    let start = left.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    let mean = scaled(&left[start..])?;
+    let sd = Some(mean * share).filter(|sd| sd.is_finite());
+    let mean = Some(mean).filter(|mean| mean.is_finite());
+    Some((&left[..start], Run { name: String::new(), mean, sd, count: None }))
+}
+
+/// A number with the letter that benchmark-ips scales it by: `k`, `M`, `B` (10⁹), `T`, `Q` (10¹⁵).
+fn scaled(text: &str) -> Option<f64> {
+    const LETTERS: [(char, f64); 5] =
+        [('k', 1e3), ('M', 1e6), ('B', 1e9), ('T', 1e12), ('Q', 1e15)];
+    let letter = LETTERS.iter().find(|(letter, _)| text.ends_with(*letter));
+    let digits = letter.map_or(text, |_| &text[..text.len() - 1]);
+    let number: f64 = digits.parse().ok()?;
+    Some(letter.map_or(number, |(_, factor)| number * factor))
+}

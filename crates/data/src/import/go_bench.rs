@@ -1,0 +1,366 @@
+//! What `go test -bench` prints: result lines, configuration lines, `Unit` lines, and the same as a stream of `go test -json`.
+//!
+//! A result line is `BenchmarkName-8  1000  54.2 ns/op  16 B/op …`; every line is one observation, `-count` makes several. What
+//! a benchmark itself prints may stand before its numbers or tear its line in two; such lines are put together again. Lines
+//! `key: value` before the results are facts, or, where their value changes within the file, parameters that tell benchmarks of
+//! one name apart. What names mean is decided in [`go_names`](super::go_names).
+
+use super::go_names::{Known, Naming, Settings, metric_of_unit};
+use super::number::Conversion;
+use super::recorder::Recorder;
+use super::troubles::Troubles;
+use super::{Context, Head, ImportError, Part, json};
+use crate::input::Input;
+use crate::lines::{Line, Lines, MAX_LINE};
+use crate::read_error::quoted_start;
+use crate::samples::{Better, Outcome};
+use crate::{Finding, Severity};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+const EXPECTED_EVENT: &str =
+    "an event of `go test -json`: `{\"Action\": …, \"Package\": …, \"Output\": …}`";
+
+/// More lines `key: value` than this are the output of some program.
+const MAX_KEYS: usize = 32;
+/// A longer value is no setting.
+const MAX_VALUE: usize = 256;
+/// More different settings than this are not settings.
+const MAX_SETTINGS: usize = 20_000;
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    is_stream(head) || head.text.lines().any(|line| result(line).is_some())
+}
+
+/// Whether these are events with results among what they tell.
+fn is_stream(head: &Head<'_>) -> bool {
+    head.first.starts_with('{')
+        && head.first.contains("\"Action\":")
+        && head.text.contains("\"Output\":\"Benchmark")
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let text = String::from_utf8_lossy(&input.head);
+    let is_stream = is_stream(&Head::of(&text));
+    drop(text);
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut reader = Reader {
+        recorder: Recorder::new(context, "go test"),
+        streams: HashMap::new(),
+        naming: Naming::default(),
+        settings: HashMap::new(),
+        known: HashMap::new(),
+        metrics: HashMap::new(),
+        better: HashMap::new(),
+        failed: Troubles::default(),
+        skipped: Troubles::default(),
+        has_started: false,
+    };
+    while let Some(line) = lines.next()? {
+        if is_stream && line.text.trim_start().starts_with('{') {
+            reader.event(&line, context.file)?;
+        } else {
+            reader.line("", line.text, line.number, line.ended)?;
+        }
+    }
+    reader.finish()
+}
+
+/// One event of the stream; of the many that there are, those with output matter.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Event {
+    time: Option<String>,
+    #[serde(default)]
+    package: String,
+    output: Option<String>,
+}
+
+/// What is known at one place of the text of one package: the stream tells of several packages at once.
+#[derive(Default)]
+struct Stream {
+    config: Rc<Settings>,
+    /// Which of all settings these are, once a result asked for it.
+    setting: Option<usize>,
+    /// The name of a benchmark whose numbers have not come yet.
+    pending: Option<String>,
+    /// A line that has not ended yet.
+    torn: String,
+}
+
+struct Reader<'a> {
+    recorder: Recorder<'a>,
+    streams: HashMap<String, Stream>,
+    naming: Naming,
+    /// All settings under which there are results, with their numbers.
+    settings: HashMap<Rc<Settings>, usize>,
+    /// Benchmarks by name and settings.
+    known: HashMap<String, usize>,
+    /// Metrics by the unit that names them.
+    metrics: HashMap<String, (usize, Conversion)>,
+    better: HashMap<String, Better>,
+    failed: Troubles,
+    skipped: Troubles,
+    has_started: bool,
+}
+
+impl Reader<'_> {
+    fn event(&mut self, line: &Line<'_>, file: &str) -> Result<(), ImportError> {
+        let place = (file, line.number);
+        let event: Event = json::read_text(line.text, place, EXPECTED_EVENT, PhantomData)?;
+        if let Some(time) = event.time.filter(|_| !std::mem::replace(&mut self.has_started, true)) {
+            self.recorder.started(&time);
+        }
+        let Some(output) = event.output else { return Ok(()) };
+        let stream = self.streams.entry(event.package.clone()).or_default();
+        stream.torn.push_str(&output);
+        if stream.torn.len() as u64 > MAX_LINE {
+            let problem = "output without a line feed that is longer than 16 MiB";
+            return Err(self.recorder.at(line.number, problem));
+        }
+        let whole = stream.torn.rfind('\n').map_or(0, |end| end + 1);
+        let text: String = stream.torn.drain(..whole).collect();
+        text.lines().try_for_each(|text| self.line(&event.package, text, line.number, true))
+    }
+
+    fn line(
+        &mut self,
+        package: &str,
+        text: &str,
+        number: u64,
+        ended: bool,
+    ) -> Result<(), ImportError> {
+        if let Some((name, fields)) = result(text) {
+            return self.take(package, &name.to_owned(), &fields, number, ended);
+        }
+        let pending = self.streams.get(package).and_then(|stream| stream.pending.clone());
+        if let Some((name, fields)) = torn_result(text, pending.as_deref()) {
+            return self.take(package, &name.to_owned(), &fields, number, ended);
+        }
+        if !ended && text.starts_with("Benchmark") {
+            let problem = "the file breaks off here; expected the numbers of this benchmark";
+            return Err(self.recorder.at(number, problem));
+        }
+        let mut words = text.split_ascii_whitespace();
+        if text.starts_with("Benchmark") && words.by_ref().take(3).filter(is_number).count() == 2 {
+            let problem = format!(
+                "`{}` is no result; expected a name, how many iterations, and pairs of value and unit, such as `100 54.2 ns/op`",
+                quoted_start(text)
+            );
+            return Err(self.recorder.at(number, problem));
+        }
+        if let Some(name) = name_before_tab(text) {
+            self.stream(package).pending = Some(name.to_owned());
+        } else if let Some(rest) = text.trim_start().strip_prefix("--- ") {
+            let name = |rest: &str| rest.split_ascii_whitespace().next().unwrap_or("?").to_owned();
+            if let Some(rest) = rest.strip_prefix("FAIL: ") {
+                self.failed.add(format!("`{}`", name(rest)));
+            } else if let Some(rest) = rest.strip_prefix("SKIP: ") {
+                self.skipped.add(format!("`{}`", name(rest)));
+            }
+        } else if let Some(what) = text.strip_prefix("panic: ") {
+            let running = self.stream(package).pending.take();
+            let at = running.map(|name| format!(" in `{name}`")).unwrap_or_default();
+            self.failed.add(format!("a panic{at} ({})", quoted_start(what)));
+        } else if let Some(rest) = text.strip_prefix("FAIL\t") {
+            let rest = rest.replace('\t', ", ");
+            self.failed.add(format!("package {}", quoted_start(&rest)));
+        } else if let Some(rest) = text.strip_prefix("Unit ") {
+            self.unit_line(rest);
+        } else if let Some((key, value)) = config_line(text) {
+            self.configure(package, key, value);
+        }
+        Ok(())
+    }
+
+    fn stream(&mut self, package: &str) -> &mut Stream {
+        if !self.streams.contains_key(package) {
+            self.streams.insert(package.to_owned(), Stream::default());
+        }
+        self.streams.get_mut(package).expect("it was put there if it was not")
+    }
+
+    /// Takes a setting; an empty value takes it back.
+    fn configure(&mut self, package: &str, key: &str, value: &str) {
+        let stream = self.stream(package);
+        if stream.config.iter().any(|(known, old)| known == key && old == value) {
+            return;
+        }
+        stream.setting = None;
+        let config = Rc::make_mut(&mut stream.config);
+        let place = config.iter().position(|(known, _)| known == key);
+        match place {
+            Some(place) if value.is_empty() => drop(config.remove(place)),
+            Some(place) => value.clone_into(&mut config[place].1),
+            None if value.is_empty() || config.len() >= MAX_KEYS => {}
+            None => config.push((key.to_owned(), value.to_owned())),
+        }
+    }
+
+    /// `ns/op better=lower`: what is said of a unit holds for the whole file.
+    fn unit_line(&mut self, rest: &str) {
+        let mut words = rest.split_ascii_whitespace();
+        let Some(unit) = words.next() else { return };
+        let better = match words.find_map(|word| word.strip_prefix("better=")) {
+            Some("higher") => Better::Higher,
+            Some("lower") => Better::Lower,
+            _ => return,
+        };
+        self.better.insert(unit.to_owned(), better);
+        if let Some(&(metric, _)) = self.metrics.get(unit) {
+            self.recorder.metric_mut(metric).better = better;
+        }
+    }
+
+    fn take(
+        &mut self,
+        package: &str,
+        name: &str,
+        fields: &[(&str, &str)],
+        number: u64,
+        ended: bool,
+    ) -> Result<(), ImportError> {
+        let stream = self.stream(package);
+        stream.pending = None;
+        let (config, setting) = (Rc::clone(&stream.config), stream.setting);
+        let setting = match setting {
+            Some(setting) => setting,
+            None => {
+                let next = self.settings.len();
+                let setting = *self.settings.entry(Rc::clone(&config)).or_insert(next);
+                self.stream(package).setting = Some(setting);
+                setting
+            }
+        };
+        if setting >= MAX_SETTINGS {
+            let problem = format!(
+                "lines `key: value` have changed {MAX_SETTINGS} times by here; split the file"
+            );
+            return Err(self.recorder.at(number, problem));
+        }
+        let key = format!("{name}\n{setting}");
+        let last = fields.len() - 1;
+        let is_first = self.metrics.is_empty();
+        let mut values = Vec::with_capacity(fields.len());
+        for (index, &(value, unit)) in fields.iter().enumerate() {
+            if !ended && index == last && !is_first && !self.metrics.contains_key(unit) {
+                let problem = format!("the file breaks off here, within the unit `{unit}`");
+                return Err(self.recorder.at(number, problem));
+            }
+            let (metric, conversion) = self.metric(unit, number)?;
+            values.push((*metric, conversion.read_number(value).unwrap_or(f64::NAN)));
+        }
+        let benchmark = match self.known.get(&key) {
+            Some(&benchmark) => benchmark,
+            None => {
+                let benchmark = self.recorder.benchmark(&key, None, &[]);
+                self.naming.benchmarks.push(Known { name: name.to_owned(), config });
+                self.known.insert(key, benchmark);
+                benchmark
+            }
+        };
+        let taken = self.recorder.observe(benchmark, &[], Outcome::Ok, &values);
+        taken.map_err(|problem| self.recorder.at(number, problem))
+    }
+
+    fn metric(&mut self, unit: &str, number: u64) -> Result<&(usize, Conversion), ImportError> {
+        if !self.metrics.contains_key(unit) {
+            let (mut metric, conversion) = metric_of_unit(unit);
+            if let Some(&better) = self.better.get(unit) {
+                metric.better = better;
+            }
+            let index = self.recorder.metric(&metric);
+            let index = index.map_err(|problem| self.recorder.at(number, problem))?;
+            self.metrics.insert(unit.to_owned(), (index, conversion));
+        }
+        Ok(&self.metrics[unit])
+    }
+
+    fn finish(mut self) -> Result<Part, ImportError> {
+        let unfinished: Vec<_> =
+            self.streams.values_mut().filter_map(|stream| stream.pending.take()).collect();
+        for name in unfinished {
+            self.failed.add(format!("`{name}`, which never came to its numbers"));
+        }
+        if let Some(seen) = self.failed.told() {
+            let finding = Finding::new(
+                "BENCHMARK_ERROR",
+                Severity::Warning,
+                format!("not everything ran to its end: {seen}"),
+            );
+            let next = "mend what failed and run again; numbers after a failure may be missing";
+            self.recorder.finding(finding.with("count", self.failed.count() as f64).next(next));
+        }
+        if let Some(seen) = self.skipped.told() {
+            let message = format!("skipped, so without values: {seen}");
+            let finding = Finding::new("BENCHMARK_SKIPPED", Severity::Note, message);
+            self.recorder.finding(finding.with("count", self.skipped.count() as f64));
+        }
+        self.naming.apply(&mut self.recorder);
+        self.recorder.finish("what `go test` prints, without results of benchmarks")
+    }
+}
+
+fn is_number(word: &&str) -> bool {
+    word.parse::<f64>().is_ok()
+}
+
+/// Pairs of value and unit.
+type Fields<'a> = Vec<(&'a str, &'a str)>;
+
+/// The name and the numbers of a result line, whatever blanks separate them.
+fn result(text: &str) -> Option<(&str, Fields<'_>)> {
+    let mut words = text.strip_prefix("Benchmark").map(|_| text.split_ascii_whitespace())?;
+    let name = words.next()?;
+    words.next()?.parse::<u64>().ok()?;
+    let mut fields = Vec::new();
+    while let Some(value) = words.next() {
+        value.parse::<f64>().ok()?;
+        fields.push((value, words.next()?));
+    }
+    (!fields.is_empty() && fields.iter().all(|(_, unit)| !is_number(unit)))
+        .then_some((name, fields))
+}
+
+/// The same of a line that begins or goes on with something else: numbers at its end, separated by tabs as `go test` prints them,
+/// and a name within it or before it.
+fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<(&'a str, Fields<'a>)> {
+    let mut fields = Vec::new();
+    let mut pieces = text.rsplit('\t');
+    let iterations = loop {
+        let piece = pieces.next()?;
+        match piece.trim().split_once(' ') {
+            Some((value, unit))
+                if value.parse::<f64>().is_ok() && !unit.contains(char::is_whitespace) =>
+            {
+                fields.push((value, unit));
+            }
+            _ => break piece,
+        }
+    };
+    let ends_with_digit = iterations.ends_with(|c: char| c.is_ascii_digit());
+    let name = name_before_tab(text).or(pending)?;
+    fields.reverse();
+    (ends_with_digit && !fields.is_empty()).then_some((name, fields))
+}
+
+/// The last name of a benchmark that blanks and a tab follow, as when numbers are to come.
+fn name_before_tab(text: &str) -> Option<&str> {
+    text.rmatch_indices("Benchmark").find_map(|(start, _)| {
+        let rest = &text[start..];
+        let end = rest.find(char::is_whitespace)?;
+        rest[end..].trim_start_matches(' ').starts_with('\t').then_some(&rest[..end])
+    })
+}
+
+/// `key: value`, where the key is one word that begins with a small letter and has no capital.
+fn config_line(text: &str) -> Option<(&str, &str)> {
+    let (key, value) = text.split_once(':')?;
+    let is_key = key.starts_with(|c: char| c.is_lowercase())
+        && !key.contains(|c: char| c.is_whitespace() || c.is_uppercase() || c == '/');
+    let value_follows = value.is_empty() || value.starts_with([' ', '\t']);
+    let value = value.trim();
+    (is_key && value_follows && value.len() <= MAX_VALUE).then_some((key, value))
+}

@@ -1,0 +1,188 @@
+//! What the names in `go test -bench` output mean: units as metrics, parts of a benchmark's name as parameters, and settings that
+//! vary within a file.
+//!
+//! `BenchmarkSort/n=16/sorted-8` has the parameters `n` = 16, `1` = sorted (the first without a name) and `gomaxprocs` = 8. A number
+//! behind the last dash is always taken for `gomaxprocs`, as benchstat does, though a benchmark run with one processor might have called
+//! itself so.
+
+use super::number::Conversion;
+use super::recorder::Recorder;
+use crate::samples::{Better, Metric};
+use crate::unit::{Unit, unit_of_symbol};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+/// Units that are scaled; other words are what their author wants them to be.
+const SCALED: [&str; 13] =
+    ["ns", "us", "µs", "ms", "s", "sec", "B", "kB", "KB", "MB", "GB", "KiB", "MiB"];
+
+/// The settings that we have other names for.
+const FACTS: [(&str, &str); 3] = [("goos", "os"), ("goarch", "architecture"), ("cpu", "cpu_model")];
+
+/// The metric that a unit stands for, and how its values become base units: `ns/op` is `wall`, `MB/s` is `B/s`, `p50-ns/op` is
+/// `p50-s/op`. Rates are better when higher.
+pub(super) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
+    let (above, below) = unit.split_once('/').map_or((unit, None), |(a, b)| (a, Some(b)));
+    let (prefix, symbol) = above.rfind('-').map_or(("", above), |dash| above.split_at(dash + 1));
+    let is_rate = below == Some("s");
+    let conversion = SCALED.contains(&symbol).then(|| Conversion::from_symbol(Some(symbol)));
+    let conversion = conversion.unwrap_or_else(|| Conversion::from_symbol(None));
+    let base = match unit_of_symbol(symbol) {
+        Some((_, base)) if SCALED.contains(&symbol) => base,
+        _ => Unit::One,
+    };
+    let symbol = if base == Unit::One { symbol } else { base.symbol() };
+    let name = match below {
+        Some("op") if prefix.is_empty() && base == Unit::Second => "wall".to_owned(),
+        Some(below) => format!("{prefix}{symbol}/{below}"),
+        None => format!("{prefix}{symbol}"),
+    };
+    let unit = match base {
+        Unit::One if is_rate => Unit::PerSecond,
+        base if is_rate => Unit::Other(format!("{}/s", base.symbol())),
+        base => base,
+    };
+    let better = if is_rate { Better::Higher } else { Better::Lower };
+    (Metric { name, unit, better }, conversion)
+}
+
+/// Lines `key: value` that are in force.
+pub(super) type Settings = Vec<(String, String)>;
+
+/// One benchmark as the file has it.
+pub(super) struct Known {
+    /// With parameters and `-N`.
+    pub name: String,
+    /// The settings that were in force.
+    pub config: Rc<Settings>,
+}
+
+impl Known {
+    fn setting(&self, key: &str) -> &str {
+        self.config.iter().find(|(known, _)| known == key).map_or("", |(_, value)| value)
+    }
+}
+
+/// All benchmarks of a file, in the order of their subjects.
+#[derive(Default)]
+pub(super) struct Naming {
+    pub benchmarks: Vec<Known>,
+}
+
+impl Naming {
+    /// Gives every subject its name, label and parameters, and the environment what is the same for all.
+    pub(super) fn apply(&self, recorder: &mut Recorder<'_>) {
+        let mut settings: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
+        for (key, _) in self.benchmarks.iter().flat_map(|known| known.config.iter()) {
+            settings.entry(key).or_default();
+        }
+        for known in &self.benchmarks {
+            settings.iter_mut().for_each(|(key, values)| {
+                values.insert(known.setting(key));
+            });
+        }
+        for (key, values) in settings.iter().filter(|(_, values)| values.len() == 1) {
+            let name =
+                FACTS.iter().find(|(theirs, _)| theirs == key).map_or(*key, |(_, ours)| ours);
+            values.iter().for_each(|value| recorder.fact(name, *value));
+        }
+        let varying: Vec<&str> =
+            settings.iter().filter(|(_, values)| values.len() > 1).map(|(key, _)| *key).collect();
+        let mut of_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, known) in self.benchmarks.iter().enumerate() {
+            of_name.entry(&known.name).or_default().push(index);
+        }
+        let has_procs = self.benchmarks.iter().any(|known| processors(&known.name).1.is_some());
+        for (index, known) in self.benchmarks.iter().enumerate() {
+            let (label, mut parameters) = parts(&known.name, has_procs);
+            let mut name = known.name.clone();
+            let namesakes = &of_name[known.name.as_str()];
+            for key in &varying {
+                let value = known.setting(key);
+                parameters.push(((*key).to_owned(), value.to_owned()));
+                if namesakes.iter().any(|&other| self.benchmarks[other].setting(key) != value) {
+                    name += &format!(" {key}={value}");
+                }
+            }
+            let subject = recorder.subject_mut(index);
+            subject.name = name;
+            subject.label = Some(label);
+            subject.parameters = parameters;
+        }
+    }
+}
+
+/// The name without the number of processors behind its last dash, and that number.
+fn processors(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once('-') {
+        Some((name, digits))
+            if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            (name, Some(digits))
+        }
+        _ => (name, None),
+    }
+}
+
+/// The base name and the parameters. Where other benchmarks say on how many processors they ran, one that doesn't ran on one.
+fn parts(name: &str, has_procs: bool) -> (String, Vec<(String, String)>) {
+    let (name, procs) = processors(name);
+    let mut parts = name.split('/');
+    let label = parts.next().unwrap_or(name).to_owned();
+    let mut unnamed = 0;
+    let mut parameters: Vec<_> = parts
+        .map(|part| match part.split_once('=') {
+            Some((key, value)) if !key.is_empty() => (key.to_owned(), value.to_owned()),
+            _ => {
+                unnamed += 1;
+                (unnamed.to_string(), part.to_owned())
+            }
+        })
+        .collect();
+    if has_procs {
+        parameters.push(("gomaxprocs".to_owned(), procs.unwrap_or("1").to_owned()));
+    }
+    (label, parameters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_name_metrics_in_base_units() {
+        for (unit, name, base, better, of_1000) in [
+            ("ns/op", "wall", Unit::Second, Better::Lower, 1e-6),
+            ("sec/op", "wall", Unit::Second, Better::Lower, 1e3),
+            ("B/op", "B/op", Unit::Byte, Better::Lower, 1e3),
+            ("allocs/op", "allocs/op", Unit::One, Better::Lower, 1e3),
+            ("MB/s", "B/s", Unit::Other("B/s".into()), Better::Higher, 1e9),
+            ("sorts/s", "sorts/s", Unit::PerSecond, Better::Higher, 1e3),
+            ("p50-ns/op", "p50-s/op", Unit::Second, Better::Lower, 1e-6),
+            ("ns/GC", "s/GC", Unit::Second, Better::Lower, 1e-6),
+            ("elements", "elements", Unit::One, Better::Lower, 1e3),
+            ("peak-MB", "peak-B", Unit::Byte, Better::Lower, 1e9),
+        ] {
+            let (metric, conversion) = metric_of_unit(unit);
+            assert_eq!(metric, Metric { name: name.to_owned(), unit: base, better }, "{unit}");
+            assert_eq!(conversion.read_number("1000"), Some(of_1000), "{unit}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_name_are_parameters() {
+        let pairs = |name| {
+            let (label, parameters) = parts(name, true);
+            (label, parameters.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            pairs("BenchmarkSort/n=16/sorted/x-8"),
+            (
+                "BenchmarkSort".to_owned(),
+                ["n=16", "1=sorted", "2=x", "gomaxprocs=8"].map(String::from).to_vec()
+            )
+        );
+        assert_eq!(pairs("BenchmarkA").1, ["gomaxprocs=1"]);
+        assert_eq!(pairs("BenchmarkA/b-c").1, ["1=b-c", "gomaxprocs=1"]);
+    }
+}

@@ -1,0 +1,65 @@
+//! What a file of Google Benchmark says of the machine and the library, as facts, and what of it one should know.
+
+use super::super::recorder::Recorder;
+use crate::finding::{Finding, Severity};
+use serde_json::{Map, Value};
+
+/// Records the object `context` of a JSON file. What the author of the benchmark added keeps its name, behind the tool's.
+pub(super) fn record(context: &Map<String, Value>, recorder: &mut Recorder<'_>) {
+    for (name, value) in context {
+        match (name.as_str(), value) {
+            ("date", Value::String(date)) => recorder.started(date),
+            ("host_name", _) => recorder.fact("hostname", value.clone()),
+            ("num_cpus", _) => recorder.fact("cpus_online", value.clone()),
+            ("mhz_per_cpu", _) => recorder.fact("cpu_mhz", value.clone()),
+            ("load_avg", Value::Array(loads)) => {
+                if let Some(load) = loads.first() {
+                    recorder.fact("load_1m", load.clone());
+                }
+            }
+            ("executable", Value::String(path)) => executable(path, recorder),
+            ("library_version", Value::String(version)) => {
+                recorder.tool(&format!("Google Benchmark {}", version.trim_start_matches('v')));
+            }
+            ("library_build_type", Value::String(build)) => build_type(build, recorder),
+            ("cpu_scaling_enabled", Value::Bool(enabled)) => scaling(*enabled, recorder),
+            _ => recorder.fact(&format!("google_benchmark.{name}"), value.clone()),
+        }
+    }
+}
+
+/// The program that measured, without its directories, which may tell whose it is.
+pub(super) fn executable(path: &str, recorder: &mut Recorder<'_>) {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    recorder.fact("google_benchmark.executable", name);
+}
+
+/// How the library, not the code that it measured, was built.
+pub(super) fn build_type(build: &str, recorder: &mut Recorder<'_>) {
+    recorder.fact("google_benchmark.library_build_type", build);
+    if build.eq_ignore_ascii_case("debug") {
+        recorder.finding(
+            Finding::new(
+                "DEBUG_LIBRARY",
+                Severity::Note,
+                "Google Benchmark says of itself that it was built without optimisation, so its own part of every time is larger",
+            )
+            .next("link a library that was built with -DNDEBUG; that matters for benchmarks of nanoseconds, and only if the sides differ in it"),
+        );
+    }
+}
+
+/// Whether the frequency of the processors followed the load.
+pub(super) fn scaling(enabled: bool, recorder: &mut Recorder<'_>) {
+    recorder.fact("google_benchmark.cpu_scaling_enabled", enabled);
+    if enabled {
+        recorder.finding(
+            Finding::new(
+                "CPU_SCALING",
+                Severity::Warning,
+                "the CPU frequency followed the load while Google Benchmark measured",
+            )
+            .next("measure again with a fixed frequency: cpupower frequency-set --governor performance"),
+        );
+    }
+}

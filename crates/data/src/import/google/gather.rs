@@ -1,0 +1,442 @@
+//! From rows of Google Benchmark to samples, and what its counters are.
+//!
+//! A counter that the author did not flag is a total over all iterations, and says nothing until it is divided by them: 8.96
+//! million calls against 9.00 million may just be another number of iterations. The file does not tell flags, so they are found
+//! out from the values. The first rule that fits a counter's name, over all rows of the file, decides:
+//!
+//! 1. what the library itself computes (`items_per_second`, `allocs_per_iter`, …) is what its name says;
+//! 2. a counter with a fraction in any row is a rate or a mean: it stands as it is;
+//! 3. whole in all rows, and in some row of at least a thousand iterations a multiple of them (but for a thousandth, which
+//!    preparations may add): a total. It is divided, and called `NAME/iteration`;
+//! 4. whole in all rows, and beside a total in some row: most likely counted in the same way, but too small to show it (two calls
+//!    in a million iterations). It is kept as `NAME` and as `NAME/iteration`;
+//! 5. all else stands as it is.
+//!
+//! Aggregates do not tell the iterations: there, whole counters are left out, since totals cannot be told from them.
+
+use super::super::recorder::Recorder;
+use super::super::{ImportError, Part};
+use super::names::take_apart;
+use super::row::{Counters, Kind, Row};
+use crate::finding::{Finding, Severity};
+use crate::samples::{Better, ITERATIONS, Metric, Outcome, Summary};
+use crate::unit::Unit;
+use serde_json::{Map, Value};
+use std::collections::{BTreeSet, HashMap};
+
+/// Fewest iterations of which a multiple is no accident.
+const TELLING_ITERATIONS: f64 = 1000.0;
+/// How far from a multiple a total may be, as a share of the iterations.
+const PREPARATIONS: f64 = 1e-3;
+/// A count of bytes from which on it is none: more memory than a process can address.
+const NO_BYTES: f64 = (1u64 << 44) as f64;
+/// Most findings about single benchmarks.
+const MAX_ERRORS: usize = 100;
+/// Endings of the names of aggregates, in files that do not tell their kind.
+const ENDINGS: [&str; 6] = ["_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"];
+
+/// What was seen of a counter in all rows.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    metric: Option<usize>,
+    fraction: bool,
+    multiple: bool,
+    beside_multiple: bool,
+    fraction_in_aggregates: bool,
+}
+
+/// Of what an aggregate is one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Of {
+    Wall,
+    Cpu,
+    Counter(usize),
+}
+
+/// Gathers rows.
+pub(super) struct Gatherer<'c> {
+    pub recorder: Recorder<'c>,
+    pub counters: Counters,
+    seen: Vec<Seen>,
+    /// The metrics that every row has, declared with the first one: wall, cpu, iterations.
+    common: Option<[usize; 3]>,
+    values: Vec<(usize, f64)>,
+    /// For every benchmark whether it has observations.
+    observed: Vec<bool>,
+    aggregates: Vec<(Of, Summary)>,
+    aggregate_of: HashMap<(usize, Of), usize>,
+    complexity: Map<String, Value>,
+    labels: Map<String, Value>,
+    errors: Vec<(String, String, u64)>,
+    error_of: HashMap<String, usize>,
+    untrusted: BTreeSet<String>,
+}
+
+impl<'c> Gatherer<'c> {
+    pub(super) fn new(recorder: Recorder<'c>) -> Self {
+        Self {
+            recorder,
+            counters: Counters::default(),
+            seen: Vec::new(),
+            common: None,
+            values: Vec::new(),
+            observed: Vec::new(),
+            aggregates: Vec::new(),
+            aggregate_of: HashMap::new(),
+            complexity: Map::new(),
+            labels: Map::new(),
+            errors: Vec::new(),
+            error_of: HashMap::new(),
+            untrusted: BTreeSet::new(),
+        }
+    }
+
+    /// Takes one row.
+    ///
+    /// # Errors
+    /// When it has a unit that the library does not know, or there is too much of something.
+    pub(super) fn take(&mut self, row: &Row) -> Result<(), String> {
+        self.seen.resize(self.counters.names.len(), Seen::default());
+        let name = if row.run_name.is_empty() { &row.name } else { &row.run_name };
+        match row.kind {
+            Kind::Iteration => self.repetition(name, row),
+            Kind::Aggregate => self.aggregate(name, &row.aggregate, row),
+            Kind::Unknown => match self.told_by_ending(name) {
+                Some((base, aggregate)) => self.aggregate(base, aggregate, row),
+                None => self.repetition(name, row),
+            },
+        }
+    }
+
+    /// A name that is that of a benchmark that was met and an aggregate's ending.
+    fn told_by_ending<'n>(&self, name: &'n str) -> Option<(&'n str, &'n str)> {
+        let (base, aggregate) = ENDINGS.iter().find_map(|ending| {
+            let base = name.strip_suffix(ending)?;
+            Some((base, &name[base.len() + 1..]))
+        })?;
+        // Of a fit only the common part of the names is left.
+        let is_fit = aggregate == "BigO" || aggregate == "RMS";
+        (is_fit || self.recorder.find(base).is_some()).then_some((base, aggregate))
+    }
+
+    fn common(&mut self) -> Result<[usize; 3], String> {
+        if let Some(common) = self.common {
+            return Ok(common);
+        }
+        let wall = self.recorder.metric(&Metric::wall())?;
+        let cpu = self.recorder.metric(&Metric::lower("cpu", Unit::Second))?;
+        let iterations = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
+        let common = [wall, cpu, self.recorder.metric(&iterations)?];
+        self.common = Some(common);
+        Ok(common)
+    }
+
+    fn benchmark(&mut self, name: &str, label: &str) -> usize {
+        if let Some(known) = self.recorder.find(name) {
+            return known;
+        }
+        let (base, parameters) = take_apart(name);
+        let benchmark = self.recorder.benchmark(name, Some(base), &parameters);
+        self.observed.push(false);
+        if !label.is_empty() {
+            self.labels.insert(name.to_owned(), label.into());
+        }
+        benchmark
+    }
+
+    fn repetition(&mut self, name: &str, row: &Row) -> Result<(), String> {
+        if row.is_error || row.is_skipped {
+            let index = *self.error_of.entry(name.to_owned()).or_insert(self.errors.len());
+            if index == self.errors.len() {
+                let what = if row.is_error { "ended with an error" } else { "was skipped" };
+                self.errors.push((name.to_owned(), format!("{what}: {}", row.message), 0));
+            }
+            self.errors[index].2 += 1;
+            return Ok(());
+        }
+        let per_second = per_second(&row.time_unit)?;
+        let [wall, cpu, iterations] = self.common()?;
+        let benchmark = self.benchmark(name, &row.label);
+        self.values.clear();
+        self.values.extend([
+            (wall, row.real_time / per_second),
+            (cpu, row.cpu_time / per_second),
+            (iterations, row.iterations),
+        ]);
+        let is_garbage = row.counters.iter().any(|&(counter, value)| {
+            value.abs() >= NO_BYTES && is_bytes(&self.counters.names[counter])
+        });
+        if is_garbage && self.untrusted.len() < MAX_ERRORS {
+            self.untrusted.insert(name.to_owned());
+        }
+        let mut has_multiple = false;
+        for &(counter, value) in &row.counters {
+            let counter_name = &self.counters.names[counter];
+            if is_garbage && is_bytes(counter_name) {
+                continue;
+            }
+            let metric = match self.seen[counter].metric {
+                Some(metric) => metric,
+                None => self.recorder.metric(&metric_of(counter_name))?,
+            };
+            let seen = &mut self.seen[counter];
+            seen.metric = Some(metric);
+            self.values.push((metric, value));
+            if is_of_library(counter_name) || !value.is_finite() {
+                continue;
+            }
+            seen.fraction |= value.fract() != 0.0;
+            let is_multiple = is_multiple(value, row.iterations);
+            seen.multiple |= is_multiple;
+            has_multiple |= is_multiple;
+        }
+        if has_multiple {
+            row.counters.iter().for_each(|&(counter, _)| self.seen[counter].beside_multiple = true);
+        }
+        self.observed[benchmark] = true;
+        self.recorder.observe(benchmark, &[], Outcome::Ok, &self.values)
+    }
+
+    fn aggregate(&mut self, name: &str, aggregate: &str, row: &Row) -> Result<(), String> {
+        if aggregate == "BigO" || aggregate == "RMS" {
+            self.fit(name, row);
+            return Ok(());
+        }
+        if self.recorder.find(name).is_some_and(|known| self.observed[known]) {
+            return Ok(());
+        }
+        let put: fn(&mut Summary, f64) = match aggregate {
+            "mean" => |summary, value| summary.mean = Some(value),
+            "median" => |summary, value| summary.median = Some(value),
+            "stddev" => |summary, value| summary.sd = Some(value),
+            "min" => |summary, value| summary.min = Some(value),
+            "max" => |summary, value| summary.max = Some(value),
+            _ => return Ok(()),
+        };
+        let per_second = per_second(&row.time_unit)?;
+        self.common()?;
+        let benchmark = self.benchmark(name, &row.label);
+        // Files of 1.4 tell the number of repetitions as the iterations of an aggregate.
+        let count = if row.repetitions.is_nan() { row.iterations } else { row.repetitions };
+        let count = (count >= 1.0).then_some(count as u64);
+        let times = [(Of::Wall, row.real_time / per_second), (Of::Cpu, row.cpu_time / per_second)];
+        let counters = row.counters.iter().map(|&(counter, value)| (Of::Counter(counter), value));
+        for (of, value) in times.into_iter().chain(counters).filter(|(_, v)| v.is_finite()) {
+            if let Of::Counter(counter) = of
+                && aggregate != "stddev"
+            {
+                self.seen[counter].fraction_in_aggregates |= value.fract() != 0.0;
+            }
+            let next = self.aggregates.len();
+            let index = *self.aggregate_of.entry((benchmark, of)).or_insert(next);
+            if index == next {
+                let summary = Summary { subject: benchmark, count, ..Summary::default() };
+                self.aggregates.push((of, summary));
+            }
+            put(&mut self.aggregates[index].1, value);
+        }
+        Ok(())
+    }
+
+    /// Keeps what the library found of the growth of the times with the arguments, as a fact.
+    fn fit(&mut self, name: &str, row: &Row) {
+        let of_name = self.complexity.entry(name).or_insert_with(|| Map::new().into());
+        let Some(fit) = of_name.as_object_mut() else { return };
+        if !row.big_o.is_empty() {
+            fit.insert("big_o".to_owned(), row.big_o.as_str().into());
+            if !row.time_unit.is_empty() {
+                fit.insert("time_unit".to_owned(), row.time_unit.as_str().into());
+            }
+        }
+        for &(key, value) in row.complexity.iter().filter(|(_, value)| value.is_finite()) {
+            fit.insert(key.to_owned(), value.into());
+        }
+    }
+
+    /// The samples; `holds` says what the file holds where there are none.
+    ///
+    /// # Errors
+    /// When there is neither a value nor a summary.
+    pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
+        let divided = self.divide_totals().map_err(|problem| self.recorder.whole_file(problem))?;
+        let left_out = self.summaries().map_err(|problem| self.recorder.whole_file(problem))?;
+        if !divided.is_empty() {
+            let message = format!(
+                "these counters are totals over all iterations and are read per iteration: {}",
+                listed(&divided)
+            );
+            self.recorder.finding(
+                Finding::new("COUNTER_TOTALS", Severity::Note, message)
+                    .with("counters", divided.len() as f64)
+                    .next("flag them with benchmark::Counter::kAvgIterations"),
+            );
+        }
+        if !left_out.is_empty() {
+            let message = format!(
+                "these counters are left out, since they may be totals over iterations that aggregates do not tell: {}",
+                listed(&left_out)
+            );
+            self.recorder.finding(
+                Finding::new("COUNTER_TOTALS", Severity::Warning, message)
+                    .with("counters", left_out.len() as f64)
+                    .next("measure without --benchmark_report_aggregates_only"),
+            );
+        }
+        self.report_errors();
+        if !self.untrusted.is_empty() {
+            let names: Vec<String> = self.untrusted.iter().cloned().collect();
+            let message = format!(
+                "a memory manager gave counts of bytes that cannot be, which are left out, of {}",
+                listed(&names)
+            );
+            self.recorder.finding(
+                Finding::new("MEMORY_UNTRUSTED", Severity::Warning, message)
+                    .with("benchmarks", names.len() as f64)
+                    .next("update Google Benchmark: 1.7.1 wrote such numbers for the first repetition"),
+            );
+        }
+        if !self.complexity.is_empty() {
+            self.recorder.fact("google_benchmark.complexity", self.complexity);
+        }
+        if !self.labels.is_empty() {
+            self.recorder.fact("google_benchmark.labels", self.labels);
+        }
+        self.recorder.finish(holds)
+    }
+
+    /// Divides what is a total, and returns the names.
+    fn divide_totals(&mut self) -> Result<Vec<String>, String> {
+        let mut divided = Vec::new();
+        let Some([.., iterations]) = self.common else { return Ok(divided) };
+        for (seen, name) in self.seen.iter().zip(&self.counters.names) {
+            let is_total = seen.multiple || seen.beside_multiple;
+            let (Some(metric), false) = (seen.metric, seen.fraction || is_of_library(name)) else {
+                continue;
+            };
+            if is_total {
+                let per_iteration = format!("{name}/iteration");
+                self.recorder.divide(metric, iterations, &per_iteration, !seen.multiple)?;
+                divided.push(name.clone());
+            }
+        }
+        Ok(divided)
+    }
+
+    /// Hands over the aggregates of benchmarks without repetitions, and returns the counters that are left out.
+    fn summaries(&mut self) -> Result<Vec<String>, String> {
+        let mut left_out = BTreeSet::new();
+        for (of, mut summary) in std::mem::take(&mut self.aggregates) {
+            if self.observed[summary.subject] {
+                continue;
+            }
+            let metric = match of {
+                Of::Wall => Metric::wall(),
+                Of::Cpu => Metric::lower("cpu", Unit::Second),
+                Of::Counter(counter) => {
+                    let name = &self.counters.names[counter];
+                    if !is_of_library(name) && !self.seen[counter].fraction_in_aggregates {
+                        left_out.insert(name.clone());
+                        continue;
+                    }
+                    metric_of(name)
+                }
+            };
+            self.recorder.metric(&metric)?;
+            summary.metric = metric.name;
+            self.recorder.summary(summary);
+        }
+        Ok(left_out.into_iter().collect())
+    }
+
+    fn report_errors(&mut self) {
+        let errors = std::mem::take(&mut self.errors);
+        for (name, what, times) in errors.iter().take(MAX_ERRORS) {
+            self.recorder.finding(
+                Finding::new("BENCHMARK_ERROR", Severity::Warning, format!("`{name}` {what}"))
+                    .about(name)
+                    .with("times", *times as f64)
+                    .next("it has no time; mend the benchmark and measure again"),
+            );
+        }
+        if errors.len() > MAX_ERRORS {
+            let more = errors.len() - MAX_ERRORS;
+            let message = format!("{more} more benchmarks ended with an error or were skipped");
+            self.recorder.finding(
+                Finding::new("BENCHMARK_ERROR", Severity::Warning, message)
+                    .with("benchmarks", more as f64),
+            );
+        }
+    }
+}
+
+/// How many of a unit of time are a second.
+fn per_second(unit: &str) -> Result<f64, String> {
+    match unit {
+        // Files of the first versions know nanoseconds only.
+        "ns" | "" => Ok(1e9),
+        "us" => Ok(1e6),
+        "ms" => Ok(1e3),
+        "s" => Ok(1.0),
+        other => Err(format!(
+            "`{}` is no `time_unit`; expected ns, us, ms or s",
+            crate::excerpt::excerpt(other)
+        )),
+    }
+}
+
+/// Whether a count is a multiple of the iterations, but for what preparations add.
+fn is_multiple(value: f64, iterations: f64) -> bool {
+    let per_iteration = value / iterations;
+    iterations >= TELLING_ITERATIONS
+        && per_iteration.round() >= 1.0
+        && value.fract() == 0.0
+        && (per_iteration - per_iteration.round()).abs() <= PREPARATIONS
+}
+
+/// Whether the library computes it, or its memory manager.
+fn is_of_library(counter: &str) -> bool {
+    is_bytes(counter)
+        || matches!(counter, "items_per_second" | "bytes_per_second" | "allocs_per_iter")
+}
+
+/// Whether it is a count of bytes from a memory manager.
+fn is_bytes(counter: &str) -> bool {
+    matches!(counter, "max_bytes_used" | "total_allocated_bytes" | "net_heap_growth")
+}
+
+fn metric_of(counter: &str) -> Metric {
+    let rate = |unit| Metric { better: Better::Higher, ..Metric::lower(counter, unit) };
+    match counter {
+        "items_per_second" => rate(Unit::PerSecond),
+        "bytes_per_second" => rate(Unit::Other("B/s".to_owned())),
+        // An author's counter must not be taken for a time.
+        "wall" | "cpu" => Metric::lower(&format!("{counter} (counter)"), Unit::One),
+        _ if is_bytes(counter) => Metric::lower(counter, Unit::Byte),
+        _ => Metric::lower(counter, Unit::One),
+    }
+}
+
+/// Names as a sentence lists them.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|n| crate::excerpt::excerpt(n)).collect();
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = shown.join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_total_is_a_multiple_of_many_iterations_but_for_preparations() {
+        assert!(is_multiple(1_624_110.0, 270_685.0));
+        assert!(is_multiple(1_624_113.0, 270_685.0));
+        assert!(!is_multiple(2.0, 270_685.0), "two calls in all");
+        assert!(!is_multiple(6.0, 2.0), "chance, with so few iterations");
+        assert!(!is_multiple(1_700_000.0, 270_685.0));
+        assert!(!is_multiple(541_370.5, 270_685.25));
+        assert!(!is_multiple(5.0, 0.0) && !is_multiple(5.0, f64::NAN));
+    }
+}

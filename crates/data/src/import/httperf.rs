@@ -1,0 +1,376 @@
+//! httperf's report: one observation for each, with all that it tells; reports appended to one file are told apart by their commands.
+//!
+//! httperf prints zeros for what it did not measure: a reply rate of no samples (tests below 5 s), times of replies that never came.
+//! Those are missing values here. Its times and CPU shares are the client's. A report without its last line of errors breaks off.
+//! The command is the line that httperf echoes with its options written out.
+
+use super::number::Conversion;
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::read_error::quoted_start;
+use crate::samples::{Better, Metric, Outcome};
+use crate::unit::Unit;
+use crate::{Finding, Severity};
+use std::collections::HashMap;
+
+/// One number of the report: how its line begins, the word before it, and what it is called here.
+struct Field {
+    line: &'static str,
+    word: &'static str,
+    metric: &'static str,
+    unit: &'static str,
+}
+
+const fn field(
+    line: &'static str,
+    word: &'static str,
+    metric: &'static str,
+    unit: &'static str,
+) -> Field {
+    Field { line, word, metric, unit }
+}
+
+const CONNECTION_TIME: &str = "Connection time [ms]:";
+const REPLY_RATE: &str = "Reply rate [replies/s]:";
+const REPLY_SIZE: &str = "Reply size [B]:";
+const LAST: &str = "Errors: fd-unavail";
+
+/// All numbers, those first by which servers are compared.
+const FIELDS: [Field; 48] = [
+    field("Request rate:", "rate:", "request_rate", "/s"),
+    field(REPLY_RATE, "avg", "reply_rate", "/s"),
+    field("Reply time [ms]:", "response", "response_time", "ms"),
+    field("Reply time [ms]:", "transfer", "transfer_time", "ms"),
+    field(CONNECTION_TIME, "avg", "connection_time", "ms"),
+    field(CONNECTION_TIME, "min", "connection_time_min", "ms"),
+    field(CONNECTION_TIME, "max", "connection_time_max", "ms"),
+    field(CONNECTION_TIME, "median", "connection_time_median", "ms"),
+    field(CONNECTION_TIME, "stddev", "connection_time_stddev", "ms"),
+    field(CONNECTION_TIME, "connect", "connect_time", "ms"),
+    field("Connection rate:", "rate:", "connection_rate", "/s"),
+    field("Connection rate:", "<=", "concurrent_connections", "1"),
+    field("Connection length", "[replies/conn]:", "replies_per_connection", "1"),
+    field(REPLY_RATE, "min", "reply_rate_min", "/s"),
+    field(REPLY_RATE, "max", "reply_rate_max", "/s"),
+    field(REPLY_RATE, "stddev", "reply_rate_stddev", "/s"),
+    field("Errors: total", "total", "errors", "1"),
+    field("Errors: total", "client-timo", "errors_client_timo", "1"),
+    field("Errors: total", "socket-timo", "errors_socket_timo", "1"),
+    field("Errors: total", "connrefused", "errors_connrefused", "1"),
+    field("Errors: total", "connreset", "errors_connreset", "1"),
+    field(LAST, "fd-unavail", "errors_fd_unavail", "1"),
+    field(LAST, "addrunavail", "errors_addrunavail", "1"),
+    field(LAST, "ftab-full", "errors_ftab_full", "1"),
+    field(LAST, "other", "errors_other", "1"),
+    field("Total:", "connections", "connections", "1"),
+    field("Total:", "requests", "requests", "1"),
+    field("Total:", "replies", "replies", "1"),
+    field("Total:", "test-duration", "test_duration", "s"),
+    field("Reply status:", "1xx", "status_1xx", "1"),
+    field("Reply status:", "2xx", "status_2xx", "1"),
+    field("Reply status:", "3xx", "status_3xx", "1"),
+    field("Reply status:", "4xx", "status_4xx", "1"),
+    field("Reply status:", "5xx", "status_5xx", "1"),
+    field("Request size [B]:", "[B]:", "request_size", "B"),
+    field(REPLY_SIZE, "total", "reply_size", "B"),
+    field(REPLY_SIZE, "header", "reply_size_header", "B"),
+    field(REPLY_SIZE, "content", "reply_size_content", "B"),
+    field(REPLY_SIZE, "footer", "reply_size_footer", "B"),
+    field("Net I/O:", "I/O:", "net_io", "KiB"),
+    field("CPU time [s]:", "user", "client_user", "s"),
+    field("CPU time [s]:", "system", "client_system", "s"),
+    field("CPU time [s]:", "total", "client_cpu_share", "%"),
+    field("Maximum connect burst length:", "length:", "connect_burst", "1"),
+    field("Session rate", "avg", "session_rate", "/s"),
+    field("Session:", "avg", "connections_per_session", "1"),
+    field("Session lifetime [s]:", "[s]:", "session_lifetime", "s"),
+    field("Session failtime [s]:", "[s]:", "session_failtime", "s"),
+];
+
+/// Metrics of which more is better beside all rates.
+const HIGHER: [&str; 4] = ["net_io", "replies", "status_2xx", "replies_per_connection"];
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let has = |start: &str| head.text.lines().any(|line| line.starts_with(start));
+    has("Maximum connect burst length:")
+        || has("Total: connections ")
+        || head.text.lines().any(is_command)
+}
+
+/// `httperf --hog --client=0/1 …`, as httperf repeats it.
+fn is_command(line: &str) -> bool {
+    line.starts_with("httperf --") && line.contains(" --client=")
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut reader =
+        Reader { recorder: Recorder::new(context, "httperf"), reports: Vec::new(), open: None };
+    while let Some(line) = lines.next()? {
+        let read = reader.line(line.text.trim(), line.number, line.ended);
+        read.map_err(|(line, problem)| reader.recorder.at(line, problem))?;
+    }
+    if let Some(open) = &reader.open {
+        return Err(reader.recorder.at(open.begins, BREAKS_OFF));
+    }
+    reader.finish(context.label)
+}
+
+const BREAKS_OFF: &str = "the report that begins here breaks off before its errors";
+
+/// One report.
+#[derive(Default)]
+struct Report {
+    /// The line where it begins.
+    begins: u64,
+    command: String,
+    /// Numbers by their place in [`FIELDS`]; NaN where there is none.
+    values: Vec<(usize, f64)>,
+    /// Samples of the reply rate.
+    samples: Option<f64>,
+}
+
+impl Report {
+    /// Options with their values, the server and what was asked of it.
+    fn options(&self) -> Vec<(&str, &str)> {
+        let words = self.command.split_ascii_whitespace();
+        let options = words.filter_map(|word| word.strip_prefix("--"));
+        options.map(|option| option.split_once('=').unwrap_or((option, "yes"))).collect()
+    }
+
+    fn value(&self, metric: &str) -> f64 {
+        let found = self.values.iter().find(|(field, _)| FIELDS[*field].metric == metric);
+        found.map_or(f64::NAN, |&(_, value)| value)
+    }
+
+    /// Whether a number is a zero that stands for what was not measured.
+    fn is_unmeasured(&self, metric: &str, value: f64) -> bool {
+        let no_replies = self.value("replies") == 0.0;
+        value == 0.0
+            && match metric {
+                "reply_rate" | "reply_rate_min" | "reply_rate_max" | "reply_rate_stddev" => {
+                    self.samples == Some(0.0)
+                }
+                "request_size" => self.value("requests") == 0.0,
+                "session_failtime" => true,
+                "connect_time" | "response_time" | "transfer_time" => no_replies,
+                _ => {
+                    no_replies
+                        && (metric.starts_with("connection_time")
+                            || metric.starts_with("reply_size"))
+                }
+            }
+    }
+}
+
+struct Reader<'a> {
+    recorder: Recorder<'a>,
+    reports: Vec<Report>,
+    /// A report whose last line has not come.
+    open: Option<Report>,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, text: &str, number: u64, ended: bool) -> Result<(), (u64, String)> {
+        if is_command(text) || text.starts_with("Maximum connect burst length:") {
+            let is_next = self.open.as_ref().is_some_and(|open| {
+                is_command(text)
+                    || open.values.iter().any(|(field, _)| FIELDS[*field].line == "Total:")
+            });
+            if let Some(open) = self.open.as_ref().filter(|_| is_next) {
+                return Err((open.begins, BREAKS_OFF.to_owned()));
+            }
+            if self.open.is_none() {
+                self.open = Some(Report { begins: number, ..Report::default() });
+            }
+        }
+        // Sessions are told after the errors.
+        let report = match &mut self.open {
+            Some(open) => open,
+            None if text.starts_with("Session") => match self.reports.last_mut() {
+                Some(last) => last,
+                None => return Ok(()),
+            },
+            None if text.starts_with("Total: connections ") => {
+                self.open.insert(Report { begins: number, ..Report::default() })
+            }
+            None => return Ok(()),
+        };
+        if is_command(text) {
+            text.clone_into(&mut report.command);
+            return Ok(());
+        }
+        let words: Vec<&str> = text
+            .split_ascii_whitespace()
+            .flat_map(|word| word.split('='))
+            .map(|word| word.trim_matches(['(', ')', ',']))
+            .collect();
+        let mut is_found = false;
+        for (index, field) in FIELDS.iter().enumerate() {
+            if !text.starts_with(field.line) {
+                continue;
+            }
+            let Some(shown) = after(&words, field.word) else { continue };
+            let wrong = || {
+                let shown = quoted_start(shown);
+                (number, format!("`{shown}` behind `{}` is not a number", field.word))
+            };
+            let value: f64 = shown.trim_end_matches('%').parse().map_err(|_| wrong())?;
+            report.values.push((index, value));
+            is_found = true;
+        }
+        if let Some(at) = words
+            .iter()
+            .position(|&word| word == "samples")
+            .filter(|_| text.starts_with(REPLY_RATE))
+        {
+            report.samples = at.checked_sub(1).and_then(|before| words[before].parse().ok());
+        }
+        if text.starts_with(LAST) {
+            if !ended && !words.contains(&"other") {
+                return Err((report.begins, BREAKS_OFF.to_owned()));
+            }
+            if report.value("errors_other").is_nan() {
+                let problem = "expected the number of each kind of error up to `other`";
+                return Err((number, problem.to_owned()));
+            }
+            self.reports.extend(self.open.take());
+        } else if !is_found
+            && ["Total:", "Errors:", "Reply rate"].iter().any(|start| text.starts_with(start))
+        {
+            return Err((
+                number,
+                format!("`{}` has none of the numbers of httperf", quoted_start(text)),
+            ));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, label: &str) -> Result<Part, ImportError> {
+        let reports = std::mem::take(&mut self.reports);
+        let mut seen: HashMap<String, String> = HashMap::new();
+        let mut varying: Vec<String> = Vec::new();
+        for (index, report) in reports.iter().enumerate() {
+            let options = report.options();
+            for &(option, value) in &options {
+                let is_new = !seen.contains_key(option);
+                let first = seen.entry(option.to_owned()).or_insert_with(|| value.to_owned());
+                let differs = first != value || is_new && index > 0;
+                if differs && !varying.iter().any(|known| known == option) {
+                    varying.push(option.to_owned());
+                }
+            }
+            let lacks = seen.keys().filter(|known| !options.iter().any(|(o, _)| o == known));
+            let lacks: Vec<String> = lacks.filter(|o| !varying.contains(o)).cloned().collect();
+            varying.extend(lacks);
+        }
+        varying.sort();
+        let has_sessions = reports.iter().any(|report| !report.value("session_rate").is_nan());
+        for (index, field) in FIELDS.iter().enumerate() {
+            let is_told = |report: &Report| report.values.iter().any(|&(told, _)| told == index);
+            if reports.iter().any(is_told) && (has_sessions || !field.line.starts_with("Session")) {
+                let metric = self.recorder.metric(&metric(field));
+                metric.map_err(|problem| self.recorder.whole_file(problem))?;
+            }
+        }
+        let mut errors = 0.0;
+        for report in &reports {
+            self.report(report, &varying, label)?;
+            errors += Some(report.value("errors")).filter(|count| *count > 0.0).unwrap_or_default();
+        }
+        if errors > 0.0 {
+            let kinds: Vec<String> = FIELDS
+                .iter()
+                .filter(|field| field.metric.starts_with("errors_"))
+                .filter_map(|field| {
+                    let all = reports.iter().map(|report| report.value(field.metric));
+                    let count: f64 = all.filter(|count| count.is_finite()).sum();
+                    (count > 0.0).then(|| format!("{} {count}", field.word))
+                })
+                .collect();
+            let finding = Finding::new(
+                "REQUEST_ERRORS",
+                Severity::Warning,
+                format!("{errors} connections ended in errors: {}", kinds.join(", ")),
+            );
+            let next =
+                "mend what refused them, or ask for less; times are of those that were answered";
+            self.recorder.finding(finding.with("errors", errors).next(next));
+        }
+        self.recorder.finish("httperf's lines without a report")
+    }
+
+    fn report(
+        &mut self,
+        report: &Report,
+        varying: &[String],
+        label: &str,
+    ) -> Result<(), ImportError> {
+        let options = report.options();
+        let of = |option: &str| options.iter().find(|(known, _)| *known == option).map(|&(_, v)| v);
+        let told: Vec<String> = varying
+            .iter()
+            .map(|option| format!("{option}={}", of(option).unwrap_or("no")))
+            .collect();
+        let name = if told.is_empty() { label.to_owned() } else { told.join(" ") };
+        let mut parameters: Vec<_> = varying
+            .iter()
+            .map(|option| (option.clone(), of(option).unwrap_or("no").to_owned()))
+            .collect();
+        if let Some(rate) = of("rate").filter(|_| !varying.iter().any(|o| o == "rate")) {
+            parameters.push(("rate".to_owned(), rate.to_owned()));
+        }
+        let benchmark = self.recorder.benchmark(&name, None, &parameters);
+        if !report.command.is_empty() {
+            self.recorder.subject_mut(benchmark).command = Some(report.command.clone());
+        }
+        let mut values = Vec::with_capacity(report.values.len());
+        for &(index, value) in &report.values {
+            let field = &FIELDS[index];
+            let metric = self.recorder.metric(&metric(field));
+            let metric = metric.map_err(|problem| self.recorder.whole_file(problem))?;
+            if !report.is_unmeasured(field.metric, value) {
+                values.push((metric, in_base_unit(field.unit, value)));
+            }
+        }
+        let taken = self.recorder.observe(benchmark, &[], Outcome::Ok, &values);
+        taken.map_err(|problem| self.recorder.at(report.begins, problem))
+    }
+}
+
+/// The word behind the first such word; what is glued to `<=` is behind it too.
+fn after<'a>(words: &[&'a str], word: &str) -> Option<&'a str> {
+    let at = words.iter().position(|&known| known == word);
+    if word == "<=" {
+        // The sign of equality was split off.
+        return words
+            .iter()
+            .position(|&known| known == "<")
+            .and_then(|at| words.get(at + 1))
+            .copied();
+    }
+    at.and_then(|at| words.get(at + 1)).copied()
+}
+
+fn metric(field: &Field) -> Metric {
+    let unit = match field.unit {
+        "%" => Unit::One,
+        "KiB" => Unit::Other("B/s".to_owned()),
+        unit => Conversion::from_symbol(Some(unit)).unit,
+    };
+    let is_higher = unit == Unit::PerSecond || HIGHER.contains(&field.metric);
+    let better = if is_higher { Better::Higher } else { Better::Lower };
+    Metric { name: field.metric.to_owned(), unit, better }
+}
+
+/// Milliseconds and per cent divide by a whole number, which rounds once.
+fn in_base_unit(unit: &str, value: f64) -> f64 {
+    match unit {
+        "ms" => value / 1e3,
+        "%" => value / 1e2,
+        "KiB" => value * 1024.0,
+        _ => value,
+    }
+}

@@ -1,0 +1,195 @@
+//! hyperfine's JSON: the layout of 1.x (`times` of every command), and schema 2 of 2.x (`measurements` with all metrics).
+//!
+//! Runs stand command by command, whatever the order in which they were taken: they are recordings apart, never blocks. `user` and
+//! `system` are kept by 1.x as means only and are not read from it. With a shell, the times of 1.x have the mean time of a shell
+//! subtracted, which the file does not tell. Layouts as written by hyperfine 1.15, 1.20 and 2.0.
+
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part, json};
+use crate::input::Input;
+use crate::samples::{Better, Metric, Outcome};
+use crate::unit::{Unit, unit_of_symbol};
+use json::Number;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::marker::PhantomData;
+
+const EXPECTED: &str =
+    "hyperfine's results: `{\"results\": [{\"command\": …, \"times\": […]}, …]}` or schema 2";
+
+/// hyperfine's names of metrics that we have names for.
+const KNOWN: [(&str, &str); 5] = [
+    ("time_wall_clock", "wall"),
+    ("time_cpu", "cpu"),
+    ("time_user", "user"),
+    ("time_system", "system"),
+    ("memory_peak_resident", "max_rss"),
+];
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json()
+        && (has("\"hyperfine_version\"")
+            || (has("\"results\"") && has("\"command\"") && has("\"times\"")))
+}
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(default)]
+    schema_version: u64,
+    #[serde(default)]
+    metadata: Metadata,
+    primary_metric: Option<String>,
+    results: Vec<Command>,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    hyperfine_version: Option<String>,
+    start_time: Option<String>,
+    #[serde(default)]
+    platform: Map<String, Value>,
+}
+
+/// One command, of either layout.
+#[derive(Deserialize)]
+struct Command {
+    command: String,
+    name: Option<String>,
+    #[serde(default)]
+    parameters: Map<String, Value>,
+    #[serde(default)]
+    environment: Map<String, Value>,
+    #[serde(default)]
+    times: Vec<Number>,
+    #[serde(default)]
+    memory_usage_byte: Vec<Number>,
+    #[serde(default)]
+    exit_codes: Vec<Option<i32>>,
+    #[serde(default)]
+    measurements: Vec<Map<String, Value>>,
+}
+
+impl Command {
+    /// Parameters with their values, which 2.x wraps into an object.
+    fn parameters(&self) -> Vec<(String, String)> {
+        let value = |value: &Value| match value.get("value").unwrap_or(value) {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        self.parameters.iter().map(|(name, v)| (name.clone(), value(v))).collect()
+    }
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let file: File = json::read(input, EXPECTED, PhantomData)?;
+    if file.schema_version > 2 {
+        return Err(ImportError::NewerFormat {
+            file: context.file.to_owned(),
+            format: "hyperfine's JSON",
+            version: file.schema_version.to_string(),
+            known: "schema 2",
+        });
+    }
+    let version = file.metadata.hyperfine_version.as_deref().unwrap_or("1.x");
+    let mut recorder = Recorder::new(context, &format!("hyperfine {version}"));
+    if let Some(time) = &file.metadata.start_time {
+        recorder.started(time);
+    }
+    for (name, value) in &file.metadata.platform {
+        recorder.fact(name, value.clone());
+    }
+    let primary = file.primary_metric.as_deref().unwrap_or("time_wall_clock");
+    let names = names(&file.results);
+    for (command, name) in file.results.iter().zip(&names) {
+        let parameters = command.parameters();
+        let benchmark = recorder.benchmark(name, None, &parameters);
+        let subject = recorder.subject_mut(benchmark);
+        subject.command = Some(command.command.clone());
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        subject.env = command.environment.iter().map(|(k, v)| (k.clone(), text(v))).collect();
+        let read = if command.measurements.is_empty() {
+            runs_of_1(&mut recorder, benchmark, command)
+        } else {
+            runs_of_2(&mut recorder, benchmark, command, primary)
+        };
+        read.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
+    }
+    recorder.finish("commands without runs")
+}
+
+/// A name for every command: its name or command line, and where several have the same one its parameters behind it.
+fn names(commands: &[Command]) -> Vec<String> {
+    let plain = |c: &Command| c.name.clone().unwrap_or_else(|| c.command.clone());
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for command in commands {
+        *counts.entry(plain(command)).or_default() += 1;
+    }
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    let name = |command: &Command| {
+        let mut name = plain(command);
+        if counts[&name] > 1 {
+            for (parameter, value) in command.parameters() {
+                name += &format!(" {parameter}={value}");
+            }
+        }
+        let times = taken.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 { format!("{name} #{times}") } else { name }
+    };
+    commands.iter().map(name).collect()
+}
+
+fn outcome(code: Option<Option<i32>>) -> Outcome {
+    match code.flatten() {
+        Some(code) if code != 0 => Outcome::Exit(code),
+        _ => Outcome::Ok,
+    }
+}
+
+fn runs_of_1(
+    recorder: &mut Recorder<'_>,
+    benchmark: usize,
+    command: &Command,
+) -> Result<(), String> {
+    let wall = recorder.metric(&Metric::wall())?;
+    let memory = (command.memory_usage_byte.len() == command.times.len())
+        .then(|| recorder.metric(&Metric::lower("max_rss", Unit::Byte)))
+        .transpose()?;
+    for (run, time) in command.times.iter().enumerate() {
+        let outcome = outcome(command.exit_codes.get(run).copied());
+        let mut values = vec![(wall, time.0)];
+        values.extend(memory.map(|metric| (metric, command.memory_usage_byte[run].0)));
+        recorder.observe(benchmark, &[], outcome, &values)?;
+    }
+    Ok(())
+}
+
+fn runs_of_2(
+    recorder: &mut Recorder<'_>,
+    benchmark: usize,
+    command: &Command,
+    primary: &str,
+) -> Result<(), String> {
+    for run in &command.measurements {
+        let code = run.get("exit_code").and_then(Value::as_i64).map(|code| Some(code as i32));
+        let mut values = Vec::new();
+        // The metric that the user chose comes first, and so decides.
+        let chosen = run.get_key_value(primary).into_iter();
+        let others = run.iter().filter(|(name, _)| *name != primary && *name != "exit_code");
+        for (name, measured) in chosen.chain(others) {
+            let Some(value) = measured.get("value").and_then(Value::as_f64) else { continue };
+            let unit = measured.get("unit").and_then(Value::as_str).unwrap_or_default();
+            let (factor, unit) =
+                unit_of_symbol(unit).unwrap_or_else(|| (1.0, Unit::from(unit.to_owned())));
+            let ours =
+                KNOWN.iter().find(|(theirs, _)| theirs == name).map_or(name.as_str(), |k| k.1);
+            let metric =
+                recorder.metric(&Metric { name: ours.to_owned(), unit, better: Better::Lower })?;
+            values.push((metric, value * factor));
+        }
+        recorder.observe(benchmark, &[], outcome(code), &values)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,340 @@
+//! What the importers of JSON share: a reader that takes what real tools write, and errors with their place.
+//!
+//! C++ and Python programs write `NaN`, `Infinity`, `nan` and `inf` into JSON, where they do not belong. Such a word becomes a text of
+//! the same length before the parser sees it, so that lines and columns stay true; [`Number`] then reads it as a value that
+//! is missing. Files are parsed as they are read and never held whole, and a text within them has a greatest length, so that
+//! memory grows with what is recorded only.
+
+use super::ImportError;
+use crate::input::Input;
+use crate::lines::io_error;
+use crate::read_error::{Place, ReadError};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use std::fmt;
+use std::io::{self, BufRead, Read};
+use std::marker::PhantomData;
+
+/// Longest text within a file, in bytes.
+const MAX_TEXT: usize = 16 * 1024 * 1024;
+
+/// The words for what is no number, as C, C++ and Python print them, and `null`, which they must be told from.
+const NOT_FINITE: [&[u8]; 5] = [b"NaN", b"nan", b"Infinity", b"inf", b"Inf"];
+
+/// Reads one JSON value of a file with a seed that keeps what it needs. Blanks may follow, nothing else. `expected` says what a
+/// file of this kind holds.
+///
+/// # Errors
+/// With line and column, when the file is no JSON, breaks off, or is not as the seed expects.
+pub(super) fn read<'de, S: DeserializeSeed<'de>>(
+    input: Input,
+    expected: &str,
+    seed: S,
+) -> Result<S::Value, ImportError> {
+    let file = input.file.clone();
+    let mut deserializer = serde_json::Deserializer::from_reader(Lenient::new(input.into_reader()));
+    let read = seed.deserialize(&mut deserializer);
+    let read = read.and_then(|value| deserializer.end().map(|()| value));
+    read.map_err(|error| explained(error, &file, 0, expected).into())
+}
+
+/// Reads one JSON value from a text that begins in the line `line` of a file, counted from 1.
+///
+/// # Errors
+/// As for [`read`].
+pub(super) fn read_text<'de, S: DeserializeSeed<'de>>(
+    text: &'de str,
+    (file, line): (&str, u64),
+    expected: &str,
+    seed: S,
+) -> Result<S::Value, ImportError> {
+    let mut deserializer = serde_json::Deserializer::from_reader(Lenient::new(text.as_bytes()));
+    let read = seed.deserialize(&mut deserializer);
+    let read = read.and_then(|value| deserializer.end().map(|()| value));
+    read.map_err(|error| explained(error, file, line.saturating_sub(1), expected).into())
+}
+
+fn explained(error: serde_json::Error, file: &str, lines_before: u64, expected: &str) -> ReadError {
+    if error.is_io() {
+        return io_error(file, error.into());
+    }
+    let said = error.to_string();
+    let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
+    let problem = if error.is_eof() {
+        format!("the file breaks off here; expected {expected}")
+    } else if said.starts_with("recursion limit") {
+        format!("nested more than 100 deep; expected {expected}")
+    } else if said.starts_with("number out of range") {
+        "the number is too large for a double".to_owned()
+    } else if error.is_data() {
+        format!("{said}; expected {expected}")
+    } else {
+        format!("not JSON ({said}); expected {expected}")
+    };
+    let column = Some(error.column() as u64).filter(|&column| column > 0);
+    let line = lines_before + error.line() as u64;
+    ReadError::Line { place: Place { file: file.to_owned(), line, column }, problem }
+}
+
+/// A seed that hands every item of a list to a function as it is read, and keeps none.
+pub(super) struct Each<T, F> {
+    each: F,
+    item: PhantomData<T>,
+}
+
+/// Hands every item of a list to `each`; what that refuses becomes an error at the item's place.
+pub(super) fn each<T, F: FnMut(T) -> Result<(), String>>(each: F) -> Each<T, F> {
+    Each { each, item: PhantomData }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de>
+    for Each<T, F>
+{
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Each<T, F> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element::<T>()? {
+            (self.each)(item).map_err(A::Error::custom)?;
+        }
+        Ok(())
+    }
+}
+
+/// A number; NaN for `null` and for the words that stand for what is not finite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Number(pub f64);
+
+impl Number {
+    /// The number, if it is finite.
+    pub(super) fn finite(self) -> Option<f64> {
+        Some(self.0).filter(|value| value.is_finite())
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NumberVisitor)
+    }
+}
+
+struct NumberVisitor;
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
+        Ok(Number(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
+        Ok(Number(value as f64))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
+        Ok(Number(value as f64))
+    }
+
+    fn visit_unit<E>(self) -> Result<Number, E> {
+        Ok(Number(f64::NAN))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
+        if is_disguised(text) {
+            Ok(Number(f64::NAN))
+        } else {
+            Err(E::invalid_type(serde::de::Unexpected::Str(text), &self))
+        }
+    }
+}
+
+/// Whether a text is what [`Lenient`] made of a word for what is not finite.
+pub(super) fn is_disguised(text: &str) -> bool {
+    let inner = |word: &[u8]| word[1..word.len() - 1] == *text.as_bytes();
+    let signed = |word: &[u8]| word[..word.len() - 1] == *text.as_bytes();
+    NOT_FINITE.iter().any(|word| inner(word) || signed(word))
+}
+
+/// Lets bytes through, the words of [`NOT_FINITE`] outside of texts changed into texts of the same length, and a byte-order mark
+/// into blanks.
+struct Lenient<R> {
+    inner: R,
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that are ready, and those of them that were handed over.
+    ready: usize,
+    given: usize,
+    in_text: bool,
+    escaped: bool,
+    text_length: usize,
+    started: bool,
+}
+
+impl<R: BufRead> Lenient<R> {
+    fn new(inner: R) -> Self {
+        Self {
+            inner,
+            buffer: Vec::new(),
+            ready: 0,
+            given: 0,
+            in_text: false,
+            escaped: false,
+            text_length: 0,
+            started: false,
+        }
+    }
+
+    /// Makes more bytes ready; false at the end. A word at the end of what was read waits for what follows it.
+    fn refill(&mut self) -> io::Result<bool> {
+        self.buffer.drain(..self.ready);
+        (self.ready, self.given) = (0, 0);
+        while self.ready == 0 {
+            let held = self.buffer.len();
+            let more = match self.inner.fill_buf() {
+                Ok(more) => more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let (count, at_end) = (more.len(), more.is_empty());
+            self.buffer.extend_from_slice(more);
+            self.inner.consume(count);
+            if at_end && held == 0 {
+                return Ok(false);
+            }
+            if !self.started {
+                if self.buffer.len() < 3 && !at_end {
+                    continue;
+                }
+                self.started = true;
+                if self.buffer.starts_with(b"\xef\xbb\xbf") {
+                    self.buffer[..3].fill(b' ');
+                }
+            }
+            self.ready = self.pass(at_end)?;
+        }
+        Ok(true)
+    }
+
+    /// Walks over what is not ready yet, and returns up to where it is.
+    fn pass(&mut self, at_end: bool) -> io::Result<usize> {
+        let bytes = &mut self.buffer;
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.in_text {
+                if std::mem::take(&mut self.escaped) {
+                    at += 1;
+                    continue;
+                }
+                let end = memchr::memchr2(b'"', b'\\', &bytes[at..]);
+                self.text_length += end.unwrap_or(bytes.len() - at);
+                if self.text_length > MAX_TEXT {
+                    let problem = "a text in it is longer than 16 MiB; no benchmark writes that";
+                    return Err(io::Error::other(problem));
+                }
+                let Some(end) = end else { return Ok(bytes.len()) };
+                self.escaped = bytes[at + end] == b'\\';
+                self.in_text = self.escaped;
+                at += end + 1;
+                continue;
+            }
+            match bytes[at] {
+                b'"' => {
+                    (self.in_text, self.text_length) = (true, 0);
+                    at += 1;
+                }
+                b'-' | b'N' | b'n' | b'I' | b'i' => {
+                    let word = &bytes[at..];
+                    let is_of_word = |b: &u8| b.is_ascii_alphanumeric();
+                    let length =
+                        1 + word[1..].iter().take(16).take_while(|b| is_of_word(b)).count();
+                    if length == word.len() && !at_end {
+                        return Ok(at);
+                    }
+                    let unsigned = word[..length].strip_prefix(b"-").unwrap_or(&word[..length]);
+                    if NOT_FINITE.contains(&unsigned) {
+                        bytes[at] = b'"';
+                        bytes[at + length - 1] = b'"';
+                    }
+                    at += length;
+                }
+                _ => at += 1,
+            }
+        }
+        Ok(at)
+    }
+}
+
+impl<R: BufRead> Read for Lenient<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.given == self.ready && !self.refill()? {
+            return Ok(0);
+        }
+        let count = into.len().min(self.ready - self.given);
+        into[..count].copy_from_slice(&self.buffer[self.given..self.given + count]);
+        self.given += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::BufReader;
+
+    fn numbers(text: &str) -> Result<Vec<f64>, String> {
+        let list: Result<Vec<Number>, _> =
+            serde_json::from_reader(Lenient::new(BufReader::with_capacity(1, text.as_bytes())));
+        list.map(|list| list.iter().map(|n| n.0).collect()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn words_for_what_is_not_finite_are_missing_values_however_the_bytes_arrive() {
+        let text =
+            "\u{feff}[1, NaN, -NaN, Infinity, -Infinity, nan, -nan, inf, -inf, null, -2.5e3, 7]";
+        for capacity in [1, 2, 3, 7, 64] {
+            let pieces = BufReader::with_capacity(capacity, text.as_bytes());
+            let list: Vec<Number> =
+                serde_json::from_reader(Lenient::new(pieces)).expect("words are allowed");
+            let finite: Vec<f64> = list.iter().filter_map(|n| n.finite()).collect();
+            assert_eq!((list.len(), finite), (12, vec![1.0, -2500.0, 7.0]), "{capacity}");
+        }
+    }
+
+    #[test]
+    fn texts_keep_their_words_and_are_no_numbers() {
+        let texts: Vec<String> = serde_json::from_reader(Lenient::new(
+            &br#"["NaN", "a \" inf \\", "\\", "-Infinity"]"#[..],
+        ))
+        .expect("a list of texts");
+        assert_eq!(texts, ["NaN", "a \" inf \\", "\\", "-Infinity"]);
+        assert!(numbers(r#"["NaN"]"#).is_err());
+        assert!(numbers(r#"[NaNs]"#).is_err());
+        assert!(numbers("[1, Na").is_err());
+    }
+
+    #[test]
+    fn errors_name_the_line_and_column_of_the_file() {
+        let bytes = b"{\n  \"a\": NaN,\n  \"b\": oops\n}".to_vec();
+        let input = Input::of(io::Cursor::new(bytes), "x.json").expect("bytes can be read");
+        let seed = PhantomData::<serde_json::Value>;
+        let error = read(input, "a result", seed).expect_err("oops is no JSON").to_string();
+        assert!(error.starts_with("x.json:3:8: not JSON"), "{error}");
+    }
+
+    #[test]
+    fn a_text_without_end_is_refused_before_it_fills_the_memory() {
+        let endless = BufReader::new((&b"[\""[..]).chain(io::repeat(b'a')));
+        let list: Result<Vec<String>, _> = serde_json::from_reader(Lenient::new(endless));
+        assert!(list.is_err_and(|e| e.to_string().contains("longer than 16 MiB")));
+    }
+}

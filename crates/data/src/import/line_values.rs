@@ -1,0 +1,152 @@
+//! Values that stand in lines of text, one a line, with their unit beside them or without: what `--pattern` and logfmt share.
+//!
+//! The first value decides the unit of all; a subject is made of a name and of named parts, and lines without a value are counted, not
+//! refused, since logs hold other lines too.
+
+use super::number::Conversion;
+use super::recorder::Recorder;
+use super::{Context, ImportError, Part, layout};
+use crate::samples::{Metric, Outcome};
+use crate::unit::{Quantity, Unit, parse_quantity};
+use crate::{Finding, Severity};
+
+/// Gathers values line by line.
+pub(super) struct LineValues<'a> {
+    pub recorder: Recorder<'a>,
+    context: &'a Context<'a>,
+    /// Unit of the numbers that have none.
+    given: Conversion,
+    name: String,
+    metric: Option<(usize, Unit)>,
+    /// Whether some number had its unit beside it.
+    has_units: bool,
+    taken: u64,
+    skipped: u64,
+    first_skipped: Option<(u64, String)>,
+}
+
+impl<'a> LineValues<'a> {
+    /// The metric is called `name` unless the user named it.
+    pub(super) fn new(context: &'a Context<'a>, name: &str) -> Self {
+        Self {
+            recorder: Recorder::without_tool(context),
+            context,
+            given: Conversion::from_symbol(context.options.unit.as_deref()),
+            name: context.options.metric.clone().unwrap_or_else(|| name.to_owned()),
+            metric: None,
+            has_units: false,
+            taken: 0,
+            skipped: 0,
+            first_skipped: None,
+        }
+    }
+
+    /// Counts a line that has no value.
+    pub(super) fn skip(&mut self, line: u64, text: &str) {
+        self.skipped += 1;
+        if self.first_skipped.is_none() {
+            self.first_skipped = Some((line, crate::read_error::quoted_start(text)));
+        }
+    }
+
+    /// Takes a value of the subject with this name (the file's if empty) and these named parts.
+    ///
+    /// # Errors
+    /// When it is no number, or in another unit than those before.
+    pub(super) fn take(
+        &mut self,
+        name: &str,
+        parts: &[(&str, &str)],
+        text: &str,
+        unit: Option<&str>,
+    ) -> Result<(), String> {
+        let (value, unit) = self.read(text.trim(), unit)?;
+        let metric = match &self.metric {
+            Some((metric, known)) if *known == unit => *metric,
+            Some((_, known)) => {
+                return Err(format!(
+                    "`{}` is in {} here and in {} before; one metric has one unit",
+                    self.name,
+                    unit.symbol(),
+                    known.symbol()
+                ));
+            }
+            None => {
+                let better = layout::better(&unit);
+                let metric = Metric { name: self.name.clone(), unit: unit.clone(), better };
+                let index = self.recorder.metric(&metric)?;
+                self.metric = Some((index, unit));
+                index
+            }
+        };
+        let mut full = name.to_owned();
+        for (part, value) in parts {
+            let blank = if full.is_empty() { "" } else { " " };
+            full += &format!("{blank}{part}={value}");
+        }
+        let (full, label) = match (full.is_empty(), name.is_empty()) {
+            (true, _) => (self.context.label, None),
+            (false, true) => (full.as_str(), None),
+            (false, false) => (full.as_str(), Some(name).filter(|_| !parts.is_empty())),
+        };
+        let parameters: Vec<_> =
+            parts.iter().map(|&(part, value)| (part.to_owned(), value.to_owned())).collect();
+        let subject = self.recorder.benchmark(full, label, &parameters);
+        self.taken += 1;
+        self.recorder.observe(subject, &[], Outcome::Ok, &[(metric, value)])
+    }
+
+    fn read(&mut self, text: &str, unit: Option<&str>) -> Result<(f64, Unit), String> {
+        if let Some(unit) = unit.map(str::trim).filter(|unit| !unit.is_empty()) {
+            self.has_units = true;
+            let conversion = Conversion::from_symbol(Some(unit));
+            return Ok((conversion.read(text)?, conversion.unit));
+        }
+        if text.parse::<f64>().is_err()
+            && let Ok(quantity) = parse_quantity(text)
+        {
+            let split =
+                text.trim_end_matches(|c: char| c.is_alphabetic() || matches!(c, '/' | '%'));
+            let symbol = text[split.len()..].trim();
+            self.has_units = true;
+            return match quantity {
+                // By way of the conversion, which rounds once.
+                Quantity::Amount(value, unit) => {
+                    let exact = Conversion::from_symbol(Some(symbol)).read_number(split.trim());
+                    Ok((exact.unwrap_or(value), unit))
+                }
+                Quantity::Fraction(value) | Quantity::Bare(value) => Ok((value, Unit::One)),
+            };
+        }
+        Ok((self.given.read(text)?, self.given.unit.clone()))
+    }
+
+    /// How many values were taken.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The first line without a value, with its number.
+    pub(super) fn first_skipped(&self) -> Option<&(u64, String)> {
+        self.first_skipped.as_ref()
+    }
+
+    /// The samples, with a finding about lines that were passed over; `what` says why: `do not match …`.
+    pub(super) fn finish(mut self, what: &str) -> Result<Part, ImportError> {
+        if let Some((line, text)) = self.first_skipped.take() {
+            let lines = if self.skipped == 1 { "line" } else { "lines" };
+            let all = self.skipped + self.taken;
+            let message = format!(
+                "{} {lines} of {all} {what} and were passed over, first line {line}: `{text}`",
+                self.skipped
+            );
+            let finding = Finding::new("LINES_SKIPPED", Severity::Note, message);
+            let finding =
+                finding.with("skipped", self.skipped as f64).with("taken", self.taken as f64);
+            self.recorder.finding(finding);
+        }
+        let is_bare = !self.has_units;
+        let part = self.recorder.finish("lines without values")?;
+        Ok(Part { is_bare, ..part })
+    }
+}

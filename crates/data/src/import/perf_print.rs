@@ -1,0 +1,196 @@
+//! What `perf stat` prints for people: ` Performance counter stats for 'COMMAND' (5 runs):`, the counters, and the seconds elapsed.
+//!
+//! Every report is of the command that it names, one observation without `-r` and a summary with it; `--table` gives the elapsed times
+//! one by one, which then stand for their mean. Numbers with separators between thousands are read.
+
+use super::perf_stat::{Row, Runs};
+use super::{Context, Head, ImportError, Part};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::read_error::quoted_start;
+
+const HEADING: &str = "Performance counter stats for ";
+/// A command with more lines is not read as one.
+const MAX_COMMAND: usize = 64 * 1024;
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    head.text.lines().any(|line| line.trim_start().starts_with(HEADING))
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut reader = Reader {
+        runs: Runs::new(context),
+        heading: None,
+        repeats: None,
+        in_report: false,
+        begun: 0,
+        table: Vec::new(),
+    };
+    while let Some(line) = lines.next()? {
+        let read = reader.line(line.text, line.number, line.ended);
+        read.map_err(|problem| reader.runs.recorder.at(line.number, problem))?;
+    }
+    if reader.in_report || reader.heading.is_some() {
+        let problem = "the report that begins here breaks off before the seconds elapsed";
+        return Err(reader.runs.recorder.at(reader.begun, problem));
+    }
+    reader.end().map_err(|problem| reader.runs.recorder.whole_file(problem))?;
+    reader.runs.finish()
+}
+
+struct Reader<'a> {
+    runs: Runs<'a>,
+    /// A heading whose command has line feeds, as far as it was read.
+    heading: Option<String>,
+    /// How many runs the present report is of.
+    repeats: Option<u64>,
+    /// Whether counters may come.
+    in_report: bool,
+    begun: u64,
+    /// Elapsed times one by one.
+    table: Vec<f64>,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, text: &str, number: u64, ended: bool) -> Result<(), String> {
+        if let Some(mut heading) = self.heading.take() {
+            heading.push(' ');
+            heading += text.trim();
+            return self.heading(heading);
+        }
+        let text = text.trim();
+        if let Some(time) = text.strip_prefix("# started on ") {
+            self.runs.started(time);
+        } else if let Some(of) = text.strip_prefix(HEADING) {
+            if self.in_report {
+                return Err("another report begins before the one above has its seconds".to_owned());
+            }
+            self.end()?;
+            self.begun = number;
+            return self.heading(of.to_owned());
+        } else if let Some((seconds, rest)) = text.split_once(" seconds ") {
+            return self.seconds(seconds, rest, text);
+        } else if self.in_report && !text.is_empty() && !text.starts_with('#') {
+            return self.counter(text, ended);
+        }
+        Ok(())
+    }
+
+    fn heading(&mut self, text: String) -> Result<(), String> {
+        let Some(whole) = text.strip_suffix(':') else {
+            if text.len() > MAX_COMMAND {
+                return Err("the command in this heading does not end".to_owned());
+            }
+            self.heading = Some(text);
+            return Ok(());
+        };
+        let (of, runs) = match whole.rsplit_once(" (") {
+            Some((of, runs)) if runs.ends_with(" runs)") => {
+                (of, runs.trim_end_matches(" runs)").parse().ok())
+            }
+            _ => (whole, None),
+        };
+        let quoted = of.strip_prefix('\'').and_then(|of| of.strip_suffix('\''));
+        self.runs.name(quoted.unwrap_or(of));
+        (self.repeats, self.in_report) = (runs, true);
+        Ok(())
+    }
+
+    /// `0.58 msec task-clock  # … ( +- 1.08% ) (83.3%)`, or a line of the table.
+    fn counter(&mut self, text: &str, ended: bool) -> Result<(), String> {
+        if let Some((seconds, _)) =
+            text.split_once(" (").filter(|(_, rest)| rest.starts_with(['+', '-']))
+            && let Ok(seconds) = seconds.trim().parse::<f64>()
+            && seconds.is_finite()
+        {
+            self.table.push(seconds);
+            return Ok(());
+        }
+        let error_percent = text.split_once("( +-").and_then(|(_, rest)| percent(rest));
+        let running = text
+            .rsplit_once(" (")
+            .and_then(|(_, rest)| percent(rest).filter(|_| rest.ends_with("%)")));
+        let counted = text.split(['#']).next().unwrap_or_default();
+        let counted = counted.split(" (").next().unwrap_or_default().trim();
+        let (value, rest) = match counted.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+            Some((why, rest)) => (format!("<{why}>"), rest),
+            None => {
+                let (value, rest) =
+                    counted.split_once(char::is_whitespace).unwrap_or((counted, ""));
+                (without_separators(value), rest)
+            }
+        };
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let (unit, event) = match words[..] {
+            [event] => ("", event),
+            [unit, event] => (unit, event),
+            _ => return Err(wrong(text, ended)),
+        };
+        if value.parse::<f64>().is_err() && !value.starts_with('<') {
+            return Err(wrong(text, ended));
+        }
+        let error_percent = error_percent.or(self.repeats.map(|_| 0.0));
+        let row = Row { value: &value, unit, event, error_percent, running, ..Row::default() };
+        self.runs.take(&row)
+    }
+
+    /// `0.0032 +- 0.0001 seconds time elapsed`, `0.001 seconds user`.
+    fn seconds(&mut self, seconds: &str, rest: &str, text: &str) -> Result<(), String> {
+        let event = match rest.split_whitespace().next() {
+            Some("time") => "duration_time",
+            Some("user") => "user_time",
+            Some("sys") => "system_time",
+            _ => return Ok(()),
+        };
+        let (mean, error) = match seconds.split_once("+-") {
+            Some((mean, error)) => (mean.trim(), error.trim().parse::<f64>().ok()),
+            None => (seconds.trim(), None),
+        };
+        let value: f64 = mean.parse().map_err(|_| wrong(text, true))?;
+        if event == "duration_time" {
+            self.in_report = false;
+        }
+        let ours = if event == "duration_time" { "wall" } else { event.trim_end_matches("_time") };
+        if self.runs.has(ours) {
+            return Ok(());
+        }
+        let error_percent = error.map(|error| 100.0 * error / value).filter(|p| p.is_finite());
+        let error_percent = error_percent.or(self.repeats.map(|_| 0.0));
+        self.runs.take(&Row { value: mean, unit: "s", event, error_percent, ..Row::default() })
+    }
+
+    /// Ends the present report.
+    fn end(&mut self) -> Result<(), String> {
+        if let Some(count) = self.repeats.take() {
+            self.runs.count(count);
+        }
+        let table = std::mem::take(&mut self.table);
+        if !table.is_empty() {
+            self.runs.walls(&table)?;
+        }
+        self.runs.end()
+    }
+}
+
+fn percent(text: &str) -> Option<f64> {
+    text.split_once('%')?.0.trim().parse().ok().filter(|share: &f64| share.is_finite())
+}
+
+/// `1,234,567` or `1'234'567` as a plain number; a comma that does not part thousands stays, and is then no number.
+fn without_separators(text: &str) -> String {
+    let whole = text.split('.').next().unwrap_or(text);
+    let mut groups = whole.split([',', '\'', '\u{202f}', '\u{a0}']);
+    let first = groups.next().unwrap_or_default();
+    let parts_thousands = !first.is_empty() && groups.all(|group| group.len() == 3);
+    if parts_thousands {
+        text.replace([',', '\'', '\u{202f}', '\u{a0}'], "")
+    } else {
+        text.to_owned()
+    }
+}
+
+fn wrong(text: &str, ended: bool) -> String {
+    let how = if ended { "is no counter" } else { "breaks off" };
+    format!("`{}` {how}; expected `value [unit] event` as perf prints it", quoted_start(text))
+}

@@ -1,0 +1,395 @@
+//! `perf stat` for programs: `-x SEPARATOR` (any of the usual ones) and `-j`, alone or appended run after run.
+//!
+//! A run is one observation, an interval of `-I` is one, and a processor, socket or node of `-A` and `--per-…` is a subject. With `-r N`
+//! only a mean and what perf calls variance survive: by its source that is the standard error of the mean in per cent of the mean, and
+//! N is not written. `duration_time` is `wall`, `task-clock` is `cpu`, `user_time` and `system_time` are `user` and `system`; all else keeps
+//! perf's name. Metrics that perf computes from its counts (`CPUs utilized`) are not read. The print for people is read in
+//! [`perf_print`](super::perf_print).
+
+use super::number::Conversion;
+use super::recorder::Recorder;
+use super::troubles::Troubles;
+use super::{Context, Head, ImportError, Part, json};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::samples::{Metric, Outcome, Summary};
+use crate::{Finding, Severity};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
+use std::marker::PhantomData;
+
+const EXPECTED: &str = "a counter of `perf stat -j`: `{\"counter-value\": …, \"event\": …}`";
+
+/// What may stand between the fields, the likeliest first.
+const SEPARATORS: [char; 6] = [',', ';', '\t', '|', ':', ' '];
+
+/// perf's names of what we have names for.
+const KNOWN: [(&str, &str); 4] = [
+    ("duration_time", "wall"),
+    ("task-clock", "cpu"),
+    ("user_time", "user"),
+    ("system_time", "system"),
+];
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    is_json(head) || separator(head.first).is_some()
+}
+
+fn is_json(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.first.contains(key);
+    head.first.starts_with('{') && has("\"event\"") && has("\"counter-value\"")
+}
+
+fn separator(line: &str) -> Option<char> {
+    SEPARATORS.into_iter().find(|&separator| Row::of_fields(line, separator).is_some())
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let text = String::from_utf8_lossy(&input.head);
+    let separator = separator(Head::of(&text).first);
+    drop(text);
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut runs = Runs::new(context);
+    let mut fields = 0;
+    while let Some(line) = lines.next()? {
+        let text = line.text.trim_end();
+        if let Some(time) = text.strip_prefix("# started on ") {
+            runs.end().map_err(|problem| runs.recorder.at(line.number, problem))?;
+            runs.started(time);
+            continue;
+        }
+        if text.trim_start().starts_with('#') || text.is_empty() {
+            continue;
+        }
+        let taken = match separator {
+            Some(separator) => {
+                let count = line.text.split(separator).count();
+                if !line.ended && count < fields {
+                    let problem = format!("the file breaks off here; expected {fields} fields");
+                    return Err(runs.recorder.at(line.number, problem));
+                }
+                fields = fields.max(count);
+                if Row::is_computed(line.text, separator) {
+                    continue;
+                }
+                match Row::of_fields(line.text, separator) {
+                    Some(row) => runs.take(&row),
+                    None => Err(format!(
+                        "expected `value{separator}unit{separator}event{separator}…` of `perf stat -x`, but the line begins with `{}`",
+                        crate::read_error::quoted_start(text.trim_start())
+                    )),
+                }
+            }
+            None => {
+                let place = (context.file, line.number);
+                let counter: Counter = json::read_text(text, place, EXPECTED, PhantomData)?;
+                counter.row().map_or(Ok(()), |row| runs.take(&row))
+            }
+        };
+        taken.map_err(|problem| runs.recorder.at(line.number, problem))?;
+    }
+    runs.finish()
+}
+
+/// One counter of one run, as a line tells it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row<'a> {
+    /// End of the interval.
+    pub interval: Option<&'a str>,
+    /// Processor, socket or node; empty for all together.
+    pub place: String,
+    /// The number, or why there is none.
+    pub value: &'a str,
+    pub unit: &'a str,
+    pub event: &'a str,
+    /// Standard error of the mean in per cent of it, with `-r`.
+    pub error_percent: Option<f64>,
+    /// Nanoseconds for which it counted.
+    pub runtime: Option<f64>,
+    /// Per cent of the time for which it counted.
+    pub running: Option<f64>,
+}
+
+fn is_value(text: &str) -> bool {
+    text.starts_with("<not ") || text.parse::<f64>().is_ok()
+}
+
+impl<'a> Row<'a> {
+    /// `[interval,][place,[number,]]value,unit,event,[error%,]runtime,running,…`; `None` for other lines.
+    fn of_fields(line: &'a str, separator: char) -> Option<Self> {
+        let fields: Vec<&str> = line.split(separator).map(str::trim).collect();
+        let is_word = |text: &str| text.starts_with(|c: char| c.is_alphabetic());
+        let is_row = |at: usize| {
+            let rest = &fields[at..];
+            rest.len() >= 5
+                && is_value(rest[0])
+                && (rest[1].is_empty() || is_word(rest[1]))
+                && is_word(rest[2])
+        };
+        let at = (0..fields.len().min(4)).find(|&at| is_row(at))?;
+        let (before, rest) = fields.split_at(at);
+        let is_interval = before.first().is_some_and(|first| is_value(first));
+        let (interval, place) = before.split_at(usize::from(is_interval));
+        let error_percent = rest[3].strip_suffix('%').map(str::parse).transpose().ok()?;
+        let counted = &rest[3 + usize::from(error_percent.is_some())..];
+        let number = |at: usize| counted.get(at).and_then(|text| text.parse::<f64>().ok());
+        Some(Self {
+            interval: interval.first().copied(),
+            place: place.first().copied().unwrap_or_default().to_owned(),
+            value: rest[0],
+            unit: rest[1],
+            event: rest[2],
+            error_percent,
+            runtime: Some(number(0)?),
+            running: Some(number(1).filter(|share| (0.0..=100.5).contains(share))?),
+        })
+    }
+
+    /// A line that has no count, only a metric computed from others.
+    fn is_computed(line: &str, separator: char) -> bool {
+        let mut fields = line.split(separator).map(str::trim).skip_while(|field| !field.is_empty());
+        fields.by_ref().take(3).filter(|field| field.is_empty()).count() == 3
+    }
+}
+
+/// A line of `-j`.
+#[derive(Deserialize)]
+struct Counter {
+    #[serde(default, deserialize_with = "as_text")]
+    interval: Option<String>,
+    #[serde(rename = "counter-value")]
+    value: Option<String>,
+    #[serde(default)]
+    unit: String,
+    event: Option<String>,
+    variance: Option<f64>,
+    #[serde(rename = "event-runtime")]
+    runtime: Option<f64>,
+    #[serde(rename = "pcnt-running")]
+    running: Option<f64>,
+    /// Where it counted: `cpu`, `socket`, `core`, ….
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+/// The end of an interval is only held against that of the line before.
+fn as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Value::deserialize(deserializer).map(|value| Some(value.to_string()))
+}
+
+impl Counter {
+    fn row(&self) -> Option<Row<'_>> {
+        const PLACES: [&str; 7] = ["cpu", "socket", "die", "core", "node", "thread", "cluster"];
+        let place = PLACES.iter().find_map(|&name| {
+            let text = match self.others.get(name)? {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            Some(if name == "cpu" { format!("CPU{text}") } else { text })
+        });
+        Some(Row {
+            interval: self.interval.as_deref(),
+            place: place.unwrap_or_default(),
+            value: self.value.as_deref()?.trim(),
+            unit: &self.unit,
+            event: self.event.as_deref()?,
+            error_percent: self.variance,
+            runtime: self.runtime,
+            running: self.running,
+        })
+    }
+}
+
+/// Gathers rows into runs. The print for people fills it too.
+pub(super) struct Runs<'a> {
+    pub recorder: Recorder<'a>,
+    /// The name of subjects that are no place.
+    name: String,
+    /// What the present run has, by place.
+    places: Vec<Place>,
+    seen: HashSet<(String, String)>,
+    interval: Option<String>,
+    intervals: u32,
+    /// How many repeated runs each subject has had.
+    repeated: HashMap<String, usize>,
+    missing: Troubles,
+    missed: HashSet<String>,
+    /// The smallest share of the time for which something was counted.
+    running: f64,
+    has_started: bool,
+}
+
+/// What one place has in a run.
+struct Place {
+    name: String,
+    values: Vec<(usize, f64)>,
+    summaries: Vec<Summary>,
+}
+
+impl<'a> Runs<'a> {
+    pub(super) fn new(context: &'a Context<'a>) -> Self {
+        Self {
+            recorder: Recorder::new(context, "perf stat"),
+            name: context.label.to_owned(),
+            places: Vec::new(),
+            seen: HashSet::new(),
+            interval: None,
+            intervals: 0,
+            repeated: HashMap::new(),
+            missing: Troubles::default(),
+            missed: HashSet::new(),
+            running: 100.0,
+            has_started: false,
+        }
+    }
+
+    /// When the first run began, as perf writes it.
+    pub(super) fn started(&mut self, time: &str) {
+        if !std::mem::replace(&mut self.has_started, true) {
+            self.recorder.started(time.trim());
+        }
+    }
+
+    /// What the following runs are of.
+    pub(super) fn name(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+    }
+
+    /// Whether the present run has a value of this event or metric of ours.
+    pub(super) fn has(&self, metric: &str) -> bool {
+        let ours = |event: &str| our_name(event) == metric;
+        self.seen.iter().any(|(_, event)| ours(event)) && !self.missed.contains(metric)
+    }
+
+    /// Takes a counter; the same one again begins another run.
+    pub(super) fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
+        let key = (row.place.clone(), row.event.to_owned());
+        if self.interval.as_deref() != row.interval || self.seen.contains(&key) {
+            self.end()?;
+            self.interval = row.interval.map(str::to_owned);
+        }
+        self.seen.insert(key);
+        if row.value.starts_with('<') {
+            if self.missed.insert(our_name(row.event).to_owned()) {
+                self.missing.add(format!(
+                    "`{}` ({})",
+                    row.event,
+                    row.value.trim_matches(['<', '>'])
+                ));
+            }
+            return Ok(());
+        }
+        let conversion = Conversion::from_symbol((!row.unit.is_empty()).then_some(row.unit));
+        let mut value = conversion.read(row.value)?;
+        // Clocks are printed to a hundredth of a millisecond; the time for which they counted is what they count.
+        if row.event.starts_with("task-clock")
+            && let Some(exact) = row.runtime.map(|ns| ns / 1e9)
+            && (exact - value).abs() <= 0.5001e-5
+        {
+            value = exact;
+        }
+        self.running = row.running.map_or(self.running, |share| share.min(self.running));
+        let name = our_name(row.event);
+        let metric = self.recorder.metric(&Metric::lower(name, conversion.unit))?;
+        let place = match self.places.iter_mut().find(|place| place.name == row.place) {
+            Some(place) => place,
+            None => {
+                let name = row.place.clone();
+                self.places.push(Place { name, values: Vec::new(), summaries: Vec::new() });
+                self.places.last_mut().expect("it was put there")
+            }
+        };
+        match row.error_percent {
+            None => place.values.push((metric, value)),
+            Some(percent) => place.summaries.push(Summary {
+                metric: name.to_owned(),
+                mean: Some(value),
+                standard_error: Some(value.abs() * percent / 100.0).filter(|e| e.is_finite()),
+                ..Summary::default()
+            }),
+        }
+        Ok(())
+    }
+
+    /// Notes how many runs the means of the present one are of.
+    pub(super) fn count(&mut self, count: u64) {
+        let summaries = self.places.iter_mut().flat_map(|place| &mut place.summaries);
+        summaries.for_each(|summary| summary.count = Some(count));
+    }
+
+    /// Adds single values of `wall`, where there are some, instead of its mean.
+    pub(super) fn walls(&mut self, walls: &[f64]) -> Result<(), String> {
+        let name = self.name.clone();
+        let benchmark = self.recorder.benchmark(&name, None, &[]);
+        let wall = self.recorder.metric(&Metric::wall())?;
+        for place in &mut self.places {
+            place.summaries.retain(|summary| summary.metric != "wall");
+        }
+        walls.iter().try_for_each(|&value| {
+            self.recorder.observe(benchmark, &[], Outcome::Ok, &[(wall, value)])
+        })
+    }
+
+    /// Ends the present run.
+    pub(super) fn end(&mut self) -> Result<(), String> {
+        self.seen.clear();
+        let mut level = Vec::new();
+        if self.interval.take().is_some() {
+            level.push(self.intervals);
+            self.intervals += 1;
+        }
+        for place in std::mem::take(&mut self.places) {
+            let (mut name, parameters) = match place.name.strip_prefix("CPU") {
+                _ if place.name.is_empty() => (self.name.clone(), Vec::new()),
+                Some(cpu) => (place.name.clone(), vec![("cpu".to_owned(), cpu.to_owned())]),
+                None => (place.name.clone(), vec![("place".to_owned(), place.name.clone())]),
+            };
+            if !place.summaries.is_empty() {
+                let times = self.repeated.entry(name.clone()).or_default();
+                *times += 1;
+                if *times > 1 {
+                    name += &format!(" #{times}");
+                }
+            }
+            let benchmark = self.recorder.benchmark(&name, None, &parameters);
+            if !place.values.is_empty() {
+                self.recorder.observe(benchmark, &level, Outcome::Ok, &place.values)?;
+            }
+            for summary in place.summaries {
+                self.recorder.summary(Summary { subject: benchmark, ..summary });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<Part, ImportError> {
+        self.end().map_err(|problem| self.recorder.whole_file(problem))?;
+        if let Some(seen) = self.missing.told() {
+            let message = format!("perf did not count everything: {seen}");
+            self.recorder.finding(Finding::new("NOT_COUNTED", Severity::Note, message));
+        }
+        if self.running < 99.995 {
+            let finding = Finding::new(
+                "MULTIPLEXED",
+                Severity::Warning,
+                format!(
+                    "events took turns on the counters; one was seen for {:.0} % of the time",
+                    self.running
+                ),
+            );
+            self.recorder.finding(
+                finding
+                    .with("share", self.running / 100.0)
+                    .next("count fewer events at once (`-e`)"),
+            );
+        }
+        self.recorder.finish("events that perf could not count")
+    }
+}
+
+/// Our name for an event, or its own. What is counted in user mode only (`:u`) is still the same clock.
+fn our_name(event: &str) -> &str {
+    let base = event.split(':').next().unwrap_or(event);
+    KNOWN.iter().find(|(theirs, _)| *theirs == base).map_or(event, |(_, ours)| ours)
+}

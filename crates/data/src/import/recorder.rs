@@ -1,0 +1,212 @@
+//! What the importers of benchmark tools fill: named benchmarks with their metrics, values, levels and summaries.
+//!
+//! It finds benchmarks and metrics by name quickly, since a file may hold a hundred thousand of them, and refuses what would take
+//! memory without bound. It knows no format.
+//!
+//! Names of metrics are the same for all tools, so that their files go together: `wall` is the time of one iteration (or one run) in
+//! seconds, `cpu` its processor time, `user` and `system` its parts, `max_rss` peak memory, `rate` iterations per second. All else keeps the name
+//! that the tool gave it.
+
+use super::{Context, ImportError, Part};
+use crate::Finding;
+use crate::assay_file::MAX_METRICS;
+use crate::read_error::{Place, ReadError};
+use crate::samples::{Metric, Observation, Outcome, Samples, Subject, Summary};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Most values, missing ones included, that a file may come to.
+const MAX_CELLS: usize = 400_000_000;
+
+/// Gathers what a benchmark tool recorded.
+pub(super) struct Recorder<'a> {
+    context: &'a Context<'a>,
+    samples: Samples,
+    benchmarks: HashMap<String, usize>,
+    metrics: HashMap<String, usize>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Of a file that `tool` wrote, as in `hyperfine 1.20`.
+    pub(super) fn new(context: &'a Context<'a>, tool: &str) -> Self {
+        let mut recorder = Self::without_tool(context);
+        recorder.tool(tool);
+        recorder
+    }
+
+    /// Says with which version the tool wrote the file, once that is known.
+    pub(super) fn tool(&mut self, tool: &str) {
+        self.samples.tool = Some(tool.to_owned());
+        self.samples.environment.set("recorded_by", tool);
+    }
+
+    /// Of a file that no known tool wrote.
+    pub(super) fn without_tool(context: &'a Context<'a>) -> Self {
+        let samples = Samples::default();
+        Self { context, samples, benchmarks: HashMap::new(), metrics: HashMap::new() }
+    }
+
+    /// When the run began, RFC 3339 where the tool says it so.
+    pub(super) fn started(&mut self, time: &str) {
+        self.samples.started = Some(time.to_owned());
+    }
+
+    /// Records a fact about the machine or the tool's settings.
+    pub(super) fn fact(&mut self, name: &str, value: impl Into<Value>) {
+        self.samples.environment.set(name, value);
+    }
+
+    /// The benchmark of this full name, its parameters included; one that is new gets the base name `label` and the parameters.
+    pub(super) fn benchmark(
+        &mut self,
+        name: &str,
+        label: Option<&str>,
+        parameters: &[(String, String)],
+    ) -> usize {
+        if let Some(&index) = self.benchmarks.get(name) {
+            return index;
+        }
+        let subject = Subject {
+            name: name.to_owned(),
+            label: label.map(str::to_owned),
+            parameters: parameters.to_vec(),
+            source: Some(self.context.file.to_owned()),
+            ..Subject::default()
+        };
+        self.samples.subjects.push(subject);
+        let index = self.samples.subjects.len() - 1;
+        self.benchmarks.insert(name.to_owned(), index);
+        index
+    }
+
+    /// The benchmark of this full name, if it was met.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.benchmarks.get(name).copied()
+    }
+
+    /// The subject of a benchmark, to add what more is known of it.
+    pub(super) fn subject_mut(&mut self, benchmark: usize) -> &mut Subject {
+        &mut self.samples.subjects[benchmark]
+    }
+
+    /// The metric of this name, declared if it is new.
+    ///
+    /// # Errors
+    /// When there are too many, or it was in another unit before.
+    pub(super) fn metric(&mut self, metric: &Metric) -> Result<usize, String> {
+        if let Some(&index) = self.metrics.get(&metric.name) {
+            let known = &self.samples.metrics[index].unit;
+            if *known != metric.unit {
+                return Err(format!(
+                    "`{}` is in {} here and in {} before; one metric has one unit",
+                    metric.name,
+                    metric.unit.symbol(),
+                    known.symbol()
+                ));
+            }
+            return Ok(index);
+        }
+        if self.metrics.len() >= MAX_METRICS {
+            return Err(format!("more than {MAX_METRICS} metrics in one file"));
+        }
+        let index = self.samples.add_metric(metric.clone());
+        self.metrics.insert(metric.name.clone(), index);
+        Ok(index)
+    }
+
+    /// A metric, to mend what is known of it only later.
+    pub(super) fn metric_mut(&mut self, metric: usize) -> &mut Metric {
+        &mut self.samples.metrics[metric]
+    }
+
+    /// Appends one observation of a benchmark: its place in the levels (none if the tool has none), how it ended, and values by
+    /// metric, of which those that are not finite are missing.
+    ///
+    /// # Errors
+    /// When all together would take too much memory.
+    pub(super) fn observe(
+        &mut self,
+        benchmark: usize,
+        level: &[u32],
+        outcome: Outcome,
+        values: &[(usize, f64)],
+    ) -> Result<(), String> {
+        let metrics = self.samples.metrics.len();
+        if (self.samples.len() + 1).saturating_mul(metrics) > MAX_CELLS {
+            return Err(format!(
+                "{} observations of {metrics} metrics are more than fits into memory; split the file",
+                self.samples.len()
+            ));
+        }
+        let mut row = vec![f64::NAN; metrics];
+        for &(metric, value) in values.iter().filter(|(_, value)| value.is_finite()) {
+            row[metric] = value;
+        }
+        let level = level.to_vec();
+        self.samples.push(Observation {
+            subject: benchmark,
+            level,
+            outcome,
+            values: row,
+            ..Observation::default()
+        });
+        Ok(())
+    }
+
+    /// Divides a metric by another one, observation by observation, and calls the quotient `name`. It takes the place of the
+    /// metric, or stands beside it.
+    ///
+    /// # Errors
+    /// When there are too many metrics.
+    pub(super) fn divide(
+        &mut self,
+        metric: usize,
+        by: usize,
+        name: &str,
+        beside: bool,
+    ) -> Result<(), String> {
+        let mut divided = metric;
+        if beside {
+            let own = Metric { name: name.to_owned(), ..self.samples.metrics[metric].clone() };
+            divided = self.metric(&own)?;
+        } else {
+            self.metrics.remove(&self.samples.metrics[metric].name);
+            self.metrics.insert(name.to_owned(), metric);
+            name.clone_into(&mut self.samples.metrics[metric].name);
+        }
+        self.samples.divide(divided, metric, by);
+        Ok(())
+    }
+
+    /// Notes what survives of a series of which the tool kept no samples.
+    pub(super) fn summary(&mut self, summary: Summary) {
+        self.samples.summaries.push(summary);
+    }
+
+    /// Notes what reading found: something that the user should know of the file.
+    pub(super) fn finding(&mut self, finding: Finding) {
+        self.samples.findings.push(finding);
+    }
+
+    /// An error of a line of the file.
+    pub(super) fn at(&self, line: u64, problem: impl Into<String>) -> ImportError {
+        let place = Place { file: self.context.file.to_owned(), line, column: None };
+        ReadError::Line { place, problem: problem.into() }.into()
+    }
+
+    /// An error of the file as a whole, where no line is known.
+    pub(super) fn whole_file(&self, problem: impl Into<String>) -> ImportError {
+        ImportError::Content { file: self.context.file.to_owned(), problem: problem.into() }
+    }
+
+    /// The samples; `holds` says what the file holds where there are none.
+    ///
+    /// # Errors
+    /// When there is neither a value nor a summary.
+    pub(super) fn finish(self, holds: &'static str) -> Result<Part, ImportError> {
+        if self.samples.is_empty() && self.samples.summaries.is_empty() {
+            return Err(ImportError::NoNumbers { file: self.context.file.to_owned(), holds });
+        }
+        Ok(Part { samples: self.samples, is_bare: false })
+    }
+}

@@ -1,0 +1,140 @@
+//! Observations by subject: an index built once, for whoever asks for many series of many subjects.
+//!
+//! [`Samples::values`] walks all observations for one series, which is quadratic over a suite of twenty thousand benchmarks. Here
+//! every subject's observations are found at once. Nothing is copied but what is asked for, and nothing is interpreted.
+
+use super::{NOWHERE, Outcome, Samples};
+
+/// Where the observations of each subject are.
+#[derive(Clone, Debug)]
+pub struct BySubject<'a> {
+    samples: &'a Samples,
+    /// For each subject where its observations begin in `order`; one more at the end.
+    starts: Vec<usize>,
+    order: Vec<u32>,
+}
+
+impl Samples {
+    /// Finds the observations of every subject. O(observations + subjects); observations of subjects that there are not are
+    /// left out.
+    pub fn by_subject(&self) -> BySubject<'_> {
+        let subjects = self.subjects.len();
+        let owners = &self.observations.subject;
+        let mut starts = vec![0_usize; subjects + 1];
+        for &owner in owners {
+            if let Some(next) = starts.get_mut(owner as usize + 1) {
+                *next += 1;
+            }
+        }
+        for subject in 0..subjects {
+            starts[subject + 1] += starts[subject];
+        }
+        let mut free = starts.clone();
+        let mut order = vec![0_u32; starts[subjects]];
+        for (index, &owner) in owners.iter().enumerate() {
+            if (owner as usize) < subjects {
+                let place = &mut free[owner as usize];
+                order[*place] = index as u32;
+                *place += 1;
+            }
+        }
+        BySubject { samples: self, starts, order }
+    }
+
+    /// True when an observation has a place in levels (build, process, iteration).
+    pub fn has_levels(&self) -> bool {
+        self.observations.level.0.iter().any(|level| !level.is_empty())
+    }
+}
+
+impl BySubject<'_> {
+    /// Indices of a subject's observations, in the order in which they were taken; empty for one that there is not. O(1).
+    pub fn observations(&self, subject: usize) -> &[u32] {
+        let range = self.starts.get(subject).zip(self.starts.get(subject + 1));
+        range.map_or(&[], |(&from, &to)| &self.order[from..to])
+    }
+
+    /// Values of one metric of one subject with the indices of their observations, in their order; those that are missing or not
+    /// finite are left out. O(its observations).
+    pub fn series(&self, subject: usize, metric: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let column = self.samples.observations.values.get(metric);
+        let values = move |&index: &u32| Some((index, *column?.get(index as usize)?));
+        self.observations(subject).iter().filter_map(values).filter(|(_, v)| v.is_finite())
+    }
+
+    /// The values of [`series`](Self::series) alone.
+    pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
+        self.series(subject, metric).map(|(_, value)| value).collect()
+    }
+
+    /// The nesting of an observation, outermost first; empty where none was recorded. O(1).
+    pub fn level(&self, observation: u32) -> &[u32] {
+        let levels = &self.samples.observations.level.0;
+        levels.get(observation as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The block of an observation; `None` for what was not taken in blocks. O(1).
+    pub fn block(&self, observation: u32) -> Option<u32> {
+        let block = self.samples.observations.block.get(observation as usize, NOWHERE);
+        (block != NOWHERE).then_some(block)
+    }
+
+    /// How many observations of a subject ended in a way that satisfies the condition. O(its observations).
+    pub fn count_outcomes(&self, subject: usize, condition: impl Fn(Outcome) -> bool) -> usize {
+        let outcome =
+            |&index: &u32| self.samples.observations.outcome.get(index as usize, Outcome::Ok);
+        self.observations(subject).iter().map(outcome).filter(|o| condition(*o)).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Metric, Observation, Unit};
+
+    fn samples() -> Samples {
+        let metrics = vec![Metric::wall(), Metric::lower("cpu", Unit::Second)];
+        let mut samples = Samples::new(metrics);
+        (0..3).for_each(|number| {
+            samples.add_subject(&format!("s{number}"));
+        });
+        for index in 0..20_u32 {
+            let subject = (index as usize * 7) % 2 * 2;
+            let cpu = if index % 5 == 0 { f64::NAN } else { f64::from(index) / 2.0 };
+            samples.push(Observation {
+                subject,
+                level: if subject == 2 { vec![index / 4, index] } else { Vec::new() },
+                values: vec![f64::from(index), cpu],
+                ..Observation::default()
+            });
+        }
+        samples
+    }
+
+    #[test]
+    fn the_index_gives_what_a_walk_over_everything_gives() {
+        let samples = samples();
+        let index = samples.by_subject();
+        for subject in 0..5 {
+            for metric in 0..3 {
+                assert_eq!(index.values(subject, metric), samples.values(subject, metric));
+            }
+            let all = |_: Outcome| true;
+            assert_eq!(index.count_outcomes(subject, all), samples.count_outcomes(subject, all));
+        }
+        assert!(index.observations(1).is_empty() && index.observations(7).is_empty());
+    }
+
+    #[test]
+    fn levels_and_blocks_are_those_of_the_observations() {
+        let samples = samples();
+        let index = samples.by_subject();
+        assert!(samples.has_levels());
+        for &observation in index.observations(2) {
+            let whole = samples.observation(observation as usize).unwrap_or_default();
+            assert_eq!(index.level(observation), whole.level);
+            assert_eq!(index.block(observation), whole.block);
+        }
+        assert!(index.level(99).is_empty() && !Samples::default().has_levels());
+    }
+}

@@ -1,0 +1,128 @@
+//! A suite of benchmarks as people and programs read it: screen, JSON, CSV, Markdown, page and forest plot.
+//!
+//! One headline for every side, then a row for each benchmark, what matters most first; what concerns many rows is said once. Nothing
+//! is decided here: verdicts, intervals and findings are those of [`assay_analysis::benchmarks`].
+
+pub mod csv;
+pub mod json;
+pub mod markdown;
+pub mod page;
+pub mod screen;
+pub(crate) mod words;
+
+use assay_analysis::Verdict;
+use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+
+/// In which order rows are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// What matters first: differences by their size, those that may be below the threshold, what is not known, what is equivalent.
+    #[default]
+    Effect,
+    /// By name, numbers within names by their value.
+    Name,
+    /// As the reference's file has them.
+    File,
+}
+
+/// What to show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// The order of the rows.
+    pub sort: Sort,
+    /// Every row of every metric, instead of those that differ where the metric does not decide.
+    pub all_metrics: bool,
+}
+
+/// The rows of a table in an order. O(n log n).
+pub(crate) fn ordered<'a>(suite: &Benchmarks, table: &'a Table, sort: Sort) -> Vec<&'a Row> {
+    let mut rows: Vec<&Row> = table.rows.iter().collect();
+    match sort {
+        Sort::File => {}
+        Sort::Name => rows.sort_by(|a, b| {
+            natural(&suite.benchmarks[a.benchmark].name, &suite.benchmarks[b.benchmark].name)
+        }),
+        Sort::Effect => {
+            rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then(size(b).total_cmp(&size(a))))
+        }
+    }
+    rows
+}
+
+fn rank(row: &Row) -> u8 {
+    let d = &row.comparison.decision;
+    match d.verdict {
+        Verdict::Faster | Verdict::Slower => u8::from(d.possibly_below_threshold),
+        Verdict::Inconclusive => 2 + u8::from(d.interval.is_none()),
+        Verdict::Equivalent => 4,
+    }
+}
+
+fn size(row: &Row) -> f64 {
+    match row.comparison.ratio {
+        Some(ratio) if ratio.estimate > 0.0 => ratio.estimate.ln().abs(),
+        // Differences without a ratio can't be held against ratios: they come first.
+        _ if row.comparison.shift.estimate.is_finite() => f64::INFINITY,
+        _ => 0.0,
+    }
+}
+
+/// Names with numbers in them as people sort them: `n:2` before `n:16`.
+fn natural(a: &str, b: &str) -> std::cmp::Ordering {
+    let (mut x, mut y) = (a, b);
+    while !x.is_empty() && !y.is_empty() {
+        let (px, rx) = piece(x);
+        let (py, ry) = piece(y);
+        let order = match (px.parse::<u64>(), py.parse::<u64>()) {
+            (Ok(m), Ok(n)) => m.cmp(&n),
+            _ => px.cmp(py),
+        };
+        if order.is_ne() {
+            return order;
+        }
+        (x, y) = (rx, ry);
+    }
+    x.len().cmp(&y.len()).then_with(|| a.cmp(b))
+}
+
+/// The digits, or what is not digits, at the beginning.
+fn piece(text: &str) -> (&str, &str) {
+    let digits = text.starts_with(|c: char| c.is_ascii_digit());
+    let end = text.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// Names of all parameters, in the order in which they are met.
+pub(crate) fn parameters(suite: &Benchmarks) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut known = std::collections::HashSet::new();
+    for (name, _) in suite.benchmarks.iter().flat_map(|b| &b.parameters) {
+        if known.insert(name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Where the values of a row lie: medians, or means where only those are left; the reference's first.
+pub(crate) fn centres(row: &Row) -> (f64, f64) {
+    let c = &row.comparison;
+    let or = |median: f64, mean: f64| if median.is_finite() { median } else { mean };
+    if c.basis == assay_analysis::Basis::Summary {
+        (or(c.means.0, c.medians.0), or(c.means.1, c.medians.1))
+    } else {
+        (or(c.medians.0, c.means.0), or(c.medians.1, c.means.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_within_names_are_sorted_by_their_value() {
+        let mut names = ["n:16", "n:2", "n:2/m", "a", "n:10", "b"];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(names, ["a", "b", "n:2", "n:2/m", "n:10", "n:16"]);
+    }
+}

@@ -1,0 +1,83 @@
+//! A suite as Markdown, for a pull request: headline, geometric mean, one table for the metric that decides, what differs in others.
+//!
+//! Short on purpose; the CSV has every row. Names may hold anything and are quoted so that they stay text.
+
+use super::{Shown, centres, ordered, words};
+use crate::label::label;
+use crate::markdown::escaped;
+use crate::number::Column;
+use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_data::Severity;
+
+/// More rows than these make no comment that anybody reads.
+const MOST_ROWS: usize = 60;
+
+/// The Markdown text (GitHub's tables), every line ended.
+pub fn render(suite: &Benchmarks, shown: Shown) -> String {
+    let mut text = String::new();
+    for (index, table) in suite.primary_tables().enumerate() {
+        let sure = if index == 0 {
+            format!(" ({})", escaped(&words::sureness(suite)))
+        } else {
+            String::new()
+        };
+        text += &format!("**{}**{sure}\n\n", escaped(&words::headline(suite, table)));
+        if let Some(mean) = words::mean(suite, table) {
+            text += &format!("{}\n\n", escaped(&mean));
+        }
+    }
+    for table in suite.primary_tables() {
+        rows(&mut text, suite, table, &ordered(suite, table, shown.sort));
+    }
+    for table in suite.tables.iter().filter(|table| table.metric != suite.primary) {
+        let differing: Vec<&Row> = ordered(suite, table, shown.sort)
+            .into_iter()
+            .filter(|r| shown.all_metrics || r.comparison.decision.verdict.is_directional())
+            .collect();
+        if !differing.is_empty() {
+            let title = label(&suite.metrics[table.metric]);
+            text += &format!("{}: {}\n\n", escaped(&title), escaped(&words::counts(suite, table)));
+            rows(&mut text, suite, table, &differing);
+        }
+    }
+    if let Some(note) = words::design_note(suite) {
+        text += &format!("{}\n\n", escaped(note));
+    }
+    for (finding, more) in words::told_once(suite) {
+        let kind = if finding.severity == Severity::Note { "note" } else { "warning" };
+        text += &format!("- {kind}: {}{}\n", escaped(&finding.message), escaped(&more));
+    }
+    text
+}
+
+fn rows(text: &mut String, suite: &Benchmarks, table: &Table, rows: &[&Row]) {
+    let name = escaped(&words::title(suite, table));
+    let (old, new) = (escaped(&suite.sides[0]), escaped(&suite.sides[table.side]));
+    *text += &format!("| {name} | {old} | {new} | ratio | |\n|:--|--:|--:|:--|:--|\n");
+    let unit = &suite.metrics[table.metric].unit;
+    let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
+    for row in rows.iter().take(MOST_ROWS) {
+        let (x, y) = centres(row);
+        let column = Column::for_row(unit, &all, &[x, y], &[]);
+        let verdict = words::verdict(suite, row);
+        let verdict = if row.comparison.decision.verdict.is_directional() {
+            format!("**{}**", escaped(&verdict))
+        } else {
+            escaped(&verdict)
+        };
+        *text += &format!(
+            "| {} | {} | {} | {} | {verdict} |\n",
+            escaped(&suite.benchmarks[row.benchmark].name),
+            words::value(&column, x, unit),
+            words::value(&column, y, unit),
+            words::effect(suite, row, true)
+        );
+    }
+    if rows.len() > MOST_ROWS {
+        *text += &format!("\n... and {} more rows.\n", rows.len() - MOST_ROWS);
+    }
+    if rows.iter().any(|row| words::is_starred(row)) {
+        *text += &format!("\n{}\n", escaped(&words::star(suite)));
+    }
+    *text += "\n";
+}

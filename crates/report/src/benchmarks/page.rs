@@ -1,0 +1,166 @@
+//! The page of a suite that one can publish: headline, forest plots, tables, findings, settings, methods in one HTML file that loads
+//! nothing from anywhere. Everything that came from outside is escaped by the template.
+
+use super::{Shown, centres, ordered, words};
+use crate::charts::{forest, svg};
+use crate::html::{fact, shell_line};
+use crate::names::clean;
+use crate::number::{self, Column};
+use askama::Template;
+use assay_analysis::Verdict;
+use assay_analysis::benchmarks::{Adjust, Benchmarks, Row, Table};
+use assay_data::Severity;
+
+/// More rows of a table than these are left to the CSV.
+const MOST_ROWS: usize = 1000;
+
+#[derive(Template)]
+#[template(path = "benchmarks.html")]
+struct Page {
+    title: String,
+    tool: String,
+    claims: Vec<(String, String)>,
+    notes: Vec<String>,
+    plots: Vec<Plot>,
+    tables: Vec<TableOnPage>,
+    findings: Vec<Noted>,
+    environment: Vec<(String, String)>,
+    made_by: String,
+    methods: Vec<String>,
+}
+
+struct Plot {
+    id: String,
+    title: String,
+    caption: String,
+    svg: String,
+}
+
+struct TableOnPage {
+    title: String,
+    told: String,
+    heads: Vec<String>,
+    rows: Vec<RowOnPage>,
+}
+
+struct RowOnPage {
+    name: String,
+    cells: Vec<String>,
+    verdict: String,
+    tone: &'static str,
+}
+
+struct Noted {
+    severity: &'static str,
+    code: String,
+    message: String,
+    next_step: String,
+}
+
+/// The page; `tool` and `command` say by what it was made.
+///
+/// # Errors
+/// When the template can't be filled, which would be a bug.
+pub fn render(
+    suite: &Benchmarks,
+    shown: Shown,
+    tool: &str,
+    command: &[String],
+) -> Result<String, askama::Error> {
+    let mut claims = Vec::new();
+    let mut notes = Vec::new();
+    for (index, table) in suite.primary_tables().enumerate() {
+        let sure = if index == 0 { words::sureness(suite) } else { String::new() };
+        claims.push((words::headline(suite, table), sure));
+        notes.extend(words::mean(suite, table));
+    }
+    notes.extend(words::design_note(suite).map(str::to_owned));
+    let plots = forest::charts(suite, shown.sort).into_iter().enumerate().map(|(number, chart)| {
+        let id = format!("{}-{number}", chart.name);
+        Plot { svg: svg::inline(&chart, &id), title: chart.title, caption: chart.caption, id }
+    });
+    let findings = words::told_once(suite).into_iter().map(|(f, more)| Noted {
+        severity: match f.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Serious => "serious",
+        },
+        code: clean(&f.code),
+        message: clean(&format!("{}{more}", f.message)),
+        next_step: clean(f.next_step.as_deref().unwrap_or_default()),
+    });
+    Page {
+        title: clean(&suite.sides.join(", ")),
+        tool: tool.to_owned(),
+        claims,
+        notes,
+        plots: plots.collect(),
+        tables: suite.tables.iter().map(|t| on_page(suite, t, shown)).collect(),
+        findings: findings.collect(),
+        environment: suite.environment.facts.iter().map(fact).collect(),
+        made_by: shell_line(command),
+        methods: methods(suite),
+    }
+    .render()
+}
+
+fn on_page(suite: &Benchmarks, table: &Table, shown: Shown) -> TableOnPage {
+    let rows = ordered(suite, table, shown.sort);
+    let unit = &suite.metrics[table.metric].unit;
+    let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
+    let cells = |row: &&Row| {
+        let (x, y) = centres(row);
+        let column = Column::for_row(unit, &all, &[x, y], &[]);
+        let c = &row.comparison;
+        let count = |n: usize| if n == 0 { "?".to_owned() } else { n.to_string() };
+        RowOnPage {
+            name: clean(&suite.benchmarks[row.benchmark].name),
+            cells: vec![
+                words::value(&column, x, unit),
+                words::value(&column, y, unit),
+                format!("{} / {}", count(c.counts.0), count(c.counts.1)),
+                words::effect(suite, row, true),
+            ],
+            verdict: words::verdict(suite, row),
+            tone: match c.decision.verdict {
+                Verdict::Faster => "good",
+                Verdict::Slower => "bad",
+                Verdict::Equivalent => "plain",
+                Verdict::Inconclusive => "unsure",
+            },
+        }
+    };
+    let mut told = words::counts(suite, table);
+    if rows.len() > MOST_ROWS {
+        told += &format!("; shown are {MOST_ROWS} of {} rows", rows.len());
+    }
+    if rows.iter().any(|row| words::is_starred(row)) {
+        told += &format!("; {}", words::star(suite));
+    }
+    TableOnPage {
+        title: clean(&words::title(suite, table)),
+        told,
+        heads: ["", &suite.sides[0], &suite.sides[table.side], "values", "ratio", ""]
+            .map(clean)
+            .to_vec(),
+        rows: rows.iter().take(MOST_ROWS).map(cells).collect(),
+    }
+}
+
+fn methods(suite: &Benchmarks) -> Vec<String> {
+    let error = number::chosen_percent(1.0 - suite.plan.confidence);
+    let shared = match suite.adjust {
+        Adjust::Holm => format!(
+            "The error of {error} is shared by Holm's procedure (1979): the benchmarks of the metric that decides are one family, all other metrics a second one."
+        ),
+        Adjust::FalseDiscovery => format!(
+            "The false discovery rate is kept at {error} (Benjamini and Hochberg 1995), and intervals are at the level at which as few of those told miss (Benjamini and Yekutieli 2005). The metric that decides is one family, all other metrics a second one."
+        ),
+        Adjust::None => "The error is not shared: each comparison stands by itself.".to_owned(),
+    };
+    vec![
+        "Benchmarks are matched by name and parameters. Each is compared by the Hodges-Lehmann ratio with its rank-based interval, which dependence of successive values widens; below ten values by the exact law of the Mann-Whitney test. Where several processes were recorded, their means are compared; where only summaries are left, Welch's test of the logarithms of means.".to_owned(),
+        shared,
+        "The geometric mean is over the benchmarks that both sides have. Its first interval is for these benchmarks; the second for others such as these.".to_owned(),
+    ]
+}

@@ -1,0 +1,207 @@
+//! The screen of a suite: the headline, the geometric mean, a table for the metric that decides, the rows of other metrics that
+//! differ, what to know, each once.
+//!
+//! Where the page is narrow, names lose their middle first, then the intervals go, then the medians; at last every row gets lines of
+//! its own.
+
+use super::words;
+use super::{Shown, centres, ordered};
+use crate::grid::{Cells, GAP, draw_columns, width_of};
+use crate::label::label;
+use crate::layout::{Page, Tone};
+use crate::names::{fitted, shorten, width};
+use crate::number::Column;
+use crate::terminal::{Screen, said};
+use crate::words::listed;
+use assay_analysis::Verdict;
+use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_data::Severity;
+
+/// More rows of a table than these are counted: the files hold all.
+const MOST_ROWS: usize = 200;
+/// Widest and narrowest names in a table.
+const WIDEST_NAME: usize = 60;
+const NARROWEST_NAME: usize = 14;
+/// Widest heading of a side.
+const WIDEST_SIDE: usize = 20;
+
+/// The screen as text, every line ended. O(rows log rows).
+pub fn render(suite: &Benchmarks, shown: Shown, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    for (index, table) in suite.primary_tables().enumerate() {
+        let sure = if index == 0 { words::sureness(suite) } else { String::new() };
+        said(&mut page, Tone::Strong, words::headline(suite, table), &sure);
+        if let Some(mean) = words::mean(suite, table) {
+            page.paragraph(4, &[(Tone::Plain, format!("  {mean}"))]);
+        }
+    }
+    if let Some(note) = words::design_note(suite) {
+        page.paragraph(4, &[(Tone::Plain, format!("  {note}"))]);
+    }
+    for table in suite.primary_tables() {
+        page.gap();
+        draw_table(&mut page, suite, table, ordered(suite, table, shown.sort));
+    }
+    others(&mut page, suite, shown);
+    page.gap();
+    findings(&mut page, suite);
+    page.finish()
+}
+
+/// The metrics that do not decide: tables of those in which something differs, the rest in one line.
+fn others(page: &mut Page, suite: &Benchmarks, shown: Shown) {
+    let mut nothing: Vec<String> = Vec::new();
+    let mut unknown: Vec<String> = Vec::new();
+    for table in suite.tables.iter().filter(|table| table.metric != suite.primary) {
+        let counts = table.counts();
+        let rows: Vec<&Row> = ordered(suite, table, shown.sort)
+            .into_iter()
+            .filter(|r| shown.all_metrics || r.comparison.decision.verdict.is_directional())
+            .collect();
+        if rows.is_empty() {
+            let list = if counts.inconclusive == 0 { &mut nothing } else { &mut unknown };
+            let name = words::title(suite, table);
+            if !list.contains(&name) {
+                list.push(name);
+            }
+            continue;
+        }
+        page.gap();
+        let told =
+            format!("{}: {}", label(&suite.metrics[table.metric]), words::counts(suite, table));
+        page.paragraph(2, &[(Tone::Strong, told)]);
+        draw_table(page, suite, table, rows);
+    }
+    let mut line: Vec<String> = Vec::new();
+    if !nothing.is_empty() {
+        line.push(format!("no difference that matters in {}", listed(&nothing)));
+    }
+    if !unknown.is_empty() {
+        line.push(format!("none known in {}", listed(&unknown)));
+    }
+    if !line.is_empty() {
+        page.gap();
+        page.paragraph(6, &[(Tone::Quiet, format!("also: {}", line.join("; ")))]);
+    }
+}
+
+fn draw_table(page: &mut Page, suite: &Benchmarks, table: &Table, rows: Vec<&Row>) {
+    let left_out = rows.len().saturating_sub(MOST_ROWS);
+    let rows: Vec<&Row> = rows.into_iter().take(MOST_ROWS).collect();
+    let names: Vec<String> =
+        rows.iter().map(|row| page.spelled(&suite.benchmarks[row.benchmark].name)).collect();
+    let choices = [(true, true), (false, true), (false, false)];
+    let drawn = choices.into_iter().find_map(|(intervals, medians)| {
+        let numbers = columns(page, suite, table, &rows, intervals, medians);
+        let own: usize = numbers.iter().map(|c| c.gap + c.width()).sum();
+        let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
+        let room = page.width().checked_sub(own)?.min(WIDEST_NAME);
+        (room >= NARROWEST_NAME.min(widest)).then(|| {
+            let mut names = fitted(&names, room, page.ellipsis());
+            let heading = page.spelled(&label(&suite.metrics[table.metric]));
+            let heading = shorten(&heading, room, page.ellipsis());
+            // The heading has its own room, so that those of the sides keep theirs.
+            if let Some(first) = names.first_mut() {
+                *first += &" ".repeat(width(&heading).saturating_sub(width(first)));
+            }
+            let mut all = vec![Cells::left(&heading, names, Tone::Plain, 0)];
+            all.extend(numbers);
+            all
+        })
+    });
+    match drawn.filter(|columns| width_of(columns) <= page.width()) {
+        Some(columns) => draw_columns(page, &columns, rows.len()),
+        None => draw_lines(page, suite, table, &rows),
+    }
+    if rows.iter().any(|row| words::is_starred(row)) {
+        page.paragraph(2, &[(Tone::Quiet, words::star(suite))]);
+    }
+    if left_out > 0 {
+        let more = format!("and {left_out} more rows: --json, or --export FILE.csv, has all");
+        page.paragraph(2, &[(Tone::Quiet, more)]);
+    }
+}
+
+/// The scale and the decimals of a row, of the whole table's scale where that can be.
+fn scale(suite: &Benchmarks, table: &Table, all: &[f64], row: &Row) -> Column {
+    let (x, y) = centres(row);
+    Column::for_row(&suite.metrics[table.metric].unit, all, &[x, y], &[])
+}
+
+fn all_centres(rows: &[&Row]) -> Vec<f64> {
+    rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect()
+}
+
+fn columns(
+    page: &Page,
+    suite: &Benchmarks,
+    table: &Table,
+    rows: &[&Row],
+    intervals: bool,
+    medians: bool,
+) -> Vec<Cells> {
+    let mut columns = Vec::new();
+    if medians {
+        let all = all_centres(rows);
+        let heads = fitted(
+            &[suite.sides[0].clone(), suite.sides[table.side].clone()],
+            WIDEST_SIDE,
+            page.ellipsis(),
+        );
+        let (mut old, mut new) = (Vec::new(), Vec::new());
+        for row in rows {
+            let column = scale(suite, table, &all, row);
+            let (x, y) = centres(row);
+            let unit = &suite.metrics[table.metric].unit;
+            old.push(page.spelled(&words::value(&column, x, unit)));
+            new.push(page.spelled(&words::value(&column, y, unit)));
+        }
+        columns.push(Cells::right(&heads[0], old, Tone::Plain));
+        columns.push(Cells::right(&heads[1], new, Tone::Plain));
+    }
+    let effects =
+        rows.iter().map(|row| page.spelled(&words::effect(suite, row, intervals))).collect();
+    columns.push(Cells::left("ratio", effects, Tone::Plain, GAP));
+    let verdicts = rows.iter().map(|row| (tone(row), words::verdict(suite, row))).collect();
+    columns.push(Cells::toned("", verdicts, 2));
+    columns
+}
+
+fn tone(row: &Row) -> Tone {
+    match row.comparison.decision.verdict {
+        Verdict::Faster => Tone::Good,
+        Verdict::Slower => Tone::Bad,
+        Verdict::Equivalent => Tone::Plain,
+        Verdict::Inconclusive => Tone::Unsure,
+    }
+}
+
+/// Two lines for every row, for pages that are too narrow for any table.
+fn draw_lines(page: &mut Page, suite: &Benchmarks, table: &Table, rows: &[&Row]) {
+    page.paragraph(2, &[(Tone::Quiet, label(&suite.metrics[table.metric]))]);
+    for row in rows {
+        let name = suite.benchmarks[row.benchmark].name.clone();
+        page.paragraph(2, &[(Tone::Strong, name)]);
+        let effect = words::effect(suite, row, false);
+        let line = vec![
+            (Tone::Plain, format!("  {effect}{}", if effect.is_empty() { "" } else { ", " })),
+            (tone(row), words::verdict(suite, row)),
+        ];
+        page.paragraph(4, &line);
+    }
+}
+
+fn findings(page: &mut Page, suite: &Benchmarks) {
+    let told = words::told_once(suite);
+    for (finding, more) in told.iter().filter(|(f, _)| f.severity != Severity::Note) {
+        let message = format!("{}{more}", finding.message);
+        page.paragraph(9, &[(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)]);
+        if let Some(next) = &finding.next_step {
+            page.paragraph(8, &[(Tone::Quiet, format!("  hint: {next}"))]);
+        }
+    }
+    for (note, more) in told.iter().filter(|(f, _)| f.severity == Severity::Note) {
+        let next = note.next_step.as_ref().map_or_else(String::new, |next| format!(" ({next})"));
+        page.paragraph(6, &[(Tone::Quiet, format!("note: {}{more}{next}", note.message))]);
+    }
+}

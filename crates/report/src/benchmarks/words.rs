@@ -1,0 +1,253 @@
+//! A suite in words: the headline of a table, the geometric mean, the verdict of a row, what it lacks.
+
+use crate::label::{label, wording};
+use crate::number;
+use crate::words::{counted, quoted};
+use assay_analysis::benchmarks::{Adjust, Benchmarks, Row, Table};
+use assay_analysis::{Basis, NoInterval, Scale, Verdict};
+use assay_data::{Better, Design, Finding, Metric, Threshold};
+
+/// What a side is called in a sentence.
+fn side(suite: &Benchmarks, side: usize) -> String {
+    quoted(&suite.sides[side])
+}
+
+/// `3 of 11 benchmarks are slower, 2 faster, 4 equivalent, 2 not known`.
+pub(crate) fn counts(suite: &Benchmarks, table: &Table) -> String {
+    let metric = &suite.metrics[table.metric];
+    let found = table.counts();
+    let all = table.rows.len();
+    let told = [
+        (found.slower, won(metric, false)),
+        (found.faster, won(metric, true)),
+        (found.equivalent, "equivalent"),
+        (found.inconclusive, "not known"),
+    ];
+    let mut said: Vec<String> = Vec::new();
+    for (n, word) in told.into_iter().filter(|(n, _)| *n > 0) {
+        said.push(match (said.is_empty(), n == all) {
+            (true, true) if all == 1 => format!("the only benchmark in both is {word}"),
+            (true, true) if all == 2 => format!("both benchmarks are {word}"),
+            (true, true) => format!("all {all} benchmarks are {word}"),
+            (true, false) if n == 1 => format!("1 of {all} benchmarks is {word}"),
+            (true, false) => format!("{n} of {all} benchmarks are {word}"),
+            (false, _) => format!("{n} {word}"),
+        });
+    }
+    said.join(", ")
+}
+
+/// The headline of a table, with whom it is about.
+pub(crate) fn headline(suite: &Benchmarks, table: &Table) -> String {
+    format!("{} against {}: {}", side(suite, table.side), side(suite, 0), counts(suite, table))
+}
+
+/// How sure one may be of the headline.
+pub(crate) fn sureness(suite: &Benchmarks) -> String {
+    let sure = number::chosen_percent(suite.plan.confidence);
+    let error = number::chosen_percent(1.0 - suite.plan.confidence);
+    let family: usize = suite.primary_tables().map(|table| table.rows.len()).sum();
+    let how = match suite.adjust {
+        _ if family < 2 => format!("{sure} sure"),
+        Adjust::Holm => format!("{sure} sure of all that is said together"),
+        Adjust::FalseDiscovery => {
+            format!("of the differences that are told, at most {error} are wrong on average")
+        }
+        Adjust::None => format!(
+            "{sure} sure of each by itself: of {family} equal ones {} may look different",
+            number::rough(family as f64 * (1.0 - suite.plan.confidence), &assay_data::Unit::One)
+        ),
+    };
+    format!("{how}; threshold {}", threshold(suite))
+}
+
+fn threshold(suite: &Benchmarks) -> String {
+    match &suite.plan.threshold {
+        Threshold::Relative(share) => number::chosen_percent(*share),
+        Threshold::Absolute { value, unit } => number::chosen(*value, unit),
+    }
+}
+
+/// The geometric mean of a table, with its intervals.
+pub(crate) fn mean(suite: &Benchmarks, table: &Table) -> Option<String> {
+    let found = table.mean.as_ref()?;
+    let ends = |i: assay_analysis::Interval| (i.lower, i.upper);
+    let ratio = number::ratio(found.estimate, found.of_these.map(ends));
+    let over = match (found.left_out, suite.only.is_empty()) {
+        (0, true) => format!("all {}", counted(found.benchmarks, "benchmark")),
+        (0, false) => format!("the {} in both", counted(found.benchmarks, "benchmark")),
+        (n, _) => format!(
+            "the {} in both that have a ratio ({n} have none)",
+            counted(found.benchmarks, "benchmark")
+        ),
+    };
+    let mut line = format!(
+        "geometric mean of {}/{}: {ratio} over {over}",
+        side(suite, table.side),
+        side(suite, 0)
+    );
+    if found.of_these.is_none() {
+        line += "; how sure it is is not known, since the spread of some is not";
+    }
+    if let Some(such) = found.of_such {
+        let [low, high] = [such.lower, such.upper].map(|end| number::fixed(end, 2));
+        line += &format!("; for benchmarks such as these [{low} … {high}]");
+    }
+    Some(line)
+}
+
+/// What goes once with every suite that was not measured in blocks.
+pub(crate) fn design_note(suite: &Benchmarks) -> Option<&'static str> {
+    (suite.design != Design::Blocks).then_some(
+        "These are recordings: programs are not proven different, since drift between the recordings is not in them, and more repetitions do not put it there. Run both in turns, in blocks: assay run A B",
+    )
+}
+
+/// `faster` or `slower` for the time that somebody waits, otherwise by the values.
+fn won(metric: &Metric, better: bool) -> &'static str {
+    let words = wording(metric);
+    match (words.is_time, better == (metric.better == Better::Lower)) {
+        (true, true) => "faster",
+        (true, false) => "slower",
+        (false, true) => "lower",
+        (false, false) => "higher",
+    }
+}
+
+/// The verdict of a row in a word or two; a star where the difference is possibly below the threshold.
+pub(crate) fn verdict(suite: &Benchmarks, row: &Row) -> String {
+    let c = &row.comparison;
+    let metric = &suite.metrics[c.metric];
+    let star = if c.decision.possibly_below_threshold { "*" } else { "" };
+    match (c.decision.verdict, c.no_interval()) {
+        (Verdict::Faster, _) => format!("{}{star}", won(metric, true)),
+        (Verdict::Slower, _) => format!("{}{star}", won(metric, false)),
+        (Verdict::Equivalent, _) => "equivalent".to_owned(),
+        (Verdict::Inconclusive, None) => "not known".to_owned(),
+        (Verdict::Inconclusive, Some(why)) => match why {
+            NoInterval::TooFew { .. } => "too few".to_owned(),
+            NoInterval::TooDependent => "too dependent".to_owned(),
+            NoInterval::Mixed => "no verdict".to_owned(),
+            NoInterval::NoCount => "number unknown".to_owned(),
+            NoInterval::NoSpread => "spread unknown".to_owned(),
+            NoInterval::Wandering => "wandering".to_owned(),
+        },
+    }
+}
+
+/// Why a row has no interval, in a clause for programs' readers; `None` where it has one.
+pub(crate) fn reason(row: &Row) -> Option<String> {
+    let c = &row.comparison;
+    let (n, m) = c.counts;
+    let what = match &c.basis {
+        Basis::Units(unit) => unit.as_str(),
+        _ if c.blocks.is_some() => "block",
+        _ => "value",
+    };
+    Some(match c.no_interval()? {
+        NoInterval::TooFew { needed } if c.blocks.is_some() => {
+            format!("too few blocks: {n}; {needed} can decide")
+        }
+        NoInterval::TooFew { needed } => {
+            format!("too few: {n} and {m}; {} a side can decide", counted(needed, what))
+        }
+        NoInterval::TooDependent => format!(
+            "successive values hang together: they are worth {} independent ones",
+            number::fixed(c.effective, 0)
+        ),
+        NoInterval::Mixed => "the blocks are not one experiment".to_owned(),
+        NoInterval::NoCount => "a summary without the number of its values".to_owned(),
+        NoInterval::NoSpread => "a summary without a spread".to_owned(),
+        NoInterval::Wandering => "the difference changed during the run".to_owned(),
+    })
+}
+
+/// The ratio of a row with its interval; where there is none the difference in the metric's unit.
+pub(crate) fn effect(suite: &Benchmarks, row: &Row, with_interval: bool) -> String {
+    let c = &row.comparison;
+    let unit = &suite.metrics[c.metric].unit;
+    if let (Some(ratio), Scale::Ratio) = (c.ratio, c.decision.scale) {
+        let ends = ratio.interval.map(|i| (i.lower, i.upper));
+        let text = number::ratio(ratio.estimate, ends);
+        return if with_interval { text } else { before(&text) };
+    }
+    let shift = c.shift;
+    if !shift.estimate.is_finite() {
+        return String::new();
+    }
+    let ends = shift.interval.filter(|i| i.is_bounded() && with_interval);
+    let mut amounts = vec![shift.estimate];
+    amounts.extend(ends.iter().flat_map(|i| [i.lower, i.upper]));
+    let widths: Vec<f64> = ends.iter().map(|i| i.half_width()).collect();
+    let column = number::Column::for_amounts(unit, &amounts, &widths);
+    let sign = if shift.estimate > 0.0 { "+" } else { "" };
+    match ends {
+        Some(i) => format!(
+            "{sign}{} [{} … {}]",
+            column.with_unit(shift.estimate),
+            column.number(i.lower),
+            column.number(i.upper)
+        ),
+        None => format!("{sign}{}", column.with_unit(shift.estimate)),
+    }
+}
+
+fn before(ratio: &str) -> String {
+    ratio.split(" [").next().unwrap_or_default().to_owned()
+}
+
+/// A value in its row's scale; one that would begin with many zeros by its power of ten.
+pub(crate) fn value(column: &number::Column, value: f64, unit: &assay_data::Unit) -> String {
+    let text = column.with_unit(value);
+    if !text.trim_start_matches('-').starts_with("0.0000") || value == 0.0 {
+        return text;
+    }
+    let scale = unit.scale_for(value);
+    format!("{:.1e} {}", value / scale.factor, scale.symbol).trim_end().to_owned()
+}
+
+/// The title of a table: the metric, and the side where there are several.
+pub(crate) fn title(suite: &Benchmarks, table: &Table) -> String {
+    let metric = label(&suite.metrics[table.metric]);
+    if suite.sides.len() > 2 {
+        format!("{metric}, {} against {}", side(suite, table.side), side(suite, 0))
+    } else {
+        metric
+    }
+}
+
+/// Whether a row is one of those with a star.
+pub(crate) fn is_starred(row: &Row) -> bool {
+    row.comparison.decision.possibly_below_threshold
+}
+
+/// What the star says.
+pub(crate) fn star(suite: &Benchmarks) -> String {
+    format!("* possibly by less than {}", threshold(suite))
+}
+
+/// The findings, each code of an importer's own once with how many more there are of it; what the note has said is left out.
+pub(crate) fn told_once(suite: &Benchmarks) -> Vec<(&Finding, String)> {
+    let mut told: Vec<(&Finding, usize)> = Vec::new();
+    for finding in &suite.findings {
+        if finding.code == crate::words::NOT_INTERLEAVED {
+            continue;
+        }
+        // Both sides' readers may say the very same.
+        if told
+            .iter()
+            .any(|(known, _)| known.code == finding.code && known.message == finding.message)
+        {
+            continue;
+        }
+        let same = |known: &Finding| known.code == finding.code && finding.subject.is_some();
+        match told.iter_mut().find(|(known, _)| same(known)) {
+            Some((_, count)) => *count += 1,
+            None => told.push((finding, 1)),
+        }
+    }
+    let more = |count| {
+        if count == 1 { String::new() } else { format!(" (and {} more of this kind)", count - 1) }
+    };
+    told.into_iter().map(|(finding, count)| (finding, more(count))).collect()
+}

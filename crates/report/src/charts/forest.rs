@@ -1,0 +1,104 @@
+//! A suite at one glance: every benchmark's ratio with its interval, one below the other, about the line of no difference.
+
+use super::frame::{Axis, Frame};
+use super::scene::{Ink, LETTERS, Place, Scene};
+use super::{BELOW, Chart, RIGHT, WIDTH};
+use crate::benchmarks::{Sort, ordered, words};
+use crate::names::fitted;
+use crate::number;
+use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_analysis::{Interval, Verdict};
+use assay_data::{Threshold, Unit};
+
+/// More benchmarks than these are not drawn.
+const MOST: usize = 60;
+/// Height of a row.
+const ROW: f64 = 17.0;
+/// Longest name.
+const NAME: usize = 24;
+/// A range of ratios wider than this is drawn on a logarithmic axis.
+const WIDE: f64 = 1.5;
+
+/// One plot for each side, of the metric that decides; none where no benchmark has a ratio.
+pub fn charts(suite: &Benchmarks, sort: Sort) -> Vec<Chart> {
+    suite.primary_tables().filter_map(|table| chart(suite, table, sort)).collect()
+}
+
+fn chart(suite: &Benchmarks, table: &Table, sort: Sort) -> Option<Chart> {
+    let with_ratio = |row: &&Row| row.comparison.ratio.is_some_and(|r| r.estimate > 0.0);
+    let all: Vec<&Row> = ordered(suite, table, sort).into_iter().filter(with_ratio).collect();
+    let left_out = all.len().saturating_sub(MOST);
+    let rows = &all[..all.len().min(MOST)];
+    if rows.is_empty() {
+        return None;
+    }
+    let interval = |row: &Row| {
+        let ratio = row.comparison.ratio?;
+        ratio.interval.filter(|i| i.is_bounded() && i.lower > 0.0)
+    };
+    let ends = |row: &&Row| -> Vec<f64> {
+        let estimate = row.comparison.ratio.map(|r| r.estimate);
+        let ends = interval(row).map(|i| [i.lower, i.upper]);
+        estimate.into_iter().chain(ends.into_iter().flatten()).collect()
+    };
+    let (low, high) = rows
+        .iter()
+        .flat_map(ends)
+        .fold((1.0f64, 1.0f64), |(low, high), end| (low.min(end), high.max(end)));
+    let unit = Unit::Other(String::new());
+    let title = words::title(suite, table);
+    let (old, new) = (&suite.sides[0], &suite.sides[table.side]);
+    let x = Axis::of(&format!("ratio {new}/{old}"), &unit, low, high, high / low > WIDE);
+    let names: Vec<String> =
+        rows.iter().map(|row| suite.benchmarks[row.benchmark].name.clone()).collect();
+    let count = rows.len() as f64;
+    let down = |place: usize| count - place as f64 - 0.5;
+    let ticks = fitted(&names, NAME, "…")
+        .into_iter()
+        .enumerate()
+        .map(|(place, name)| (down(place), name))
+        .collect();
+    let y = Axis::with_ticks("", 0.0, count, ticks);
+    let (top, height) = (LETTERS, ROW * count);
+    let left = y.room();
+    let mut scene = Scene::new(WIDTH, (top + height + BELOW).ceil());
+    let frame = Frame { left, top, width: WIDTH - left - RIGHT, height, x, y };
+    frame.draw(&mut scene, true);
+    if let Threshold::Relative(share) = suite.plan.threshold {
+        let band = Interval { lower: 1.0 / (1.0 + share), upper: 1.0 + share };
+        let (from, to) = (frame.across(band.lower), frame.across(band.upper));
+        scene.rectangle((from, frame.top), (to, frame.bottom()), Ink::Quiet, 0.15);
+    }
+    scene.dashed(frame.upright(1.0), Ink::Mark, 1.2, &[4.0, 3.0]);
+    for (place, row) in rows.iter().enumerate() {
+        let ink = match row.comparison.decision.verdict {
+            Verdict::Faster => Ink::Subject(2),
+            Verdict::Slower => Ink::Subject(1),
+            Verdict::Equivalent => Ink::Mark,
+            Verdict::Inconclusive => Ink::Quiet,
+        };
+        if let Some(i) = interval(row) {
+            let at = |end: f64| -> Place { frame.place((end, down(place))) };
+            scene.sticks(vec![(at(i.lower), at(i.upper))], ink, 2.4);
+        }
+        let estimate = row.comparison.ratio.map_or(1.0, |r| r.estimate);
+        scene.dots(vec![frame.place((estimate, down(place)))], 3.2, ink, 1.0);
+    }
+    let more =
+        if left_out > 0 { format!(" {left_out} more are not drawn.") } else { String::new() };
+    let band = match suite.plan.threshold {
+        Threshold::Relative(share) => {
+            format!(" The grey band is the threshold of {}.", number::chosen_percent(share))
+        }
+        Threshold::Absolute { .. } => String::new(),
+    };
+    Some(Chart {
+        name: "forest",
+        title: format!("{title}: {new} against {old}"),
+        caption: format!(
+            "A dot is a benchmark's ratio, the line its interval; left of the dashed line is less than {old}. Lines that do not touch it are \
+             differences; a dot without a line has no interval.{band}{more}"
+        ),
+        scene,
+    })
+}

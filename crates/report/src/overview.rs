@@ -1,0 +1,204 @@
+//! Many series in one table, and as JSON: one row for each, for files that nobody reads page by page.
+//!
+//! What is left of a series of which there is only a summary stands in the same table, and says so. Nothing is computed here.
+
+use crate::grid::{Cells, GAP, draw_columns, width_of};
+use crate::json::{self, Meta};
+use crate::json_values::{list, number, optional};
+use crate::label::label;
+use crate::layout::{Page, Tone};
+use crate::names::{fitted, width};
+use crate::number::{self as numbers, Column};
+use crate::terminal::Screen;
+use crate::words::counted;
+use assay_analysis::Interval;
+use assay_analysis::levels::plural;
+use assay_analysis::overview::{Known, Line, Overview};
+use assay_data::Severity;
+use serde_json::{Map, Value, json};
+
+/// Widest and narrowest names.
+const WIDEST_NAME: usize = 48;
+const NARROWEST_NAME: usize = 10;
+
+/// The screen as text, every line ended. O(series).
+pub fn render(overview: &Overview, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let metric = label(&overview.metric);
+    let sure = numbers::chosen_percent(overview.confidence);
+    let head = format!("{} of {metric}", numbers_of(overview.lines.len()));
+    page.paragraph(2, &[(Tone::Strong, head), (Tone::Quiet, format!("   (medians, {sure} sure)"))]);
+    page.gap();
+    let names: Vec<String> = overview.lines.iter().map(|line| page.spelled(&line.name)).collect();
+    let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
+    let all: Vec<f64> = overview.lines.iter().filter_map(centre).collect();
+    // What does not fit is left out from the right.
+    let mut numbers = columns(&page, overview, &all);
+    let room = loop {
+        let own: usize = numbers.iter().map(|c| c.gap + c.width()).sum();
+        let room = page.width().saturating_sub(own).min(WIDEST_NAME);
+        if room >= NARROWEST_NAME.min(widest) || numbers.len() <= 1 {
+            break room;
+        }
+        numbers.pop();
+    };
+    let mut columns = vec![Cells::left("", fitted(&names, room, page.ellipsis()), Tone::Plain, 0)];
+    columns.extend(numbers);
+    while width_of(&columns) > page.width() && columns.len() > 2 {
+        columns.pop();
+    }
+    draw_columns(&mut page, &columns, overview.lines.len());
+    let summaries =
+        overview.lines.iter().filter(|line| matches!(line.known, Known::Summary(_))).count();
+    page.gap();
+    if summaries > 0 {
+        let message = format!(
+            "only a summary was recorded of {}: means, and nothing is known of order and shape",
+            numbers_of(summaries)
+        );
+        page.paragraph(6, &[(Tone::Quiet, format!("note: {message}"))]);
+    }
+    let mut told: Vec<&str> = Vec::new();
+    for finding in &overview.findings {
+        if told.contains(&finding.message.as_str()) {
+            continue;
+        }
+        told.push(&finding.message);
+        let (tone, kind) = match finding.severity {
+            Severity::Note => (Tone::Quiet, "note"),
+            Severity::Warning | Severity::Serious => (Tone::Unsure, "warning"),
+        };
+        page.paragraph(6, &[(tone, format!("{kind}: ")), (Tone::Plain, finding.message.clone())]);
+    }
+    if overview.lines.len() > 1 {
+        let more = "each by itself, from every side: --all".to_owned();
+        page.paragraph(2, &[(Tone::Quiet, more)]);
+    }
+    page.finish()
+}
+
+fn numbers_of(n: usize) -> String {
+    if n == 1 { "1 series".to_owned() } else { format!("{n} series") }
+}
+
+fn centre(line: &Line) -> Option<f64> {
+    match &line.known {
+        Known::Values { description, .. } => Some(description.median),
+        Known::Summary(summary) => summary.location(),
+    }
+}
+
+fn columns(page: &Page, overview: &Overview, all: &[f64]) -> Vec<Cells> {
+    let unit = &overview.metric.unit;
+    let (mut centres, mut ends, mut counts, mut spreads) = (vec![], vec![], vec![], vec![]);
+    let (mut from, mut checks) = (vec![], vec![]);
+    for line in &overview.lines {
+        let interval = interval(line);
+        let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
+        let own: Vec<f64> = centre(line).into_iter().collect();
+        let column = Column::for_row(unit, all, &own, &widths);
+        centres.push(own.first().map_or_else(
+            || "-".to_owned(),
+            |&v| page.spelled(&crate::benchmarks::words::value(&column, v, unit)),
+        ));
+        ends.push(interval.map_or_else(String::new, |i| {
+            page.spelled(&format!("[{} … {}]", column.number(i.lower), column.number(i.upper)))
+        }));
+        match &line.known {
+            Known::Values { description: d, units, dependent } => {
+                counts.push(d.n.to_string());
+                let spread = (d.quantiles.p75 - d.quantiles.p25) / d.median.abs();
+                spreads.push(if spread.is_finite() && d.n > 1 {
+                    numbers::percent(spread)
+                } else {
+                    String::new()
+                });
+                from.push(units.as_ref().map_or_else(String::new, |(n, name)| {
+                    if *n == 1 { format!("1 {name}") } else { format!("{n} {}", plural(name)) }
+                }));
+                let mut said = Vec::new();
+                said.extend(dependent.then(|| "dependent".to_owned()));
+                said.extend(d.drift.map(|_| "drift".to_owned()));
+                said.extend((d.clock_step.is_none() && d.n > 1).then(|| "all equal".to_owned()));
+                said.extend((d.outliers > 0).then(|| counted(d.outliers, "outlier")));
+                checks.push((Tone::Unsure, said.join(", ")));
+            }
+            Known::Summary(summary) => {
+                counts.push(summary.count.map_or_else(|| "?".to_owned(), |n| n.to_string()));
+                spreads.push(match (summary.sd, summary.location()) {
+                    (Some(sd), Some(centre)) if centre != 0.0 => numbers::percent(sd / centre),
+                    _ => String::new(),
+                });
+                from.push(String::new());
+                checks.push((Tone::Quiet, "summary".to_owned()));
+            }
+        }
+    }
+    let mut columns =
+        vec![Cells::right(&page.spelled(&label(&overview.metric)), centres, Tone::Strong)];
+    if ends.iter().any(|cell| !cell.is_empty()) {
+        columns.push(Cells::left("", ends, Tone::Plain, 2));
+    }
+    columns.push(Cells::right("n", counts, Tone::Plain));
+    columns.push(Cells::right("spread", spreads, Tone::Plain));
+    if from.iter().any(|cell| !cell.is_empty()) {
+        columns.push(Cells::left("from", from, Tone::Plain, GAP));
+    }
+    if checks.iter().any(|(_, cell)| !cell.is_empty()) {
+        columns.push(Cells::toned("checks", checks, GAP));
+    }
+    columns
+}
+
+fn interval(line: &Line) -> Option<Interval> {
+    match &line.known {
+        Known::Values { description, .. } => description.median_interval,
+        Known::Summary(_) => None,
+    }
+}
+
+/// The table as one JSON object; its fields stand in `docs/reference/json.md`.
+pub fn json(overview: &Overview, meta: &Meta) -> Value {
+    let mut top = Map::new();
+    let mut put = |key: &str, value: Value| {
+        top.insert(key.to_owned(), value);
+    };
+    put("assay", json!(json::VERSION));
+    put("metric", json!(overview.metric.name));
+    put("unit", json!(overview.metric.unit.symbol()));
+    put("confidence", number(overview.confidence));
+    put("overview", list(&overview.lines, line));
+    put("findings", list(&overview.findings, json::finding));
+    put("environment", Value::Object(overview.environment.facts.clone()));
+    put("tool", json!(meta.tool));
+    put("argv", json!(meta.argv));
+    put("file", json!(meta.file));
+    Value::Object(top)
+}
+
+fn line(line: &Line) -> Value {
+    let empty = assay_data::Summary::default();
+    let (d, s) = match &line.known {
+        Known::Values { description, .. } => (Some(description), &empty),
+        Known::Summary(summary) => (None, summary.as_ref()),
+    };
+    let units = match &line.known {
+        Known::Values { units, .. } => units.as_ref(),
+        Known::Summary(_) => None,
+    };
+    let ends = interval(line).map(|i| json!({"lower": number(i.lower), "upper": number(i.upper)}));
+    json!({
+        "name": line.name,
+        "basis": if d.is_some() { "values" } else { "summary" },
+        "n": d.map(|d| d.n as u64).or(s.count),
+        "median": optional(d.map(|d| d.median).or(s.median)),
+        "median_interval": ends,
+        "mean": optional(d.map(|d| d.mean).or(s.mean)),
+        "standard_deviation": optional(d.map(|d| d.standard_deviation).or(s.sd)),
+        "min": optional(d.map(|d| d.min).or(s.min)),
+        "max": optional(d.map(|d| d.max).or(s.max)),
+        "outliers": d.map(|d| d.outliers),
+        "units": units.map(|(n, _)| n),
+        "unit_name": units.map(|(_, name)| name),
+    })
+}

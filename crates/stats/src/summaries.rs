@@ -1,0 +1,129 @@
+//! Two means of which only summaries are left: how far apart they are, and their ratio.
+//!
+//! Welch's test (1947) needs nothing but the means, their standard errors and the numbers of values,
+//! so it gives from summaries what R's `t.test(y, x)` gives from the values. The ratio of positive
+//! means is taken on the logarithm by the delta method: the relative standard errors take the place of
+//! the standard errors, in Satterthwaite's degrees of freedom too. Fieller's interval is the better one where a
+//! mean might be 0, but needs one variance for both.
+
+use crate::descriptive;
+use crate::t_test::TTest;
+
+/// What is left of a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summarised {
+    /// Its mean.
+    pub mean: f64,
+    /// The standard error of the mean, at least 0.
+    pub standard_error: f64,
+    /// How many values it was made from, at least 2.
+    pub count: f64,
+}
+
+impl Summarised {
+    /// Of values, finite, any order; None for fewer than two. O(n).
+    #[must_use]
+    pub fn of(xs: &[f64]) -> Option<Self> {
+        let count = xs.len() as f64;
+        let standard_error = || (descriptive::variance(xs) / count).sqrt();
+        (xs.len() > 1).then(|| Self {
+            mean: descriptive::mean(xs),
+            standard_error: standard_error(),
+            count,
+        })
+    }
+
+    fn is_usable(&self) -> bool {
+        let Self { mean, standard_error, count } = *self;
+        mean.is_finite() && standard_error.is_finite() && standard_error >= 0.0 && count >= 2.0
+    }
+}
+
+/// The difference of the means, y − x. R: `t.test(y, x)`.
+///
+/// None where a number is not finite, a count is below two, or nothing varies on either side. O(1).
+#[must_use]
+pub fn welch(x: &Summarised, y: &Summarised) -> Option<TTest> {
+    (x.is_usable() && y.is_usable()).then_some(())?;
+    test(y.mean - x.mean, (x.standard_error, x.count), (y.standard_error, y.count))
+}
+
+/// The logarithm of the ratio of the means, ln(y / x), by the delta method.
+///
+/// None as for [`welch`], and where a mean is not positive. O(1).
+#[must_use]
+pub fn log_ratio(x: &Summarised, y: &Summarised) -> Option<TTest> {
+    let positive = x.mean > 0.0 && y.mean > 0.0;
+    (positive && x.is_usable() && y.is_usable()).then_some(())?;
+    let relative = |side: &Summarised| (side.standard_error / side.mean, side.count);
+    test((y.mean / x.mean).ln(), relative(x), relative(y))
+}
+
+fn test(estimate: f64, (ex, n): (f64, f64), (ey, m): (f64, f64)) -> Option<TTest> {
+    let (vx, vy) = (ex * ex, ey * ey);
+    let all = vx + vy;
+    let df = all * all / (vx * vx / (n - 1.0) + vy * vy / (m - 1.0));
+    let standard_error = all.sqrt();
+    (standard_error > 0.0 && df.is_finite()).then(|| TTest {
+        estimate,
+        standard_error,
+        df,
+        t: estimate / standard_error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::t_test;
+    use proptest::prelude::*;
+
+    fn values() -> impl Strategy<Value = Vec<f64>> {
+        prop::collection::vec(1.0..100.0f64, 2..20)
+    }
+
+    proptest! {
+        #[test]
+        fn summaries_give_what_their_values_give(x in values(), y in values()) {
+            let (Some(whole), Some(sx), Some(sy)) =
+                (t_test::welch(&x, &y), Summarised::of(&x), Summarised::of(&y))
+            else {
+                return Ok(());
+            };
+            let left = welch(&sx, &sy).unwrap();
+            let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()));
+            prop_assert!(close(left.estimate, whole.estimate), "{left:?} {whole:?}");
+            prop_assert!(close(left.standard_error, whole.standard_error) && close(left.df, whole.df));
+        }
+
+        #[test]
+        fn swapping_the_sides_inverts_the_ratio(x in values(), y in values(), by in 0.1..10.0f64) {
+            let (sx, sy) = (Summarised::of(&x).unwrap(), Summarised::of(&y).unwrap());
+            let Some(found) = log_ratio(&sx, &sy) else { return Ok(()) };
+            let back = log_ratio(&sy, &sx).unwrap();
+            prop_assert!((found.estimate + back.estimate).abs() < 1e-12);
+            // Another unit on both sides changes nothing.
+            let scaled = |s: &Summarised| Summarised {
+                mean: s.mean * by, standard_error: s.standard_error * by, count: s.count,
+            };
+            let scaled = log_ratio(&scaled(&sx), &scaled(&sy)).unwrap();
+            prop_assert!((scaled.estimate - found.estimate).abs() < 1e-9);
+            prop_assert!((scaled.standard_error - found.standard_error).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn what_a_summary_lacks_gives_nothing() {
+        let of = |mean, standard_error, count| Summarised { mean, standard_error, count };
+        let good = of(10.0, 0.5, 9.0);
+        assert!(welch(&good, &good).is_some());
+        for bad in [of(f64::NAN, 0.5, 9.0), of(1.0, -1.0, 9.0), of(1.0, 0.5, 1.0)] {
+            assert_eq!((welch(&good, &bad), log_ratio(&bad, &good)), (None, None), "{bad:?}");
+        }
+        assert_eq!(log_ratio(&good, &of(-3.0, 0.5, 9.0)), None);
+        let constant = of(3.0, 0.0, 9.0);
+        assert_eq!(welch(&constant, &constant), None);
+        assert!(welch(&constant, &good).is_some());
+        assert_eq!(Summarised::of(&[4.0]), None);
+    }
+}
