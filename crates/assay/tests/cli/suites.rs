@@ -30,7 +30,9 @@ fn two_files_of_benchmarks_are_one_suite() {
     let room = Room::new();
     pair(&room);
     let ended = room.run(&arguments(&["old.csv", "new.csv"])).ends(0);
-    ended.shows("1 of 2 benchmarks is slower, 1 faster").shows("geometric mean of new/old: 0.98");
+    let ended = ended
+        .shows("1 of 2 benchmarks is slower, 1 faster")
+        .shows("geometric mean of new/old: 0.98");
     ended.shows("only in old, not in new: gone").shows("only in new, not in old: come");
     let result = room.json(&arguments(&["old.csv", "new.csv"]));
     assert_eq!(result["sides"], serde_json::json!(["old", "new"]));
@@ -97,7 +99,7 @@ fn many_series_are_described_in_one_table() {
     write(&room, "many.csv", &rows);
     let long = ["describe", "--by", "bench", "--value", "ns", "--unit=ns"];
     let ended = room.run(&[&long[..], &["many.csv"]].concat()).ends(0);
-    ended.shows("4 series of").shows("spread");
+    let ended = ended.shows("4 series of").shows("spread");
     assert!(ended.stdout.lines().count() < 12, "{}", ended.stdout);
     let whole = room.run(&[&long[..], &["--all", "many.csv"]].concat()).ends(0);
     assert!(whole.stdout.lines().count() > 40);
