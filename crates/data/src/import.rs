@@ -5,18 +5,24 @@
 //! room and one line in `FORMATS`. Importers read and convert units; they do not judge or drop values, and what cannot be
 //! read with certainty is an error that says what to do.
 
+mod catch2;
 mod columns;
 mod comments;
+mod criterion;
 mod csv;
 mod error;
 mod exported;
 mod google;
 mod hyperfine;
+mod jmh;
 mod json;
 mod layout;
 mod merge;
 mod names;
+mod nanobench;
 mod number;
+mod pyperf;
+mod pytest;
 mod recorder;
 
 #[cfg(test)]
@@ -88,7 +94,7 @@ struct Format {
 }
 
 /// All formats, the most particular first: the first that recognises the beginning reads the file.
-const FORMATS: [Format; 7] = [
+const FORMATS: [Format; 15] = [
     Format { name: "sample files of assay", recognise: is_sample_file, read: read_sample_file },
     Format {
         name: "tables written by `--export FILE.samples.csv`",
@@ -100,6 +106,26 @@ const FORMATS: [Format; 7] = [
         recognise: hyperfine::recognise,
         read: hyperfine::read,
     },
+    Format {
+        name: "hyperfine's CSV",
+        recognise: hyperfine::recognise_table,
+        read: hyperfine::read_table,
+    },
+    Format { name: "pyperf's JSON", recognise: pyperf::recognise, read: pyperf::read },
+    Format { name: "pytest-benchmark's JSON", recognise: pytest::recognise, read: pytest::read },
+    Format { name: "JMH's JSON", recognise: jmh::recognise, read: jmh::read },
+    Format { name: "nanobench's JSON", recognise: nanobench::recognise, read: nanobench::read },
+    Format {
+        name: "nanobench's CSV",
+        recognise: nanobench::recognise_table,
+        read: nanobench::read_table,
+    },
+    Format {
+        name: "criterion's directory or sample.json",
+        recognise: criterion::recognise,
+        read: criterion::read,
+    },
+    Format { name: "Catch2's XML", recognise: catch2::recognise, read: catch2::read },
     Format { name: "Google Benchmark's JSON", recognise: google::recognise, read: google::read },
     Format {
         name: "Google Benchmark's CSV",
@@ -171,6 +197,13 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
     let labels = names::labels(&paths);
     let mut parts = Vec::with_capacity(paths.len());
     for (path, label) in paths.into_iter().zip(labels) {
+        if path.as_os_str() != "-" && criterion::is_directory(path) {
+            let file = path.display().to_string();
+            let context = Context { options, label: &label, file: &file };
+            let part = criterion::read_directory(path, &context)?;
+            parts.push(merge::Labelled { file, label, part });
+            continue;
+        }
         let input = if path.as_os_str() == "-" {
             Input::of(std::io::stdin(), "stdin")?
         } else {
