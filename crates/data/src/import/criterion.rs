@@ -30,6 +30,8 @@ const LAST_RUN: &str = "new";
 /// Deepest directory that is looked into, and most of them; a wrong path must not walk the whole disk.
 const MAX_DEPTH: usize = 12;
 const MAX_DIRECTORIES: usize = 20_000;
+/// Most directories that are looked into to see whether a missing file is the name of a baseline, which most benchmarks have.
+const MAX_LOOKED_INTO: usize = 500;
 
 #[derive(Deserialize)]
 struct Sample {
@@ -69,7 +71,7 @@ pub(super) fn is_directory(path: &Path) -> bool {
 fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
     let parent = path.parent().filter(|parent| parent.is_dir())?;
     let name = path.file_name()?.to_str()?;
-    let is_baseline = || runs(parent, name).is_ok_and(|found| !found.is_empty());
+    let is_baseline = || runs(parent, name, MAX_LOOKED_INTO).is_ok_and(|found| !found.is_empty());
     (!path.exists() && is_baseline()).then_some((parent, name))
 }
 
@@ -79,8 +81,11 @@ fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
 /// When there is none, or one of the files is damaged.
 pub(super) fn read_directory(path: &Path, context: &Context<'_>) -> Result<Part, ImportError> {
     let (root, run) = baseline_in(path).unwrap_or((path, LAST_RUN));
-    let found =
-        if path.join(SAMPLE).is_file() { vec![path.to_path_buf()] } else { runs(root, run)? };
+    let found = if path.join(SAMPLE).is_file() {
+        vec![path.to_path_buf()]
+    } else {
+        runs(root, run, MAX_DIRECTORIES)?
+    };
     if found.is_empty() {
         return Err(ReadError::Directory { file: context.file.to_owned() }.into());
     }
@@ -103,8 +108,8 @@ pub(super) fn read_directory(path: &Path, context: &Context<'_>) -> Result<Part,
     recorder.finish("no samples")
 }
 
-/// Directories of runs of this name with samples, in the order of their paths.
-fn runs(root: &Path, run: &str) -> Result<Vec<PathBuf>, ReadError> {
+/// Directories of runs of this name with samples, in the order of their paths; at most `most` directories are looked into.
+fn runs(root: &Path, run: &str, most: usize) -> Result<Vec<PathBuf>, ReadError> {
     let mut found = Vec::new();
     let mut waiting = vec![(root.to_path_buf(), 0)];
     let mut seen = 0;
@@ -121,7 +126,7 @@ fn runs(root: &Path, run: &str) -> Result<Vec<PathBuf>, ReadError> {
             let has_samples = path.join(SAMPLE).is_file();
             if has_samples && entry.file_name().to_str() == Some(run) {
                 found.push(path);
-            } else if !has_samples && depth < MAX_DEPTH && seen + waiting.len() < MAX_DIRECTORIES {
+            } else if !has_samples && depth < MAX_DEPTH && seen + waiting.len() < most {
                 waiting.push((path, depth + 1));
             }
         }

@@ -2,7 +2,6 @@
 
 use super::*;
 use assay_data::{Better, Design, Severity, Unit};
-use proptest::prelude::*;
 
 const PAIRS: [&str; 9] = [
     "plain",
@@ -239,20 +238,4 @@ fn damaged_files_are_refused_with_their_place_and_never_panic() {
     assert!(message.contains("holds no numbers"), "{message}");
     let message = refused("{\"context\":{\"num_cpus\":2}}");
     assert!(message.contains("missing field `benchmarks`"), "{message}");
-}
-
-proptest! {
-    #[test]
-    fn no_change_to_a_real_file_makes_the_importer_panic(
-        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
-        csv in any::<bool>(),
-    ) {
-        let name = if csv { "plain.csv" } else { "one-old.json" };
-        let mut whole = bytes(&format!("google-benchmark/{name}"));
-        for (at, byte) in changes {
-            let at = at.index(whole.len());
-            whole[at] = byte;
-        }
-        let _ = load_bytes(whole, name, &ImportOptions::default());
-    }
 }
