@@ -76,6 +76,18 @@ fn explained(error: serde_json::Error, file: &str, lines_before: u64, expected: 
     ReadError::Line { place: Place { file: file.to_owned(), line, column }, problem }
 }
 
+/// Bytes outside of texts that begin a text, or may begin a word of [`NOT_FINITE`].
+const BEGINS: [bool; 256] = {
+    let mut begins = [false; 256];
+    let bytes = b"\"-NnIi";
+    let mut place = 0;
+    while place < bytes.len() {
+        begins[bytes[place] as usize] = true;
+        place += 1;
+    }
+    begins
+};
+
 /// A seed that hands every item of a list to a function as it is read, and keeps none.
 pub(super) struct Each<T, F> {
     each: F,
@@ -252,6 +264,12 @@ impl<R: BufRead> Lenient<R> {
                 self.in_text = self.escaped;
                 at += end + 1;
                 continue;
+            }
+            // Most bytes are of numbers and blanks.
+            let plain = bytes[at..].iter().take_while(|&&b| !BEGINS[b as usize]).count();
+            at += plain;
+            if at == bytes.len() {
+                break;
             }
             match bytes[at] {
                 b'"' => {
