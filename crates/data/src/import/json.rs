@@ -10,6 +10,7 @@ use crate::input::Input;
 use crate::lines::io_error;
 use crate::read_error::{Place, ReadError};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde_json::Value;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::marker::PhantomData;
@@ -74,6 +75,18 @@ fn explained(error: serde_json::Error, file: &str, lines_before: u64, expected: 
     let line = lines_before + error.line() as u64;
     ReadError::Line { place: Place { file: file.to_owned(), line, column }, problem }
 }
+
+/// Bytes outside of texts that begin a text, or may begin a word of [`NOT_FINITE`].
+const BEGINS: [bool; 256] = {
+    let mut begins = [false; 256];
+    let bytes = b"\"-NnIi";
+    let mut place = 0;
+    while place < bytes.len() {
+        begins[bytes[place] as usize] = true;
+        place += 1;
+    }
+    begins
+};
 
 /// A seed that hands every item of a list to a function as it is read, and keeps none.
 pub(super) struct Each<T, F> {
@@ -157,6 +170,11 @@ impl Visitor<'_> for NumberVisitor {
             Err(E::invalid_type(serde::de::Unexpected::Str(text), &self))
         }
     }
+}
+
+/// A value as a text: a text itself, anything else as JSON writes it.
+pub(super) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Whether a text is what [`Lenient`] made of a word for what is not finite.
@@ -247,6 +265,12 @@ impl<R: BufRead> Lenient<R> {
                 at += end + 1;
                 continue;
             }
+            // Most bytes are of numbers and blanks.
+            let plain = bytes[at..].iter().take_while(|&&b| !BEGINS[b as usize]).count();
+            at += plain;
+            if at == bytes.len() {
+                break;
+            }
             match bytes[at] {
                 b'"' => {
                     (self.in_text, self.text_length) = (true, 0);
@@ -278,6 +302,12 @@ impl<R: BufRead> Read for Lenient<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.given == self.ready && !self.refill()? {
             return Ok(0);
+        }
+        // The parser asks for one byte at a time.
+        if let [byte] = into {
+            *byte = self.buffer[self.given];
+            self.given += 1;
+            return Ok(1);
         }
         let count = into.len().min(self.ready - self.given);
         into[..count].copy_from_slice(&self.buffer[self.given..self.given + count]);
