@@ -133,11 +133,11 @@ impl Reader<'_> {
         ended: bool,
     ) -> Result<(), ImportError> {
         if let Some((name, fields)) = result(text) {
-            return self.take(package, &name.to_owned(), &fields, number, ended);
+            return self.take(package, name, &fields, number, ended);
         }
         let pending = self.streams.get(package).and_then(|stream| stream.pending.clone());
         if let Some((name, fields)) = torn_result(text, pending.as_deref()) {
-            return self.take(package, &name.to_owned(), &fields, number, ended);
+            return self.take(package, name, &fields, number, ended);
         }
         if !ended && text.starts_with("Benchmark") {
             let problem = "the file breaks off here; expected the numbers of this benchmark";
