@@ -165,8 +165,9 @@ impl Reader<'_> {
             let at = running.map(|name| format!(" in `{name}`")).unwrap_or_default();
             self.failed.add(format!("a panic{at} ({})", quoted_start(what)));
         } else if let Some(rest) = text.strip_prefix("FAIL\t") {
-            let rest = rest.replace('\t', ", ");
-            self.failed.add(format!("package {}", quoted_start(&rest)));
+            // Behind it stands how long it took.
+            let package = rest.split('\t').next().unwrap_or(rest);
+            self.failed.add(format!("package `{}`", quoted_start(package)));
         } else if let Some(rest) = text.strip_prefix("Unit ") {
             self.unit_line(rest);
         } else if let Some((key, value)) = config_line(text) {
