@@ -1,7 +1,8 @@
 //! benchmark-ips (Ruby): the JSON of `json!`, the file of `hold!` and `save!`, and what it prints.
 //!
 //! The held file has the rate of every cycle of about 100 ms: observations. The JSON and the print have a mean and a standard
-//! deviation: a summary. Where a benchmark was run several times (`iterations`), each run's mean is one observation. With
+//! deviation: a summary. Where a benchmark was run several times within a report (`iterations`), each run's mean is one observation; the same label in another
+//! report is another benchmark, with a number behind its name. With
 //! `stats: :bootstrap` the error is half an interval instead; the print says so and then no deviation is taken from it, the JSON does
 //! not say so. Warm-up lines and the comparison are passed over. Formats as of 2.7 and 2.14.
 
@@ -95,7 +96,7 @@ impl From<Entry> for Run {
         let is_whole = entry.cycles > 0 && entry.iterations.is_multiple_of(entry.cycles);
         let count = is_whole.then(|| entry.iterations / entry.cycles).filter(|&count| count > 0);
         let (mean, sd) = (entry.ips.finite(), entry.stddev.finite());
-        Self { name: entry.name, mean, sd: sd.filter(|_| count != Some(1)), count }
+        Self { name: entry.name, mean, sd: sd.filter(|_| count != Some(1)), count, report: 0 }
     }
 }
 
@@ -112,6 +113,8 @@ struct Run {
     mean: Option<f64>,
     sd: Option<f64>,
     count: Option<u64>,
+    /// Which of the reports of a print it stands in.
+    report: usize,
 }
 
 struct Reader<'a> {
@@ -140,6 +143,7 @@ impl Reader<'_> {
         let mut running = false;
         let mut label: Option<String> = None;
         let mut asked = 0;
+        let mut report = 0;
         while let Some(line) = lines.next()? {
             let text = line.text;
             if text.starts_with("ruby ")
@@ -149,10 +153,11 @@ impl Reader<'_> {
                 self.recorder.fact("ruby", text.trim());
             } else if text.starts_with(RUNNING) || text.starts_with(WARMING) {
                 running = text.starts_with(RUNNING);
+                report += usize::from(running);
                 label = None;
                 asked = line.number;
             } else if text.starts_with("Comparison:") || text.trim().is_empty() {
-                running &= text.trim().is_empty() && self.runs.is_empty();
+                running &= text.trim().is_empty() && asked > 0;
                 label = None;
             } else if running {
                 match result(text) {
@@ -160,6 +165,7 @@ impl Reader<'_> {
                         let before = before.trim();
                         let above = label.take().unwrap_or_default();
                         run.name = if before.is_empty() { above } else { before.to_owned() };
+                        run.report = report;
                         if run.name.is_empty() {
                             let problem = "a result without a label before it";
                             return Err(self.recorder.at(line.number, problem));
@@ -167,6 +173,8 @@ impl Reader<'_> {
                         self.runs.push(run);
                         asked = 0;
                     }
+                    // Early versions have the warm-up below this heading.
+                    None if text.ends_with("i/100ms") || text.starts_with("------") => label = None,
                     None if text.trim().starts_with("with ") && text.contains("% confidence") => {
                         // Half an interval by resampling is no standard deviation.
                         self.runs.iter_mut().for_each(|run| run.sd = None);
@@ -187,6 +195,18 @@ impl Reader<'_> {
     }
 
     fn finish(mut self) -> Result<Part, ImportError> {
+        // Runs of one report are repetitions; another report with the same labels is of something else.
+        let mut reports: HashMap<String, Vec<usize>> = HashMap::new();
+        for run in &mut self.runs {
+            let known = reports.entry(run.name.clone()).or_default();
+            if !known.contains(&run.report) {
+                known.push(run.report);
+            }
+            let number = known.iter().position(|report| *report == run.report).unwrap_or_default();
+            if number > 0 {
+                run.name += &format!(" #{}", number + 1);
+            }
+        }
         let mut times: HashMap<String, usize> = HashMap::new();
         for run in &self.runs {
             *times.entry(run.name.clone()).or_default() += 1;
@@ -231,7 +251,7 @@ fn result(text: &str) -> Option<(&str, Run)> {
     let mean = scaled(&left[start..])?;
     let sd = Some(mean * share).filter(|sd| sd.is_finite());
     let mean = Some(mean).filter(|mean| mean.is_finite());
-    Some((&left[..start], Run { name: String::new(), mean, sd, count: None }))
+    Some((&left[..start], Run { name: String::new(), mean, sd, count: None, report: 0 }))
 }
 
 /// A number with the letter that benchmark-ips scales it by: `k`, `M`, `B` (10⁹), `T`, `Q` (10¹⁵).
