@@ -104,3 +104,13 @@ fn patterns_that_cannot_be_used_are_told() {
     let said = by_pattern("t=soon\n", "t=(?<value>.+)").expect_err("no number");
     assert_eq!(said, "app.log:1: `soon` is not a number");
 }
+
+proptest! {
+    #[test]
+    fn no_line_makes_a_pattern_fall_over(text in "(.{0,30}\n){0,5}", by in 1..4usize) {
+        let pattern = r"(?<name>\pL+)?.*?(?<value>[-0-9.e]+)(?<unit>[a-zµ]+)?";
+        let _may_be_refused = by_pattern(&text, pattern);
+        let number = by.to_string();
+        let _may_be_refused = by_keys(&format!("a=1 b=x c=3\n{text}"), Some("1"), Some(&number));
+    }
+}
