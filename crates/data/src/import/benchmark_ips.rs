@@ -1,7 +1,8 @@
 //! benchmark-ips (Ruby): the JSON of `json!`, the file of `hold!` and `save!`, and what it prints.
 //!
 //! The held file has the rate of every cycle of about 100 ms: observations. The JSON and the print have a mean and a standard
-//! deviation: a summary. Where a benchmark was run several times (`iterations`), each run's mean is one observation. With
+//! deviation: a summary. Where a benchmark was run several times within a report (`iterations`), each run's mean is one observation; the same label in another
+//! report is another benchmark, with a number behind its name. With
 //! `stats: :bootstrap` the error is half an interval instead; the print says so and then no deviation is taken from it, the JSON does
 //! not say so. Warm-up lines and the comparison are passed over. Formats as of 2.7 and 2.14.
 
@@ -58,9 +59,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     } else if !is_held(&head) {
         reader.print(input, context)?;
     } else if text.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
-        let mut all = Vec::new();
-        json::read(input, EXPECTED_HELD, json::each(|held: Held| Ok(all.push(held))))?;
-        all.iter().try_for_each(|held| reader.held(held))?;
+        json::read(input, EXPECTED_HELD, json::each(|held: Held| reader.held(&held)))?;
     } else {
         // One object a line, as earlier versions write.
         let mut lines = Lines::new(input.into_reader(), context.file);
@@ -68,7 +67,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             if !line.text.trim().is_empty() {
                 let place = (context.file, line.number);
                 let held = json::read_text(line.text, place, EXPECTED_HELD, PhantomData)?;
-                reader.held(&held)?;
+                reader.held(&held).map_err(|problem| reader.recorder.at(line.number, problem))?;
             }
         }
     }
@@ -94,10 +93,10 @@ fn missing() -> Number {
 impl From<Entry> for Run {
     fn from(entry: Entry) -> Self {
         // Every sample took one round of `cycles` iterations.
-        let is_whole = entry.cycles > 0 && entry.iterations % entry.cycles == 0;
+        let is_whole = entry.cycles > 0 && entry.iterations.is_multiple_of(entry.cycles);
         let count = is_whole.then(|| entry.iterations / entry.cycles).filter(|&count| count > 0);
         let (mean, sd) = (entry.ips.finite(), entry.stddev.finite());
-        Self { name: entry.name, mean, sd: sd.filter(|_| count != Some(1)), count }
+        Self { name: entry.name, mean, sd: sd.filter(|_| count != Some(1)), count, report: 0 }
     }
 }
 
@@ -114,6 +113,8 @@ struct Run {
     mean: Option<f64>,
     sd: Option<f64>,
     count: Option<u64>,
+    /// Which of the reports of a print it stands in.
+    report: usize,
 }
 
 struct Reader<'a> {
@@ -122,20 +123,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn rate(&mut self) -> Result<usize, ImportError> {
+    fn rate(&mut self) -> Result<usize, String> {
         let rate =
             Metric { name: "rate".to_owned(), unit: Unit::PerSecond, better: Better::Higher };
-        self.recorder.metric(&rate).map_err(|problem| self.recorder.whole_file(problem))
+        self.recorder.metric(&rate)
     }
 
-    fn held(&mut self, held: &Held) -> Result<(), ImportError> {
+    fn held(&mut self, held: &Held) -> Result<(), String> {
         let rate = self.rate()?;
         let benchmark = self.recorder.benchmark(&held.item, None, &[]);
-        for sample in &held.samples {
-            let taken = self.recorder.observe(benchmark, &[], Outcome::Ok, &[(rate, sample.0)]);
-            taken.map_err(|problem| self.recorder.whole_file(problem))?;
-        }
-        Ok(())
+        held.samples.iter().try_for_each(|sample| {
+            self.recorder.observe(benchmark, &[], Outcome::Ok, &[(rate, sample.0)])
+        })
     }
 
     /// Reads the print. A label that is longer than its column stands on a line of its own in earlier versions.
@@ -144,6 +143,7 @@ impl Reader<'_> {
         let mut running = false;
         let mut label: Option<String> = None;
         let mut asked = 0;
+        let mut report = 0;
         while let Some(line) = lines.next()? {
             let text = line.text;
             if text.starts_with("ruby ")
@@ -153,10 +153,11 @@ impl Reader<'_> {
                 self.recorder.fact("ruby", text.trim());
             } else if text.starts_with(RUNNING) || text.starts_with(WARMING) {
                 running = text.starts_with(RUNNING);
+                report += usize::from(running);
                 label = None;
                 asked = line.number;
             } else if text.starts_with("Comparison:") || text.trim().is_empty() {
-                running &= text.trim().is_empty() && self.runs.is_empty();
+                running &= text.trim().is_empty() && asked > 0;
                 label = None;
             } else if running {
                 match result(text) {
@@ -164,6 +165,7 @@ impl Reader<'_> {
                         let before = before.trim();
                         let above = label.take().unwrap_or_default();
                         run.name = if before.is_empty() { above } else { before.to_owned() };
+                        run.report = report;
                         if run.name.is_empty() {
                             let problem = "a result without a label before it";
                             return Err(self.recorder.at(line.number, problem));
@@ -171,6 +173,8 @@ impl Reader<'_> {
                         self.runs.push(run);
                         asked = 0;
                     }
+                    // Early versions have the warm-up below this heading.
+                    None if text.ends_with("i/100ms") || text.starts_with("------") => label = None,
                     None if text.trim().starts_with("with ") && text.contains("% confidence") => {
                         // Half an interval by resampling is no standard deviation.
                         self.runs.iter_mut().for_each(|run| run.sd = None);
@@ -191,12 +195,24 @@ impl Reader<'_> {
     }
 
     fn finish(mut self) -> Result<Part, ImportError> {
+        // Runs of one report are repetitions; another report with the same labels is of something else.
+        let mut reports: HashMap<String, Vec<usize>> = HashMap::new();
+        for run in &mut self.runs {
+            let known = reports.entry(run.name.clone()).or_default();
+            if !known.contains(&run.report) {
+                known.push(run.report);
+            }
+            let number = known.iter().position(|report| *report == run.report).unwrap_or_default();
+            if number > 0 {
+                run.name += &format!(" #{}", number + 1);
+            }
+        }
         let mut times: HashMap<String, usize> = HashMap::new();
         for run in &self.runs {
             *times.entry(run.name.clone()).or_default() += 1;
         }
         for run in std::mem::take(&mut self.runs) {
-            let rate = self.rate()?;
+            let rate = self.rate().map_err(|problem| self.recorder.whole_file(problem))?;
             let benchmark = self.recorder.benchmark(&run.name, None, &[]);
             if times[&run.name] > 1 {
                 let value = run.mean.unwrap_or(f64::NAN);
@@ -235,7 +251,7 @@ fn result(text: &str) -> Option<(&str, Run)> {
     let mean = scaled(&left[start..])?;
     let sd = Some(mean * share).filter(|sd| sd.is_finite());
     let mean = Some(mean).filter(|mean| mean.is_finite());
-    Some((&left[..start], Run { name: String::new(), mean, sd, count: None }))
+    Some((&left[..start], Run { name: String::new(), mean, sd, count: None, report: 0 }))
 }
 
 /// A number with the letter that benchmark-ips scales it by: `k`, `M`, `B` (10⁹), `T`, `Q` (10¹⁵).

@@ -99,7 +99,9 @@ impl Reader<'_> {
             return Ok(());
         }
         let Some(table) = &mut self.table else { return Ok(()) };
-        if !text.starts_with(['├', '╰', '│', ' ']) || text.trim().is_empty() {
+        let is_of_tree = text.starts_with(['├', '╰', '│'])
+            || text.starts_with(' ') && (text.contains(['├', '╰', '│']) || !ended);
+        if !is_of_tree || text.trim().is_empty() {
             // Whatever cargo prints between two tables.
             return Ok(());
         }

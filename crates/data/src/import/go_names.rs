@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 /// Units that are scaled; other words are what their author wants them to be.
-const SCALED: [&str; 13] =
-    ["ns", "us", "µs", "ms", "s", "sec", "B", "kB", "KB", "MB", "GB", "KiB", "MiB"];
+const SCALED: [&str; 14] =
+    ["ns", "us", "µs", "ms", "s", "sec", "B", "bytes", "kB", "KB", "MB", "GB", "KiB", "MiB"];
 
 /// The settings that we have other names for.
 const FACTS: [(&str, &str); 3] = [("goos", "os"), ("goarch", "architecture"), ("cpu", "cpu_model")];
@@ -27,11 +27,12 @@ pub(super) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
     let is_rate = below == Some("s");
     let conversion = SCALED.contains(&symbol).then(|| Conversion::from_symbol(Some(symbol)));
     let conversion = conversion.unwrap_or_else(|| Conversion::from_symbol(None));
-    let base = match unit_of_symbol(symbol) {
-        Some((_, base)) if SCALED.contains(&symbol) => base,
-        _ => Unit::One,
+    let (factor, base) = match unit_of_symbol(symbol) {
+        Some(known) if SCALED.contains(&symbol) => known,
+        _ => (1.0, Unit::One),
     };
-    let symbol = if base == Unit::One { symbol } else { base.symbol() };
+    // A name must not speak of a unit that its values are not in.
+    let symbol = if factor == 1.0 { symbol } else { base.symbol() };
     let name = match below {
         Some("op") if prefix.is_empty() && base == Unit::Second => "wall".to_owned(),
         Some(below) => format!("{prefix}{symbol}/{below}"),
@@ -160,6 +161,7 @@ mod tests {
             ("sorts/s", "sorts/s", Unit::PerSecond, Better::Higher, 1e3),
             ("p50-ns/op", "p50-s/op", Unit::Second, Better::Lower, 1e-6),
             ("ns/GC", "s/GC", Unit::Second, Better::Lower, 1e-6),
+            ("text-bytes", "text-bytes", Unit::Byte, Better::Lower, 1e3),
             ("elements", "elements", Unit::One, Better::Lower, 1e3),
             ("peak-MB", "peak-B", Unit::Byte, Better::Lower, 1e9),
         ] {

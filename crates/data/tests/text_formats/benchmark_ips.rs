@@ -86,10 +86,23 @@ fn what_breaks_off_or_is_no_result_is_named() {
         "{said}"
     );
     let said =
-        refused(&whole[..end].replace("plain      8.270M (±14.1%) i/s", "plain  fast (±x%) i/s"));
+        refused(whole[..end].replace("plain      8.270M (±14.1%) i/s", "plain  fast (±x%) i/s"));
     assert!(said.contains("is no result; expected `label"), "{said}");
     let warm = &whole[..whole.find("Calculating").expect("a heading")];
     assert!(refused(warm).contains("the file breaks off after this heading"));
     let json = text("benchmark-ips/ips.json");
     assert!(refused(&json[..json.len() - 30]).contains("breaks off here"));
+}
+
+#[test]
+fn early_versions_and_several_reports_are_read() {
+    let report = "Calculating -------------------------------------\n               plain   149.201k i/100ms\na longer label than that\n                       142.545k i/100ms\n-------------------------------------------------\n               plain      7.687M (± 6.9%) i/s -     38.345M\na longer label than that\n                          6.320M (± 8.5%) i/s -     31.360M\n\nComparison:\n               plain:  7686954.1 i/s\n\n";
+    let samples = plain(format!("== size 1 ==\n{report}== size 2 ==\n{report}"));
+    let samples = samples.expect("two reports");
+    assert_eq!(
+        names(&samples),
+        ["plain", "a longer label than that", "plain #2", "a longer label than that #2"]
+    );
+    assert_eq!(samples.summaries.len(), 4);
+    assert_eq!(summary(&samples, "a longer label than that", "rate").mean, Some(6.320e6));
 }

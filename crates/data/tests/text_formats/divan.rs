@@ -91,3 +91,13 @@ fn a_row_that_breaks_off_or_has_another_unit_is_named() {
     let said = refused(whole.replace("92.32 ns", "92.32 xx"));
     assert!(said.starts_with("x.txt:4: `92.32 xx` under `fastest` is not a time"), "{said}");
 }
+
+#[test]
+fn tables_of_several_targets_stand_in_one_output() {
+    let between = "\n     Running benches/other.rs (target/release/deps/other-8193862e6fa331e2)\n";
+    let other = text("divan/stdout.txt").replace("div    ", "other  ");
+    let samples = plain(format!("{}{between}{other}", text("divan/stdout.txt")));
+    let samples = samples.expect("two tables");
+    assert_eq!(samples.subjects.len(), 12);
+    assert_eq!(names(&samples)[11], "other::empty_black_box");
+}

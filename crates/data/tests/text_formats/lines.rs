@@ -35,7 +35,7 @@ fn keys_of_logfmt_are_columns() {
     assert_eq!(codes(&samples), ["LINES_SKIPPED"]);
     assert_eq!(
         samples.findings[0].message,
-        "1 line of 4 have no `duration` or `path` and were passed over, first line 3: `level=warn msg=\"cache \\\"cold\\\"\"`"
+        "lines without `duration` or `path` were passed over: 1 of 4, the first is line 3: `level=warn msg=\"cache \\\"cold\\\"\"`"
     );
     let all = by_keys(LOG, Some("duration"), None).expect("one subject");
     assert_eq!((names(&all), all.len()), (vec!["app"], 3));
@@ -68,7 +68,7 @@ fn a_pattern_finds_value_unit_name_and_parameters() {
     assert_eq!(values(&samples, "GET n=10", "value"), [0.0125]);
     assert_eq!(
         samples.findings[0].message,
-        "1 line of 4 do not match `--pattern` and were passed over, first line 2: `started`"
+        "lines that do not match `--pattern` were passed over: 1 of 4, the first is line 2: `started`"
     );
 }
 
@@ -103,4 +103,14 @@ fn patterns_that_cannot_be_used_are_told() {
     );
     let said = by_pattern("t=soon\n", "t=(?<value>.+)").expect_err("no number");
     assert_eq!(said, "app.log:1: `soon` is not a number");
+}
+
+proptest! {
+    #[test]
+    fn no_line_makes_a_pattern_fall_over(text in "(.{0,30}\n){0,5}", by in 1..4usize) {
+        let pattern = r"(?<name>\pL+)?.*?(?<value>[-0-9.e]+)(?<unit>[a-zµ]+)?";
+        let _may_be_refused = by_pattern(&text, pattern);
+        let number = by.to_string();
+        let _may_be_refused = by_keys(&format!("a=1 b=x c=3\n{text}"), Some("1"), Some(&number));
+    }
 }

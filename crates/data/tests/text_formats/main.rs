@@ -136,6 +136,12 @@ proptest! {
                 _ => bytes.insert(start, b"\n\t,:=|0-/%"[byte as usize % 10]),
             }
         }
-        let _may_be_refused = plain(bytes);
+        if let Ok(samples) = plain(bytes) {
+            let numbers = |s: &Summary| [s.mean, s.sd, s.standard_error, s.median, s.min, s.max];
+            let mut summarised = samples.summaries.iter().flat_map(numbers).flatten();
+            prop_assert!(summarised.all(f64::is_finite));
+            let mut observed = samples.observations().flat_map(|o| o.values);
+            prop_assert!(observed.all(|value| !value.is_infinite()));
+        }
     }
 }
