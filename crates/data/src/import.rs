@@ -27,6 +27,7 @@ use crate::assay_file;
 use crate::input::Input;
 use crate::read_error::{ReadError, quoted_start};
 use crate::samples::Samples;
+use crate::select::Filter;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -43,6 +44,8 @@ pub struct ImportOptions {
     pub unit: Option<String>,
     /// Name of the metric that the numbers are of.
     pub metric: Option<String>,
+    /// Which benchmarks and metrics to keep; `None`: all.
+    pub filter: Option<Filter>,
 }
 
 impl ImportOptions {
@@ -173,7 +176,11 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
         let part = read_one(input, &Context { options, label: &label, file: &file })?;
         parts.push(merge::Labelled { file, label, part });
     }
-    merge::merge(parts, options)
+    let mut merged = merge::merge(parts, options)?;
+    if let Some(filter) = &options.filter {
+        filter.apply(&mut merged)?;
+    }
+    Ok(merged)
 }
 
 /// Reads one input from memory, for callers that have no file; messages call it `name`.
