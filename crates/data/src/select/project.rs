@@ -176,6 +176,13 @@ fn rest_of_name(subject: &Subject, col: &[Key]) -> String {
     if !takes_name && !takes_parameter {
         return super::full_name(subject).to_owned();
     }
+    if subject.label.is_none() && !takes_name {
+        // The values stand somewhere in the name: the places of those that make columns are marked.
+        let columns = subject.parameters.iter().filter(|(name, _)| is_column(name));
+        return columns.fold(super::full_name(subject).to_owned(), |text, (name, value)| {
+            without_value(&text, name, value)
+        });
+    }
     let base = text(&Key::Name, subject);
     let parameters =
         subject.parameters.iter().filter(|(name, _)| !is_column(name)).map(|(name, value)| {
@@ -183,4 +190,23 @@ fn rest_of_name(subject: &Subject, col: &[Key]) -> String {
         });
     let base = (!takes_name).then(|| base.to_owned());
     base.into_iter().chain(parameters).collect::<Vec<_>>().join("/")
+}
+
+/// A name with `{parameter}` wherever the parameter's value stands as a word: `sort {n}` for `sort 8` and `sort n={n}` for `sort n=8`.
+fn without_value(text: &str, name: &str, value: &str) -> String {
+    let is_inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    let mut found = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(value).filter(|_| !value.is_empty()) {
+        let (before, after) = (&rest[..at], &rest[at + value.len()..]);
+        let previous = before.chars().next_back().or(found.chars().next_back());
+        found += before;
+        if is_inner(previous) || is_inner(after.chars().next()) {
+            found += value;
+        } else {
+            found += &format!("{{{name}}}");
+        }
+        rest = after;
+    }
+    found + rest
 }

@@ -121,6 +121,18 @@ fn a_parameter_makes_columns_and_the_rest_of_the_name_the_rows() {
 }
 
 #[test]
+fn a_name_that_holds_its_values_gets_their_places_marked() {
+    let mut scan = samples();
+    for subject in &mut scan.subjects {
+        let n = &subject.parameters[0].1;
+        subject.name = format!("{} {n} of 1{n}", subject.label.take().unwrap());
+    }
+    project(&mut scan, &[], &["n".parse().unwrap()]).unwrap();
+    let rows: Vec<_> = scan.subjects.iter().map(|s| s.benchmark.as_deref().unwrap()).collect();
+    assert_eq!(rows, ["Copy {n} of 18", "Copy {n} of 164", "Move {n} of 18", "Move {n} of 164"]);
+}
+
+#[test]
 fn columns_that_compare_nothing_are_refused() {
     let key = |text: &str| text.parse::<Key>().unwrap();
     let refused =
