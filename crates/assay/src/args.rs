@@ -4,6 +4,7 @@ use crate::Ending;
 use assay_analysis::Options;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
 use assay_data::import::{ColumnRef, ImportOptions};
+use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Threshold, Unit};
 use clap::{ArgAction, Args, ValueEnum};
@@ -94,12 +95,17 @@ pub(crate) struct ReadingArgs {
     /// Leave the first observations of every series out (of a run, its first blocks): a warm-up
     #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
     pub skip: usize,
+
     /// Lines of any text: a regular expression whose group `value` is the number, as in 'took (?<value>[0-9.]+)(?<unit>m?s)'
     ///
     /// Further groups, if there are any: `unit`, `name` of the subject, and parameters under their own names. Lines that don't match
     /// are passed over and counted.
     #[arg(long, value_name = "REGEX")]
     pub pattern: Option<String>,
+
+    /// Which benchmarks and metrics to keep, as in 'Copy -n:8', '.name:(BM_A OR BM_B)', '.metric:wall' (docs/reference/filter.md)
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    pub filter: Option<Filter>,
 }
 
 impl ReadingArgs {
@@ -113,6 +119,7 @@ impl ReadingArgs {
             metric: self.metric.clone(),
             skip: self.skip,
             pattern: self.pattern.clone(),
+            filter: self.filter.clone(),
         }
     }
 }

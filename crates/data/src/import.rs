@@ -45,6 +45,7 @@ use crate::assay_file;
 use crate::input::Input;
 use crate::read_error::{ReadError, quoted_start};
 use crate::samples::Samples;
+use crate::select::Filter;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -65,6 +66,8 @@ pub struct ImportOptions {
     pub skip: usize,
     /// Regular expression that finds the values in lines of any text: its groups `value`, `unit`, `name`, and parameters.
     pub pattern: Option<String>,
+    /// Which benchmarks and metrics to keep; `None`: all.
+    pub filter: Option<Filter>,
 }
 
 impl ImportOptions {
@@ -256,6 +259,9 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
         parts.push(merge::Labelled { file, label, part });
     }
     let mut samples = merge::merge(parts, options)?;
+    if let Some(filter) = &options.filter {
+        filter.apply(&mut samples)?;
+    }
     let skip = options.skip;
     let counts = |samples: &Samples, subject| samples.count_outcomes(subject, |_| true);
     let before: Vec<usize> = if skip > 0 {

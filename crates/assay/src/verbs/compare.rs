@@ -9,6 +9,7 @@ use anyhow::Context;
 use assay_analysis::Options;
 use assay_analysis::analysis::{self, analyse_telling};
 use assay_analysis::protocol::{self, STEPS};
+use assay_data::select::{self, Key};
 use assay_data::{Samples, import};
 use std::path::PathBuf;
 
@@ -37,6 +38,14 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     reading: ReadingArgs,
+
+    /// What makes the columns that are compared: .file, .name, or a parameter such as n [default: .file]
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Reading")]
+    col: Vec<Key>,
+
+    /// What makes the rows: .name, .fullname, .file, parameters [default: what --col leaves of the name]
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Reading")]
+    row: Vec<Key>,
 
     #[command(flatten)]
     judge: JudgeArgs,
@@ -84,6 +93,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     let mut work = Work::on_files(args.show.quiet, "comparing", &args.files);
     let mut samples = import::load(&args.files, &args.reading.options())?;
+    if !args.col.is_empty() || !args.row.is_empty() {
+        select::project(&mut samples, &args.row, &args.col)?;
+    }
     if let Some(ending) = suite::run(args, &samples)? {
         return Ok(ending);
     }
