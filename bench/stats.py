@@ -44,6 +44,10 @@ class Task:
     failed: dict = field(default_factory=dict)
 
 
+# A tool is not asked again for a task that took it so many seconds, all its rounds together.
+ENOUGH = 10
+
+
 def own_seconds(stdout):
     """The seconds that a tool gives on its first line."""
     return json.loads(stdout.splitlines()[0])["seconds"]
@@ -69,7 +73,8 @@ def stats(bench):
 
     def step(_number, pair):
         task, tool = pair
-        if tool in task.failed:
+        # What takes long varies little beside how much slower it is.
+        if tool in task.failed or sum(task.found.get(tool, [])) > ENOUGH:
             return
         try:
             done = bench.run(task.commands[tool], timeout=task.timeout)
@@ -83,7 +88,7 @@ def stats(bench):
     bench.rounds(rounds, pairs, step)
     result = Result(
         "stats",
-        f"Statistics beside the peers: median of {rounds} rounds, the order of all tasks and tools drawn anew for each",
+        f"Statistics beside the peers: median of {rounds} rounds (fewer for what took over {ENOUGH} s), the order of all tasks and tools drawn anew for each",
         ["task", "tool", "median", "× assay", "smallest … largest"],
     )
     for task in tasks:

@@ -74,6 +74,13 @@ const PER_SECOND: [Scale; 3] = [
     Scale { symbol: "M/s", factor: 1e6 },
 ];
 
+const BYTES_PER_SECOND: [Scale; 4] = [
+    Scale { symbol: "B/s", factor: 1.0 },
+    Scale { symbol: "KiB/s", factor: 1024.0 },
+    Scale { symbol: "MiB/s", factor: 1_048_576.0 },
+    Scale { symbol: "GiB/s", factor: 1_073_741_824.0 },
+];
+
 impl Unit {
     /// The symbol as files hold it: `s`, `B`, `1`, `1/s`.
     pub fn symbol(&self) -> &str {
@@ -87,7 +94,7 @@ impl Unit {
     }
 
     /// The scale in which a value of this size is best read: the largest that leaves at least one whole unit. Plain counts
-    /// stay whole below ten thousand. A unit of somebody else's is never scaled.
+    /// stay whole below ten thousand. A unit of somebody else's is never scaled, but for bytes per second.
     pub fn scale_for(&self, value: f64) -> Scale {
         let magnitude = value.abs();
         let table: &[Scale] = match self {
@@ -96,6 +103,7 @@ impl Unit {
             Self::One if magnitude < 10_000.0 => &ONES[..1],
             Self::One => &ONES,
             Self::PerSecond => &PER_SECOND,
+            Self::Other(symbol) if symbol == "B/s" => &BYTES_PER_SECOND,
             Self::Other(_) => return Scale { symbol: "", factor: 1.0 },
         };
         // 999.96 ms would print as 1000.0 ms: such a value reads better in the next scale.

@@ -69,7 +69,7 @@ impl Column {
         let counts = matches!(unit, Unit::One | Unit::Byte) && whole;
         let decimals = if counts { 0 } else { decimals };
         let symbol = match unit {
-            Unit::Other(symbol) => symbol.clone(),
+            Unit::Other(symbol) if scale.symbol.is_empty() => symbol.clone(),
             _ => scale.symbol.to_owned(),
         };
         Self { symbol, factor: scale.factor, decimals }
@@ -419,6 +419,7 @@ mod tests {
         assert_eq!(value(1233.0, &Unit::PerSecond), "1233/s");
         assert_eq!(value(0.0, &Unit::Second), "0 ns");
         assert_eq!(value(3.0, &Unit::Other("furlong".into())), "3.000 furlong");
+        assert_eq!(value(1536.0, &Unit::Other("B/s".into())), "1.500 KiB/s");
     }
 
     #[test]

@@ -27,7 +27,14 @@ pub fn render(overview: &Overview, screen: &Screen) -> String {
     let metric = label(&overview.metric);
     let sure = numbers::chosen_percent(overview.confidence);
     let head = format!("{} of {metric}", numbers_of(overview.lines.len()));
-    page.paragraph(2, &[(Tone::Strong, head), (Tone::Quiet, format!("   (medians, {sure} sure)"))]);
+    let summaries =
+        overview.lines.iter().filter(|line| matches!(line.known, Known::Summary(_))).count();
+    let what = match summaries {
+        0 => format!("medians, {sure} sure"),
+        all if all == overview.lines.len() => "means".to_owned(),
+        _ => format!("medians, {sure} sure; of summaries the means"),
+    };
+    page.paragraph(2, &[(Tone::Strong, head), (Tone::Quiet, format!("   ({what})"))]);
     page.gap();
     let names: Vec<String> = overview.lines.iter().map(|line| page.spelled(&line.name)).collect();
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
@@ -48,8 +55,6 @@ pub fn render(overview: &Overview, screen: &Screen) -> String {
         columns.pop();
     }
     draw_columns(&mut page, &columns, overview.lines.len());
-    let summaries =
-        overview.lines.iter().filter(|line| matches!(line.known, Known::Summary(_))).count();
     page.gap();
     if summaries > 0 {
         let message = format!(

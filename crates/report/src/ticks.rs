@@ -51,7 +51,7 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
         })
         .collect();
     let symbol = match unit {
-        Unit::Other(symbol) => symbol.clone(),
+        Unit::Other(symbol) if scale.symbol.is_empty() => symbol.clone(),
         Unit::PerSecond if scale.symbol == "/s" => "1/s".to_owned(),
         _ if multiplies => String::new(),
         _ => scale.symbol.to_owned(),

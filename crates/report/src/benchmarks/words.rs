@@ -183,12 +183,12 @@ pub(crate) fn effect(suite: &Benchmarks, row: &Row, with_interval: bool) -> Stri
     let sign = if shift.estimate > 0.0 { "+" } else { "" };
     match ends {
         Some(i) => format!(
-            "{sign}{} [{} … {}]",
+            "by {sign}{} [{} … {}]",
             column.with_unit(shift.estimate),
             column.number(i.lower),
             column.number(i.upper)
         ),
-        None => format!("{sign}{}", column.with_unit(shift.estimate)),
+        None => format!("by {sign}{}", column.with_unit(shift.estimate)),
     }
 }
 
