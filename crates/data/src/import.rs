@@ -6,8 +6,10 @@
 //! read with certainty is an error that says what to do.
 
 mod benchmark_ips;
+mod catch2;
 mod columns;
 mod comments;
+mod criterion;
 mod csv;
 mod divan;
 mod error;
@@ -17,16 +19,20 @@ mod go_names;
 mod google;
 mod httperf;
 mod hyperfine;
+mod jmh;
 mod json;
 mod layout;
 mod line_values;
 mod logfmt;
 mod merge;
 mod names;
+mod nanobench;
 mod number;
 mod pattern;
 mod perf_print;
 mod perf_stat;
+mod pyperf;
+mod pytest;
 mod recorder;
 mod troubles;
 
@@ -113,6 +119,26 @@ const FORMATS: &[Format] = &[
         recognise: hyperfine::recognise,
         read: hyperfine::read,
     },
+    Format {
+        name: "hyperfine's CSV",
+        recognise: hyperfine::recognise_table,
+        read: hyperfine::read_table,
+    },
+    Format { name: "pyperf's JSON", recognise: pyperf::recognise, read: pyperf::read },
+    Format { name: "pytest-benchmark's JSON", recognise: pytest::recognise, read: pytest::read },
+    Format { name: "JMH's JSON", recognise: jmh::recognise, read: jmh::read },
+    Format { name: "nanobench's JSON", recognise: nanobench::recognise, read: nanobench::read },
+    Format {
+        name: "nanobench's CSV",
+        recognise: nanobench::recognise_table,
+        read: nanobench::read_table,
+    },
+    Format {
+        name: "criterion's directory or sample.json",
+        recognise: criterion::recognise,
+        read: criterion::read,
+    },
+    Format { name: "Catch2's XML", recognise: catch2::recognise, read: catch2::read },
     Format { name: "Google Benchmark's JSON", recognise: google::recognise, read: google::read },
     Format {
         name: "Google Benchmark's CSV",
@@ -211,6 +237,13 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
     let labels = names::labels(&paths);
     let mut parts = Vec::with_capacity(paths.len());
     for (path, label) in paths.into_iter().zip(labels) {
+        if path.as_os_str() != "-" && criterion::is_directory(path) {
+            let file = path.display().to_string();
+            let context = Context { options, label: &label, file: &file };
+            let part = criterion::read_directory(path, &context)?;
+            parts.push(merge::Labelled { file, label, part });
+            continue;
+        }
         let input = if path.as_os_str() == "-" {
             Input::of(std::io::stdin(), "stdin")?
         } else {

@@ -3,11 +3,24 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+#[path = "json_formats/criterion.rs"]
+mod criterion;
 #[path = "json_formats/google.rs"]
 mod google;
+#[path = "json_formats/jmh.rs"]
+mod jmh;
+#[path = "json_formats/nanobench.rs"]
+mod nanobench;
+#[path = "json_formats/pyperf.rs"]
+mod pyperf;
+#[path = "json_formats/pytest.rs"]
+mod pytest;
+#[path = "json_formats/tables.rs"]
+mod tables;
 
 use assay_data::import::{ImportOptions, load, load_bytes};
 use assay_data::{Finding, Samples, Summary};
+use proptest::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -116,4 +129,56 @@ fn same(a: &Samples, b: &Samples) -> bool {
         && a.summaries == b.summaries
         && a.findings == b.findings
         && bits(a) == bits(b)
+}
+
+/// One file of every layout.
+const EVERY_LAYOUT: [&str; 14] = [
+    "google-benchmark/one-old.json",
+    "google-benchmark/aggonly-old.json",
+    "google-benchmark/plain.csv",
+    "pyperf/command-B.json",
+    "pytest-benchmark/pytest-new.json",
+    "pytest-benchmark/autosave-no-data.json",
+    "jmh/result-gcprof.json",
+    "nanobench/nanobench.json",
+    "nanobench/nanobench.csv",
+    "criterion/flat/slow/flat/new/sample.json",
+    "hyperfine/v1-parameters.csv",
+    "hyperfine/v2-schema2-parameters.csv",
+    "catch2/v2.xml",
+    "catch2/v3.xml",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_changed_in_a_real_file_what_is_read_is_finite(
+        name in prop::sample::select(&EVERY_LAYOUT[..]),
+        changes in proptest::collection::vec(
+            (any::<prop::sample::Index>(), prop::sample::select(&b"0123456789-+.eE\"\\{}[],:<>;/ \nNaN\xff"[..])),
+            1..8,
+        ),
+        cut in proptest::option::weighted(0.2, any::<prop::sample::Index>()),
+    ) {
+        let mut whole = bytes(name);
+        for (at, byte) in changes {
+            let at = at.index(whole.len());
+            whole[at] = byte;
+        }
+        if let Some(cut) = cut {
+            whole.truncate(cut.index(whole.len()));
+        }
+        if let Ok(samples) = load_bytes(whole, name, &ImportOptions::default()) {
+            for observation in samples.observations() {
+                prop_assert!(observation.subject < samples.subjects.len());
+                prop_assert!(observation.values.iter().all(|value| !value.is_infinite()));
+            }
+            for summary in &samples.summaries {
+                prop_assert!(summary.subject < samples.subjects.len());
+                prop_assert!(samples.metric_index(&summary.metric).is_some());
+                prop_assert!(summary.location().is_none_or(f64::is_finite));
+            }
+        }
+    }
 }

@@ -67,6 +67,8 @@ pub(super) fn subject(command: &Prepared, files: &mut Fingerprints) -> assay_dat
         label: command.label.clone(),
         parameters: command.parameters.clone(),
         against: command.against,
+        benchmark: None,
+        side: None,
         jobs: (command.jobs > 1).then_some(command.jobs),
         control: control(command),
         files: files.files_of(&command.command),

@@ -4,6 +4,8 @@
 //! `system` are kept by 1.x as means only and are not read from it. With a shell, the times of 1.x have the mean time of a shell
 //! subtracted, which the file does not tell. Layouts as written by hyperfine 1.15, 1.20 and 2.0.
 
+mod table;
+
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
 use crate::input::Input;
@@ -14,6 +16,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::marker::PhantomData;
+
+pub(super) use table::{read as read_table, recognise as recognise_table};
 
 const EXPECTED: &str =
     "hyperfine's results: `{\"results\": [{\"command\": …, \"times\": […]}, …]}` or schema 2";
@@ -119,18 +123,27 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     recorder.finish("commands without runs")
 }
 
-/// A name for every command: its name or command line, and where several have the same one its parameters behind it.
+/// A name for every command: its name or command line, made distinct.
 fn names(commands: &[Command]) -> Vec<String> {
+    let parameters: Vec<_> = commands.iter().map(Command::parameters).collect();
     let plain = |c: &Command| c.name.clone().unwrap_or_else(|| c.command.clone());
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for command in commands {
-        *counts.entry(plain(command)).or_default() += 1;
+    let plain: Vec<String> = commands.iter().map(plain).collect();
+    distinct_names(plain.iter().map(String::as_str).zip(parameters.iter().map(Vec::as_slice)))
+}
+
+/// The names, and where several commands have the same one their parameters behind it; then a number.
+fn distinct_names<'c>(
+    commands: impl Iterator<Item = (&'c str, &'c [(String, String)])> + Clone,
+) -> Vec<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (plain, _) in commands.clone() {
+        *counts.entry(plain).or_default() += 1;
     }
     let mut taken: HashMap<String, usize> = HashMap::new();
-    let name = |command: &Command| {
-        let mut name = plain(command);
-        if counts[&name] > 1 {
-            for (parameter, value) in command.parameters() {
+    let name = |(plain, parameters): (&str, &[(String, String)])| {
+        let mut name = plain.to_owned();
+        if counts[plain] > 1 {
+            for (parameter, value) in parameters {
                 name += &format!(" {parameter}={value}");
             }
         }
@@ -138,7 +151,7 @@ fn names(commands: &[Command]) -> Vec<String> {
         *times += 1;
         if *times > 1 { format!("{name} #{times}") } else { name }
     };
-    commands.iter().map(name).collect()
+    commands.map(name).collect()
 }
 
 fn outcome(code: Option<Option<i32>>) -> Outcome {

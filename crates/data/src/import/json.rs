@@ -10,6 +10,7 @@ use crate::input::Input;
 use crate::lines::io_error;
 use crate::read_error::{Place, ReadError};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde_json::Value;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::marker::PhantomData;
@@ -159,6 +160,11 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
+/// A value as a text: a text itself, anything else as JSON writes it.
+pub(super) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// Whether a text is what [`Lenient`] made of a word for what is not finite.
 pub(super) fn is_disguised(text: &str) -> bool {
     let inner = |word: &[u8]| word[1..word.len() - 1] == *text.as_bytes();
@@ -278,6 +284,12 @@ impl<R: BufRead> Read for Lenient<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.given == self.ready && !self.refill()? {
             return Ok(0);
+        }
+        // The parser asks for one byte at a time.
+        if let [byte] = into {
+            *byte = self.buffer[self.given];
+            self.given += 1;
+            return Ok(1);
         }
         let count = into.len().min(self.ready - self.given);
         into[..count].copy_from_slice(&self.buffer[self.given..self.given + count]);

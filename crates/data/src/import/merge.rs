@@ -212,10 +212,13 @@ fn add(
     let metrics: Vec<_> =
         part.metrics.iter().filter_map(|m| merged.metric_index(&m.name)).collect();
     let findings = std::mem::take(&mut part.findings);
-    merged.findings.extend(findings.into_iter().map(|mut finding| {
+    for mut finding in findings {
         finding.subject = finding.subject.map(|name| renamed.get(&name).cloned().unwrap_or(name));
-        finding
-    }));
+        // What is true of all recordings in the same words is said once.
+        if !merged.findings.contains(&finding) {
+            merged.findings.push(finding);
+        }
+    }
     let when = part.started.take().map(|time| ("started".to_owned(), time.into()));
     let facts = std::mem::take(&mut part.environment.facts);
     let summaries = std::mem::take(&mut part.summaries).into_iter();

@@ -178,8 +178,18 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Notes what survives of a series of which the tool kept no samples.
-    pub(super) fn summary(&mut self, summary: Summary) {
+    /// Notes what survives of a series of which the tool kept no samples. Numbers that are not finite are missing.
+    pub(super) fn summary(&mut self, mut summary: Summary) {
+        for number in [
+            &mut summary.mean,
+            &mut summary.sd,
+            &mut summary.standard_error,
+            &mut summary.median,
+            &mut summary.min,
+            &mut summary.max,
+        ] {
+            *number = number.filter(|value| value.is_finite());
+        }
         self.samples.summaries.push(summary);
     }
 

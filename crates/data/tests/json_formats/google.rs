@@ -2,7 +2,6 @@
 
 use super::*;
 use assay_data::{Better, Design, Severity, Unit};
-use proptest::prelude::*;
 
 const PAIRS: [&str; 9] = [
     "plain",
@@ -81,7 +80,7 @@ fn totals_are_divided_by_iterations_and_all_else_stands() {
     }
     let samples = read("google-benchmark/plain-old.json");
     assert_eq!(values(&samples, "CopyElementN/params:64", "AllocsPerIter"), [130.0]);
-    assert_eq!(values(&samples, "CopyElementN/params:2", "Copies"), [9.3830934923527818e6]);
+    assert_eq!(values(&samples, "CopyElementN/params:2", "Copies"), [9.383_093_492_352_782e6]);
     assert!(samples.metric_index("AllocsPerIter/iteration").is_none());
 }
 
@@ -146,7 +145,7 @@ fn errors_complexity_labels_and_the_library_are_told() {
     assert_eq!(samples.started.as_deref(), Some("2026-11-21T01:38:50+00:00"));
     let fit = &e.facts["google_benchmark.complexity"]["CopyElementN"];
     assert_eq!(fit["big_o"], "N");
-    assert_eq!(fit["real_coefficient"], 2.8740341211058649e2);
+    assert_eq!(fit["real_coefficient"], 2.874_034_121_105_865e2);
     assert!(fit["rms"].is_number());
     assert_eq!(e.facts["google_benchmark.labels"]["CopyElementN/params:2"], "grow");
     let context = read("google-benchmark/context.json").environment;
@@ -159,7 +158,7 @@ fn aggregates_alone_are_summaries_and_never_observations() {
     assert_eq!((samples.len(), samples.design()), (0, Design::Summary));
     let wall = summary(&samples, "CopyElement", "wall");
     assert_eq!(wall.count, Some(5));
-    assert_eq!(wall.mean, Some(416.95729016022278 / 1e9));
+    assert_eq!(wall.mean, Some(416.957_290_160_222_8 / 1e9));
     assert_eq!(wall.median, Some(403.36480722580393 / 1e9));
     assert_eq!(wall.sd, Some(31.352766186113975 / 1e9));
     assert_eq!(samples.summaries.len(), 3 * 2, "wall and cpu of three benchmarks");
@@ -239,20 +238,4 @@ fn damaged_files_are_refused_with_their_place_and_never_panic() {
     assert!(message.contains("holds no numbers"), "{message}");
     let message = refused("{\"context\":{\"num_cpus\":2}}");
     assert!(message.contains("missing field `benchmarks`"), "{message}");
-}
-
-proptest! {
-    #[test]
-    fn no_change_to_a_real_file_makes_the_importer_panic(
-        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
-        csv in any::<bool>(),
-    ) {
-        let name = if csv { "plain.csv" } else { "one-old.json" };
-        let mut whole = bytes(&format!("google-benchmark/{name}"));
-        for (at, byte) in changes {
-            let at = at.index(whole.len());
-            whole[at] = byte;
-        }
-        let _ = load_bytes(whole, name, &ImportOptions::default());
-    }
 }

@@ -1,0 +1,184 @@
+//! Catch2's XML (`--reporter xml`), versions 2 and 3: mean and standard deviation of every benchmark, no samples.
+//!
+//! A benchmark is named by its test case, its sections, and its own name. Catch2's JSON holds no benchmarks: such a file is
+//! answered with what to do. Only the tags that are needed are read, as the reporter writes them, one a line.
+
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part};
+use crate::finding::{Finding, Severity};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::samples::{Metric, Summary};
+
+/// Tags with texts of the user's in them, which may hold line feeds.
+const LONG_TAGS: [&str; 4] = ["<BenchmarkResults ", "<TestCase ", "<Section ", "<failed "];
+/// Longest tag, in bytes, and deepest nesting of sections.
+const MAX_TAG: usize = 1024 * 1024;
+const MAX_DEPTH: usize = 1000;
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    let is_xml = head.first.starts_with('<') && (has("<Catch name=") || has("<Catch2TestRun "));
+    is_xml || (head.is_json() && has("\"catch2-version\""))
+}
+
+/// What is read so far.
+struct Reader<'c> {
+    recorder: Recorder<'c>,
+    /// Names of the test case and the sections that are open.
+    open: Vec<String>,
+    /// The benchmark that is open, and what is known of it.
+    benchmark: Option<(String, Summary)>,
+    ended: bool,
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let recorder = Recorder::new(context, "Catch2");
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut reader = Reader { recorder, open: Vec::new(), benchmark: None, ended: false };
+    let mut tag = String::new();
+    let mut last = 1;
+    while let Some(line) = lines.next()? {
+        last = line.number;
+        let text = line.text.trim();
+        if last == 1 && text.starts_with('{') {
+            let problem = "Catch2's JSON holds no benchmarks; have it write XML: `--reporter xml`";
+            return Err(reader.recorder.whole_file(problem));
+        }
+        if tag.is_empty() {
+            tag.push_str(text);
+        } else {
+            tag.push('\n');
+            tag.push_str(text);
+        }
+        let is_long = LONG_TAGS.iter().any(|long| tag.starts_with(long));
+        let is_open = is_long && !tag.matches('"').count().is_multiple_of(2);
+        if is_open && tag.len() <= MAX_TAG {
+            continue;
+        }
+        reader.take(&tag).map_err(|problem| reader.recorder.at(last, problem))?;
+        tag.clear();
+    }
+    if !reader.ended {
+        let problem = "the file breaks off here; expected `</Catch2TestRun>` or `</Catch>`";
+        return Err(reader.recorder.at(last, problem));
+    }
+    reader.recorder.finish("test cases without a benchmark")
+}
+
+impl Reader<'_> {
+    fn take(&mut self, tag: &str) -> Result<(), String> {
+        let name = tag.split([' ', '>', '/']).next().unwrap_or_default();
+        match name {
+            "<TestCase" | "<Section" => {
+                if self.open.len() >= MAX_DEPTH {
+                    return Err(format!("sections nested more than {MAX_DEPTH} deep"));
+                }
+                self.open.push(attribute(tag, "name").unwrap_or_default());
+            }
+            "<BenchmarkResults" => {
+                let own = attribute(tag, "name").ok_or("a benchmark without a name")?;
+                let count = attribute(tag, "samples").and_then(|samples| samples.parse().ok());
+                self.benchmark = Some((own, Summary { count, ..Summary::default() }));
+            }
+            "<mean" => self.put(tag, |summary, value| summary.mean = Some(value))?,
+            "<standardDeviation" => self.put(tag, |summary, value| summary.sd = Some(value))?,
+            "<failed" => {
+                if let Some((own, _)) = self.benchmark.take() {
+                    let name = self.full(&own);
+                    let why = attribute(tag, "message").unwrap_or_default();
+                    let message = format!("`{name}` ended with an error: {why}");
+                    self.recorder.finding(
+                        Finding::new("BENCHMARK_ERROR", Severity::Warning, message)
+                            .about(&name)
+                            .next("it has no time; mend the benchmark and measure again"),
+                    );
+                }
+            }
+            "<Catch2TestRun" => {
+                if let Some(version) = attribute(tag, "catch2-version") {
+                    self.recorder.tool(&format!("Catch2 {version}"));
+                }
+                if let Some(seed) = attribute(tag, "rng-seed") {
+                    self.recorder.fact("catch2.rng_seed", seed);
+                }
+            }
+            "<" if tag.starts_with("</BenchmarkResults>") => self.end()?,
+            "<" if tag.starts_with("</TestCase>") || tag.starts_with("</Section>") => {
+                self.open.pop();
+            }
+            "<" if tag.starts_with("</Catch2TestRun>") || tag.starts_with("</Catch>") => {
+                self.ended = true;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, tag: &str, put: fn(&mut Summary, f64)) -> Result<(), String> {
+        let Some((_, summary)) = &mut self.benchmark else { return Ok(()) };
+        let value = attribute(tag, "value").and_then(|value| value.parse::<f64>().ok());
+        let nanoseconds = value.filter(|value| value.is_finite());
+        let nanoseconds = nanoseconds.ok_or("expected a number in `value=\"…\"`")?;
+        put(summary, nanoseconds / 1e9);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let Some((own, summary)) = self.benchmark.take() else { return Ok(()) };
+        if summary.mean.is_none() {
+            return Err(format!("`{own}` has neither `<mean …>` nor `<failed …>`"));
+        }
+        // A test case runs once for each of its sections, with the benchmarks before them.
+        let plain = self.full(&own);
+        let mut numbered = (2..).map(|number| format!("{plain} #{number}"));
+        let mut name = plain.clone();
+        while self.recorder.find(&name).is_some() {
+            name = numbered.next().ok_or("too many benchmarks of one name")?;
+        }
+        let subject = self.recorder.benchmark(&name, Some(&own), &[]);
+        let metric = Metric::wall();
+        self.recorder.metric(&metric)?;
+        self.recorder.summary(Summary { subject, metric: metric.name, ..summary });
+        Ok(())
+    }
+
+    fn full(&self, own: &str) -> String {
+        let parts = self.open.iter().map(String::as_str).chain([own]);
+        parts.collect::<Vec<_>>().join(": ")
+    }
+}
+
+/// The value of an attribute of a tag, its entities resolved.
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    // A value may hold what looks like another attribute: names are looked for outside of quotes.
+    let mut rest = tag;
+    while let Some((before, behind)) = rest.split_once('"') {
+        let (value, behind) = behind.split_once('"')?;
+        let own = before.trim_end().strip_suffix('=').unwrap_or_default();
+        if own.rsplit([' ', '\n', '\t']).next() == Some(name) {
+            return Some(unescaped(value));
+        }
+        rest = behind;
+    }
+    None
+}
+
+fn unescaped(text: &str) -> String {
+    let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    named.iter().fold(text.to_owned(), |text, (entity, c)| text.replace(entity, c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_found_outside_of_other_values_and_resolved() {
+        let tag = "<B name=\"a samples=&quot;1&quot; &amp;lt;\" samples=\"20\"/>";
+        assert_eq!(attribute(tag, "name").as_deref(), Some("a samples=\"1\" &lt;"));
+        assert_eq!(attribute(tag, "samples").as_deref(), Some("20"));
+        assert_eq!(attribute(tag, "ci"), None);
+        assert_eq!(attribute("<B name=\"a", "name"), None);
+    }
+}

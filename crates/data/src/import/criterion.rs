@@ -1,0 +1,189 @@
+//! What criterion keeps on the disk: a directory such as `target/criterion`, any part of it, or one `sample.json`.
+//!
+//! A sample is the time of so many iterations together. In linear sampling their number grows from sample to sample, in flat
+//! sampling it is the same: either way a sample's time divided by its iterations is a value, and the iterations stand beside it.
+//! Of each benchmark the directory `new` is read, the last run; a baseline is read by its name, as in `target/criterion/before`,
+//! although there is no such directory: every benchmark keeps its own. A directory that holds a `sample.json` itself is read
+//! alone. Times are taken for nanoseconds, which they are unless a benchmark brings its own way of measuring, which the file does not
+//! tell. Layouts of 0.3 to 0.8.
+
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part, json};
+use crate::input::Input;
+use crate::read_error::ReadError;
+use crate::samples::{Better, ITERATIONS, Metric, Outcome};
+use crate::unit::Unit;
+use json::Number;
+use serde::Deserialize;
+use std::fs;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+const EXPECTED: &str =
+    "criterion's samples: `{\"sampling_mode\": …, \"iters\": […], \"times\": […]}`";
+const EXPECTED_NAMES: &str = "criterion's names of a benchmark: `{\"full_id\": …, …}`";
+
+/// The file that holds the values of one run of one benchmark.
+const SAMPLE: &str = "sample.json";
+/// What the last run is called.
+const LAST_RUN: &str = "new";
+/// Deepest directory that is looked into, and most of them; a wrong path must not walk the whole disk.
+const MAX_DEPTH: usize = 12;
+const MAX_DIRECTORIES: usize = 20_000;
+/// Most directories that are looked into to see whether a missing file is the name of a baseline, which most benchmarks have.
+const MAX_LOOKED_INTO: usize = 500;
+
+#[derive(Deserialize)]
+struct Sample {
+    sampling_mode: Option<String>,
+    iters: Vec<Number>,
+    times: Vec<Number>,
+}
+
+#[derive(Deserialize)]
+struct Names {
+    group_id: String,
+    function_id: Option<String>,
+    value_str: Option<String>,
+    full_id: Option<String>,
+}
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    // A long list of iterations may hide what follows.
+    head.is_json() && has("\"iters\"") && (has("\"times\"") || has("\"sampling_mode\""))
+}
+
+/// Reads one `sample.json`, which does not tell what it is of.
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut recorder = Recorder::new(context, "criterion");
+    let mode = add(&mut recorder, input, context.label, None)?;
+    record_mode(&mut recorder, mode);
+    recorder.finish("no samples")
+}
+
+/// Whether a path is, or names a baseline in, a directory: then [`read_directory`] reads it.
+pub(super) fn is_directory(path: &Path) -> bool {
+    path.is_dir() || baseline_in(path).is_some()
+}
+
+/// A path that does not exist, in a directory that does: the directory, and the name of a baseline in it.
+fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
+    let parent = path.parent().filter(|parent| parent.is_dir())?;
+    let name = path.file_name()?.to_str()?;
+    let is_baseline = || runs(parent, name, MAX_LOOKED_INTO).is_ok_and(|found| !found.is_empty());
+    (!path.exists() && is_baseline()).then_some((parent, name))
+}
+
+/// Reads every benchmark under a directory.
+///
+/// # Errors
+/// When there is none, or one of the files is damaged.
+pub(super) fn read_directory(path: &Path, context: &Context<'_>) -> Result<Part, ImportError> {
+    let (root, run) = baseline_in(path).unwrap_or((path, LAST_RUN));
+    let found = if path.join(SAMPLE).is_file() {
+        vec![path.to_path_buf()]
+    } else {
+        runs(root, run, MAX_DIRECTORIES)?
+    };
+    if found.is_empty() {
+        return Err(ReadError::Directory { file: context.file.to_owned() }.into());
+    }
+    let mut recorder = Recorder::new(context, "criterion");
+    let mut modes: Vec<String> = Vec::new();
+    for directory in found {
+        let names = directory.join("benchmark.json");
+        let names: Option<Names> = names
+            .is_file()
+            .then(|| json::read(Input::open(&names)?, EXPECTED_NAMES, PhantomData))
+            .transpose()?;
+        let place = directory.parent().unwrap_or(root);
+        let unnamed = place.strip_prefix(root).unwrap_or(place).display().to_string();
+        let unnamed = if unnamed.is_empty() { context.label.to_owned() } else { unnamed };
+        let input = Input::open(&directory.join(SAMPLE))?;
+        let mode = add(&mut recorder, input, &unnamed, names.as_ref())?;
+        modes.extend(mode.filter(|mode| !modes.contains(mode)));
+    }
+    record_mode(&mut recorder, (!modes.is_empty()).then(|| modes.join(", ")));
+    recorder.finish("no samples")
+}
+
+/// Directories of runs of this name with samples, in the order of their paths; at most `most` directories are looked into.
+fn runs(root: &Path, run: &str, most: usize) -> Result<Vec<PathBuf>, ReadError> {
+    let mut found = Vec::new();
+    let mut waiting = vec![(root.to_path_buf(), 0)];
+    let mut seen = 0;
+    while let Some((directory, depth)) = waiting.pop() {
+        seen += 1;
+        let failed = |source| ReadError::Io { file: directory.display().to_string(), source };
+        for entry in fs::read_dir(&directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            // Links are not followed: they may lead in circles.
+            if !entry.file_type().map_err(failed)?.is_dir() {
+                continue;
+            }
+            let path = entry.path();
+            let has_samples = path.join(SAMPLE).is_file();
+            if has_samples && entry.file_name().to_str() == Some(run) {
+                found.push(path);
+            } else if !has_samples && depth < MAX_DEPTH && seen + waiting.len() < most {
+                waiting.push((path, depth + 1));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Adds one run of one benchmark, and returns its mode of sampling.
+fn add(
+    recorder: &mut Recorder<'_>,
+    input: Input,
+    unnamed: &str,
+    names: Option<&Names>,
+) -> Result<Option<String>, ImportError> {
+    let file = input.file.clone();
+    let sample: Sample = json::read(input, EXPECTED, PhantomData)?;
+    let problem = |problem: String| ImportError::Content { file: file.clone(), problem };
+    if sample.iters.len() != sample.times.len() {
+        return Err(problem(format!(
+            "{} numbers in `iters` and {} in `times`; expected as many",
+            sample.iters.len(),
+            sample.times.len()
+        )));
+    }
+    let name = names.map_or_else(|| unnamed.to_owned(), Names::full);
+    let label = names.map(Names::label);
+    let value = names.and_then(|names| names.value_str.clone());
+    let parameters: Vec<_> = value.into_iter().map(|value| ("1".to_owned(), value)).collect();
+    let subject = recorder.benchmark(&name, label.as_deref(), &parameters);
+    let wall = recorder.metric(&Metric::wall()).map_err(problem)?;
+    let iterations = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
+    let iterations = recorder.metric(&iterations).map_err(problem)?;
+    for (iters, time) in sample.iters.iter().zip(&sample.times) {
+        let values = [(wall, time.0 / iters.0 / 1e9), (iterations, iters.0)];
+        recorder.observe(subject, &[], Outcome::Ok, &values).map_err(problem)?;
+    }
+    Ok(sample.sampling_mode)
+}
+
+impl Names {
+    fn full(&self) -> String {
+        self.full_id.clone().unwrap_or_else(|| {
+            let parts = [Some(&self.group_id), self.function_id.as_ref(), self.value_str.as_ref()];
+            parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("/")
+        })
+    }
+
+    /// The name without the value of the parameter.
+    fn label(&self) -> String {
+        let function = self.function_id.as_ref();
+        function.map_or_else(|| self.group_id.clone(), |f| format!("{}/{f}", self.group_id))
+    }
+}
+
+fn record_mode(recorder: &mut Recorder<'_>, mode: Option<String>) {
+    if let Some(mode) = mode {
+        recorder.fact("criterion.sampling_mode", mode);
+    }
+}

@@ -1,0 +1,221 @@
+//! nanobench's JSON (`templates::json()`), an observation per epoch; and its CSV (`templates::csv()`), which has medians only.
+//!
+//! The tool divides by the iterations, and when it prints also by the size of the batch: so `wall` is the time per unit, as in
+//! `ns/op`. Counters of the processor are 0 throughout where the system gave none, and are then left out. A result without
+//! epochs is one that the tool refused: its work was optimised away, or too short for the clock. Layouts of 4.x.
+
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part, json};
+use crate::finding::{Finding, Severity};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::samples::{Better, ITERATIONS, Metric, Outcome, Summary};
+use crate::unit::Unit;
+use json::Number;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
+use std::marker::PhantomData;
+
+const EXPECTED: &str = "nanobench's results: `{\"results\": [{\"name\": …, \"measurements\": [{\"elapsed\": …}, …]}, …]}`";
+
+/// How its table of medians begins.
+const HEADER: &str = "\"title\";\"name\";\"unit\";\"batch\";\"elapsed\";";
+
+/// Settings that are recorded of the first result.
+const SETTINGS: [&str; 9] = [
+    "epochs",
+    "clockResolution",
+    "clockResolutionMultiple",
+    "maxEpochTime",
+    "minEpochTime",
+    "minEpochIterations",
+    "epochIterations",
+    "warmup",
+    "unit",
+];
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json()
+        && has("\"results\"")
+        && (has("\"median(elapsed)\"") || has("\"clockResolution\"") || has("\"elapsed\""))
+}
+
+pub(super) fn recognise_table(head: &Head<'_>) -> bool {
+    head.first.starts_with(HEADER)
+}
+
+#[derive(Deserialize)]
+struct File {
+    results: Vec<Benchmark>,
+}
+
+#[derive(Deserialize)]
+struct Benchmark {
+    #[serde(default)]
+    title: String,
+    name: String,
+    #[serde(default = "one")]
+    batch: f64,
+    #[serde(rename = "complexityN", default)]
+    complexity_n: Option<Number>,
+    #[serde(default)]
+    measurements: Vec<HashMap<String, Number>>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+impl Benchmark {
+    /// The argument that its growth was examined over; the tool writes -1 for none.
+    fn n(&self) -> Option<String> {
+        let n = self.complexity_n.and_then(Number::finite).filter(|&n| n >= 0.0)?;
+        Some(n.to_string())
+    }
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let file: File = json::read(input, EXPECTED, PhantomData)?;
+    let mut recorder = Recorder::new(context, "nanobench");
+    for (name, value) in file.results.first().iter().flat_map(|first| &first.others) {
+        if SETTINGS.contains(&name.as_str()) {
+            recorder.fact(&format!("nanobench.{name}"), value.clone());
+        }
+    }
+    let all = || file.results.iter().flat_map(|result| &result.measurements).flatten();
+    let counted: HashSet<&str> =
+        all().filter(|(_, value)| value.0 != 0.0).map(|(name, _)| name.as_str()).collect();
+    let mut names = Names::of(file.results.iter().map(|r| (r.title.as_str(), r.name.as_str())));
+    for result in &file.results {
+        let n = result.n();
+        let mut name = names.of_one(&result.title, &result.name);
+        if let Some(n) = &n {
+            name += &format!(" n={n}");
+        }
+        let name = names.free(name);
+        if result.measurements.is_empty() {
+            let message = format!("nanobench has no time of `{name}`");
+            recorder.finding(
+                Finding::new("BENCHMARK_ERROR", Severity::Warning, message)
+                    .about(&name)
+                    .next("its work may have been optimised away: use doNotOptimizeAway, and measure again"),
+            );
+            continue;
+        }
+        let parameters: Vec<_> = n.into_iter().map(|n| ("n".to_owned(), n)).collect();
+        let subject = recorder.benchmark(&name, Some(&result.name), &parameters);
+        take(&mut recorder, subject, result, &counted)
+            .map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
+    }
+    recorder.finish("results without epochs")
+}
+
+fn take(
+    recorder: &mut Recorder<'_>,
+    subject: usize,
+    result: &Benchmark,
+    counted: &HashSet<&str>,
+) -> Result<(), String> {
+    if !(result.batch > 0.0 && result.batch.is_finite()) {
+        return Err(format!("a batch of {}; expected a number above 0", result.batch));
+    }
+    let wall = recorder.metric(&Metric::wall())?;
+    let iterations = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
+    let iterations = recorder.metric(&iterations)?;
+    for epoch in &result.measurements {
+        let of = |name: &str| epoch.get(name).map_or(f64::NAN, |value| value.0);
+        let mut values = vec![(wall, of("elapsed") / result.batch), (iterations, of("iterations"))];
+        let mut others: Vec<_> = epoch
+            .iter()
+            .filter(|(name, _)| !["elapsed", "iterations"].contains(&name.as_str()))
+            .filter(|(name, _)| counted.contains(name.as_str()))
+            .collect();
+        others.sort_by_key(|(name, _)| name.as_str());
+        for (name, value) in others {
+            let metric = recorder.metric(&Metric::lower(name, Unit::One))?;
+            values.push((metric, value.0 / result.batch));
+        }
+        recorder.observe(subject, &[], Outcome::Ok, &values)?;
+    }
+    Ok(())
+}
+
+/// Names of results, with their title in front where two titles have one of the same name.
+struct Names {
+    ambiguous: HashSet<String>,
+    taken: HashMap<String, usize>,
+}
+
+impl Names {
+    fn of<'n>(results: impl Iterator<Item = (&'n str, &'n str)>) -> Self {
+        let mut title_of: HashMap<&str, &str> = HashMap::new();
+        let mut ambiguous = HashSet::new();
+        for (title, name) in results {
+            if *title_of.entry(name).or_insert(title) != title {
+                ambiguous.insert(name.to_owned());
+            }
+        }
+        Self { ambiguous, taken: HashMap::new() }
+    }
+
+    fn of_one(&self, title: &str, name: &str) -> String {
+        if self.ambiguous.contains(name) { format!("{title}: {name}") } else { name.to_owned() }
+    }
+
+    /// The name, with a number behind it if it is taken.
+    fn free(&mut self, name: String) -> String {
+        let times = self.taken.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 { format!("{name} #{times}") } else { name }
+    }
+}
+
+pub(super) fn read_table(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut recorder = Recorder::new(context, "nanobench");
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut rows: Vec<(u64, csv::StringRecord)> = Vec::new();
+    let mut header = true;
+    while let Some(line) = lines.next()? {
+        let text = line.text.trim();
+        if text.is_empty() || std::mem::take(&mut header) {
+            continue;
+        }
+        let mut record = csv::StringRecord::new();
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(b';')
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(text.as_bytes());
+        if !matches!(reader.read_record(&mut record), Ok(true)) || record.len() < 5 {
+            let problem = "expected a row `\"title\";\"name\";\"unit\";batch;elapsed;…`";
+            return Err(recorder.at(line.number, problem));
+        }
+        rows.push((line.number, record));
+    }
+    let mut names = Names::of(rows.iter().map(|(_, row)| (&row[0], &row[1])));
+    for (line, row) in &rows {
+        let number = |column: usize| row[column].parse::<f64>().ok();
+        let (Some(batch), Some(elapsed)) = (number(3).filter(|&b| b > 0.0), number(4)) else {
+            let problem = "expected numbers in the columns `batch`, above 0, and `elapsed`";
+            return Err(recorder.at(*line, problem));
+        };
+        let name = names.of_one(&row[0], &row[1]);
+        let name = names.free(name);
+        // The tool writes 0 for what it could not measure.
+        if elapsed > 0.0 && elapsed.is_finite() {
+            let subject = recorder.benchmark(&name, Some(&row[1]), &[]);
+            recorder.metric(&Metric::wall()).map_err(|problem| recorder.at(*line, problem))?;
+            recorder.summary(Summary {
+                subject,
+                metric: "wall".to_owned(),
+                median: Some(elapsed / batch),
+                ..Summary::default()
+            });
+        }
+    }
+    recorder.finish("a header and results without a time")
+}

@@ -1,0 +1,131 @@
+//! pyperf's JSON: values of several worker processes, with the processes kept as a level.
+//!
+//! A value is the time of one loop iteration; pyperf has divided it already. Runs that only calibrate have no values and are left
+//! out, as are warm-ups. Metadata are inherited: of a run, then of its benchmark, then of the file. The peak memory of a process is
+//! one value per process and stands with its first value. Layout of version 1.0, as pyperf 1 and 2 write it.
+
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part, json};
+use crate::input::Input;
+use crate::samples::{Metric, Outcome};
+use crate::unit::Unit;
+use json::{Number, text_of};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::marker::PhantomData;
+
+const EXPECTED: &str =
+    "pyperf's results: `{\"benchmarks\": [{\"runs\": [{\"values\": […]}, …]}, …]}`";
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json()
+        && has("\"benchmarks\"")
+        && has("\"runs\"")
+        && (has("\"values\"") || has("\"warmups\""))
+}
+
+#[derive(Deserialize)]
+struct File {
+    version: Option<Value>,
+    #[serde(default)]
+    metadata: Map<String, Value>,
+    benchmarks: Vec<Benchmark>,
+}
+
+#[derive(Deserialize)]
+struct Benchmark {
+    #[serde(default)]
+    metadata: Map<String, Value>,
+    runs: Vec<Run>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    #[serde(default)]
+    metadata: Map<String, Value>,
+    #[serde(default)]
+    values: Vec<Number>,
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let file: File = json::read(input, EXPECTED, PhantomData)?;
+    if let Some(version) = &file.version
+        && text_of(version).split('.').next() != Some("1")
+    {
+        return Err(ImportError::NewerFormat {
+            file: context.file.to_owned(),
+            format: "pyperf's JSON",
+            version: text_of(version),
+            known: "version 1",
+        });
+    }
+    let mut recorder = Recorder::new(context, "pyperf");
+    // Of a file with one benchmark, or several alike, the facts stand with the file; else with each benchmark.
+    let first = file.benchmarks.first().map(|benchmark| &benchmark.metadata);
+    facts(file.metadata.iter().chain(first.into_iter().flatten()), &mut recorder);
+    for (place, benchmark) in file.benchmarks.iter().enumerate() {
+        let known = |name: &str| benchmark.metadata.get(name).or_else(|| file.metadata.get(name));
+        let unnamed = || {
+            if file.benchmarks.len() == 1 {
+                context.label.to_owned()
+            } else {
+                format!("benchmark {}", place + 1)
+            }
+        };
+        let name = known("name").map_or_else(unnamed, text_of);
+        let unit = known("unit").map_or_else(|| "second".to_owned(), text_of);
+        take(&mut recorder, &name, &unit, benchmark, known("command"))
+            .map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
+    }
+    recorder.finish("calibration runs, without a value")
+}
+
+fn take(
+    recorder: &mut Recorder<'_>,
+    name: &str,
+    unit: &str,
+    benchmark: &Benchmark,
+    command: Option<&Value>,
+) -> Result<(), String> {
+    let metric = match unit {
+        "second" => Metric::wall(),
+        "byte" => Metric::lower("memory", Unit::Byte),
+        "integer" => Metric::lower("value", Unit::One),
+        other => Metric::lower("value", Unit::from(other.to_owned())),
+    };
+    let metric = recorder.metric(&metric)?;
+    let subject = recorder.benchmark(name, None, &[]);
+    recorder.subject_mut(subject).command = command.map(text_of);
+    let measured = benchmark.runs.iter().filter(|run| !run.values.is_empty());
+    for (process, run) in (0..).zip(measured) {
+        let peak = ["command_max_rss", "mem_max_rss"].iter().find_map(|key| run.metadata.get(*key));
+        let peak = peak.and_then(Value::as_f64);
+        let peak = peak
+            .map(|bytes| recorder.metric(&Metric::lower("max_rss", Unit::Byte)).map(|m| (m, bytes)))
+            .transpose()?;
+        for (iteration, value) in (0..).zip(&run.values) {
+            let first = peak.filter(|_| iteration == 0);
+            let values: Vec<_> = [(metric, value.0)].into_iter().chain(first).collect();
+            recorder.observe(subject, &[process, iteration], Outcome::Ok, &values)?;
+        }
+    }
+    Ok(())
+}
+
+/// Facts about the machine under their plain names, others behind the tool's. Paths may tell who somebody is and are left out.
+fn facts<'m>(metadata: impl Iterator<Item = (&'m String, &'m Value)>, recorder: &mut Recorder<'_>) {
+    for (name, value) in metadata {
+        match name.as_str() {
+            "hostname" => recorder.fact("hostname", value.clone()),
+            "cpu_model_name" => recorder.fact("cpu_model", value.clone()),
+            "cpu_count" => recorder.fact("cpus_online", value.clone()),
+            "load_avg_1min" => recorder.fact("load_1m", value.clone()),
+            "platform" => recorder.fact("os", value.clone()),
+            "perf_version" => recorder.tool(&format!("pyperf {}", text_of(value))),
+            "date" => recorder.started(&text_of(value)),
+            "name" | "unit" | "command" | "python_executable" => {}
+            other => recorder.fact(&format!("pyperf.{other}"), value.clone()),
+        }
+    }
+}
