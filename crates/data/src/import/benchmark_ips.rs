@@ -58,9 +58,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     } else if !is_held(&head) {
         reader.print(input, context)?;
     } else if text.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
-        let mut all = Vec::new();
-        json::read(input, EXPECTED_HELD, json::each(|held: Held| Ok(all.push(held))))?;
-        all.iter().try_for_each(|held| reader.held(held))?;
+        json::read(input, EXPECTED_HELD, json::each(|held: Held| reader.held(&held)))?;
     } else {
         // One object a line, as earlier versions write.
         let mut lines = Lines::new(input.into_reader(), context.file);
@@ -68,7 +66,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             if !line.text.trim().is_empty() {
                 let place = (context.file, line.number);
                 let held = json::read_text(line.text, place, EXPECTED_HELD, PhantomData)?;
-                reader.held(&held)?;
+                reader.held(&held).map_err(|problem| reader.recorder.at(line.number, problem))?;
             }
         }
     }
@@ -94,7 +92,7 @@ fn missing() -> Number {
 impl From<Entry> for Run {
     fn from(entry: Entry) -> Self {
         // Every sample took one round of `cycles` iterations.
-        let is_whole = entry.cycles > 0 && entry.iterations % entry.cycles == 0;
+        let is_whole = entry.cycles > 0 && entry.iterations.is_multiple_of(entry.cycles);
         let count = is_whole.then(|| entry.iterations / entry.cycles).filter(|&count| count > 0);
         let (mean, sd) = (entry.ips.finite(), entry.stddev.finite());
         Self { name: entry.name, mean, sd: sd.filter(|_| count != Some(1)), count }
@@ -122,20 +120,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn rate(&mut self) -> Result<usize, ImportError> {
+    fn rate(&mut self) -> Result<usize, String> {
         let rate =
             Metric { name: "rate".to_owned(), unit: Unit::PerSecond, better: Better::Higher };
-        self.recorder.metric(&rate).map_err(|problem| self.recorder.whole_file(problem))
+        self.recorder.metric(&rate)
     }
 
-    fn held(&mut self, held: &Held) -> Result<(), ImportError> {
+    fn held(&mut self, held: &Held) -> Result<(), String> {
         let rate = self.rate()?;
         let benchmark = self.recorder.benchmark(&held.item, None, &[]);
-        for sample in &held.samples {
-            let taken = self.recorder.observe(benchmark, &[], Outcome::Ok, &[(rate, sample.0)]);
-            taken.map_err(|problem| self.recorder.whole_file(problem))?;
-        }
-        Ok(())
+        held.samples.iter().try_for_each(|sample| {
+            self.recorder.observe(benchmark, &[], Outcome::Ok, &[(rate, sample.0)])
+        })
     }
 
     /// Reads the print. A label that is longer than its column stands on a line of its own in earlier versions.
@@ -196,7 +192,7 @@ impl Reader<'_> {
             *times.entry(run.name.clone()).or_default() += 1;
         }
         for run in std::mem::take(&mut self.runs) {
-            let rate = self.rate()?;
+            let rate = self.rate().map_err(|problem| self.recorder.whole_file(problem))?;
             let benchmark = self.recorder.benchmark(&run.name, None, &[]);
             if times[&run.name] > 1 {
                 let value = run.mean.unwrap_or(f64::NAN);

@@ -133,11 +133,11 @@ impl Reader<'_> {
         ended: bool,
     ) -> Result<(), ImportError> {
         if let Some((name, fields)) = result(text) {
-            return self.take(package, &name.to_owned(), &fields, number, ended);
+            return self.take(package, name, &fields, number, ended);
         }
         let pending = self.streams.get(package).and_then(|stream| stream.pending.clone());
         if let Some((name, fields)) = torn_result(text, pending.as_deref()) {
-            return self.take(package, &name.to_owned(), &fields, number, ended);
+            return self.take(package, name, &fields, number, ended);
         }
         if !ended && text.starts_with("Benchmark") {
             let problem = "the file breaks off here; expected the numbers of this benchmark";
@@ -165,8 +165,9 @@ impl Reader<'_> {
             let at = running.map(|name| format!(" in `{name}`")).unwrap_or_default();
             self.failed.add(format!("a panic{at} ({})", quoted_start(what)));
         } else if let Some(rest) = text.strip_prefix("FAIL\t") {
-            let rest = rest.replace('\t', ", ");
-            self.failed.add(format!("package {}", quoted_start(&rest)));
+            // Behind it stands how long it took.
+            let package = rest.split('\t').next().unwrap_or(rest);
+            self.failed.add(format!("package `{}`", quoted_start(package)));
         } else if let Some(rest) = text.strip_prefix("Unit ") {
             self.unit_line(rest);
         } else if let Some((key, value)) = config_line(text) {

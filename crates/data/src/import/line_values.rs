@@ -131,13 +131,12 @@ impl<'a> LineValues<'a> {
         self.first_skipped.as_ref()
     }
 
-    /// The samples, with a finding about lines that were passed over; `what` says why: `do not match …`.
+    /// The samples, with a finding about lines that were passed over; `what` says which: `without …`.
     pub(super) fn finish(mut self, what: &str) -> Result<Part, ImportError> {
         if let Some((line, text)) = self.first_skipped.take() {
-            let lines = if self.skipped == 1 { "line" } else { "lines" };
             let all = self.skipped + self.taken;
             let message = format!(
-                "{} {lines} of {all} {what} and were passed over, first line {line}: `{text}`",
+                "lines {what} were passed over: {} of {all}, the first is line {line}: `{text}`",
                 self.skipped
             );
             let finding = Finding::new("LINES_SKIPPED", Severity::Note, message);

@@ -58,7 +58,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     match values {
         Some((columns, values)) => {
             let by = columns.by.map(|by| format!(" or `{by}`")).unwrap_or_default();
-            values.finish(&format!("have no `{}`{by}", columns.value))
+            values.finish(&format!("without `{}`{by}", columns.value))
         }
         None => Err(ImportError::NoNumbers { file: context.file.to_owned(), holds: "blank lines" }),
     }

@@ -53,5 +53,5 @@ pub(super) fn read(
             problem: format!("no line matches `{pattern}`; {seen}"),
         });
     }
-    values.finish("do not match `--pattern`")
+    values.finish("that do not match `--pattern`")
 }

@@ -121,6 +121,10 @@ impl Reader<'_> {
                 (without_separators(value), rest)
             }
         };
+        if text.contains('#') && !value.starts_with(|c: char| c.is_ascii_digit() || c == '<') {
+            // A metric computed from several counters, under its own name.
+            return Ok(());
+        }
         let words: Vec<&str> = rest.split_whitespace().collect();
         let (unit, event) = match words[..] {
             [event] => ("", event),
@@ -137,10 +141,11 @@ impl Reader<'_> {
 
     /// `0.0032 +- 0.0001 seconds time elapsed`, `0.001 seconds user`.
     fn seconds(&mut self, seconds: &str, rest: &str, text: &str) -> Result<(), String> {
+        // Under our names, so that a counter of the same thing that could not be counted is no earlier value of it.
         let event = match rest.split_whitespace().next() {
-            Some("time") => "duration_time",
-            Some("user") => "user_time",
-            Some("sys") => "system_time",
+            Some("time") => "wall",
+            Some("user") => "user",
+            Some("sys") => "system",
             _ => return Ok(()),
         };
         let (mean, error) = match seconds.split_once("+-") {
@@ -148,11 +153,10 @@ impl Reader<'_> {
             None => (seconds.trim(), None),
         };
         let value: f64 = mean.parse().map_err(|_| wrong(text, true))?;
-        if event == "duration_time" {
+        if event == "wall" {
             self.in_report = false;
         }
-        let ours = if event == "duration_time" { "wall" } else { event.trim_end_matches("_time") };
-        if self.runs.has(ours) {
+        if self.runs.has(event) {
             return Ok(());
         }
         let error_percent = error.map(|error| 100.0 * error / value).filter(|p| p.is_finite());

@@ -131,12 +131,17 @@ impl<'a> Row<'a> {
         let (before, rest) = fields.split_at(at);
         let is_interval = before.first().is_some_and(|first| is_value(first));
         let (interval, place) = before.split_at(usize::from(is_interval));
-        let error_percent = rest[3].strip_suffix('%').map(str::parse).transpose().ok()?;
-        let counted = &rest[3 + usize::from(error_percent.is_some())..];
+        // With `--cgroup` its name stands behind the event.
+        let is_group = !rest[3].is_empty() && rest[3].trim_end_matches('%').parse::<f64>().is_err();
+        let counted = &rest[3 + usize::from(is_group)..];
+        let error = counted.first().and_then(|text| text.strip_suffix('%'));
+        let error_percent = error.map(str::parse).transpose().ok()?;
+        let counted = &counted[usize::from(error.is_some())..];
         let number = |at: usize| counted.get(at).and_then(|text| text.parse::<f64>().ok());
+        let group = is_group.then(|| &rest[3]);
         Some(Self {
             interval: interval.first().copied(),
-            place: place.first().copied().unwrap_or_default().to_owned(),
+            place: place.first().or(group).copied().unwrap_or_default().to_owned(),
             value: rest[0],
             unit: rest[1],
             event: rest[2],

@@ -78,7 +78,7 @@ fn packages_processors_failures_and_torn_lines_are_told_apart() {
     assert_eq!(codes(&samples), ["BENCHMARK_ERROR"]);
     let told = &samples.findings[0].message;
     for part in
-        ["`BenchmarkBroken`", "a panic (assignment to entry", "package example.com/probe/alpha"]
+        ["`BenchmarkBroken`", "a panic (assignment to entry", "package `example.com/probe/alpha`"]
     {
         assert!(told.contains(part), "{told}");
     }

@@ -88,17 +88,19 @@ fn the_table_shows_that_the_per_cent_are_of_the_standard_error() {
 #[test]
 fn the_print_names_its_command() {
     let once = load_file("perf-stat/once.txt");
-    assert_eq!(names(&once), ["true"]);
+    assert_eq!((names(&once), once.len()), (vec!["true"], 1));
     assert_eq!(values(&once, "true", "wall"), [997_333.0 / 1e9]);
     assert_eq!(values(&once, "true", "user"), [1_078_000.0 / 1e9]);
     assert_eq!(values(&once, "true", "system"), [0.0], "told below the counters");
     assert_eq!(values(&once, "true", "cpu"), [0.54 / 1e3]);
 
     let default = load_file("perf-stat/default.txt");
+    assert_eq!(default.len(), 1);
     assert_eq!(values(&default, "sleep 0.01", "wall"), [0.012_053_772]);
     assert_eq!(values(&default, "sleep 0.01", "user"), [0.002_080]);
 
     let appended = load_file("perf-stat/appended.txt");
+    assert_eq!(appended.len(), 2);
     assert_eq!(values(&appended, "true", "wall"), [0.001_333_443, 0.000_919_407]);
     assert_eq!(values(&appended, "true", "page-faults"), [50.0, 49.0]);
 
@@ -137,6 +139,19 @@ fn intervals_are_observations_and_processors_are_subjects() {
     let sockets = load_file("perf-stat/persocket.csv");
     assert_eq!(names(&sockets), ["S0"]);
     assert_eq!(values(&sockets, "S0", "page-faults"), [331.0]);
+}
+
+#[test]
+fn groups_of_processes_are_subjects_and_computed_metrics_are_passed_over() {
+    let fields = "1.00,msec,task-clock,web,1000000,100.00,,\n2.00,msec,task-clock,db,2000000,100.00,,\n,,,,,,12.5,% tma_retiring\n";
+    let samples = plain(fields).expect("two groups");
+    assert_eq!(names(&samples), ["web", "db"]);
+    assert_eq!(values(&samples, "db", "cpu"), [0.002]);
+    let print = text("perf-stat/once.txt").replace(
+        "                 0      cpu-migrations",
+        "        TopdownL1 (cpu_core)          #     15.2 %  tma_retiring\n                 0      cpu-migrations",
+    );
+    assert_eq!(plain(print).expect("one report").len(), 1);
 }
 
 #[test]
