@@ -4,6 +4,7 @@ use crate::Ending;
 use assay_analysis::Options;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
 use assay_data::import::{ColumnRef, ImportOptions};
+use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Threshold, Unit};
 use clap::{ArgAction, Args, ValueEnum};
@@ -97,6 +98,10 @@ pub(crate) struct ReadingArgs {
     /// are passed over and counted.
     #[arg(long, value_name = "REGEX")]
     pub pattern: Option<String>,
+
+    /// Which benchmarks and metrics to keep, as in 'Copy -n:8', '.name:(BM_A OR BM_B)', '.metric:wall' (docs/reference/filter.md)
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    pub filter: Option<Filter>,
 }
 
 impl ReadingArgs {
@@ -109,6 +114,7 @@ impl ReadingArgs {
             unit: self.unit.clone(),
             metric: self.metric.clone(),
             pattern: self.pattern.clone(),
+            filter: self.filter.clone(),
         }
     }
 }

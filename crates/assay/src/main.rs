@@ -13,6 +13,7 @@ mod meter;
 mod output;
 mod present;
 mod progress;
+mod raw_form;
 mod seed;
 mod session;
 mod store;
@@ -51,6 +52,8 @@ enum Verb {
     Describe(Box<verbs::describe::Args>),
     /// Say how many runs a question needs, or which difference a number of runs can show
     Plan(Box<verbs::plan::Args>),
+    /// Turn samples of any format into another: assay, CSV, hyperfine, Google Benchmark, Go, bare numbers
+    Convert(verbs::convert::Args),
     /// Measure a recorded run again, here or elsewhere, and say whether its result was confirmed
     Repeat(Box<verbs::repeat::Args>),
     /// Make up numbers whose truth is known, to learn with and to try tools on
@@ -108,6 +111,7 @@ fn main() -> ExitCode {
         }
         Verb::Compare(args) => verbs::compare::run(&args),
         Verb::Describe(args) => verbs::describe::run(&args),
+        Verb::Convert(args) => verbs::convert::run(&args),
         Verb::Repeat(args) => verbs::repeat::run(&args),
         Verb::Simulate(args) => verbs::simulate::run(&args),
         Verb::Plan(args) => verbs::plan::run(&args),

@@ -19,6 +19,21 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Hands standard output to a writer of data, for what is too large to be one piece. As for [`print`], a reader that went away is no error.
+pub(crate) fn stream(
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let written = write(&mut out).and_then(|()| Ok(out.flush()?));
+    let is_gone = |error: &anyhow::Error| {
+        error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    };
+    match written {
+        Err(error) if is_gone(&error) => Ok(()),
+        other => other,
+    }
+}
+
 /// Says something to the person, one line. If nobody listens, that is fine.
 pub(crate) fn say(line: &str) {
     let _nobody_listens = writeln!(io::stderr().lock(), "{line}");

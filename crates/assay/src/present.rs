@@ -5,6 +5,7 @@ pub(crate) mod pages;
 pub(crate) mod suite;
 
 use crate::args::{ColorWhen, FailIf, ShowArgs};
+use crate::raw_form::RawForm;
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_analysis::protocol::Protocol;
@@ -166,29 +167,28 @@ pub(crate) fn screen(color: ColorWhen) -> terminal::Screen {
     }
 }
 
+/// What a file holds that `--export` names: a report, or the samples themselves.
 #[derive(Clone, Copy)]
 enum Form {
     Json,
     Markdown,
     Summary,
-    Samples,
-    Hyperfine,
-    Hyperfine2,
+    Raw(RawForm),
 }
 
 fn form_of(path: &Path) -> anyhow::Result<Form> {
+    if let Some(form) = RawForm::of_ending(path) {
+        return Ok(Form::Raw(form));
+    }
     let name = path.to_string_lossy().to_lowercase();
-    let forms = [
-        (".hyperfine.json", Form::Hyperfine),
-        (".hyperfine2.json", Form::Hyperfine2),
-        (".samples.csv", Form::Samples),
-        (".csv", Form::Summary),
-        (".json", Form::Json),
-        (".md", Form::Markdown),
-    ];
+    let forms = [(".csv", Form::Summary), (".json", Form::Json), (".md", Form::Markdown)];
     let found = forms.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, form)| form);
     found.with_context(|| {
-        format!("--export {}: the ending says how to write it; known are .json, .md, .csv, .samples.csv, .hyperfine.json (as hyperfine 1 writes it) and .hyperfine2.json (as hyperfine 2 does)", path.display())
+        format!(
+            "--export {}: the ending says how to write it; known are .json, .md, .csv for the result, and for all observations {}",
+            path.display(),
+            RawForm::endings()
+        )
     })
 }
 
@@ -204,9 +204,7 @@ fn export(
             Form::Json => writeln!(file, "{:#}", json::render(analysis, meta))?,
             Form::Markdown => file.write_all(markdown::render(analysis).as_bytes())?,
             Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
-            Form::Samples => assay_data::export::csv(samples, &mut file)?,
-            Form::Hyperfine => assay_data::export::hyperfine(samples, &mut file)?,
-            Form::Hyperfine2 => assay_data::export::hyperfine2(samples, &mut file)?,
+            Form::Raw(form) => form.write(samples, &mut file)?,
         }
         Ok(())
     })

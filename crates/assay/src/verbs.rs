@@ -2,6 +2,7 @@
 
 pub(crate) mod calibrate;
 pub(crate) mod compare;
+pub(crate) mod convert;
 pub(crate) mod describe;
 pub(crate) mod doctor;
 pub(crate) mod documents;

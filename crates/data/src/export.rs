@@ -3,15 +3,29 @@
 //! Columns are `subject`, `block`, `pos`, `level` (only where there is one), `t`, `outcome`, then every metric with its unit
 //! behind its name (`wall_s`). Values are exact: the shortest decimals that read back to the same bits. The importer knows
 //! this table again, with blocks and units; it lacks plan, environment and commands, which only a sample file keeps. For
-//! the scripts that people have for hyperfine's JSON there are [`hyperfine()`] and [`hyperfine2`].
+//! the scripts that people have for other tools' files there are [`hyperfine()`], [`hyperfine2`], [`google_benchmark()`] and [`go_bench()`].
 
+mod go_bench;
+mod google_benchmark;
 mod hyperfine;
+mod text;
 
+pub use go_bench::go_bench;
+pub use google_benchmark::google_benchmark;
 pub use hyperfine::{hyperfine, hyperfine2};
+pub use text::text;
 
 use crate::assay_file::push_number;
 use crate::{Design, Observation, Outcome, Samples};
 use std::io::{self, Write};
+
+/// Seconds as nanoseconds, such that they read back, divided by 10⁹, to the same bits wherever a double does.
+pub(crate) fn in_nanoseconds(seconds: f64) -> f64 {
+    const PER_SECOND: f64 = 1e9;
+    let near = seconds * PER_SECOND;
+    let candidates = [near, near.next_up(), near.next_down()];
+    candidates.into_iter().find(|ns| ns / PER_SECOND == seconds).unwrap_or(near)
+}
 
 /// Columns before the metrics, in their order.
 pub(crate) const PLACE_COLUMNS: [&str; 6] = ["subject", "block", "pos", "level", "t", "outcome"];

@@ -45,6 +45,7 @@ use crate::assay_file;
 use crate::input::Input;
 use crate::read_error::{ReadError, quoted_start};
 use crate::samples::Samples;
+use crate::select::Filter;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -63,6 +64,8 @@ pub struct ImportOptions {
     pub metric: Option<String>,
     /// Regular expression that finds the values in lines of any text: its groups `value`, `unit`, `name`, and parameters.
     pub pattern: Option<String>,
+    /// Which benchmarks and metrics to keep; `None`: all.
+    pub filter: Option<Filter>,
 }
 
 impl ImportOptions {
@@ -253,7 +256,11 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
         let part = read_one(input, &Context { options, label: &label, file: &file })?;
         parts.push(merge::Labelled { file, label, part });
     }
-    merge::merge(parts, options)
+    let mut merged = merge::merge(parts, options)?;
+    if let Some(filter) = &options.filter {
+        filter.apply(&mut merged)?;
+    }
+    Ok(merged)
 }
 
 /// Reads one input from memory, for callers that have no file; messages call it `name`.
@@ -267,7 +274,12 @@ pub fn load_bytes(
 ) -> Result<Samples, ImportError> {
     let label = names::labels(&[Path::new(name)]).remove(0);
     let input = Input::of(std::io::Cursor::new(bytes), name)?;
-    read_one(input, &Context { options, label: &label, file: name }).map(|part| part.samples)
+    let part = read_one(input, &Context { options, label: &label, file: name })?;
+    let mut samples = part.samples;
+    if let Some(filter) = &options.filter {
+        filter.apply(&mut samples)?;
+    }
+    Ok(samples)
 }
 
 fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError> {

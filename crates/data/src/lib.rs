@@ -27,6 +27,7 @@ pub mod protocol;
 mod read_error;
 pub mod reading;
 pub mod samples;
+pub mod select;
 pub mod unit;
 
 pub use environment::Environment;

@@ -439,6 +439,38 @@ impl Samples {
         })
     }
 
+    /// Keeps the observations of subjects that have a number in `subjects`, with the metrics that have one in `metrics`; a value that
+    /// `table` (by subject and metric, as they were) does not want is missing from now on. Subjects and metrics themselves are left to
+    /// the caller.
+    pub(crate) fn keep_observations(
+        &mut self,
+        table: &[Vec<bool>],
+        subjects: &[Option<usize>],
+        metrics: &[Option<usize>],
+    ) {
+        let o = &mut self.observations;
+        let number = |subject: u32| subjects.get(subject as usize).copied().flatten();
+        let stays: Vec<bool> = o.subject.iter().map(|&subject| number(subject).is_some()).collect();
+        for (metric, column) in o.values.iter_mut().enumerate() {
+            for (value, &subject) in column.iter_mut().zip(&o.subject) {
+                let is_wanted = |row: &Vec<bool>| row.get(metric).copied().unwrap_or(false);
+                if !table.get(subject as usize).is_some_and(is_wanted) {
+                    *value = f64::NAN;
+                }
+            }
+            retain(column, &stays);
+        }
+        retain(&mut o.block.0, &stays);
+        retain(&mut o.position.0, &stays);
+        retain(&mut o.time.0, &stays);
+        retain(&mut o.outcome.0, &stays);
+        retain(&mut o.level.0, &stays);
+        retain(&mut o.subject, &stays);
+        o.subject.iter_mut().for_each(|s| *s = number(*s).unwrap_or_default() as u32);
+        let mut kept = metrics.iter().map(Option::is_some);
+        o.values.retain(|_| kept.next().unwrap_or(false));
+    }
+
     /// Index of the subject that a subject is compared with; `None` for a reference, and where the file names none that is.
     pub fn reference_of(&self, subject: usize) -> Option<usize> {
         let against = self.subjects.get(subject)?.against.unwrap_or(0);
@@ -534,6 +566,12 @@ impl Samples {
         let in_blocks = !blocks.is_empty() && blocks.iter().all(|&b| b != NOWHERE);
         if in_blocks { Design::Blocks } else { Design::Unpaired }
     }
+}
+
+/// Keeps the items whose flag says so; a column that is not there stays so.
+fn retain<T>(column: &mut Vec<T>, stays: &[bool]) {
+    let mut flags = stays.iter();
+    column.retain(|_| flags.next().copied().unwrap_or(false));
 }
 
 /// One complete block of one metric.

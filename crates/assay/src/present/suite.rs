@@ -67,9 +67,7 @@ fn export(
             Form::Json => writeln!(file, "{:#}", json::render(suite, meta))?,
             Form::Markdown => file.write_all(markdown::render(suite, shown).as_bytes())?,
             Form::Summary => file.write_all(csv::render(suite).as_bytes())?,
-            Form::Samples => assay_data::export::csv(samples, &mut file)?,
-            Form::Hyperfine => assay_data::export::hyperfine(samples, &mut file)?,
-            Form::Hyperfine2 => assay_data::export::hyperfine2(samples, &mut file)?,
+            Form::Raw(form) => form.write(samples, &mut file)?,
         }
         Ok(())
     })

@@ -6,6 +6,7 @@ use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
 use crate::{Ending, present};
 use anyhow::Context;
 use assay_analysis::{Options, analyse, protocol};
+use assay_data::select::{self, Key};
 use assay_data::{Samples, import};
 use std::path::PathBuf;
 
@@ -34,6 +35,14 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     reading: ReadingArgs,
+
+    /// What makes the columns that are compared: .file, .name, or a parameter such as n [default: .file]
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Reading")]
+    col: Vec<Key>,
+
+    /// What makes the rows: .name, .fullname, .file, parameters [default: what --col leaves of the name]
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Reading")]
+    row: Vec<Key>,
 
     #[command(flatten)]
     judge: JudgeArgs,
@@ -80,6 +89,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         present::check_protocol_exports(&args.show)?;
     }
     let mut samples = import::load(&args.files, &args.reading.options())?;
+    if !args.col.is_empty() || !args.row.is_empty() {
+        select::project(&mut samples, &args.row, &args.col)?;
+    }
     if let Some(ending) = suite::run(args, &samples)? {
         return Ok(ending);
     }

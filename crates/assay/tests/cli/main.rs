@@ -9,6 +9,7 @@ mod battery;
 mod calibrating;
 mod commands;
 mod controlling;
+mod converting;
 mod deciding;
 mod describing;
 mod interruptions;

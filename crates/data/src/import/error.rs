@@ -3,10 +3,14 @@
 
 use super::ColumnRef;
 use crate::read_error::{Place, ReadError};
+use crate::select::FilterError;
 
 /// Why samples could not be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
+    /// The filter does not fit what was read.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
     /// A file could not be read, or one of its lines is wrong.
     #[error(transparent)]
     Read(#[from] ReadError),

@@ -1,0 +1,70 @@
+//! The forms in which samples are handed on, all observations of them: what `--export` and `assay convert` can write, and by which ending of
+//! a file each is known.
+
+use assay_data::{Samples, assay_file, export};
+use clap::ValueEnum;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A form of samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RawForm {
+    /// assay's own sample file, which keeps everything (.assay)
+    Assay,
+    /// A table with one row per observation (.samples.csv)
+    Csv,
+    /// hyperfine 1's JSON (.hyperfine.json)
+    Hyperfine,
+    /// hyperfine 2's JSON (.hyperfine2.json)
+    Hyperfine2,
+    /// Google Benchmark's JSON, for compare.py (.gbench.json)
+    GoogleBenchmark,
+    /// What `go test -bench` prints, for benchstat (.go.txt)
+    Go,
+    /// One number a line, of one benchmark's first metric (.values.txt)
+    Text,
+}
+
+/// Every form by its ending.
+const ENDINGS: [(&str, RawForm); 7] = [
+    (".assay", RawForm::Assay),
+    (".samples.csv", RawForm::Csv),
+    (".hyperfine.json", RawForm::Hyperfine),
+    (".hyperfine2.json", RawForm::Hyperfine2),
+    (".gbench.json", RawForm::GoogleBenchmark),
+    (".go.txt", RawForm::Go),
+    (".values.txt", RawForm::Text),
+];
+
+impl RawForm {
+    /// The form that the ending of a file's name says.
+    pub(crate) fn of_ending(path: &Path) -> Option<Self> {
+        let name = path.to_string_lossy().to_lowercase();
+        ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, form)| form)
+    }
+
+    /// All endings, as messages list them.
+    pub(crate) fn endings() -> String {
+        ENDINGS.map(|(ending, _)| ending).join(", ")
+    }
+
+    /// Writes samples.
+    ///
+    /// # Errors
+    /// When the form can't hold these samples, or the sink refuses.
+    pub(crate) fn write(self, samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
+        if samples.is_empty() && self != Self::Assay {
+            let problem = "only summaries were recorded, and this form holds observations; write .assay, which keeps both";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
+        match self {
+            Self::Assay => assay_file::write(samples, sink),
+            Self::Csv => export::csv(samples, sink),
+            Self::Hyperfine => export::hyperfine(samples, sink),
+            Self::Hyperfine2 => export::hyperfine2(samples, sink),
+            Self::GoogleBenchmark => export::google_benchmark(samples, sink),
+            Self::Go => export::go_bench(samples, sink),
+            Self::Text => export::text(samples, sink),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `assay convert`: samples from whatever format they are in to one that another tool, or another person, reads.
+
+use crate::args::ReadingArgs;
+use crate::raw_form::RawForm;
+use crate::{Ending, output, present, whole_file};
+use anyhow::Context;
+use assay_data::import;
+use std::path::PathBuf;
+
+/// Arguments of `assay convert`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay convert bench.json -o bench.assay             everything, in assay's own format
+  assay convert --to csv bench.json                   every observation as a table, on the screen
+  assay convert run.assay -o run.hyperfine.json       for scripts that read hyperfine's JSON
+  assay convert run.assay -o run.gbench.json          for Google Benchmark's compare.py
+  assay convert --to go old.json > old.txt            for benchstat
+  assay convert --to text --filter 'BM_Copy .metric:cpu' bench.json   bare numbers, for R or ministat
+
+Several files become one. What a format can't hold is left out; only .assay keeps everything.")]
+pub(crate) struct Args {
+    /// Files to read, of any format that assay knows; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// The format to write [default: as the ending of --output says, else assay]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<RawForm>,
+
+    /// Where to write [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Leave out who and where: host, user, directories, repository
+    #[arg(long)]
+    anonymous: bool,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+/// Reads, writes.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let form = form(args)?;
+    if let Some(path) = &args.output {
+        present::outputs::check(&args.files, &[("--output", path)])?;
+        whole_file::check(path, "samples.csv")
+            .with_context(|| format!("--output {}", path.display()))?;
+    }
+    let mut samples = import::load(&args.files, &args.reading.options())?;
+    if args.anonymous {
+        samples.make_anonymous();
+    }
+    match &args.output {
+        Some(path) => whole_file::write(path, |mut file| Ok(form.write(&samples, &mut file)?))
+            .with_context(|| format!("--output {}", path.display()))?,
+        None => output::stream(|mut out| Ok(form.write(&samples, &mut out)?))?,
+    }
+    Ok(Ending::Fine)
+}
+
+fn form(args: &Args) -> anyhow::Result<RawForm> {
+    match (args.to, &args.output) {
+        (Some(form), _) => Ok(form),
+        (None, None) => Ok(RawForm::Assay),
+        (None, Some(path)) => RawForm::of_ending(path).with_context(|| {
+            format!(
+                "--output {}: the ending does not say how to write it; give --to, or one of {}",
+                path.display(),
+                RawForm::endings()
+            )
+        }),
+    }
+}

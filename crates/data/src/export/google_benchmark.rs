@@ -1,0 +1,184 @@
+//! Samples in Google Benchmark's JSON, for compare.py and the scripts that people have for it: one row of kind `iteration` for every observation.
+//!
+//! `wall` becomes `real_time`, `cpu` becomes `cpu_time` (or the wall time where none was measured, since the layout demands a number), all other
+//! metrics become counters in base units. Times are in nanoseconds. What the layout can't hold is lost: blocks and their order, levels, plan,
+//! failures as such. Rows carry no `iterations` but what was recorded as a metric of that name, else 1.
+
+use super::in_nanoseconds;
+use crate::{Metric, Samples, Unit};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+use std::io::{self, Write};
+
+/// Writes the layout of Google Benchmark 1.7 and later. O(observations × metrics).
+///
+/// # Errors
+/// When the samples hold no wall time, which this layout can't be without, or when the sink refuses.
+pub fn google_benchmark(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
+    let Some(wall) = samples.metric_index("wall") else {
+        let problem = "Google Benchmark's JSON holds wall times, and these samples have no metric `wall`; \
+                       export CSV or keep the sample file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    };
+    let file = File { samples, wall };
+    serde_json::to_writer_pretty(&mut *sink, &file)?;
+    sink.write_all(b"\n")?;
+    sink.flush()
+}
+
+struct File<'a> {
+    samples: &'a Samples,
+    wall: usize,
+}
+
+impl Serialize for File<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(2))?;
+        map.serialize_entry("context", &Context { samples: self.samples })?;
+        map.serialize_entry("benchmarks", &Rows { samples: self.samples, wall: self.wall })?;
+        map.end()
+    }
+}
+
+struct Context<'a> {
+    samples: &'a Samples,
+}
+
+impl Serialize for Context<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (samples, environment) = (self.samples, &self.samples.environment);
+        let mut map = to.serialize_map(None)?;
+        if let Some(date) = &samples.started {
+            map.serialize_entry("date", date)?;
+        }
+        if let Some(host) = environment.text("hostname") {
+            map.serialize_entry("host_name", host)?;
+        }
+        map.serialize_entry("executable", samples.tool.as_deref().unwrap_or("assay"))?;
+        if let Some(cpus) = environment.number("cpus") {
+            map.serialize_entry("num_cpus", &(cpus as u64))?;
+        }
+        map.serialize_entry("library_build_type", "release")?;
+        map.end()
+    }
+}
+
+struct Rows<'a> {
+    samples: &'a Samples,
+    wall: usize,
+}
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let samples = self.samples;
+        // Rows of one benchmark stand together, as readers expect.
+        let mut by_subject: Vec<Vec<usize>> = vec![Vec::new(); samples.subjects.len()];
+        for (index, observation) in samples.observations().enumerate() {
+            let rows = by_subject.get_mut(observation.subject);
+            if let Some(rows) = rows.filter(|_| observation.values[self.wall].is_finite()) {
+                rows.push(index);
+            }
+        }
+        let mut rows = to.serialize_seq(None)?;
+        for (family, indices) in by_subject.iter().enumerate() {
+            for (repetition, &index) in indices.iter().enumerate() {
+                rows.serialize_element(&Row {
+                    samples,
+                    wall: self.wall,
+                    family,
+                    repetition,
+                    repetitions: indices.len(),
+                    index,
+                })?;
+            }
+        }
+        rows.end()
+    }
+}
+
+struct Row<'a> {
+    samples: &'a Samples,
+    wall: usize,
+    family: usize,
+    repetition: usize,
+    repetitions: usize,
+    index: usize,
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let samples = self.samples;
+        let Some(observation) = samples.observation(self.index) else {
+            return Err(serde::ser::Error::custom("an observation that is not there"));
+        };
+        let value = |name: &str| {
+            let index = samples.metric_index(name)?;
+            Some(observation.values[index]).filter(|value| value.is_finite())
+        };
+        let name = &samples.subjects[self.family].name;
+        let wall = observation.values[self.wall];
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("name", name)?;
+        map.serialize_entry("family_index", &self.family)?;
+        map.serialize_entry("per_family_instance_index", &0)?;
+        map.serialize_entry("run_name", name)?;
+        map.serialize_entry("run_type", "iteration")?;
+        map.serialize_entry("repetitions", &self.repetitions)?;
+        map.serialize_entry("repetition_index", &self.repetition)?;
+        map.serialize_entry("threads", &1)?;
+        map.serialize_entry("iterations", &(value("iterations").unwrap_or(1.0) as u64))?;
+        map.serialize_entry("real_time", &in_nanoseconds(wall))?;
+        map.serialize_entry("cpu_time", &in_nanoseconds(value("cpu").unwrap_or(wall)))?;
+        map.serialize_entry("time_unit", "ns")?;
+        let counters = samples.metrics.iter().zip(&observation.values).filter(|(metric, value)| {
+            value.is_finite() && !["wall", "cpu", "iterations"].contains(&metric.name.as_str())
+        });
+        for (metric, value) in counters {
+            map.serialize_entry(counter(metric), value)?;
+        }
+        map.end()
+    }
+}
+
+/// The name of a counter; rates get the names that Google Benchmark has for its own.
+fn counter(metric: &Metric) -> &str {
+    match (metric.name.as_str(), &metric.unit) {
+        ("rate", Unit::PerSecond) => "items_per_second",
+        (name, _) => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::Observation;
+
+    #[test]
+    fn every_observation_is_a_row_with_times_in_nanoseconds() {
+        let mut samples =
+            Samples::new(vec![Metric::wall(), Metric::lower("allocations", Unit::One)]);
+        let copy = samples.add_subject("Copy/8");
+        let moved = samples.add_subject("Move/8");
+        for (subject, wall) in [(copy, 1.5e-6), (moved, 2e-6), (copy, 1.25e-6)] {
+            let values = vec![wall, 3.0];
+            samples.push(Observation { subject, values, ..Observation::default() });
+        }
+        let mut bytes = Vec::new();
+        google_benchmark(&samples, &mut bytes).unwrap();
+        let file: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let rows = file["benchmarks"].as_array().unwrap();
+        let of = |row: usize, key: &str| rows[row][key].clone();
+        assert_eq!(rows.len(), 3);
+        assert_eq!((of(0, "name"), of(1, "name")), ("Copy/8".into(), "Copy/8".into()));
+        assert_eq!((of(1, "repetition_index"), of(1, "repetitions")), (1.into(), 2.into()));
+        assert_eq!(of(0, "real_time").as_f64().unwrap().round(), 1500.0);
+        assert_eq!((of(2, "cpu_time"), of(2, "allocations")), (2000.0.into(), 3.0.into()));
+    }
+
+    #[test]
+    fn samples_without_wall_times_are_refused() {
+        let samples = Samples::new(vec![Metric::lower("size", Unit::Byte)]);
+        assert!(google_benchmark(&samples, &mut Vec::new()).is_err());
+    }
+}

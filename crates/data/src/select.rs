@@ -1,0 +1,268 @@
+//! Which benchmarks and metrics one wants to see, and which parameter makes the columns: the languages of `--filter`, `--row` and `--col`.
+//!
+//! A [`Filter`] is terms joined by `AND` (or nothing), `OR`, `-` for not, and parentheses. A term is `key:value`, where the value is a word
+//! (`*` stands for anything), a text in quotes, a regular expression between slashes, or several of them as `(a OR b)`; or a word or
+//! expression alone, which is looked for in the full name. The idea of one language for all keys is benchstat's (golang.org/x/perf,
+//! `benchproc/syntax`); so are the names of the keys. A [`Key`] alone names what makes rows or columns.
+//!
+//! It looks at names, parameters, sides and metrics only, never at values: whoever picks benchmarks by their results fools himself.
+
+mod keep;
+mod parse;
+mod project;
+
+pub use parse::SyntaxError;
+pub use project::{ProjectError, project};
+
+use crate::samples::{Metric, Samples, Subject};
+use regex::Regex;
+use std::fmt;
+use std::str::FromStr;
+
+/// What one may ask of a benchmark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// `.name`: the name without parameters.
+    Name,
+    /// `.fullname`: the name as the tool prints it.
+    FullName,
+    /// `.side` or `.file`: the file or build that it was measured in.
+    Side,
+    /// `.metric`: the name of a metric.
+    Metric,
+    /// `.unit`: the base unit of a metric.
+    Unit,
+    /// `n` or `/n`: a parameter.
+    Parameter(String),
+}
+
+impl Key {
+    /// What a subject, and for two keys a metric, has there; `None` for a parameter that it does not have.
+    fn value<'a>(&self, subject: &'a Subject, metric: &'a Metric) -> Option<&'a str> {
+        match self {
+            Self::Name => Some(subject.label.as_deref().unwrap_or(full_name(subject))),
+            Self::FullName => Some(full_name(subject)),
+            Self::Side => subject.side.as_deref().or(subject.source.as_deref()),
+            Self::Metric => Some(&metric.name),
+            Self::Unit => Some(metric.unit.symbol()),
+            Self::Parameter(name) => subject
+                .parameters
+                .iter()
+                .find(|(own, _)| own == name)
+                .map(|(_, value)| value.as_str()),
+        }
+    }
+}
+
+impl FromStr for Key {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            ".name" => Ok(Self::Name),
+            ".fullname" => Ok(Self::FullName),
+            ".side" | ".file" => Ok(Self::Side),
+            ".metric" => Ok(Self::Metric),
+            ".unit" => Ok(Self::Unit),
+            _ if text.starts_with('.') => Err(format!(
+                "there is no key `{text}`; known are .name, .fullname, .file, .metric, .unit, and parameters by their names"
+            )),
+            _ => match text.strip_prefix('/').unwrap_or(text) {
+                "" => Err("a key is missing".to_owned()),
+                name => Ok(Self::Parameter(name.to_owned())),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Name => ".name",
+            Self::FullName => ".fullname",
+            Self::Side => ".file",
+            Self::Metric => ".metric",
+            Self::Unit => ".unit",
+            Self::Parameter(name) => name,
+        })
+    }
+}
+
+/// The name of a benchmark without its side.
+fn full_name(subject: &Subject) -> &str {
+    subject.benchmark.as_deref().unwrap_or(&subject.name)
+}
+
+/// Benchmarks and metrics to keep.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    text: String,
+    expression: Expression,
+}
+
+impl PartialEq for Filter {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Expression {
+    All(Vec<Expression>),
+    Any(Vec<Expression>),
+    Not(Box<Expression>),
+    Term(Key, Vec<Pattern>),
+}
+
+/// What a value must look like.
+#[derive(Clone, Debug)]
+enum Pattern {
+    Exactly(String),
+    Contains(String),
+    Matches(Regex),
+}
+
+impl Pattern {
+    fn accepts(&self, value: &str) -> bool {
+        match self {
+            Self::Exactly(text) => value == text,
+            Self::Contains(text) => value.contains(text.as_str()),
+            Self::Matches(regex) => regex.is_match(value),
+        }
+    }
+}
+
+impl FromStr for Filter {
+    type Err = SyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, SyntaxError> {
+        Ok(Self { text: text.to_owned(), expression: parse::expression(text)? })
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Filter {
+    /// Whether the values of a metric of a benchmark are wanted.
+    pub fn accepts(&self, subject: &Subject, metric: &Metric) -> bool {
+        self.expression.accepts(subject, metric)
+    }
+
+    /// The parameters that it asks for.
+    fn parameters(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        self.expression.parameters(&mut found);
+        found
+    }
+
+    /// Leaves of the samples what is wanted.
+    ///
+    /// # Errors
+    /// When it asks for a parameter that no benchmark has, or nothing is left.
+    pub fn apply(&self, samples: &mut Samples) -> Result<(), FilterError> {
+        for name in self.parameters() {
+            let has = |s: &Subject| s.parameters.iter().any(|(own, _)| own == name);
+            if !samples.subjects.iter().any(has) {
+                return Err(FilterError::NoSuchParameter {
+                    name: name.to_owned(),
+                    known: known_parameters(samples),
+                });
+            }
+        }
+        let (subjects, metrics) = (names_of(samples), metrics_of(samples));
+        samples.keep(|subject, metric| self.accepts(subject, metric));
+        if samples.subjects.is_empty() || samples.metrics.is_empty() {
+            return Err(FilterError::NothingLeft { filter: self.text.clone(), subjects, metrics });
+        }
+        Ok(())
+    }
+}
+
+impl Expression {
+    fn accepts(&self, subject: &Subject, metric: &Metric) -> bool {
+        match self {
+            Self::All(all) => all.iter().all(|one| one.accepts(subject, metric)),
+            Self::Any(any) => any.iter().any(|one| one.accepts(subject, metric)),
+            Self::Not(other) => !other.accepts(subject, metric),
+            Self::Term(key, patterns) => key
+                .value(subject, metric)
+                .is_some_and(|value| patterns.iter().any(|pattern| pattern.accepts(value))),
+        }
+    }
+
+    fn parameters<'a>(&'a self, found: &mut Vec<&'a str>) {
+        match self {
+            Self::All(all) | Self::Any(all) => all.iter().for_each(|one| one.parameters(found)),
+            Self::Not(other) => other.parameters(found),
+            Self::Term(Key::Parameter(name), _) => found.push(name),
+            Self::Term(..) => {}
+        }
+    }
+}
+
+/// Why a filter can't be applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    /// It asks for a parameter that no benchmark has.
+    #[error("--filter: no benchmark has a parameter `{name}`; {known}")]
+    NoSuchParameter {
+        /// What it asks for.
+        name: String,
+        /// The parameters that there are.
+        known: String,
+    },
+    /// Nothing is as it asks.
+    #[error(
+        "--filter: nothing is left by `{filter}`; there are {subjects}, with metrics {metrics}"
+    )]
+    NothingLeft {
+        /// The filter.
+        filter: String,
+        /// Some of the benchmarks that there were.
+        subjects: String,
+        /// Their metrics.
+        metrics: String,
+    },
+}
+
+/// The parameters that benchmarks have, as messages tell them.
+fn known_parameters(samples: &Samples) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in samples.subjects.iter().flat_map(|s| &s.parameters) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        "they have none".to_owned()
+    } else {
+        format!("there are {}", names.join(", "))
+    }
+}
+
+/// Some names of benchmarks, as messages list them.
+fn names_of(samples: &Samples) -> String {
+    const SHOWN: usize = 6;
+    let mut names: Vec<&str> = Vec::new();
+    for subject in &samples.subjects {
+        if !names.contains(&full_name(subject)) {
+            names.push(full_name(subject));
+        }
+        if names.len() > SHOWN {
+            names.pop();
+            return format!("{}, …", names.join(", "));
+        }
+    }
+    names.join(", ")
+}
+
+fn metrics_of(samples: &Samples) -> String {
+    samples.metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use super::project::project;
+use super::*;
+use crate::samples::Observation;
+use proptest::prelude::*;
+
+/// Copy and Move, each with n = 8 and 64, wall and cpu; values are 10 × subject + metric.
+fn samples() -> Samples {
+    let mut samples = Samples::new(vec![Metric::wall(), Metric::lower("cpu", crate::Unit::Second)]);
+    for (label, n) in [("Copy", "8"), ("Copy", "64"), ("Move", "8"), ("Move", "64")] {
+        samples.add(Subject {
+            name: format!("{label}/{n}"),
+            label: Some(label.to_owned()),
+            parameters: vec![("n".to_owned(), n.to_owned())],
+            ..Subject::default()
+        });
+    }
+    for subject in 0..4 {
+        let values = vec![10.0 * subject as f64, 10.0 * subject as f64 + 1.0];
+        samples.push(Observation { subject, values, ..Observation::default() });
+    }
+    samples
+}
+
+fn names(filter: &str) -> Vec<String> {
+    let mut samples = samples();
+    filter.parse::<Filter>().unwrap().apply(&mut samples).unwrap();
+    samples.subjects.iter().map(|s| s.name.clone()).collect()
+}
+
+#[test]
+fn words_keys_and_their_joints_pick_benchmarks() {
+    for (filter, expected) in [
+        ("", "Copy/8 Copy/64 Move/8 Move/64"),
+        ("*", "Copy/8 Copy/64 Move/8 Move/64"),
+        ("Copy", "Copy/8 Copy/64"),
+        ("Copy n:8", "Copy/8"),
+        ("Copy AND /n:8", "Copy/8"),
+        ("Copy OR n:8", "Copy/8 Copy/64 Move/8"),
+        ("-Copy", "Move/8 Move/64"),
+        ("-(Copy n:8)", "Copy/64 Move/8 Move/64"),
+        (".name:(Copy OR Swap)", "Copy/8 Copy/64"),
+        (".fullname:Copy/8", "Copy/8"),
+        (".name:M*", "Move/8 Move/64"),
+        ("/^Mo.*8$/", "Move/8"),
+        (".name:/ov/ n:(8 OR \"64\")", "Move/8 Move/64"),
+        ("n:/^6/", "Copy/64 Move/64"),
+        ("\"py/6\"", "Copy/64"),
+    ] {
+        assert_eq!(names(filter).join(" "), expected, "{filter}");
+    }
+}
+
+#[test]
+fn metrics_are_picked_too_and_values_keep_their_places() {
+    let mut left = samples();
+    "Move .metric:cpu".parse::<Filter>().unwrap().apply(&mut left).unwrap();
+    assert_eq!(left.metrics.len(), 1);
+    assert_eq!((left.values(0, 0), left.values(1, 0)), (vec![21.0], vec![31.0]));
+    // Of one benchmark this metric, of the other all.
+    let mut left = samples();
+    "(Copy .metric:cpu) OR Move".parse::<Filter>().unwrap().apply(&mut left).unwrap();
+    assert_eq!((left.subjects.len(), left.metrics.len()), (4, 2));
+    assert!(left.values(0, 0).is_empty());
+    assert_eq!((left.values(0, 1), left.values(2, 0)), (vec![1.0], vec![20.0]));
+}
+
+#[test]
+fn references_follow_and_one_that_is_gone_is_replaced() {
+    let mut sides = samples();
+    project(&mut sides, &[], &["n".parse().unwrap()]).unwrap();
+    let against = |s: &Samples| s.subjects.iter().map(|s| s.against.unwrap()).collect::<Vec<_>>();
+    assert_eq!(against(&sides), [0, 0, 2, 2]);
+    let mut left = sides.clone();
+    ".name:Move".parse::<Filter>().unwrap().apply(&mut left).unwrap();
+    assert_eq!(against(&left), [0, 0]);
+    "-.file:8".parse::<Filter>().unwrap().apply(&mut sides).unwrap();
+    assert_eq!(against(&sides), [0, 1]);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    for (filter, said) in [
+        ("(Copy", "at ``: a `)` is missing"),
+        ("Copy)", "at `)`: there is no `(`"),
+        ("Copy AND", "a term is missing"),
+        ("Copy OR", "at ``: a term is missing"),
+        ("n:", "a value is missing"),
+        (".color:red", "there is no key `.color`"),
+        ("n:(8 64)", "expected `OR` or `)`"),
+        (".name:/(/", "not a regular expression"),
+        ("n:\"8", "the closing `\"` is missing"),
+    ] {
+        let error = filter.parse::<Filter>().map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(said), "{filter}: {error}");
+    }
+    let deep = "-".repeat(10_000) + "Copy";
+    assert!(deep.parse::<Filter>().unwrap_err().to_string().contains("nested more than 50 deep"));
+    let apply = |filter: &str| {
+        filter.parse::<Filter>().unwrap().apply(&mut samples()).unwrap_err().to_string()
+    };
+    assert_eq!(apply("size:8"), "--filter: no benchmark has a parameter `size`; there are n");
+    assert!(apply("Swap").contains("nothing is left by `Swap`; there are Copy/8, Copy/64"));
+}
+
+#[test]
+fn a_parameter_makes_columns_and_the_rest_of_the_name_the_rows() {
+    let mut sides = samples();
+    project(&mut sides, &[], &["n".parse().unwrap()]).unwrap();
+    let shown: Vec<_> = sides
+        .subjects
+        .iter()
+        .map(|s| (s.benchmark.as_deref().unwrap(), s.side.as_deref().unwrap(), s.against.unwrap()))
+        .collect();
+    assert_eq!(shown, [("Copy", "8", 0), ("Copy", "64", 0), ("Move", "8", 2), ("Move", "64", 2)]);
+    let mut sides = samples();
+    project(&mut sides, &["n".parse().unwrap()], &[Key::Name]).unwrap();
+    assert_eq!(sides.subjects[3].name, "Move: n=64");
+    assert_eq!(sides.subjects[3].against, Some(1));
+}
+
+#[test]
+fn a_name_that_holds_its_values_gets_their_places_marked() {
+    let mut scan = samples();
+    for subject in &mut scan.subjects {
+        let n = &subject.parameters[0].1;
+        subject.name = format!("{} {n} of 1{n}", subject.label.take().unwrap());
+    }
+    project(&mut scan, &[], &["n".parse().unwrap()]).unwrap();
+    let rows: Vec<_> = scan.subjects.iter().map(|s| s.benchmark.as_deref().unwrap()).collect();
+    assert_eq!(rows, ["Copy {n} of 18", "Copy {n} of 164", "Move {n} of 18", "Move {n} of 164"]);
+}
+
+#[test]
+fn columns_that_compare_nothing_are_refused() {
+    let key = |text: &str| text.parse::<Key>().unwrap();
+    let refused =
+        |row: &[Key], col: &[Key]| project(&mut samples(), row, col).unwrap_err().to_string();
+    assert!(
+        refused(&[Key::Name], &[Key::Name]).contains("`Copy/8` and `Copy/64` would both stand")
+    );
+    assert!(refused(&[], &[key("size")]).contains("no benchmark has a parameter `size`"));
+    assert!(refused(&[], &[]).contains("a comparison needs two"));
+    assert!(refused(&[], &[Key::Metric]).contains("--filter .metric:NAME"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_parser_panic(text in "[-()a-z:/*\"\\\\. ORAND]{0,60}") {
+        let _ = text.parse::<Filter>();
+    }
+
+    #[test]
+    fn a_name_in_quotes_finds_itself(name in "[a-zA-Z0-9_ ():<>,/*-]{1,20}") {
+        let subject = Subject { name: name.clone(), ..Subject::default() };
+        let filter: Filter = format!(".fullname:\"{name}\"").parse().unwrap();
+        prop_assert!(filter.accepts(&subject, &Metric::wall()));
+    }
+}
