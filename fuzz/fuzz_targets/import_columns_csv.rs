@@ -13,8 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
         column: (choice & 4 != 0).then_some(1),
         unit: (choice & 8 != 0).then(|| "ns".to_owned()),
         metric: (choice & 16 != 0).then(|| "wall".to_owned()),
-        pattern: (choice & 32 != 0)
-            .then(|| r"(?<name>[a-z]+)?.*?(?<value>[-0-9.e]+)(?<unit>[a-zA-Z]+)?".to_owned()),
+        ..ImportOptions::default()
     };
     let Ok(samples) = load_bytes(text.to_vec(), "fuzz", &options) else { return };
     for observation in samples.observations() {

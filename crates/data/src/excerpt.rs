@@ -3,6 +3,9 @@
 /// Characters of an excerpt, its dots left out.
 const LONGEST: usize = 60;
 
+/// Characters of a longer message that are shown from its beginning and from its end.
+const KEPT: (usize, usize) = (1000, 500);
+
 /// The text, cut after 60 characters, with control characters and marks that change the direction of writing escaped.
 pub(crate) fn excerpt(text: &str) -> String {
     let mut out = String::new();
@@ -11,16 +14,35 @@ pub(crate) fn excerpt(text: &str) -> String {
             out.push('…');
             break;
         }
-        match c {
-            '\n' | '\r' | '\t' => out.extend(c.escape_default()),
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                out.extend(c.escape_unicode());
-            }
-            c if c.is_control() => out.extend(c.escape_unicode()),
-            c => out.push(c),
+        push_visible(&mut out, c);
+    }
+    out
+}
+
+/// A whole message, in which foreign names may stand, with the same escapes; what is far too long loses its middle.
+pub(crate) fn visible(message: &str) -> String {
+    let mut out = String::with_capacity(message.len());
+    let (first, last) = KEPT;
+    let length = message.chars().count();
+    for (at, c) in message.chars().enumerate() {
+        if length <= first + last || at < first || at >= length - last {
+            push_visible(&mut out, c);
+        } else if at == first {
+            out.push_str(" … ");
         }
     }
     out
+}
+
+fn push_visible(out: &mut String, c: char) {
+    match c {
+        '\n' | '\r' | '\t' => out.extend(c.escape_default()),
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            out.extend(c.escape_unicode());
+        }
+        c if c.is_control() => out.extend(c.escape_unicode()),
+        c => out.push(c),
+    }
 }
 
 #[cfg(test)]
@@ -31,6 +53,14 @@ mod tests {
     fn what_a_terminal_would_obey_is_escaped() {
         assert_eq!(excerpt("a\nb\t\u{1b}[31m"), "a\\nb\\t\\u{1b}[31m");
         assert_eq!(excerpt("ab\u{202e}cd"), "ab\\u{202e}cd");
+    }
+
+    #[test]
+    fn a_message_keeps_its_beginning_and_its_end_and_nothing_that_a_terminal_obeys() {
+        assert_eq!(visible("x:1: `\u{1b}[2J`"), "x:1: `\\u{1b}[2J`");
+        let long = visible(&format!("a{}z", "é".repeat(100_000)));
+        assert_eq!(long.chars().count(), 1503);
+        assert!(long.starts_with("aé") && long.ends_with("éz") && long.contains("é … é"));
     }
 
     #[test]

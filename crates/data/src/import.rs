@@ -290,7 +290,12 @@ pub fn load_bytes(
 ) -> Result<Samples, ImportError> {
     let label = names::labels(&[Path::new(name)]).remove(0);
     let input = Input::of(std::io::Cursor::new(bytes), name)?;
-    read_one(input, &Context { options, label: &label, file: name }).map(|part| part.samples)
+    let part = read_one(input, &Context { options, label: &label, file: name })?;
+    let mut samples = part.samples;
+    if let Some(filter) = &options.filter {
+        filter.apply(&mut samples)?;
+    }
+    Ok(samples)
 }
 
 fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError> {

@@ -3,6 +3,7 @@
 //!
 //! Shared by the `.assay` reader and the importers. It holds no rule of any format.
 
+use crate::excerpt::visible;
 use std::fmt;
 
 /// A place in a file, printed as `file:line:column`.
@@ -87,7 +88,7 @@ pub enum ReadError {
         known: u64,
     },
     /// One line is wrong.
-    #[error("{place}: {problem}")]
+    #[error("{place}: {}", visible(.problem))]
     Line {
         /// Where.
         place: Place,

@@ -14,6 +14,7 @@ mod project;
 pub use parse::SyntaxError;
 pub use project::{ProjectError, project};
 
+use crate::excerpt::{excerpt, visible};
 use crate::samples::{Metric, Samples, Subject};
 use regex::Regex;
 use std::fmt;
@@ -65,7 +66,8 @@ impl FromStr for Key {
             ".metric" => Ok(Self::Metric),
             ".unit" => Ok(Self::Unit),
             _ if text.starts_with('.') => Err(format!(
-                "there is no key `{text}`; known are .name, .fullname, .file, .metric, .unit, and parameters by their names"
+                "there is no key `{}`; known are .name, .fullname, .file, .metric, .unit, and parameters by their names",
+                excerpt(text)
             )),
             _ => match text.strip_prefix('/').unwrap_or(text) {
                 "" => Err("a key is missing".to_owned()),
@@ -208,7 +210,7 @@ impl Expression {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
     /// It asks for a parameter that no benchmark has.
-    #[error("--filter: no benchmark has a parameter `{name}`; {known}")]
+    #[error("--filter: no benchmark has a parameter `{}`; {}", excerpt(.name), visible(.known))]
     NoSuchParameter {
         /// What it asks for.
         name: String,
@@ -217,7 +219,8 @@ pub enum FilterError {
     },
     /// Nothing is as it asks.
     #[error(
-        "--filter: nothing is left by `{filter}`; there are {subjects}, with metrics {metrics}"
+        "--filter: nothing is left by `{}`; there are {}, with metrics {}",
+        visible(.filter), visible(.subjects), visible(.metrics)
     )]
     NothingLeft {
         /// The filter.

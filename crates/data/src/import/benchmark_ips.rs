@@ -49,7 +49,8 @@ fn is_print(head: &Head<'_>) -> bool {
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let text = String::from_utf8_lossy(&input.head).into_owned();
     let head = Head::of(&text);
-    let mut reader = Reader { recorder: Recorder::new(context, "benchmark-ips"), runs: Vec::new() };
+    let recorder = Recorder::new(context, "benchmark-ips");
+    let mut reader = Reader { recorder, runs: Vec::new(), is_resampled: false };
     if is_json(&head) {
         let entries = json::each(|entry: Entry| {
             reader.runs.push(entry.into());
@@ -120,6 +121,8 @@ struct Run {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     runs: Vec<Run>,
+    /// Whether the print says that its errors are half intervals by resampling.
+    is_resampled: bool,
 }
 
 impl Reader<'_> {
@@ -177,7 +180,7 @@ impl Reader<'_> {
                     None if text.ends_with("i/100ms") || text.starts_with("------") => label = None,
                     None if text.trim().starts_with("with ") && text.contains("% confidence") => {
                         // Half an interval by resampling is no standard deviation.
-                        self.runs.iter_mut().for_each(|run| run.sd = None);
+                        self.is_resampled = true;
                         self.recorder.fact("benchmark_ips.stats", text.trim());
                     }
                     None if text.contains("(±") || !line.ended => {
@@ -224,7 +227,7 @@ impl Reader<'_> {
                     metric: "rate".to_owned(),
                     count: run.count,
                     mean: run.mean,
-                    sd: run.sd,
+                    sd: run.sd.filter(|_| !self.is_resampled),
                     ..Summary::default()
                 });
             }

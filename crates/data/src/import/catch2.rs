@@ -3,12 +3,13 @@
 //! A benchmark is named by its test case, its sections, and its own name. Catch2's JSON holds no benchmarks: such a file is
 //! answered with what to do. Only the tags that are needed are read, as the reporter writes them, one a line.
 
-use super::recorder::Recorder;
+use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
 use crate::finding::{Finding, Severity};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::samples::{Metric, Summary};
+use std::collections::HashMap;
 
 /// Tags with texts of the user's in them, which may hold line feeds.
 const LONG_TAGS: [&str; 4] = ["<BenchmarkResults ", "<TestCase ", "<Section ", "<failed "];
@@ -29,14 +30,18 @@ struct Reader<'c> {
     open: Vec<String>,
     /// The benchmark that is open, and what is known of it.
     benchmark: Option<(String, Summary)>,
+    /// How often each name was met.
+    times: HashMap<String, usize>,
     ended: bool,
 }
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let recorder = Recorder::new(context, "Catch2");
     let mut lines = Lines::new(input.into_reader(), context.file);
-    let mut reader = Reader { recorder, open: Vec::new(), benchmark: None, ended: false };
+    let (open, times) = (Vec::new(), HashMap::new());
+    let mut reader = Reader { recorder, open, benchmark: None, times, ended: false };
     let mut tag = String::new();
+    let mut quotes = 0;
     let mut last = 1;
     while let Some(line) = lines.next()? {
         last = line.number;
@@ -51,11 +56,13 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             tag.push('\n');
             tag.push_str(text);
         }
+        quotes += text.matches('"').count();
         let is_long = LONG_TAGS.iter().any(|long| tag.starts_with(long));
-        let is_open = is_long && !tag.matches('"').count().is_multiple_of(2);
+        let is_open = is_long && !quotes.is_multiple_of(2);
         if is_open && tag.len() <= MAX_TAG {
             continue;
         }
+        quotes = 0;
         reader.take(&tag).map_err(|problem| reader.recorder.at(last, problem))?;
         tag.clear();
     }
@@ -85,7 +92,7 @@ impl Reader<'_> {
             "<standardDeviation" => self.put(tag, |summary, value| summary.sd = Some(value))?,
             "<failed" => {
                 if let Some((own, _)) = self.benchmark.take() {
-                    let name = self.full(&own);
+                    let name = self.full(&own)?;
                     let why = attribute(tag, "message").unwrap_or_default();
                     let message = format!("`{name}` ended with an error: {why}");
                     self.recorder.finding(
@@ -130,11 +137,17 @@ impl Reader<'_> {
             return Err(format!("`{own}` has neither `<mean …>` nor `<failed …>`"));
         }
         // A test case runs once for each of its sections, with the benchmarks before them.
-        let plain = self.full(&own);
-        let mut numbered = (2..).map(|number| format!("{plain} #{number}"));
+        let plain = self.full(&own)?;
+        let times = self.times.entry(plain.clone()).or_default();
         let mut name = plain.clone();
-        while self.recorder.find(&name).is_some() {
-            name = numbered.next().ok_or("too many benchmarks of one name")?;
+        loop {
+            *times += 1;
+            if *times > 1 {
+                name = format!("{plain} #{times}");
+            }
+            if self.recorder.find(&name).is_none() {
+                break;
+            }
         }
         let subject = self.recorder.benchmark(&name, Some(&own), &[]);
         let metric = Metric::wall();
@@ -143,9 +156,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn full(&self, own: &str) -> String {
+    fn full(&self, own: &str) -> Result<String, String> {
+        let length = own.len() + self.open.iter().map(String::len).sum::<usize>();
+        if length > MAX_JOINED_NAME {
+            return Err(format!("a name of {length} bytes, its test case and sections included"));
+        }
         let parts = self.open.iter().map(String::as_str).chain([own]);
-        parts.collect::<Vec<_>>().join(": ")
+        Ok(parts.collect::<Vec<_>>().join(": "))
     }
 }
 

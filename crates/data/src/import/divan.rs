@@ -6,7 +6,7 @@
 //! Names are joined by `::` as divan's own filters do, the crate first. What the tree shows does not tell a module from a function: a
 //! leaf that could not be an identifier is taken for an argument, any other for a name.
 
-use super::recorder::Recorder;
+use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
@@ -148,6 +148,10 @@ impl Reader<'_> {
     /// The row of a benchmark's times.
     fn benchmark(&mut self, cells: &[&str]) -> Result<(), String> {
         let Some(table) = &self.table else { return Ok(()) };
+        let length = table.target.len() + table.path.iter().map(String::len).sum::<usize>();
+        if length > MAX_JOINED_NAME {
+            return Err(format!("a name of {length} bytes, all of its parts taken together"));
+        }
         let (name, label, parameters) = named(&table.target, &table.path);
         let benchmark = self.recorder.benchmark(&name, Some(&label), &parameters);
         let cell = |heading: &str| {

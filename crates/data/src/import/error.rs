@@ -2,6 +2,7 @@
 //! and files together.
 
 use super::ColumnRef;
+use crate::excerpt::{excerpt, visible};
 use crate::read_error::{Place, ReadError};
 use crate::select::FilterError;
 
@@ -40,7 +41,8 @@ pub enum ImportError {
     },
     /// The file is of a known format in a version that is not.
     #[error(
-        "`{file}` is {format} of version {version}; known here is {known}: update assay, or have the tool write that"
+        "`{file}` is {format} of version {}; known here is {known}: update assay, or have the tool write that",
+        excerpt(.version)
     )]
     NewerFormat {
         /// The file.
@@ -53,7 +55,7 @@ pub enum ImportError {
         known: &'static str,
     },
     /// The file is of a known format, and something in it is wrong.
-    #[error("`{file}`: {problem}")]
+    #[error("`{file}`: {}", visible(.problem))]
     Content {
         /// The file.
         file: String,
@@ -75,7 +77,7 @@ pub enum ImportError {
         holds: &'static str,
     },
     /// A column was named that the table does not have.
-    #[error("{place}: there is no column {wanted}; there are {available}")]
+    #[error("{place}: there is no column {wanted}; there are {}", visible(.available))]
     NoSuchColumn {
         /// The first line of the table.
         place: Place,
@@ -85,7 +87,7 @@ pub enum ImportError {
         available: String,
     },
     /// The table has several columns and it is not clear which holds the values.
-    #[error("{place}: {problem}")]
+    #[error("{place}: {}", visible(.problem))]
     WhichColumn {
         /// The first line of the table.
         place: Place,
@@ -94,7 +96,8 @@ pub enum ImportError {
     },
     /// A metric has different units in two files.
     #[error(
-        "`{metric}` is in {first_unit} in `{first}` and in {second_unit} in `{second}`; values of different units cannot be compared"
+        "`{}` is in {} in `{first}` and in {} in `{second}`; values of different units cannot be compared",
+        excerpt(.metric), excerpt(.first_unit), excerpt(.second_unit)
     )]
     MixedUnits {
         /// The metric.
@@ -110,7 +113,8 @@ pub enum ImportError {
     },
     /// Numbers without a unit stand beside a metric that has one.
     #[error(
-        "the numbers in `{file}` have no unit, but `{metric}` in `{other}` is in {unit}; say their unit, as in `--unit {example}`"
+        "the numbers in `{file}` have no unit, but `{}` in `{other}` is in {}; say their unit, as in `--unit {}`",
+        excerpt(.metric), excerpt(.unit), excerpt(.example)
     )]
     UnitNeeded {
         /// The file of bare numbers.
@@ -138,7 +142,8 @@ pub enum ImportError {
     },
     /// No metric is common to all files.
     #[error(
-        "no metric is in all files ({sides}); name the metric of bare numbers with `--metric NAME`"
+        "no metric is in all files ({}); name the metric of bare numbers with `--metric NAME`",
+        visible(.sides)
     )]
     NoCommonMetric {
         /// The metrics of every file.

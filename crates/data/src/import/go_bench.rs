@@ -115,12 +115,12 @@ impl Reader<'_> {
         }
         let Some(output) = event.output else { return Ok(()) };
         let stream = self.streams.entry(event.package.clone()).or_default();
+        let whole = output.rfind('\n').map_or(0, |end| stream.torn.len() + end + 1);
         stream.torn.push_str(&output);
         if stream.torn.len() as u64 > MAX_LINE {
             let problem = "output without a line feed that is longer than 16 MiB";
             return Err(self.recorder.at(line.number, problem));
         }
-        let whole = stream.torn.rfind('\n').map_or(0, |end| end + 1);
         let text: String = stream.torn.drain(..whole).collect();
         text.lines().try_for_each(|text| self.line(&event.package, text, line.number, true))
     }
@@ -135,9 +135,13 @@ impl Reader<'_> {
         if let Some((name, fields)) = result(text) {
             return self.take(package, name, &fields, number, ended);
         }
-        let pending = self.streams.get(package).and_then(|stream| stream.pending.clone());
+        // Taken out meanwhile, and not copied: a name may be long, and lines many.
+        let pending = self.streams.get_mut(package).and_then(|stream| stream.pending.take());
         if let Some((name, fields)) = torn_result(text, pending.as_deref()) {
             return self.take(package, name, &fields, number, ended);
+        }
+        if let Some(stream) = self.streams.get_mut(package) {
+            stream.pending = pending;
         }
         if !ended && text.starts_with("Benchmark") {
             let problem = "the file breaks off here; expected the numbers of this benchmark";
@@ -299,7 +303,8 @@ impl Reader<'_> {
             let finding = Finding::new("BENCHMARK_SKIPPED", Severity::Note, message);
             self.recorder.finding(finding.with("count", self.skipped.count() as f64));
         }
-        self.naming.apply(&mut self.recorder);
+        let named = self.naming.apply(&mut self.recorder);
+        named.map_err(|problem| self.recorder.whole_file(problem))?;
         self.recorder.finish("what `go test` prints, without results of benchmarks")
     }
 }
@@ -349,10 +354,14 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<(&'a str, 
 
 /// The last name of a benchmark that blanks and a tab follow, as when numbers are to come.
 fn name_before_tab(text: &str) -> Option<&str> {
-    text.rmatch_indices("Benchmark").find_map(|(start, _)| {
-        let rest = &text[start..];
-        let end = rest.find(char::is_whitespace)?;
-        rest[end..].trim_start_matches(' ').starts_with('\t').then_some(&rest[..end])
+    // Each tab once, from the last: what is before it and its blanks is the name if it begins so, from where its word begins.
+    text.rmatch_indices('\t').find_map(|(tab, _)| {
+        let before = text[..tab].trim_end_matches(' ');
+        let word = before
+            .rfind(char::is_whitespace)
+            .map_or(0, |blank| blank + before[blank..].chars().next().map_or(0, char::len_utf8));
+        let start = before[word..].rfind("Benchmark")?;
+        Some(&before[word + start..])
     })
 }
 

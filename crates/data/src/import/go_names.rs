@@ -16,6 +16,9 @@ use std::rc::Rc;
 const SCALED: [&str; 14] =
     ["ns", "us", "µs", "ms", "s", "sec", "B", "bytes", "kB", "KB", "MB", "GB", "KiB", "MiB"];
 
+/// Most text that settings, repeated as parameters of every benchmark, may come to, in bytes.
+const MAX_TEXT: usize = 64 * 1024 * 1024;
+
 /// The settings that we have other names for.
 const FACTS: [(&str, &str); 3] = [("goos", "os"), ("goarch", "architecture"), ("cpu", "cpu_model")];
 
@@ -72,7 +75,10 @@ pub(super) struct Naming {
 
 impl Naming {
     /// Gives every subject its name, label and parameters, and the environment what is the same for all.
-    pub(super) fn apply(&self, recorder: &mut Recorder<'_>) {
+    ///
+    /// # Errors
+    /// When the settings of all benchmarks would take too much memory.
+    pub(super) fn apply(&self, recorder: &mut Recorder<'_>) -> Result<(), String> {
         let mut settings: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
         for (key, _) in self.benchmarks.iter().flat_map(|known| known.config.iter()) {
             settings.entry(key).or_default();
@@ -89,27 +95,46 @@ impl Naming {
         }
         let varying: Vec<&str> =
             settings.iter().filter(|(_, values)| values.len() > 1).map(|(key, _)| *key).collect();
-        let mut of_name: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (index, known) in self.benchmarks.iter().enumerate() {
-            of_name.entry(&known.name).or_default().push(index);
+        // Of benchmarks of one name, the settings in which they differ tell them apart.
+        let mut first_of: HashMap<&str, &Known> = HashMap::new();
+        let mut differing: HashSet<(&str, &str)> = HashSet::new();
+        let mut text = 0;
+        for known in &self.benchmarks {
+            let first = *first_of.entry(&known.name).or_insert(known);
+            for &key in &varying {
+                text += key.len() + known.setting(key).len();
+                if first.setting(key) != known.setting(key) {
+                    differing.insert((&known.name, key));
+                }
+            }
+        }
+        if text > MAX_TEXT {
+            return Err(format!(
+                "lines `key: value` that change within the file are parameters of {} benchmarks, which is more than is kept in memory; split the file",
+                self.benchmarks.len()
+            ));
         }
         let has_procs = self.benchmarks.iter().any(|known| processors(&known.name).1.is_some());
+        let mut taken: HashMap<String, usize> = HashMap::new();
         for (index, known) in self.benchmarks.iter().enumerate() {
             let (label, mut parameters) = parts(&known.name, has_procs);
             let mut name = known.name.clone();
-            let namesakes = &of_name[known.name.as_str()];
-            for key in &varying {
+            for &key in &varying {
                 let value = known.setting(key);
-                parameters.push(((*key).to_owned(), value.to_owned()));
-                if namesakes.iter().any(|&other| self.benchmarks[other].setting(key) != value) {
+                parameters.push((key.to_owned(), value.to_owned()));
+                if differing.contains(&(known.name.as_str(), key)) {
                     name += &format!(" {key}={value}");
                 }
             }
+            // A value may itself look like a key and a value.
+            let times = taken.entry(name.clone()).or_default();
+            *times += 1;
             let subject = recorder.subject_mut(index);
-            subject.name = name;
+            subject.name = if *times > 1 { format!("{name} #{times}") } else { name };
             subject.label = Some(label);
             subject.parameters = parameters;
         }
+        Ok(())
     }
 }
 

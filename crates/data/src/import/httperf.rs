@@ -92,6 +92,9 @@ const FIELDS: [Field; 48] = [
 /// Metrics of which more is better beside all rates.
 const HIGHER: [&str; 4] = ["net_io", "replies", "status_2xx", "replies_per_connection"];
 
+/// Most options of one command, and most that differ between reports: httperf has fewer.
+const MAX_OPTIONS: usize = 100;
+
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let has = |start: &str| head.text.lines().any(|line| line.starts_with(start));
     has("Maximum connect burst length:")
@@ -136,7 +139,7 @@ impl Report {
     /// Options with their values, the server and what was asked of it.
     fn options(&self) -> Vec<(&str, &str)> {
         let words = self.command.split_ascii_whitespace();
-        let options = words.filter_map(|word| word.strip_prefix("--"));
+        let options = words.filter_map(|word| word.strip_prefix("--")).take(MAX_OPTIONS);
         options.map(|option| option.split_once('=').unwrap_or((option, "yes"))).collect()
     }
 
@@ -218,6 +221,10 @@ impl Reader<'_> {
                 (number, format!("`{shown}` behind `{}` is not a number", field.word))
             };
             let value: f64 = shown.trim_end_matches('%').parse().map_err(|_| wrong())?;
+            if report.values.iter().any(|&(told, _)| told == index) {
+                let again = format!("`{}` stands twice in this report", quoted_start(text));
+                return Err((number, again));
+            }
             report.values.push((index, value));
             is_found = true;
         }
@@ -261,6 +268,10 @@ impl Reader<'_> {
                 if differs && !varying.iter().any(|known| known == option) {
                     varying.push(option.to_owned());
                 }
+            }
+            if varying.len() > MAX_OPTIONS {
+                let problem = format!("more than {MAX_OPTIONS} options of httperf differ by here");
+                return Err(self.recorder.at(report.begins, problem));
             }
             let lacks = seen.keys().filter(|known| !options.iter().any(|(o, _)| o == known));
             let lacks: Vec<String> = lacks.filter(|o| !varying.contains(o)).cloned().collect();

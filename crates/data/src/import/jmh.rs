@@ -19,7 +19,7 @@ use std::collections::HashMap;
 const EXPECTED: &str =
     "JMH's results: `[{\"benchmark\": …, \"mode\": …, \"primaryMetric\": {…}}, …]`";
 
-/// Most single times that the histograms of one result may hold.
+/// Most single times that the histograms of a file may hold: few bytes can stand for any number of them.
 const MAX_TIMES: u64 = 10_000_000;
 
 /// Settings that are recorded of the first result.
@@ -81,10 +81,13 @@ type Histogram = Vec<(f64, u64)>;
 struct Reader<'c> {
     recorder: Recorder<'c>,
     modes: HashMap<String, String>,
+    /// Single times in histograms.
+    times: u64,
 }
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
-    let mut reader = Reader { recorder: Recorder::new(context, "JMH"), modes: HashMap::new() };
+    let recorder = Recorder::new(context, "JMH");
+    let mut reader = Reader { recorder, modes: HashMap::new(), times: 0 };
     let take = json::each(|result: Outcomes| reader.take(&result));
     json::read(input, EXPECTED, take)?;
     reader.recorder.finish("results without a score")
@@ -104,9 +107,11 @@ impl Reader<'_> {
         if let Some(histograms) = &primary.raw_data_histogram {
             let times = histograms.iter().flatten().flatten();
             let count = times.fold(0u64, |sum, &(_, count)| sum.saturating_add(count));
-            if count > MAX_TIMES {
+            self.times = self.times.saturating_add(count);
+            if self.times > MAX_TIMES {
                 return Err(place(format!(
-                    "{count} single times are more than {MAX_TIMES}; measure this one in mode avgt"
+                    "its single times make {} in this file, more than {MAX_TIMES}; measure in mode avgt, or write several files",
+                    self.times
                 )));
             }
             let shape: Vec<usize> = histograms.iter().map(Vec::len).collect();

@@ -211,8 +211,9 @@ pub(super) struct Runs<'a> {
     pub recorder: Recorder<'a>,
     /// The name of subjects that are no place.
     name: String,
-    /// What the present run has, by place.
+    /// What the present run has, by place, and which place stands where.
     places: Vec<Place>,
+    place_of: HashMap<String, usize>,
     seen: HashSet<(String, String)>,
     interval: Option<String>,
     intervals: u32,
@@ -238,6 +239,7 @@ impl<'a> Runs<'a> {
             recorder: Recorder::new(context, "perf stat"),
             name: context.label.to_owned(),
             places: Vec::new(),
+            place_of: HashMap::new(),
             seen: HashSet::new(),
             interval: None,
             intervals: 0,
@@ -297,14 +299,12 @@ impl<'a> Runs<'a> {
         self.running = row.running.map_or(self.running, |share| share.min(self.running));
         let name = our_name(row.event);
         let metric = self.recorder.metric(&Metric::lower(name, conversion.unit))?;
-        let place = match self.places.iter_mut().find(|place| place.name == row.place) {
-            Some(place) => place,
-            None => {
-                let name = row.place.clone();
-                self.places.push(Place { name, values: Vec::new(), summaries: Vec::new() });
-                self.places.last_mut().expect("it was put there")
-            }
-        };
+        let index = *self.place_of.entry(row.place.clone()).or_insert(self.places.len());
+        if index == self.places.len() {
+            let name = row.place.clone();
+            self.places.push(Place { name, values: Vec::new(), summaries: Vec::new() });
+        }
+        let place = &mut self.places[index];
         match row.error_percent {
             None => place.values.push((metric, value)),
             Some(percent) => place.summaries.push(Summary {
@@ -339,6 +339,7 @@ impl<'a> Runs<'a> {
     /// Ends the present run.
     pub(super) fn end(&mut self) -> Result<(), String> {
         self.seen.clear();
+        self.place_of.clear();
         let mut level = Vec::new();
         if self.interval.take().is_some() {
             level.push(self.intervals);

@@ -8,15 +8,24 @@
 //! that the tool gave it.
 
 use super::{Context, ImportError, Part};
-use crate::Finding;
 use crate::assay_file::MAX_METRICS;
 use crate::read_error::{Place, ReadError};
 use crate::samples::{Metric, Observation, Outcome, Samples, Subject, Summary};
+use crate::{Finding, Severity};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Most values, missing ones included, that a file may come to.
-const MAX_CELLS: usize = 400_000_000;
+/// Values, missing ones included, that a file may always come to, and how many times the values that are there it may come to beyond
+/// that: every observation has a place for every metric, so that a short file of many metrics could fill any memory.
+const ALLOWED_CELLS: usize = 20_000_000;
+const ALLOWED_CELLS_PER_VALUE: usize = 50;
+
+/// Most findings of one file; of the others only their number is told.
+const MAX_FINDINGS: usize = 200;
+
+/// Longest full name of a benchmark that is put together from several parts of a file, in bytes: each of many short lines could
+/// repeat a long part.
+pub(super) const MAX_JOINED_NAME: usize = 4096;
 
 /// Gathers what a benchmark tool recorded.
 pub(super) struct Recorder<'a> {
@@ -24,6 +33,9 @@ pub(super) struct Recorder<'a> {
     samples: Samples,
     benchmarks: HashMap<String, usize>,
     metrics: HashMap<String, usize>,
+    /// Values that are there, and findings that are not kept.
+    values: usize,
+    more_findings: usize,
 }
 
 impl<'a> Recorder<'a> {
@@ -43,7 +55,8 @@ impl<'a> Recorder<'a> {
     /// Of a file that no known tool wrote.
     pub(super) fn without_tool(context: &'a Context<'a>) -> Self {
         let samples = Samples::default();
-        Self { context, samples, benchmarks: HashMap::new(), metrics: HashMap::new() }
+        let (benchmarks, metrics) = (HashMap::new(), HashMap::new());
+        Self { context, samples, benchmarks, metrics, values: 0, more_findings: 0 }
     }
 
     /// When the run began, RFC 3339 where the tool says it so.
@@ -114,6 +127,11 @@ impl<'a> Recorder<'a> {
         Ok(index)
     }
 
+    /// Whether there is a metric of this name.
+    pub(super) fn has_metric(&self, name: &str) -> bool {
+        self.metrics.contains_key(name)
+    }
+
     /// A metric, to mend what is known of it only later.
     pub(super) fn metric_mut(&mut self, metric: usize) -> &mut Metric {
         &mut self.samples.metrics[metric]
@@ -132,10 +150,12 @@ impl<'a> Recorder<'a> {
         values: &[(usize, f64)],
     ) -> Result<(), String> {
         let metrics = self.samples.metrics.len();
-        if (self.samples.len() + 1).saturating_mul(metrics) > MAX_CELLS {
+        self.values += values.len();
+        let allowed = self.values.saturating_mul(ALLOWED_CELLS_PER_VALUE).max(ALLOWED_CELLS);
+        if (self.samples.len() + 1).saturating_mul(metrics) > allowed {
             return Err(format!(
-                "{} observations of {metrics} metrics are more than fits into memory; split the file",
-                self.samples.len()
+                "{} observations of {metrics} metrics, nearly all of them missing, are more than is kept in memory; split the file",
+                self.samples.len() + 1
             ));
         }
         let mut row = vec![f64::NAN; metrics];
@@ -193,9 +213,14 @@ impl<'a> Recorder<'a> {
         self.samples.summaries.push(summary);
     }
 
-    /// Notes what reading found: something that the user should know of the file.
+    /// Notes what reading found: something that the user should know of the file. There is no end to what may be wrong with single
+    /// benchmarks, so that of many findings the first are kept.
     pub(super) fn finding(&mut self, finding: Finding) {
-        self.samples.findings.push(finding);
+        if self.samples.findings.len() < MAX_FINDINGS {
+            self.samples.findings.push(finding);
+        } else {
+            self.more_findings += 1;
+        }
     }
 
     /// An error of a line of the file.
@@ -213,7 +238,13 @@ impl<'a> Recorder<'a> {
     ///
     /// # Errors
     /// When there is neither a value nor a summary.
-    pub(super) fn finish(self, holds: &'static str) -> Result<Part, ImportError> {
+    pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
+        if self.more_findings > 0 {
+            let more = self.more_findings;
+            let message = format!("{more} more benchmarks have something wrong with them");
+            let finding = Finding::new("BENCHMARK_ERROR", Severity::Warning, message);
+            self.samples.findings.push(finding.with("benchmarks", more as f64));
+        }
         if self.samples.is_empty() && self.samples.summaries.is_empty() {
             return Err(ImportError::NoNumbers { file: self.context.file.to_owned(), holds });
         }

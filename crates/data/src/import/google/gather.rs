@@ -314,7 +314,11 @@ impl<'c> Gatherer<'c> {
                 continue;
             };
             if is_total {
-                let per_iteration = format!("{name}/iteration");
+                let mut per_iteration = format!("{name}/iteration");
+                // An author may have divided one himself, and called it so.
+                while self.recorder.has_metric(&per_iteration) {
+                    per_iteration += " (divided)";
+                }
                 self.recorder.divide(metric, iterations, &per_iteration, !seen.multiple)?;
                 divided.push(name.clone());
             }
