@@ -219,7 +219,8 @@ fn wrong_types_are_told_with_line_and_expectation() {
     let text = google(r#"{"name":"a","real_time":"fast","cpu_time":1,"time_unit":"ns"}"#);
     assert!(text.starts_with("bad:3:") && text.contains("expected a number"), "{text}");
     let unit = google(r#"{"name":"a","real_time":1,"cpu_time":1,"time_unit":"weeks"}"#);
-    assert!(unit.starts_with("bad:3:") && unit.contains("expected ns, us, ms or s"), "{unit}");
+    // Said once the whole row is read, and what follows it is looked at.
+    assert!(unit.starts_with("bad:4:1:") && unit.contains("expected ns, us, ms or s"), "{unit}");
     assert!(google("").contains("holds no numbers"));
     let list = said("{\"results\":[{\"command\":[],\n\"times\":[1]}]}");
     assert!(list.starts_with("bad:1:") && list.contains("hyperfine's results"), "{list}");
