@@ -8,8 +8,8 @@ use assay_data::{ReadError, Samples};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-fn read(bytes: impl Into<Vec<u8>>) -> Result<Samples, ImportError> {
-    load_bytes(bytes.into(), "bad", &ImportOptions::default())
+fn read(bytes: impl Into<Vec<u8>>) -> Result<Samples, Box<ImportError>> {
+    load_bytes(bytes.into(), "bad", &ImportOptions::default()).map_err(Box::new)
 }
 
 /// What is said of a file; empty if it is read. A message names the file, and a line only if it is there.

@@ -1,5 +1,7 @@
 //! Formats whose beginnings are alike are not taken for one another: every recogniser is run over every file that a real tool wrote.
 
+#![allow(clippy::panic, reason = "tests")]
+
 use super::super::{FORMATS, Head, valid_text};
 use std::fs;
 use std::path::{Path, PathBuf};
