@@ -278,3 +278,9 @@ fn what_a_terminal_would_obey_is_not_repeated_in_messages() {
         said("1.0\tmsec\ttask-clock\t1000000\t100.00\n<nOt \u{1b}[2J>\t\tcycles\t0\t100.00\n");
     assert!(perf.starts_with("bad:2: ") && !perf.contains(char::is_control), "{perf}");
 }
+
+#[test]
+fn carriage_returns_alone_leave_no_line_of_number_nought() {
+    let text = "\rD\rTotal: connections \r\r2tt00,20.1 ";
+    assert!(said(text).starts_with("bad:1: "), "{}", said(text));
+}
