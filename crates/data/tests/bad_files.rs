@@ -22,7 +22,7 @@ fn said(bytes: impl Into<Vec<u8>>) -> String {
             String::new()
         }
         Err(error) => {
-            if let ImportError::Read(ReadError::Line { place, .. }) = &error {
+            if let ImportError::Read(ReadError::Line { place, .. }) = &*error {
                 assert!((1..=lines).contains(&place.line), "{error}");
             }
             let said = error.to_string();
