@@ -35,6 +35,7 @@ mod pyperf;
 mod pytest;
 mod recorder;
 mod troubles;
+mod unknown;
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,7 @@ pub use error::ImportError;
 
 use crate::assay_file;
 use crate::input::Input;
-use crate::read_error::{ReadError, quoted_start};
+use crate::read_error::ReadError;
 use crate::samples::Samples;
 use crate::select::Filter;
 use std::path::Path;
@@ -105,80 +106,154 @@ impl std::fmt::Display for ColumnRef {
 
 /// One format: how its beginning is known, and what reads it.
 struct Format {
-    /// As messages list it.
+    /// As messages list it, in its group.
     name: &'static str,
+    group: Group,
     recognise: fn(&Head<'_>) -> bool,
     read: fn(Input, &Context<'_>) -> Result<Part, ImportError>,
 }
 
+/// Formats that look alike to people, as messages list them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Group {
+    Own,
+    Json,
+    Text,
+    Tables,
+}
+
+impl Group {
+    const ALL: [Self; 4] = [Self::Own, Self::Json, Self::Text, Self::Tables];
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Own => "assay's",
+            Self::Json => "JSON of",
+            Self::Text => "text of",
+            Self::Tables => "tables",
+        }
+    }
+}
+
 /// All formats, the most particular first: the first that recognises the beginning reads the file.
 const FORMATS: &[Format] = &[
-    Format { name: "sample files of assay", recognise: is_sample_file, read: read_sample_file },
     Format {
-        name: "tables written by `--export FILE.samples.csv`",
+        name: "sample files",
+        group: Group::Own,
+        recognise: is_sample_file,
+        read: read_sample_file,
+    },
+    Format {
+        name: "tables by `--export FILE.samples.csv`",
+        group: Group::Own,
         recognise: exported::recognise,
         read: exported::read,
     },
     Format {
-        name: "hyperfine's JSON (1.x and 2.x)",
+        name: "hyperfine (1.x, 2.x)",
+        group: Group::Json,
         recognise: hyperfine::recognise,
         read: hyperfine::read,
     },
     Format {
-        name: "hyperfine's CSV",
+        name: "hyperfine's table",
+        group: Group::Tables,
         recognise: hyperfine::recognise_table,
         read: hyperfine::read_table,
     },
-    Format { name: "pyperf's JSON", recognise: pyperf::recognise, read: pyperf::read },
-    Format { name: "pytest-benchmark's JSON", recognise: pytest::recognise, read: pytest::read },
-    Format { name: "JMH's JSON", recognise: jmh::recognise, read: jmh::read },
-    Format { name: "nanobench's JSON", recognise: nanobench::recognise, read: nanobench::read },
+    Format { name: "pyperf", group: Group::Json, recognise: pyperf::recognise, read: pyperf::read },
     Format {
-        name: "nanobench's CSV",
+        name: "pytest-benchmark",
+        group: Group::Json,
+        recognise: pytest::recognise,
+        read: pytest::read,
+    },
+    Format { name: "JMH", group: Group::Json, recognise: jmh::recognise, read: jmh::read },
+    Format {
+        name: "nanobench",
+        group: Group::Json,
+        recognise: nanobench::recognise,
+        read: nanobench::read,
+    },
+    Format {
+        name: "nanobench's table",
+        group: Group::Tables,
         recognise: nanobench::recognise_table,
         read: nanobench::read_table,
     },
     Format {
-        name: "criterion's directory or sample.json",
+        name: "criterion (`sample.json`, or its directory)",
+        group: Group::Json,
         recognise: criterion::recognise,
         read: criterion::read,
     },
-    Format { name: "Catch2's XML", recognise: catch2::recognise, read: catch2::read },
-    Format { name: "Google Benchmark's JSON", recognise: google::recognise, read: google::read },
     Format {
-        name: "Google Benchmark's CSV",
+        name: "Catch2's XML",
+        group: Group::Text,
+        recognise: catch2::recognise,
+        read: catch2::read,
+    },
+    Format {
+        name: "Google Benchmark",
+        group: Group::Json,
+        recognise: google::recognise,
+        read: google::read,
+    },
+    Format {
+        name: "Google Benchmark's table",
+        group: Group::Tables,
         recognise: google::recognise_table,
         read: google::read_table,
     },
     Format {
-        name: "results of `go test -bench` (text and `-json`)",
+        name: "`go test -bench` (also `-json`)",
+        group: Group::Text,
         recognise: go_bench::recognise,
         read: go_bench::read,
     },
     Format {
-        name: "benchmark-ips (`json!`, `hold!`, printed)",
+        name: "benchmark-ips (also its JSON)",
+        group: Group::Text,
         recognise: benchmark_ips::recognise,
         read: benchmark_ips::read,
     },
-    Format { name: "divan's table", recognise: divan::recognise, read: divan::read },
+    Format { name: "divan", group: Group::Text, recognise: divan::recognise, read: divan::read },
     Format {
         name: "`perf stat -x` and `-j`",
+        group: Group::Tables,
         recognise: perf_stat::recognise,
         read: perf_stat::read,
     },
     Format {
-        name: "`perf stat` as printed",
+        name: "`perf stat`",
+        group: Group::Text,
         recognise: perf_print::recognise,
         read: perf_print::read,
     },
-    Format { name: "httperf's report", recognise: httperf::recognise, read: httperf::read },
     Format {
-        name: "lines of `key=value` (logfmt)",
+        name: "httperf",
+        group: Group::Text,
+        recognise: httperf::recognise,
+        read: httperf::read,
+    },
+    Format {
+        name: "lines of `key=value`",
+        group: Group::Text,
         recognise: logfmt::recognise,
         read: logfmt::read,
     },
-    Format { name: "CSV with `,`, `;` or tabs", recognise: csv::recognise, read: csv::read },
-    Format { name: "columns of numbers", recognise: columns::recognise, read: columns::read },
+    Format {
+        name: "CSV with `,`, `;` or tabs",
+        group: Group::Tables,
+        recognise: csv::recognise,
+        read: csv::read,
+    },
+    Format {
+        name: "columns of numbers",
+        group: Group::Tables,
+        recognise: columns::recognise,
+        read: columns::read,
+    },
 ];
 
 /// The beginning of a file, as recognition sees it.
@@ -317,14 +392,16 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
     {}
     let text = valid_text(&input.head);
     let head = Head::of(&text);
-    match FORMATS.iter().find(|format| (format.recognise)(&head)) {
+    match format_of(&head) {
         Some(format) => (format.read)(input, context),
-        None => Err(ImportError::Unknown {
-            file,
-            seen: quoted_start(head.first),
-            known: FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", "),
-        }),
+        None => {
+            Err(ImportError::Unknown { file, seen: unknown::seen(&head), known: unknown::known() })
+        }
     }
+}
+
+fn format_of(head: &Head<'_>) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| (format.recognise)(head))
 }
 
 /// Recognition sees what is text before the first wrong byte; that byte is reported, with its place, when its line is read.
@@ -333,18 +410,36 @@ fn valid_text(head: &[u8]) -> String {
     valid.to_owned()
 }
 
+const UTF_16: &str = "UTF-16 text; save it as UTF-8";
+
 /// What a file is that is not text; `None` for text.
 fn binary_kind(head: &[u8]) -> Option<&'static str> {
-    const MAGIC: [(&[u8], &str); 6] = [
-        (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
-        (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
+    const MAGIC: [(&[u8], &str); 13] = [
+        (b"\xff\xfe", UTF_16),
+        (b"\xfe\xff", UTF_16),
         (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"),
         (b"\xfd7zXZ", "compressed with xz; unpack it first"),
         (b"BZh", "compressed with bzip2; unpack it first"),
         (b"PK\x03\x04", "a zip archive or a spreadsheet; unpack it or export it as CSV"),
+        (b"\x89PNG", "an image (PNG); expected the numbers as text"),
+        (b"\xff\xd8\xff", "an image (JPEG); expected the numbers as text"),
+        (b"GIF8", "an image (GIF); expected the numbers as text"),
+        (b"%PDF-", "a PDF; expected the numbers as text"),
+        (b"\x7fELF", "a program; to measure it, use `assay run`"),
+        (
+            b"PERFILE2",
+            "a recording of `perf record`; `perf stat -x,` writes numbers that can be compared",
+        ),
+        (b"SQLite format 3", "an SQLite database; export the numbers as CSV"),
     ];
     let known = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|&(_, what)| what);
-    known.or_else(|| head.contains(&0).then_some("binary; expected text"))
+    // Latin letters of two bytes each, with no mark before them.
+    let is_wide = |zero: usize| {
+        let start = head.get(..8.min(head.len() & !1)).unwrap_or_default();
+        start.len() >= 4 && start.iter().enumerate().all(|(at, &b)| (b == 0) == (at % 2 == zero))
+    };
+    let wide = || (is_wide(0) || is_wide(1)).then_some(UTF_16);
+    known.or_else(wide).or_else(|| head.contains(&0).then_some("binary; expected text"))
 }
 
 /// The header of a sample file has its version first; a file that lost its header is still known by its records.

@@ -198,3 +198,15 @@ fn what_is_not_text_is_refused() {
     std::fs::write(room.path("latin.txt"), b"1\n\xff\xe4\n").unwrap();
     room.run(&["compare", "latin.txt"]).ends(2).complains("latin.txt:2");
 }
+
+#[test]
+fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
+    let room = Room::new();
+    room.write("report.json", "{\"suites\": [], \"summary\": {\"passed\": 3}}\n");
+    let refused = room.run(&["compare", "report.json", "report.json"]);
+    refused.ends(2).complains("`report.json` is JSON with the keys `suites`, `summary`");
+    room.write("page", "<!doctype html>\n<html><body>1</body></html>\n");
+    room.run(&["describe", "page"]).ends(2).complains("is an HTML page; that is no known format");
+    room.run(&["describe", "page"]).ends(2).complains("\n  JSON of  hyperfine (1.x, 2.x), pyperf");
+    room.run(&["describe", "."]).ends(2).complains("there is no `new/sample.json` below this one");
+}

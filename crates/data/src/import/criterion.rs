@@ -87,7 +87,7 @@ pub(super) fn read_directory(path: &Path, context: &Context<'_>) -> Result<Part,
         runs(root, run, MAX_DIRECTORIES)?
     };
     if found.is_empty() {
-        return Err(ReadError::Directory { file: context.file.to_owned() }.into());
+        return Err(ImportError::Directory { file: context.file.to_owned() });
     }
     let mut recorder = Recorder::new(context, "criterion");
     let mut modes: Vec<String> = Vec::new();

@@ -54,8 +54,8 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             Ok(false) => break,
             Err(error) => return Err(own_error(&mut reader, error, context.file)),
         }
-        // The reader stands behind the record, whose last line is the one before.
-        let line = reader.position().line() - 1;
+        // The reader stands behind the record, whose last line is the one before; lone carriage returns end records, but no lines.
+        let line = reader.position().line().saturating_sub(1).max(1);
         let fields: Vec<&str> = record.iter().map(str::trim).collect();
         match &mut gatherer {
             Some(gatherer) => gatherer.row(&fields, line)?,

@@ -30,14 +30,22 @@ pub enum ImportError {
         what: &'static str,
     },
     /// The file is text of no known format.
-    #[error("`{file}` begins with `{seen}`, which no known format does; known are: {known}")]
+    #[error("`{file}` {seen}; that is no known format. Known are:{known}")]
     Unknown {
         /// The file.
         file: String,
-        /// How it begins.
+        /// What it is or how it begins: the rest of a sentence.
         seen: String,
-        /// The formats that are known.
+        /// The formats that are known, on lines of their own.
         known: String,
+    },
+    /// A directory, and not one of those that can be read.
+    #[error(
+        "`{file}` is a directory; name a file in it, or a directory of criterion's such as `target/criterion`: there is no `new/sample.json` below this one"
+    )]
+    Directory {
+        /// The directory.
+        file: String,
     },
     /// The file is of a known format in a version that is not.
     #[error(

@@ -1,6 +1,8 @@
 //! Tests of importing as users meet it: files of every kind, alone and together, good and bad, with the messages.
 #![allow(clippy::unwrap_used)]
 
+mod recognition;
+
 use super::*;
 use crate::assay_file::{self, write};
 use crate::{Better, Design, Environment, Metric, Observation, Outcome, Unit};
@@ -226,18 +228,44 @@ fn files_without_numbers_are_told_what_they_hold() {
     assert_eq!(refused("# a\n\n"), "`data.txt` holds no numbers, only comments and blank lines");
     assert_eq!(refused("\n\n"), "`data.txt` holds no numbers, only blank lines");
     assert_eq!(refused("a,b\n"), "`data.txt` holds no numbers, only a header");
-    assert_eq!(refused(b"\x7fELF\0\0\0"), "`data.txt` is binary; expected text");
+    assert_eq!(refused(b"\x01\x7f\0\0\0"), "`data.txt` is binary; expected text");
+    assert!(refused(b"\x7fELF\0\0\0").contains("is a program; to measure it, use `assay run`"));
+    assert!(refused(b"\x89PNG\r\n\x1a\n").contains("is an image (PNG)"));
     assert!(refused(b"\xff\xfe1\0").contains("UTF-16"));
+    assert!(refused(b"1\0\n\x002\0\n\0").contains("UTF-16"));
     assert!(refused(b"(\xb5/\xfd").contains("zstd; unpack it first"));
-    let json = refused("{\n  \"results\": [\n 1, 2]}\n");
-    assert!(json.starts_with("`data.txt` begins with `{`, which no known format does; known are: sample files of assay"), "{json}");
-    assert!(refused("{\"results\":[{\"times\":[1,2]}]}").contains("begins with `{\"results\":["));
-    assert!(refused("{\"times\": [ 1 , 2 ] }").contains("which no known format does"));
-    assert!(refused("------\nfoo\n").contains("which no known format does"));
-    assert!(
-        refused("We ran it 3 times.\nThe rest follows.\n").contains("which no known format does")
-    );
-    assert!(refused("Dear reader, hello\nhow, are you?\n").contains("which no known format does"));
+}
+
+#[test]
+fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
+    let seen = |text: &str| {
+        let said = refused(text);
+        let (seen, known) = said.split_once("; that is no known format. Known are:\n").unwrap();
+        assert_eq!(known.lines().count(), 5, "{known}");
+        seen.to_owned()
+    };
+    let json = "`data.txt` is JSON with the keys `results`";
+    assert_eq!(seen("{\n  \"results\": [\n 1, 2]}\n"), json);
+    assert_eq!(seen("{\"results\":[{\"times\":[1,2]}]}"), json);
+    assert_eq!(seen("{\"a\": [1, 2, {}], \"b\": tru"), "`data.txt` is JSON with the keys `a`, `b`");
+    let list = "`data.txt` is a JSON list whose first object has the keys `x`, `y\\u{1b}`";
+    assert_eq!(seen("[{\"x\":1,\"y\\u001b\":2},{\"z\":3}]"), list);
+    let many: String = (0..20).map(|n| format!("\"k{n}\":{n},")).collect();
+    assert!(seen(&format!("{{{many}\"z\":0}}")).ends_with("`k6`, `k7` and 13 more"));
+    assert_eq!(seen("{"), "`data.txt` begins with `{`");
+    assert_eq!(seen("[[1]]"), "`data.txt` begins with `[[1]]`");
+    let xml = "<?xml version=\"1.0\"?>\n<!-- a -->\n<testsuites time=\"1\"/>\n";
+    assert_eq!(seen(xml), "`data.txt` is XML with the root element `<testsuites>`");
+    assert_eq!(seen("<!DOCTYPE html>\n<HTML lang=en>"), "`data.txt` is an HTML page");
+    assert!(seen("#include <stdio.h>\nint main(void)\n{\n}\n").contains("source of a program"));
+    assert!(seen("fn main() {\n}\n").contains("source of a program"));
+    for prose in [
+        "------\nfoo\n",
+        "We ran it 3 times.\nThe rest follows.\n",
+        "Dear reader, hello\nhow, are you?\n",
+    ] {
+        assert!(seen(prose).starts_with("`data.txt` begins with `"), "{prose}");
+    }
 }
 
 #[test]

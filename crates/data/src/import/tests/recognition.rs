@@ -1,0 +1,91 @@
+//! Formats whose beginnings are alike are not taken for one another: every recogniser is run over every file that a real tool wrote.
+
+#![allow(clippy::panic, reason = "tests")]
+
+use super::super::{FORMATS, Head, valid_text};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Formats that take any table or list, and stand last for that reason.
+const GENERAL: [&str; 3] =
+    ["lines of `key=value`", "CSV with `,`, `;` or tabs", "columns of numbers"];
+
+fn files_under(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() { files_under(&path, found) } else { found.push(path) }
+    }
+}
+
+/// Which format must read a file, by its folder and ending.
+fn expected(name: &str) -> &'static str {
+    let (folder, file) = name.split_once('/').unwrap();
+    match (folder, file.rsplit('.').next().unwrap()) {
+        ("benchmark-ips", _) => "benchmark-ips (also its JSON)",
+        ("catch2", _) => "Catch2's XML",
+        ("criterion", _) => "criterion (`sample.json`, or its directory)",
+        ("divan", _) => "divan",
+        ("go-bench", _) => "`go test -bench` (also `-json`)",
+        ("google-benchmark", "csv") => "Google Benchmark's table",
+        ("google-benchmark", _) => "Google Benchmark",
+        ("httperf", _) => "httperf",
+        ("hyperfine", "csv") => "hyperfine's table",
+        ("hyperfine", _) => "hyperfine (1.x, 2.x)",
+        ("jmh", _) => "JMH",
+        ("logfmt", _) => "lines of `key=value`",
+        ("nanobench", "csv") => "nanobench's table",
+        ("nanobench", _) => "nanobench",
+        ("perf-stat", "txt") => "`perf stat`",
+        ("perf-stat", _) => "`perf stat -x` and `-j`",
+        ("pyperf", _) => "pyperf",
+        ("pytest-benchmark", _) => "pytest-benchmark",
+        other => panic!("say here which format {other:?} is"),
+    }
+}
+
+#[test]
+fn every_real_file_is_known_as_its_own_format_and_as_no_other_of_a_tool() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let mut files = Vec::new();
+    files_under(&root, &mut files);
+    assert!(files.len() > 100, "{} files", files.len());
+    for path in files {
+        // Names of a benchmark stand beside its samples.
+        if path.file_name().is_some_and(|name| name == "benchmark.json") {
+            continue;
+        }
+        let name = path.strip_prefix(&root).unwrap().display().to_string();
+        let bytes = fs::read(&path).unwrap();
+        let text = valid_text(&bytes);
+        for text in [text.clone(), text.replace('\n', "\r\n")] {
+            let head = Head::of(&text);
+            let all = FORMATS.iter().filter(|format| (format.recognise)(&head));
+            let all: Vec<&str> = all.map(|format| format.name).collect();
+            let of_tools = all.iter().filter(|name| !GENERAL.contains(name)).count();
+            assert_eq!(all.first(), Some(&expected(&name)), "{name} is taken for {all:?}");
+            assert!(of_tools <= 1, "{name} is taken for {all:?}");
+        }
+    }
+}
+
+#[test]
+fn a_minified_file_is_known_too() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let mut files = Vec::new();
+    files_under(&root, &mut files);
+    for path in files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "json"))
+    {
+        let name = path.strip_prefix(&root).unwrap().display().to_string();
+        let Ok(value) = serde_json::from_slice::<serde_json::Value>(&fs::read(path).unwrap())
+        else {
+            continue;
+        };
+        if name.ends_with("benchmark.json") {
+            continue;
+        }
+        let text = value.to_string();
+        let head = Head::of(&text);
+        let first = FORMATS.iter().find(|format| (format.recognise)(&head)).map(|f| f.name);
+        assert_eq!(first, Some(expected(&name)), "{name}");
+    }
+}

@@ -1,0 +1,141 @@
+//! What to say of a file of no known format: what it seems to be, and which formats there are.
+//!
+//! A guess for a message only; nothing is ever read by it.
+
+use super::{FORMATS, Group, Head};
+use crate::excerpt::excerpt;
+use crate::read_error::quoted_start;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// Keys that are shown.
+const SHOWN: usize = 8;
+
+/// How lines of programs begin.
+const SOURCE: [&str; 14] = [
+    "#!",
+    "#include ",
+    "package ",
+    "import ",
+    "from ",
+    "use ",
+    "fn ",
+    "pub ",
+    "def ",
+    "class ",
+    "func ",
+    "int main",
+    "public class ",
+    "require ",
+];
+
+/// What a text is, as in "is JSON with the keys `a`, `b`", for a sentence that begins with the file.
+pub(super) fn seen(head: &Head<'_>) -> String {
+    let text = head.text.trim_start();
+    let begins = || format!("begins with `{}`", quoted_start(head.first));
+    if head.is_json() {
+        let (is_list, keys) = keys(text);
+        let listed = |keys: &[String]| {
+            let shown: Vec<String> =
+                keys.iter().take(SHOWN).map(|key| format!("`{}`", excerpt(key))).collect();
+            let more = keys.len().saturating_sub(SHOWN);
+            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{}{rest}", shown.join(", "))
+        };
+        return match (is_list, keys.is_empty()) {
+            (_, true) => begins(),
+            (false, false) => format!("is JSON with the keys {}", listed(&keys)),
+            (true, false) => {
+                format!("is a JSON list whose first object has the keys {}", listed(&keys))
+            }
+        };
+    }
+    if text.starts_with('<') {
+        let Some(root) = root(text) else { return begins() };
+        if root.eq_ignore_ascii_case("html") {
+            return "is an HTML page".to_owned();
+        }
+        return format!("is XML with the root element `<{}>`", excerpt(root));
+    }
+    let mut lines = text.lines().take(50);
+    if lines.any(|line| SOURCE.iter().any(|start| line.starts_with(start))) {
+        return format!("looks like the source of a program (it {})", begins());
+    }
+    begins()
+}
+
+/// All formats, a line for each group.
+pub(super) fn known() -> String {
+    let mut lines = String::new();
+    for group in Group::ALL {
+        let names = FORMATS.iter().filter(|format| format.group == group).map(|f| f.name);
+        let names = names.collect::<Vec<_>>().join(", ");
+        lines += &format!("\n  {:<8} {names}", group.heading());
+    }
+    lines
+        + "\n  other    lines of any text by a regular expression: `--pattern '(?<value>[0-9.]+)'`"
+}
+
+/// Whether it is a list, and the keys of the object, or of the first one in the list, as far as the beginning of the file has
+/// them.
+fn keys(text: &str) -> (bool, Vec<String>) {
+    let mut found = (false, Vec::new());
+    // What follows the last key that could be read does not matter.
+    let _breaks_off = serde_json::Deserializer::from_str(text).deserialize_any(Keys(&mut found));
+    found
+}
+
+struct Keys<'a>(&'a mut (bool, Vec<String>));
+
+impl<'de> Visitor<'de> for Keys<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            self.0.1.push(key);
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        self.0.0 = true;
+        items.next_element_seed(First(self.0))?;
+        Ok(())
+    }
+}
+
+/// The first object of a list.
+struct First<'a>(&'a mut (bool, Vec<String>));
+
+impl<'de> serde::de::DeserializeSeed<'de> for First<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(Keys(self.0))
+    }
+}
+
+/// The first element behind declarations and comments.
+fn root(text: &str) -> Option<&str> {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        let end = if rest.starts_with("<!--") {
+            "-->"
+        } else if rest.starts_with("<?") {
+            "?>"
+        } else if rest.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("<!doctype")) {
+            ">"
+        } else {
+            break;
+        };
+        rest = rest.split_once(end)?.1;
+    }
+    let name = rest.strip_prefix('<')?;
+    let end = name.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/'))?;
+    Some(&name[..end]).filter(|name| name.starts_with(char::is_alphabetic))
+}
