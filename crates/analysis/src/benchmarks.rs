@@ -161,14 +161,15 @@ impl Benchmarks {
     }
 }
 
-/// Whether samples hold a suite: several benchmarks, at least one of them on several sides.
+/// Whether samples hold a suite: several benchmarks, at least one of them on several sides; or one of which only summaries are left, for
+/// which there is no more to show than a row.
 pub fn is_suite(samples: &Samples) -> bool {
     let mut first: Option<&str> = None;
     let several = samples.subjects.iter().filter_map(|s| s.benchmark.as_deref()).any(|name| {
         let known = *first.get_or_insert(name);
         known != name
     });
-    several && Sides::of(samples, None).has_common()
+    (several || samples.design() == Design::Summary) && Sides::of(samples, None).has_common()
 }
 
 /// Why no suite can be analysed, beyond what is wrong with any samples.

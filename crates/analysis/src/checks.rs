@@ -26,7 +26,7 @@ const DRIFT_OF_MEDIAN: f64 = 0.001;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 64] = [
+pub const CODES: [&str; 65] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
@@ -90,6 +90,7 @@ pub const CODES: [&str; 64] = [
     "TRUNCATED_FILE",
     "TURBO",
     "UNITS_COMPARED",
+    "UNITS_DIFFER",
     "WARM_UP",
 ];
 

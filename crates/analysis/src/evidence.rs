@@ -4,7 +4,7 @@
 //! where a tool recorded its processes (builds, forks), and started several, their means are what is compared. Where it left only a
 //! summary, the other side is summarised too. Nothing is decided here.
 
-use crate::comparison::summaries::Side;
+use crate::comparison::summaries::{Side, alike};
 use crate::comparison::{Basis, Comparison, NoInterval, Question, level_of};
 use crate::levels::{self, plural};
 use crate::paired::Paired;
@@ -105,9 +105,10 @@ impl<'a> Evidence<'a> {
     pub(crate) fn pair(&self, against: usize, of: usize, metric: usize) -> Option<Pair> {
         let (x, y) = (self.side(against, metric)?, self.side(of, metric)?);
         let (x, y) = match (x, y) {
-            (Held::Summary(x), Held::Summary(y)) => return Some(Pair::Summaries(x, y)),
-            (Held::Summary(x), y) => return Some(Pair::Summaries(x, y.summarised()?)),
-            (x, Held::Summary(y)) => return Some(Pair::Summaries(x.summarised()?, y)),
+            (x @ Held::Summary(_), y) | (x, y @ Held::Summary(_)) => {
+                let (x, y) = alike(x.summarised()?, y.summarised()?);
+                return Some(Pair::Summaries(x, y));
+            }
             both => both,
         };
         let (
@@ -301,6 +302,12 @@ mod tests {
         samples.summaries.push(summary);
         let Some(Pair::Summaries(x, y)) = pair(&samples) else { unreachable!("two summaries") };
         assert_eq!((x.count, x.location, y.location), (4, 25.0, 3.0));
+        // A median is compared with a median.
+        samples.push_value(0, 1000.0);
+        samples.summaries[0] =
+            Summary { mean: None, median: Some(3.0), ..samples.summaries[0].clone() };
+        let Some(Pair::Summaries(x, y)) = pair(&samples) else { unreachable!("two summaries") };
+        assert_eq!((x.location, y.location), (30.0, 3.0));
     }
 
     #[test]

@@ -314,7 +314,7 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
     if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(ImportError::StdinTwice);
     }
-    let labels = names::labels(&paths);
+    let labels = names::told_apart(names::labels(&paths));
     let mut parts = Vec::with_capacity(paths.len());
     for (path, label) in paths.into_iter().zip(labels) {
         if path.as_os_str() != "-" && criterion::is_directory(path) {

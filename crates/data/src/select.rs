@@ -12,6 +12,7 @@ mod parse;
 mod project;
 
 pub use parse::SyntaxError;
+pub(crate) use project::without_value;
 pub use project::{ProjectError, project};
 
 use crate::excerpt::{excerpt, visible};

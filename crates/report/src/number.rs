@@ -158,7 +158,9 @@ impl Column {
         match self.symbol.as_str() {
             "" => String::new(),
             _ if self.only_multiplies() => String::new(),
-            symbol if symbol.starts_with('/') || symbol.ends_with("/s") => symbol.to_owned(),
+            symbol if symbol.starts_with('/') || ["k/s", "M/s"].contains(&symbol) => {
+                symbol.to_owned()
+            }
             symbol => format!(" {symbol}"),
         }
     }

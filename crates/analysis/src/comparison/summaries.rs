@@ -50,6 +50,11 @@ impl Side {
         })
     }
 
+    /// The same by its median, for the comparison with a side of which nothing else is known.
+    fn by_median(self) -> Self {
+        Self { location: self.median, is_mean: false, ..self }
+    }
+
     /// What tests need of it; `None` for a median.
     pub(crate) fn summarised(&self) -> Option<Summarised> {
         let Self { location: mean, standard_error, count, .. } = *self;
@@ -59,6 +64,11 @@ impl Side {
     fn mean(&self) -> f64 {
         if self.is_mean { self.location } else { f64::NAN }
     }
+}
+
+/// Two sides of which both have means, or both medians: a mean against a median compares nothing.
+pub(crate) fn alike(x: Side, y: Side) -> (Side, Side) {
+    if x.is_mean == y.is_mean { (x, y) } else { (x.by_median(), y.by_median()) }
 }
 
 /// The decision between two summaries at a two-sided level. O(1).

@@ -38,7 +38,7 @@ fn a_calibration_is_shown_kept_and_used_by_later_runs() {
 #[test]
 fn a_series_can_be_recorded_and_labelled_afterwards() {
     let room = Room::new();
-    room.run(&["calibrate", "--time", "3", "--record", "series.assay", "sh -c :"]).ends(0);
+    room.run(&["calibrate", "--time", "8", "--record", "series.assay", "sh -c :"]).ends(0);
     let runs = room.records("series.assay", "obs").len();
     let result = room.json(&["calibrate", "--from", "series.assay", "--no-save"]);
     assert_eq!(result["runs"].as_u64(), Some(runs as u64));

@@ -58,7 +58,9 @@ impl Serialize for Context<'_> {
         if let Some(cpus) = environment.number("cpus") {
             map.serialize_entry("num_cpus", &(cpus as u64))?;
         }
-        map.serialize_entry("library_build_type", "release")?;
+        if let Some(build) = environment.text("google_benchmark.library_build_type") {
+            map.serialize_entry("library_build_type", build)?;
+        }
         map.end()
     }
 }

@@ -10,6 +10,7 @@ use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
 use crate::input::Input;
 use crate::samples::{Better, Metric, Outcome};
+use crate::select::without_value;
 use crate::unit::{Unit, unit_of_symbol};
 use json::Number;
 use serde::Deserialize;
@@ -108,7 +109,8 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let names = names(&file.results);
     for (command, name) in file.results.iter().zip(&names) {
         let parameters = command.parameters();
-        let benchmark = recorder.benchmark(name, None, &parameters);
+        let label = label(command, &parameters);
+        let benchmark = recorder.benchmark(name, label.as_deref(), &parameters);
         let subject = recorder.subject_mut(benchmark);
         subject.command = Some(command.command.clone());
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -152,6 +154,13 @@ fn distinct_names<'c>(
         if *times > 1 { format!("{name} #{times}") } else { name }
     };
     commands.map(name).collect()
+}
+
+/// What a command is called without its values, `sort {n}` for `sort 8`; `None` for one that has none.
+fn label(command: &Command, parameters: &[(String, String)]) -> Option<String> {
+    let plain = command.name.clone().unwrap_or_else(|| command.command.clone());
+    let marked = |text: String, (name, value): &(String, String)| without_value(&text, name, value);
+    (!parameters.is_empty()).then(|| parameters.iter().fold(plain, marked))
 }
 
 fn outcome(code: Option<Option<i32>>) -> Outcome {

@@ -8,6 +8,7 @@
 use super::{ImportError, ImportOptions, Part};
 use crate::samples::{Metric, Samples, Summary};
 use crate::unit::Unit;
+use crate::{Finding, Severity};
 use std::collections::{HashMap, HashSet};
 
 /// One input with its names.
@@ -35,7 +36,7 @@ pub(super) fn merge(
         return parts.pop().map(|only| only.part.samples).ok_or(ImportError::NoInput);
     }
     lend_metrics(&mut parts, options)?;
-    check_units(&parts)?;
+    check_units(&mut parts)?;
     let mut merged = Samples::new(order_metrics(&parts)?);
     let common = common_names(&parts);
     let mut subjects = Subjects::default();
@@ -91,21 +92,39 @@ fn lend_metrics(parts: &mut [Labelled], options: &ImportOptions) -> Result<(), I
     Ok(())
 }
 
-/// Every metric has one unit wherever it occurs.
-fn check_units(parts: &[Labelled]) -> Result<(), ImportError> {
-    let mut first: HashMap<&str, (&Labelled, &Metric)> = HashMap::new();
+/// Every metric has one unit wherever it occurs: the one that decides must, and another is left out of the inputs that have it in a
+/// unit of their own, which is said.
+fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
+    let primary = parts.first().and_then(Labelled::primary).map(|metric| metric.name.clone());
+    let mut first: HashMap<String, (String, Unit)> = HashMap::new();
     for one in parts {
+        let mut odd: Vec<String> = Vec::new();
         for metric in &one.part.samples.metrics {
-            let &mut (other, known) = first.entry(&metric.name).or_insert((one, metric));
-            if known.unit != metric.unit {
-                return Err(ImportError::MixedUnits {
-                    metric: metric.name.clone(),
-                    first: other.file.clone(),
-                    first_unit: known.unit.symbol().to_owned(),
-                    second: one.file.clone(),
-                    second_unit: metric.unit.symbol().to_owned(),
-                });
+            let own = || (one.file.clone(), metric.unit.clone());
+            let (other, unit) = first.entry(metric.name.clone()).or_insert_with(own);
+            if *unit == metric.unit {
+                continue;
             }
+            let differ = ImportError::MixedUnits {
+                metric: metric.name.clone(),
+                first: other.clone(),
+                first_unit: unit.symbol().to_owned(),
+                second: one.file.clone(),
+                second_unit: metric.unit.symbol().to_owned(),
+            };
+            if Some(&metric.name) == primary.as_ref() || one.part.samples.metrics.len() == 1 {
+                return Err(differ);
+            }
+            let finding = Finding::new("UNITS_DIFFER", Severity::Warning, differ.to_string());
+            let finding = finding.next(format!(
+                "nothing, unless `{}` matters: it is left out of `{}`",
+                metric.name, one.file
+            ));
+            one.part.samples.findings.push(finding);
+            odd.push(metric.name.clone());
+        }
+        if !odd.is_empty() {
+            one.part.samples.keep(|_, metric| !odd.contains(&metric.name));
         }
     }
     Ok(())

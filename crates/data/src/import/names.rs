@@ -51,3 +51,15 @@ fn stem(name: &str) -> &str {
         _ => name,
     }
 }
+
+/// Labels of which those that are taken have a number behind them, as when a file is given twice.
+pub(super) fn told_apart(labels: Vec<String>) -> Vec<String> {
+    let mut apart: Vec<String> = Vec::with_capacity(labels.len());
+    for label in labels {
+        let numbered = (2..=apart.len() + 1).map(|number| format!("{label} #{number}"));
+        let free =
+            std::iter::once(label.clone()).chain(numbered).find(|name| !apart.contains(name));
+        apart.push(free.unwrap_or(label));
+    }
+    apart
+}

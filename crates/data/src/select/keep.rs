@@ -28,7 +28,8 @@ impl Samples {
         let gone: Vec<String> = old
             .iter()
             .zip(&subjects)
-            .filter_map(|(subject, number)| number.is_none().then(|| subject.name.clone()))
+            .filter(|(_, number)| number.is_none())
+            .map(|(subject, _)| subject.name.clone())
             .collect();
         let mut first_of: std::collections::HashMap<String, usize> = Default::default();
         for (index, mut subject) in old.into_iter().enumerate() {

@@ -176,7 +176,8 @@ fn rest_of_name(subject: &Subject, col: &[Key]) -> String {
     if !takes_name && !takes_parameter {
         return super::full_name(subject).to_owned();
     }
-    if subject.label.is_none() && !takes_name {
+    let names_values = text(&Key::Name, subject).contains(['{', '}']);
+    if (subject.label.is_none() || names_values) && !takes_name {
         // The values stand somewhere in the name: the places of those that make columns are marked.
         let columns = subject.parameters.iter().filter(|(name, _)| is_column(name));
         return columns.fold(super::full_name(subject).to_owned(), |text, (name, value)| {
@@ -193,7 +194,7 @@ fn rest_of_name(subject: &Subject, col: &[Key]) -> String {
 }
 
 /// A name with `{parameter}` wherever the parameter's value stands as a word: `sort {n}` for `sort 8` and `sort n={n}` for `sort n=8`.
-fn without_value(text: &str, name: &str, value: &str) -> String {
+pub(crate) fn without_value(text: &str, name: &str, value: &str) -> String {
     let is_inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
     let mut found = String::new();
     let mut rest = text;

@@ -7,7 +7,7 @@ use assay_analysis::Interval;
 use assay_analysis::benchmarks::Benchmarks;
 
 /// The columns, in order; those of parameters stand after the first, as in `parameter_n`.
-pub const COLUMNS: [&str; 16] = [
+pub const COLUMNS: [&str; 19] = [
     "benchmark",
     "metric",
     "unit",
@@ -20,6 +20,9 @@ pub const COLUMNS: [&str; 16] = [
     "ratio",
     "ratio_lower",
     "ratio_upper",
+    "shift",
+    "shift_lower",
+    "shift_upper",
     "verdict",
     "possibly_below_threshold",
     "level",
@@ -44,8 +47,9 @@ pub fn render(suite: &Benchmarks) -> String {
             }));
             let (x, y) = centres(row);
             let interval = c.ratio.and_then(|ratio| ratio.interval);
-            let end =
-                |of: fn(Interval) -> f64| interval.map_or_else(String::new, |i| number_cell(of(i)));
+            let cell = |interval: Option<Interval>, of: fn(Interval) -> f64| {
+                interval.map_or_else(String::new, |i| number_cell(of(i)))
+            };
             let count = |n: usize| if n == 0 { String::new() } else { n.to_string() };
             cells.extend([
                 text_cell(&metric.name),
@@ -57,8 +61,11 @@ pub fn render(suite: &Benchmarks) -> String {
                 number_cell(y),
                 number_cell(x),
                 c.ratio.map_or_else(String::new, |ratio| number_cell(ratio.estimate)),
-                end(|i| i.lower),
-                end(|i| i.upper),
+                cell(interval, |i| i.lower),
+                cell(interval, |i| i.upper),
+                number_cell(c.shift.estimate),
+                cell(c.shift.interval, |i| i.lower),
+                cell(c.shift.interval, |i| i.upper),
                 c.decision.verdict.word().to_owned(),
                 c.decision.possibly_below_threshold.to_string(),
                 number_cell(c.level),

@@ -60,7 +60,8 @@ fn chart(suite: &Benchmarks, table: &Table, sort: Sort) -> Option<Chart> {
         .collect();
     let y = Axis::with_ticks("", 0.0, count, ticks);
     let (top, height) = (LETTERS, ROW * count);
-    let left = y.room();
+    // Names of benchmarks have many wide letters, more than the usual estimate allows for.
+    let left = y.room() * 1.15;
     let mut scene = Scene::new(WIDTH, (top + height + BELOW).ceil());
     let frame = Frame { left, top, width: WIDTH - left - RIGHT, height, x, y };
     frame.draw(&mut scene, true);
