@@ -52,8 +52,9 @@ fn check_samples(samples: &Samples) {
 /// A message is short, no terminal obeys it, and the line that it names is there.
 fn check_error(error: &ImportError, bytes: &[u8]) {
     let said = error.to_string();
-    // A regular expression is shown with a mark below it.
-    let is_obeyed = |c: char| c.is_control() && !(c == '\n' && matches!(error, ImportError::Pattern { .. }));
+    // A regular expression is shown with a mark below it, and known formats are a list.
+    let has_lines = matches!(error, ImportError::Pattern { .. } | ImportError::Unknown { .. });
+    let is_obeyed = |c: char| c.is_control() && !(c == '\n' && has_lines);
     assert!(!said.contains(is_obeyed), "a control character in {said:?}");
     assert!(said.len() < 5000, "a message of {} bytes", said.len());
     // What is compressed has other lines than the bytes that were given.
