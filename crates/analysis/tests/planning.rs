@@ -310,7 +310,7 @@ fn a_calibrated_machine_needs_four_times_as_long_for_half_the_difference() {
             assert_eq!((at.as_str(), in_a_minute), ("2026-01-02", 0.004));
             seconds
         }
-        other => panic!("{other:?}"),
+        other => unreachable!("{other:?}"),
     };
     assert!((seconds(0.004) - 60.0).abs() < 1e-9);
     assert!((seconds(0.002) - 240.0).abs() < 1e-9);

@@ -53,7 +53,7 @@ enum Verb {
     /// Say how many runs a question needs, or which difference a number of runs can show
     Plan(Box<verbs::plan::Args>),
     /// Turn samples of any format into another: assay, CSV, hyperfine, Google Benchmark, Go, bare numbers
-    Convert(verbs::convert::Args),
+    Convert(Box<verbs::convert::Args>),
     /// Measure a recorded run again, here or elsewhere, and say whether its result was confirmed
     Repeat(Box<verbs::repeat::Args>),
     /// Make up numbers whose truth is known, to learn with and to try tools on
