@@ -1,5 +1,7 @@
 //! Rules of the analysis as a whole.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
 use super::*;
 use crate::Verdict;
 use assay_data::Observation;
