@@ -14,6 +14,9 @@ use assay_data::{Better, Design, Plan};
 use assay_stats::quantile_difference::QuantileDifference;
 use assay_stats::{Interval, autocorrelation, descriptive, merged, signed_rank::SignedRankLaw};
 
+/// Ratios that differ by this share of themselves may be equal: what is left of rounding and logarithms.
+const ROUNDING: f64 = 1e-9;
+
 pub(crate) mod summaries;
 
 /// The size of a difference.
@@ -302,10 +305,21 @@ impl Comparison {
         Some(self.medians.1 / self.medians.0)
     }
 
-    /// True when the ratio of the medians lies outside the interval: the difference is not a plain shift.
+    /// True when the ratio of the medians lies outside the interval, and farther from the estimate than half of what matters: the
+    /// difference is not a plain shift. What rounding makes of equal ratios is none.
     pub fn changes_shape(&self) -> bool {
-        let interval = self.ratio.and_then(|ratio| ratio.interval);
-        matches!((interval, self.ratio_of_medians()), (Some(i), Some(r)) if r < i.lower || r > i.upper)
+        let (Some(ratio), Some(medians)) = (self.ratio, self.ratio_of_medians()) else {
+            return false;
+        };
+        let apart = match self.decision.scale {
+            Scale::Ratio => (medians / ratio.estimate).ln().abs(),
+            Scale::Shift => (medians - ratio.estimate).abs() * self.medians.0.abs(),
+        };
+        // A threshold of NaN is no yardstick: then whatever is more than rounding counts.
+        let rounding = (medians / ratio.estimate - 1.0).abs() <= ROUNDING;
+        let threshold = self.decision.threshold;
+        let matters = !rounding && (threshold.is_nan() || apart > threshold / 2.0);
+        matters && ratio.interval.is_some_and(|i| medians < i.lower || medians > i.upper)
     }
 }
 

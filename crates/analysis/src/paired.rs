@@ -173,7 +173,8 @@ pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
 
 /// The step of the clock (or counter) behind these values: the smallest gap between distinct ones, relative to the median for
 /// ratios. When all values are equal there is no gap; then the last decimal digit of the value is taken for the step, as in
-/// `0.03`, unless it is a whole number, which may well be an exact count: 0. O(n log n).
+/// `0.03`, unless it is a whole number, which may well be an exact count: 0. So it is where
+/// all values of either side are equal, since the gap between two constants is what was looked for. O(n log n).
 pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     clock_step_of_sorted(&descriptive::sorted(first), &descriptive::sorted(second), scale)
 }
@@ -181,7 +182,14 @@ pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
 /// [`clock_step`] of values in ascending order.
 pub(crate) fn clock_step_of_sorted(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     let Some(value) = merged::merge(first, second).next() else { return 0.0 };
-    let gap = merged::smallest_gap(first, second).unwrap_or_else(|| last_digit(value));
+    let constant = |side: &[f64]| side.len() > 1 && side.first() == side.last();
+    let gap = match (first.last(), second.last()) {
+        // The one gap there is lies between the two sides: it is what is to be found, and says nothing about a step.
+        (Some(&a), Some(&b)) if a != b && constant(first) && constant(second) => {
+            last_digit(a).min(last_digit(b)).min((a - b).abs())
+        }
+        _ => merged::smallest_gap(first, second).unwrap_or_else(|| last_digit(value)),
+    };
     match scale {
         Scale::Shift => gap,
         Scale::Ratio => gap / merged::median(&[first, second]),
@@ -270,6 +278,14 @@ mod tests {
         assert_eq!(decide(7.0).verdict, crate::Verdict::Equivalent);
         // Nothing at all, twice, is no difference, although 1 % of nothing is no threshold.
         assert_eq!(decide(0.0).verdict, crate::Verdict::Equivalent);
+    }
+
+    #[test]
+    fn the_gap_between_two_constants_is_not_a_step_of_the_clock() {
+        assert_eq!(clock_step(&[5.0; 9], &[7.0; 9], Scale::Shift), 0.0);
+        assert_eq!(clock_step(&[0.03; 9], &[0.5; 9], Scale::Shift), 0.01);
+        // Where one side varies, its own gaps tell.
+        assert_eq!(clock_step(&[5.0; 3], &[7.0, 7.5, 9.0], Scale::Shift), 0.5);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::words;
 use assay_analysis::Analysis;
 use assay_analysis::battery::{Found, GroupTests, Interval, Intervals, PairTests};
 use assay_analysis::coverage::{Method, speaks_for};
-use assay_data::{Metric, Unit};
+use assay_data::{Design, Metric, Unit};
 
 /// One row: test, statistic, p, interval.
 type Row = [String; 4];
@@ -29,6 +29,9 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         let mut rows = pair(tests, metric, confidence);
         let footnotes = mark_optimistic(&mut rows, tests, confidence);
         small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
+        for told in directions(tests, of, against, comparison.design != Design::Blocks) {
+            page.paragraph(2, &[(Tone::Quiet, format!("  {told}"))]);
+        }
         for footnote in footnotes {
             page.paragraph(5, &[(Tone::Unsure, format!("  *: {footnote}"))]);
         }
@@ -83,6 +86,24 @@ fn mark_optimistic(rows: &mut [Row], tests: &PairTests, confidence: f64) -> Vec<
         )
     };
     found.into_iter().map(told).collect()
+}
+
+/// Which way round the two shares of pairs are, which R's tests have each in its own way; and what the pairs are of recordings that
+/// were taken apart.
+fn directions(tests: &PairTests, of: &str, against: &str, apart: bool) -> Vec<String> {
+    let mut told = Vec::new();
+    if tests.brunner_munzel.is_ok() {
+        told.push(format!(
+            "Brunner-Munzel: the interval is that of P({of} < {against}), ties half"
+        ));
+    }
+    if tests.effect_size.is_ok() {
+        told.push(format!("A12: P({against} < {of}), ties half"));
+    }
+    if apart && (tests.t_paired.is_ok() || tests.wilcoxon_signed_rank.is_ok()) {
+        told.push("paired t, signed ranks: pairs by order of recording".to_owned());
+    }
+    told
 }
 
 /// Why some of the tests have no answer, each reason once.

@@ -71,6 +71,7 @@ fn draw(page: &mut Page, p: &Portrait, name: &str) {
         if n >= BOX_FROM {
             pictures::box_plot(page, p);
             pictures::axis(page, p, &column);
+            say(page, words::beyond(p, &column));
         }
         if n >= PICTURES_FROM {
             if p.heaps.is_empty() {

@@ -262,10 +262,11 @@ fn data_part(data: &Data) -> DataPart {
         link: String::new(),
     };
     match data {
-        Data::Embedded { csv, told } => DataPart {
+        Data::Embedded { csv, told, command } => DataPart {
             csv: csv.clone(),
             file_name: "samples.csv".to_owned(),
             told: told.clone(),
+            link: command.clone(),
             ..nothing()
         },
         Data::Elsewhere { values, file: Some(file) } => DataPart {

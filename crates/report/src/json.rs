@@ -5,7 +5,7 @@
 //! It must not drop a key because its value is unknown: readers should not have to tell absent from empty.
 
 use crate::json_all;
-use crate::json_values::{list, number, optional};
+use crate::json_values::{level, list, number, optional};
 use crate::noise;
 use crate::words;
 use assay_analysis::{
@@ -122,7 +122,7 @@ pub(crate) fn comparison_of(named: &Named<'_>, c: &Comparison) -> Value {
         "scale": match scale { Scale::Ratio => "ratio", Scale::Shift => "shift" },
         "threshold": size(c.decision.threshold),
         "confidence": number(plan.confidence),
-        "level": number(c.level),
+        "level": level(c.level),
         "anytime_valid": blocks && plan.is_sequential(),
         "blocks": c.blocks,
         "fewest_blocks": (c.fewest_blocks > 0).then_some(c.fewest_blocks),

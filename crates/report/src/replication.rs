@@ -139,7 +139,7 @@ fn half_widths(result: &Replicated) -> Vec<f64> {
 /// Then, now and the change, side by side.
 fn table(page: &mut Page, report: &ReplicationReport<'_>) {
     let names = fitted(&report.now.names(), (page.width() * 3 / 10).clamp(8, 40), page.ellipsis());
-    let rows: Vec<[String; 5]> = report
+    let mut rows: Vec<Vec<String>> = report
         .replication
         .results
         .iter()
@@ -147,7 +147,7 @@ fn table(page: &mut Page, report: &ReplicationReport<'_>) {
             let sized = |estimate, interval, is_change| {
                 size(report, result, (estimate, interval), is_change)
             };
-            [
+            vec![
                 names[result.of].clone(),
                 sized(result.then.estimate, result.then.interval, false),
                 sized(result.now.estimate, result.now.interval, false),
@@ -158,7 +158,12 @@ fn table(page: &mut Page, report: &ReplicationReport<'_>) {
         .collect();
     let relative = report.replication.results.iter().all(|r| r.scale == Scale::Ratio);
     let change = if relative { "now / then" } else { "now - then" };
-    let head = ["", "then", "now", change, "effect"].map(str::to_owned);
+    let mut head: Vec<String> = ["", "then", "now", change, "effect"].map(str::to_owned).into();
+    // The effect is one subject's against another's: of one alone there is none.
+    if rows.iter().all(|row| row[4].is_empty()) {
+        head.truncate(4);
+        rows.iter_mut().for_each(|row| row.truncate(4));
+    }
     let tones: Vec<Tone> = rows.iter().map(|_| Tone::Plain).collect();
     if !rows.is_empty() {
         small_table::draw(page, &head, &rows, &tones);

@@ -30,7 +30,7 @@ const MACHINE: [&str; 9] = [
     "TURBO",
 ];
 /// With fewer values the checks have nothing to say about drift, dependence, outliers.
-const DRIFT_FROM: usize = 20;
+pub(crate) const DRIFT_FROM: usize = 20;
 const DEPENDENCE_FROM: f64 = 10.0;
 const OUTLIERS_FROM: usize = 10;
 /// More subjects that drifted are counted, not listed.

@@ -134,3 +134,16 @@ fn a_pair_of_few_processes_is_not_decided_by_their_many_values() {
     let few = analysis.findings.iter().find(|f| f.code == "TOO_FEW").unwrap();
     assert!(few.message.contains("too few processes for a verdict (3 and 3): 4 on each side"));
 }
+
+#[test]
+fn equal_ratios_are_a_plain_shift() {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    samples.add_subject("a");
+    samples.add_subject("b");
+    for _ in 0..30 {
+        samples.push_value(0, 5.0);
+        samples.push_value(1, 7.0);
+    }
+    let found = analyse(&samples, &Options::default()).expect("both have values");
+    assert!(found.findings.iter().all(|f| f.code != "SHAPE"), "{:?}", found.findings);
+}

@@ -1,7 +1,7 @@
 //! What a portrait finds: by how much something matters, never by its p-value alone.
 
 use super::laws::LawKind;
-use super::{Periodic, Portrait, heaps, shape};
+use super::{Part, Periodic, Portrait, heaps, shape};
 use crate::checks;
 use crate::coverage;
 use crate::describe::SubjectSummary;
@@ -154,7 +154,7 @@ fn changes(portrait: &Portrait) -> Option<Finding> {
         Label::Slowdown | Label::NoSteadyState => {
             let places: Vec<String> =
                 steady.parts[1..].iter().take(4).map(|part| (part.start + 1).to_string()).collect();
-            let more = if steady.parts.len() > 5 { ", ..." } else { "" };
+            let gradually = if climbs(&steady.parts) { ", or drifted gradually" } else { "" };
             let rest = if steady.label == Label::NoSteadyState {
                 ", and had not come to rest at its end"
             } else {
@@ -163,12 +163,31 @@ fn changes(portrait: &Portrait) -> Option<Finding> {
             Some(
                 about(
                     "CHANGE_POINT",
-                    format!("{name} changed at value {}{more}{rest}", places.join(", ")),
+                    format!(
+                        "{name} changed at {}{gradually}{rest}",
+                        told_places(&places, steady.parts.len() > 5)
+                    ),
                 )
                 .next("find out what changed there; one number for the whole series hides it"),
             )
         }
     }
+}
+
+/// `value 5`, `values 5 and 9`, `values 5, 9, 14, 20, ...`.
+fn told_places(places: &[String], has_more: bool) -> String {
+    match places {
+        [only] => format!("value {only}"),
+        _ if has_more => format!("values {}, ...", places.join(", ")),
+        [first @ .., last] => format!("values {} and {last}", first.join(", ")),
+        [] => "some value".to_owned(),
+    }
+}
+
+/// Whether every part lies beyond the one before, always on the same side: steps that a smooth drift is cut into look like this.
+fn climbs(parts: &[Part]) -> bool {
+    let steps = || parts.windows(2).map(|pair| pair[1].median - pair[0].median);
+    parts.len() > 2 && (steps().all(|step| step > 0.0) || steps().all(|step| step < 0.0))
 }
 
 fn multimodal(portrait: &Portrait) -> Option<Finding> {
@@ -284,4 +303,30 @@ fn not_normal(portrait: &Portrait) -> Option<Finding> {
             .with("anderson_darling_p", fit.p)
             .next("nothing: assay compares by ranks, which needs no law")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_listed_as_one_would_say_them() {
+        let told = |places: &[&str], has_more| {
+            told_places(&places.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>(), has_more)
+        };
+        assert_eq!(told(&["5"], false), "value 5");
+        assert_eq!(told(&["329", "676"], false), "values 329 and 676");
+        assert_eq!(told(&["1", "2", "3"], false), "values 1, 2 and 3");
+        assert_eq!(told(&["1", "2", "3", "4"], true), "values 1, 2, 3, 4, ...");
+    }
+
+    #[test]
+    fn only_steps_that_all_go_the_same_way_may_be_a_drift() {
+        let parts = |medians: &[f64]| -> Vec<Part> {
+            let part = |(i, &median): (usize, &f64)| Part { start: i, end: i + 1, median };
+            medians.iter().enumerate().map(part).collect()
+        };
+        assert!(climbs(&parts(&[1.0, 2.0, 3.0])) && climbs(&parts(&[3.0, 2.0, 1.0])));
+        assert!(!climbs(&parts(&[1.0, 2.0, 1.0])) && !climbs(&parts(&[1.0, 2.0])));
+    }
 }

@@ -16,6 +16,7 @@ use crate::recording::Recording;
 use crate::unpaired::FEWEST_EFFECTIVE;
 use crate::verdict::Scale;
 use assay_data::{Better, Outcome, Samples};
+use assay_stats::descriptive::ByDefinition;
 use assay_stats::steady_state::{Label, steady_state};
 use assay_stats::{autocorrelation, descriptive, kolmogorov, merged, normal};
 
@@ -85,8 +86,8 @@ pub struct SeriesFound {
     pub effective: f64,
     /// Change from the first to the last third, in the base unit, where it is more than chance.
     pub drift: Option<f64>,
-    /// Skewness g₁ and excess kurtosis g₂; NaN for constant values. Both are 0 for the normal law.
-    pub moments: (f64, f64),
+    /// Skewness and excess kurtosis by every definition; NaN for constant values. Both are 0 for the normal law.
+    pub moments: (ByDefinition, ByDefinition),
     /// How far the values lie from the usual laws: for information, since nothing here needs any of them.
     pub laws: Vec<LawFound>,
     /// Runs that failed, and runs that hit the time limit.
@@ -97,6 +98,11 @@ impl SeriesFound {
     /// Values that count: all, or the effective ones where dependence matters.
     pub fn counting(&self) -> f64 {
         if self.share() < DEPENDENT_BELOW { self.effective } else { self.n as f64 }
+    }
+
+    /// True where all values are equal, so that there is no shape to speak of.
+    pub fn is_constant(&self) -> bool {
+        self.n > 1 && self.moments.0.plain.is_nan()
     }
 
     /// Effective values as a share of all.
@@ -126,7 +132,7 @@ impl SeriesFound {
             autocorrelation_time,
             effective: n as f64 / autocorrelation_time,
             drift: None,
-            moments: (moments.skewness.plain, moments.excess_kurtosis.plain),
+            moments: (moments.skewness, moments.excess_kurtosis),
             laws: LawFound::all(&recording.sorted),
             failures: (0, 0),
         }

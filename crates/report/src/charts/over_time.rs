@@ -82,7 +82,7 @@ pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
         [largest, c.bound]
     });
     let most = (sizes.fold(0.0, f64::max) * 1.15).min(1.0);
-    let x = Axis::counting("lag (how many values lie between)", 0.0, lags as f64 + 0.5);
+    let x = Axis::counting("lag (how many values before)", 0.0, lags as f64 + 0.5);
     let ticks = crate::ticks::linear(-most, most, &assay_data::Unit::Other(String::new()), 4).ticks;
     let y = Axis::with_ticks("autocorrelation", -most, most, ticks).of_numbers();
     let scene = panels(sheet, shown.iter().copied(), &x, &y, |scene, frame, index| {

@@ -53,6 +53,20 @@ pub(super) fn course(p: &Portrait, column: &Column) -> String {
     format!("{told}; medians: {}{more}", listed.join(", then "))
 }
 
+/// How many values lie beyond the ends of the picture of a distribution; empty where it shows all.
+pub(super) fn beyond(p: &Portrait, column: &Column) -> String {
+    let side = |count: usize, where_: &str, end: f64| {
+        (count > 0).then(|| {
+            let things = if count == 1 { "value" } else { "values" };
+            format!("{} {things} {where_} {}", number::count(count as f64), column.with_unit(end))
+        })
+    };
+    let (low, high) = (p.shape.low, p.shape.high);
+    let sides = [side(p.shape.below, "below", low), side(p.shape.above, "above", high)];
+    let told: Vec<String> = sides.into_iter().flatten().collect();
+    if told.is_empty() { String::new() } else { format!("not in the picture: {}", told.join(", ")) }
+}
+
 /// Every value, of few.
 pub(super) fn listed(p: &Portrait, column: &Column) -> String {
     let all: Vec<f64> = p.course.iter().map(|slice| slice.median).collect();
@@ -62,6 +76,10 @@ pub(super) fn listed(p: &Portrait, column: &Column) -> String {
 }
 
 fn unseen_changes(p: &Portrait) -> String {
+    // A slow drift has no place where it happens: no part of it stands out, and steady it is not.
+    if p.description.drift.is_some() {
+        return "not steady: it drifts".to_owned();
+    }
     match p.stability.changes.points.len() {
         0 => "steady throughout".to_owned(),
         n => format!(

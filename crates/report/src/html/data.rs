@@ -13,8 +13,10 @@ pub enum Data {
     Embedded {
         /// The table.
         csv: String,
-        /// What it holds, and how it is read.
+        /// What it holds.
         told: String,
+        /// The command that reads it.
+        command: String,
     },
     /// There are too many.
     Elsewhere {
@@ -44,7 +46,8 @@ impl Data {
         }
         Self::Embedded {
             csv: String::from_utf8_lossy(&bytes).into_owned(),
-            told: "One row for every observation, in base units. `assay compare samples.csv` reads it.".to_owned(),
+            told: "One row for every observation, in base units. What reads it:".to_owned(),
+            command: "assay compare samples.csv".to_owned(),
         }
     }
 }
@@ -69,16 +72,13 @@ fn columns(samples: &Samples) -> Data {
     }
     let metric = &samples.metrics[0];
     let unit = metric.unit.symbol();
-    let read = match unit {
-        "1" => "`assay compare samples.csv` reads it.".to_owned(),
-        _ => format!("`assay compare --unit {unit} samples.csv` reads it."),
+    let command = match unit {
+        "1" => "assay compare samples.csv".to_owned(),
+        _ => format!("assay compare --unit {unit} samples.csv"),
     };
-    Data::Embedded {
-        csv,
-        told: format!(
-            "One column for every subject, in the order in which they were taken. {read}"
-        ),
-    }
+    let told =
+        "One column for every subject, in the order in which they were taken. What reads it:";
+    Data::Embedded { csv, told: told.to_owned(), command }
 }
 
 fn quoted(name: &str) -> String {
@@ -106,9 +106,11 @@ mod tests {
     #[test]
     fn recordings_are_columns_with_every_digit() {
         let data = Data::of(&samples(&[(0, 0.1), (0, 1e-9), (1, 1.0 / 3.0)]), None);
-        let told = "One column for every subject, in the order in which they were taken. `assay compare --unit s samples.csv` reads it.";
+        let told =
+            "One column for every subject, in the order in which they were taken. What reads it:";
+        let command = "assay compare --unit s samples.csv".to_owned();
         let csv = "old,\"new, \"\"fast\"\"\"\n0.1,0.3333333333333333\n1e-9,\n";
-        assert_eq!(data, Data::Embedded { csv: csv.to_owned(), told: told.to_owned() });
+        assert_eq!(data, Data::Embedded { csv: csv.to_owned(), told: told.to_owned(), command });
     }
 
     #[test]

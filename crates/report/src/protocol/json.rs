@@ -1,7 +1,7 @@
 //! The protocol as JSON, under the key `protocol` of the report. `docs/reference/json.md` tells each field.
 
 use super::words::Teller;
-use crate::json_values::number;
+use crate::json_values::{level, number};
 use assay_analysis::protocol::{
     EffectFound, LawFound, PowerFound, Protocol, QuantileDifference, Reason, SeriesFound, Spread,
     Status, TestFound, Validity,
@@ -105,8 +105,8 @@ fn series(found: &SeriesFound, names: &[String]) -> Value {
         "effective_sample_size": number(found.effective),
         "ess_per_n": number(found.share()),
         "drift": found.drift.map(number),
-        "skewness_g1": number(skewness),
-        "kurtosis_g2": number(kurtosis),
+        "skewness_g1": number(skewness.plain),
+        "kurtosis_g2": number(kurtosis.plain),
         "laws": found.laws.iter().map(law).collect::<Vec<_>>(),
         "failures": found.failures.0,
         "timeouts": found.failures.1,
@@ -163,7 +163,7 @@ fn test(found: &TestFound, chain: &Protocol) -> Value {
     put("p_two", number(found.p));
     put("log10_p_two", number(found.log10_p));
     put("log10_p_decisive", number(found.log10_p_decisive));
-    put("level", number(chain.level));
+    put("level", level(chain.level));
     put("rejects", json!(found.rejects));
     Value::Object(map)
 }
@@ -173,7 +173,7 @@ fn effect(found: &EffectFound, chain: &Protocol) -> Value {
         "hodges_lehmann": number(found.estimate),
         "interval": interval(found.interval),
         "classic": interval(found.classic),
-        "level": number(chain.interval_level),
+        "level": level(chain.interval_level),
         "superiority": number(found.superiority()),
         "better": number(found.wins.better),
         "worse": number(found.wins.worse),

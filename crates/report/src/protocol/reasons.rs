@@ -139,7 +139,7 @@ impl Teller<'_> {
                     "take more, or accept a larger --threshold; how many: assay plan",
                 )
             }
-            Reason::NoSpread => ("nothing wavers: every number of values is enough".to_owned(), ""),
+            Reason::NoSpread => ("the values of each side are all equal, so that their number does not matter".to_owned(), ""),
             Reason::NotRejected => {
                 let found = self.chain.test.found.as_ref();
                 let p = found.map_or_else(String::new, |f| format!(" ({})", number::p_value(f.log10_p_decisive)));

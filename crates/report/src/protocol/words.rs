@@ -187,16 +187,7 @@ impl<'a> Teller<'a> {
 
     /// `-816.907 µs [-819.243 … -814.566]`
     pub fn ranged(&self, found: &EffectFound) -> String {
-        let column = self.column(found);
-        match found.interval {
-            Some(Interval { lower, upper }) => format!(
-                "{} [{} … {}]",
-                column.with_unit(found.estimate),
-                column.number(lower),
-                column.number(upper)
-            ),
-            None => column.with_unit(found.estimate),
-        }
+        ranged_in(&self.column(found), found)
     }
 
     pub fn column(&self, found: &EffectFound) -> Column {
@@ -226,6 +217,19 @@ impl<'a> Teller<'a> {
         let (word, share) = if share < 0.5 { (behind, 1.0 - share) } else { (ahead, share) };
         let what = if self.chain.paired { "blocks" } else { "pairs" };
         format!("{} is {word} in {} of {what}", self.of(), number::share(share, 1.0))
+    }
+}
+
+/// An estimate with its interval, in the digits of this column.
+fn ranged_in(column: &Column, found: &EffectFound) -> String {
+    match found.interval {
+        Some(Interval { lower, upper }) => format!(
+            "{} [{} … {}]",
+            column.with_unit(found.estimate),
+            column.number(lower),
+            column.number(upper)
+        ),
+        None => column.with_unit(found.estimate),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{SPREAD_DIGITS, Teller, in_unit, statistic, test_name};
 use crate::number::{self, Column};
+use crate::terminal::DRIFT_FROM;
 use crate::words::listed;
 use assay_analysis::Interval;
 use assay_analysis::protocol::{
@@ -61,24 +62,29 @@ impl Teller<'_> {
             Some(drift) => {
                 format!("drift {}{}", if drift < 0.0 { "-" } else { "+" }, self.amount(drift.abs()))
             }
+            None if s.n < DRIFT_FROM => "too few to tell a drift".to_owned(),
             None => "no drift".to_owned(),
         };
         let rejected: Vec<String> =
             s.laws.iter().filter(|law| law.is_rejected()).map(|law| law.law.to_owned()).collect();
+        let (skewness, kurtosis) = (s.moments.0.adjusted, s.moments.1.adjusted);
         let laws = match rejected.as_slice() {
-            [] => "no law rejected".to_owned(),
-            _ => format!("not {}", rejected.join(", not ")),
+            _ if s.is_constant() => "all values equal, which no law has".to_owned(),
+            [] => format!("no law rejected ({}no law is needed)", shape(skewness, kurtosis)),
+            _ => format!(
+                "not {} ({}no law is needed)",
+                rejected.join(", not "),
+                shape(skewness, kurtosis)
+            ),
         };
         format!(
-            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags (a single lag of chance: {}) · {drift} · {laws} (skewness {}, kurtosis {}; no law is needed)",
+            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags (a single lag of chance: {}) · {drift} · {laws}",
             number::count(s.n as f64),
             number::count(s.effective),
             number::fixed(s.effective / s.n as f64, 3),
             number::fixed(s.acf_max_r_default, 4),
             s.lags_r_default,
             number::fixed(s.acf_bound, 4),
-            number::fixed(s.moments.0, 2),
-            number::fixed(s.moments.1, 2),
         )
     }
 
@@ -92,7 +98,11 @@ impl Teller<'_> {
                 self.threshold_amount(),
                 number::count(needed)
             ),
-            None => format!("{} {things}: nothing wavers", number::count(found.have)),
+            None => format!(
+                "{} {things}{}, all equal: their number does not matter",
+                number::count(found.have),
+                self.of_each()
+            ),
         }
     }
 
@@ -106,7 +116,7 @@ impl Teller<'_> {
         lines.extend(self.counted(found));
         if let (Some(n), Some(planned)) = (found.n_t, found.planned) {
             let power = found.power.map_or_else(String::new, |power| {
-                format!("; these have a power of {}", number::share(power, 1.0))
+                format!("; these have a power of {}", power_told(power))
             });
             let visible = found.visible.map_or_else(String::new, |visible| {
                 format!(" and would see {}", self.amount(visible))
@@ -243,5 +253,42 @@ impl Teller<'_> {
             ));
         }
         lines
+    }
+}
+
+/// Skewness and excess kurtosis as the portrait of a series names them; nothing where there are too few values for them.
+fn shape(skewness: f64, kurtosis: f64) -> String {
+    if !(skewness.is_finite() && kurtosis.is_finite()) {
+        return String::new();
+    }
+    format!(
+        "skewness {}, excess kurtosis {}; ",
+        number::fixed(skewness, 2),
+        number::fixed(kurtosis, 2)
+    )
+}
+
+/// A power in a sentence: never certainty, which no test gives, whatever rounding makes of it.
+pub(super) fn power_told(power: f64) -> String {
+    let told = number::share(power, 1.0);
+    if told == "100 %" { "more than 99 %".to_owned() } else { told }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_power_is_certain() {
+        assert_eq!(
+            [0.5, 0.9999, 1.0].map(power_told),
+            ["50 %", "more than 99 %", "more than 99 %"]
+        );
+    }
+
+    #[test]
+    fn a_shape_that_few_values_do_not_have_is_not_told() {
+        assert_eq!(shape(0.5, f64::NAN), "");
+        assert_eq!(shape(0.5, -1.25), "skewness 0.50, excess kurtosis -1.25; ");
     }
 }

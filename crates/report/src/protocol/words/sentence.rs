@@ -1,6 +1,7 @@
 //! The sentence at the end of a protocol: what one may publish, how sure it is, and under which circumstances it was found.
 
-use super::{SPREAD_DIGITS, Teller, statistic, test_name};
+use super::numbers::power_told;
+use super::{SPREAD_DIGITS, Teller, ranged_in, statistic, test_name};
 use crate::label::{article, wording};
 use crate::number::{self, Column};
 use crate::words::listed;
@@ -75,7 +76,7 @@ impl Teller<'_> {
     fn difference(&self, effect: &EffectFound) -> String {
         let w = wording(&self.analysis.metrics[self.chain.metric]);
         let (of, against) = (self.of(), self.against());
-        let size = self.column(effect).with_unit(effect.estimate.abs());
+        let size = self.published(effect).with_unit(effect.estimate.abs());
         let direction = if effect.estimate < 0.0 { w.less } else { w.more };
         if w.noun_first {
             let a = article(&w.whole);
@@ -85,6 +86,16 @@ impl Teller<'_> {
         }
     }
 
+    /// The digits that one may publish: those that the width of the interval leaves, as everywhere but in the steps, which show
+    /// what R prints.
+    fn published(&self, effect: &EffectFound) -> Column {
+        let Some(interval) = effect.interval.filter(|i| i.half_width() > 0.0) else {
+            return self.column(effect);
+        };
+        let amounts = [effect.estimate, interval.lower, interval.upper];
+        Column::for_amounts(self.unit(), &amounts, &[interval.half_width()])
+    }
+
     fn how(&self, effect: &EffectFound) -> String {
         let estimator =
             if self.chain.paired { "signed-rank pseudo-median" } else { "Hodges-Lehmann estimate" };
@@ -92,7 +103,7 @@ impl Teller<'_> {
             "{} - {}: {estimator} {}, {} interval",
             self.of(),
             self.against(),
-            self.ranged(effect),
+            ranged_in(&self.published(effect), effect),
             self.confidence()
         );
         if let Some(test) = self.chain.test.found.as_ref().filter(|test| !test.log10_p.is_nan()) {
@@ -138,18 +149,15 @@ impl Teller<'_> {
             })
             .collect();
         let chance = power.power.map_or_else(String::new, |p| {
-            format!(
-                "The power to find {} was {}, with",
-                self.threshold_amount(),
-                number::share(p, 1.0)
-            )
+            format!("The power to find {} was {}, with", self.threshold_amount(), power_told(p))
         });
+        let intervals = if power.spreads.iter().any(|spread| spread.normal.is_some()) {
+            format!(" (normal bootstrap intervals, {})", number::chosen_percent(power.confidence))
+        } else {
+            String::new()
+        };
         let chance = if chance.is_empty() { "There were".to_owned() } else { chance };
-        format!(
-            "{chance} standard deviations of {} (normal bootstrap intervals, {}).",
-            listed(&spreads),
-            number::chosen_percent(power.confidence)
-        )
+        format!("{chance} standard deviations of {}{intervals}.", listed(&spreads))
     }
 
     fn environment(&self) -> String {
