@@ -22,7 +22,7 @@ fn script(room: &Room, name: &str, line: &str) -> String {
 #[test]
 fn a_calibration_is_shown_kept_and_used_by_later_runs() {
     let room = Room::new();
-    let result = room.json(&["calibrate", "--time", "6"]);
+    let result = room.json(&["calibrate", "--time", "15"]);
     let methods = result["methods"].as_array().unwrap();
     let names: Vec<&str> = methods.iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"alternating") && names.len() == 5, "{names:?}");
