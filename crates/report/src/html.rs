@@ -267,7 +267,6 @@ fn data_part(data: &Data) -> DataPart {
             file_name: "samples.csv".to_owned(),
             told: told.clone(),
             link: command.clone(),
-            ..nothing()
         },
         Data::Elsewhere { values, file: Some(file) } => DataPart {
             told: format!("{values} values are too many for a page; they are in"),
