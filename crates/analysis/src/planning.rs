@@ -10,6 +10,7 @@
 pub mod blocks;
 pub mod pilot;
 pub mod rank;
+mod remedy;
 
 use crate::analysis::units_differ;
 use assay_data::{Environment, Samples, Threshold, Unit};
@@ -18,6 +19,7 @@ pub use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 use blocks::BlocksPlan;
 use pilot::Pilot;
 use rank::RankPlan;
+pub use remedy::Remedy;
 
 /// What rank tests are given beyond the t test: the 15 % rule. At worst they need 15.7 % more, for a shift.
 pub const RANK_OVERHEAD: f64 = 1.15;

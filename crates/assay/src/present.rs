@@ -79,7 +79,7 @@ pub(crate) fn present(
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
     // An export that fails must not cost the screen, nor the other way round.
-    let exported = export_all(analysis, samples, show, file);
+    let exported = export_all(analysis, samples, Beside::default(), show, file);
     print(analysis, show, &meta_of(samples, file))?;
     exported
 }
@@ -88,6 +88,7 @@ pub(crate) fn present(
 pub(crate) fn export_all(
     analysis: &Analysis,
     samples: &Samples,
+    beside: Beside<'_>,
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
@@ -97,14 +98,7 @@ pub(crate) fn export_all(
             .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(
-        analysis,
-        samples,
-        Beside::default(),
-        &meta,
-        &show.pages,
-        show.quiet,
-    ));
+    exported.push(pages::write(analysis, samples, beside, &meta, &show.pages, show.quiet));
     exported.into_iter().collect()
 }
 

@@ -17,6 +17,7 @@ use crate::label::label;
 use crate::names::{clean, fitted};
 use crate::number;
 use crate::protocol::{self, ChainOnPage};
+use crate::replication::ReplicationReport;
 use crate::scan;
 use crate::terminal;
 use crate::words;
@@ -24,6 +25,7 @@ use askama::Template;
 use assay_analysis::figures::Figures;
 use assay_analysis::portrait::Portrait;
 use assay_analysis::protocol::{Protocol, Status};
+use assay_analysis::replication::{self, Replicated};
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Finding, Severity};
 use tables::Table;
@@ -45,6 +47,8 @@ pub struct Material<'a> {
     pub protocol: &'a [Protocol],
     /// The series by themselves; empty where they are not described.
     pub portraits: &'a [Portrait],
+    /// What became of the results of an earlier run that this one repeats.
+    pub repeats: Option<ReplicationReport<'a>>,
 }
 
 /// The page.
@@ -108,7 +112,8 @@ struct DataPart {
 }
 
 fn page(material: Material<'_>) -> Page {
-    let Material { analysis, figures, data, meta, command, protocol, portraits } = material;
+    let Material { analysis, figures, data, meta, command, protocol, portraits, repeats } =
+        material;
     let plots = charts::charts(figures);
     let mut notes = Vec::new();
     let mut verdicts = claims(analysis, protocol, &mut notes);
@@ -117,13 +122,17 @@ fn page(material: Material<'_>) -> Page {
         // Whoever asked for the protocol may not read a verdict that it refuses: its outcome is what the page says first.
         verdicts = chains.iter().map(headline).collect();
     }
+    if let Some(report) = &repeats {
+        // Whoever repeats a run asks first of all whether it was confirmed.
+        verdicts.splice(0..0, report.replication.results.iter().map(|r| became(report, r)));
+    }
     Page {
         title: title(analysis),
         tool: meta.tool.clone(),
         started: analysis.started.as_deref().map(short_time).unwrap_or_default(),
         verdicts,
         notes,
-        summary: summary(analysis, protocol),
+        summary: summary(analysis, protocol).or_else(|| repeats.as_ref().and_then(then_and_now)),
         chains,
         plots: plots.iter().map(plot).collect(),
         series: describe::page::of(portraits),
@@ -136,6 +145,27 @@ fn page(material: Material<'_>) -> Page {
         methods: methods::told(analysis, figures, protocol),
         sources: methods::sources(analysis, figures, protocol),
     }
+}
+
+/// What became of a result that was measured again.
+fn became(report: &ReplicationReport<'_>, result: &Replicated) -> Claim {
+    let tone = match result.status {
+        replication::Status::Confirmed => "good",
+        replication::Status::Unknown => "unsure",
+        replication::Status::NotConfirmed | replication::Status::Contradicted => "bad",
+    };
+    Claim {
+        tone,
+        claim: crate::replication::sentence(report, result),
+        sureness: format!("repeated: {}", clean(report.file)),
+    }
+}
+
+/// Both runs side by side; none where they have no result in common.
+fn then_and_now(report: &ReplicationReport<'_>) -> Option<Table> {
+    let names = fitted(&report.now.names(), 40, "…");
+    let (heads, rows) = crate::replication::sizes(report, &names);
+    (!rows.is_empty()).then(|| Table { title: "Then and now".to_owned(), heads, rows })
 }
 
 fn plot(chart: &Chart) -> Plot {
@@ -267,7 +297,6 @@ fn data_part(data: &Data) -> DataPart {
             file_name: "samples.csv".to_owned(),
             told: told.clone(),
             link: command.clone(),
-            ..nothing()
         },
         Data::Elsewhere { values, file: Some(file) } => DataPart {
             told: format!("{values} values are too many for a page; they are in"),

@@ -8,7 +8,7 @@ use crate::small_table;
 use crate::terminal::Screen;
 use assay_analysis::Scale;
 use assay_analysis::planning::blocks::{BlocksPlan, Needed};
-use assay_analysis::planning::{CurvePoint, Kind, Measure, Planning, Quantities, Unknown};
+use assay_analysis::planning::{CurvePoint, Kind, Measure, Planning, Quantities, Remedy, Unknown};
 use assay_data::Threshold;
 
 mod fields;
@@ -325,8 +325,43 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
     );
 }
 
+/// Why an answer is worth nothing, and what would be.
+fn hopeless(planning: &Planning, remedy: &Remedy) -> String {
+    let t = planning.t;
+    let level = number::percent_fine(t.sig_level);
+    let why = if t.power <= t.sig_level {
+        format!(
+            "this is hopeless: where there is no difference such a test finds one in {level} of experiments too"
+        )
+    } else {
+        format!(
+            "this is hopeless: such a test finds a difference in {level} of experiments where there is none"
+        )
+    };
+    let runs =
+        remedy.n.map(|n| format!("{} find this difference", runs_of(n, planning.asked.kind)));
+    let size = remedy.delta.map(|delta| {
+        format!(
+            "{} find one of {}",
+            runs_of(planning.rank.n, planning.asked.kind),
+            found_amount(planning, delta)
+        )
+    });
+    let ways: Vec<String> = runs.into_iter().chain(size).collect();
+    if ways.is_empty() {
+        return format!("{why}; look for a larger difference");
+    }
+    format!(
+        "{why}; at a significance of {} and a power of {}, {}",
+        number::percent_fine(remedy.sig_level),
+        number::chosen_percent(remedy.power),
+        ways.join(", or ")
+    )
+}
+
 fn warnings(planning: &Planning) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut told: Vec<String> =
+        planning.remedy().map(|r| hopeless(planning, &r)).into_iter().collect();
     let pilot = planning.pilot.as_ref().filter(|p| p.runs_per_independent > 1.0);
     if let Some((pilot, spread)) = pilot.and_then(|p| Some((p, p.spreads.get(p.most_dependent)?))) {
         let advice = if planning.asked.in_blocks {

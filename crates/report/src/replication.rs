@@ -139,6 +139,18 @@ fn half_widths(result: &Replicated) -> Vec<f64> {
 /// Then, now and the change, side by side.
 fn table(page: &mut Page, report: &ReplicationReport<'_>) {
     let names = fitted(&report.now.names(), (page.width() * 3 / 10).clamp(8, 40), page.ellipsis());
+    let (head, rows) = sizes(report, &names);
+    let tones: Vec<Tone> = rows.iter().map(|_| Tone::Plain).collect();
+    if !rows.is_empty() {
+        small_table::draw(page, &head, &rows, &tones);
+    }
+}
+
+/// The heads and rows of the table of then and now, for screen and page.
+pub(crate) fn sizes(
+    report: &ReplicationReport<'_>,
+    names: &[String],
+) -> (Vec<String>, Vec<Vec<String>>) {
     let mut rows: Vec<Vec<String>> = report
         .replication
         .results
@@ -164,10 +176,7 @@ fn table(page: &mut Page, report: &ReplicationReport<'_>) {
         head.truncate(4);
         rows.iter_mut().for_each(|row| row.truncate(4));
     }
-    let tones: Vec<Tone> = rows.iter().map(|_| Tone::Plain).collect();
-    if !rows.is_empty() {
-        small_table::draw(page, &head, &rows, &tones);
-    }
+    (head, rows)
 }
 
 /// A size with its interval: a ratio, or an amount in the metric's unit.

@@ -47,6 +47,7 @@ fn page(samples: &Samples) -> String {
         command: &command,
         protocol: &[],
         portraits: &[],
+        repeats: None,
     };
     render(material).unwrap()
 }
@@ -260,6 +261,7 @@ fn a_protocol_stands_above_the_plots() {
         command: &command,
         protocol: &chains,
         portraits: &[],
+        repeats: None,
     });
     let html = html.unwrap();
     let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));

@@ -14,6 +14,7 @@ use assay_data::Samples;
 use assay_report::charts::{self, Chart, png, svg};
 use assay_report::html::{self, Data, Material};
 use assay_report::json::Meta;
+use assay_report::replication::ReplicationReport;
 use std::fs;
 use std::path::Path;
 
@@ -47,6 +48,8 @@ pub(crate) struct Beside<'a> {
     pub protocol: &'a [Protocol],
     /// The series by themselves.
     pub portraits: &'a [Portrait],
+    /// What became of the results of the run that this one repeats.
+    pub repeats: Option<ReplicationReport<'a>>,
 }
 
 /// Writes what was asked for.
@@ -73,11 +76,12 @@ pub(crate) fn write(
         let data = Data::of(samples, meta.file.clone());
         let command = present::argv();
         let (figures, data, command) = (&figures, &data, &command);
-        let Beside { protocol, portraits } = beside;
+        let Beside { protocol, portraits, repeats } = beside;
         let drawn =
             if portraits.is_empty() { alone(analysis, samples, figures) } else { Vec::new() };
         let portraits = if portraits.is_empty() { &drawn } else { portraits };
-        let material = Material { analysis, figures, data, meta, command, protocol, portraits };
+        let material =
+            Material { analysis, figures, data, meta, command, protocol, portraits, repeats };
         html::render(material)
             .map_err(anyhow::Error::from)
             .and_then(|page| whole_file::replace(path, page.as_bytes()))

@@ -1,0 +1,86 @@
+//! What to ask instead, where a plan is answered but its answer is worth nothing: a test that finds a difference no more often than
+//! chance finds one, or one that cries wolf in most experiments.
+//!
+//! It judges an answer that there is; what has no answer is an error elsewhere. Numbers by Student's t and the 15 % rule, as the
+//! rest of a plan from numbers.
+
+use super::{Planning, RANK_OVERHEAD, Unknown, rounded_up};
+use assay_stats::power_t::Quantities;
+
+/// A test that rejects in every second experiment without any difference tells nothing.
+const WORTHLESS_LEVEL: f64 = 0.5;
+/// What one asks usually.
+const USUAL_LEVEL: f64 = 0.05;
+const USUAL_POWER: f64 = 0.8;
+
+/// What a plan worth having would take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Remedy {
+    /// Its significance.
+    pub sig_level: f64,
+    /// Its power.
+    pub power: f64,
+    /// Runs of each that find the difference then; `None` where no number within reach does.
+    pub n: Option<u64>,
+    /// The difference that the runs of the plan find then, in the unit of the plan; `None` where so few find none.
+    pub delta: Option<f64>,
+}
+
+impl Planning {
+    /// What to ask instead where this answer is worth nothing; `None` where it is worth something. O(1).
+    pub fn remedy(&self) -> Option<Remedy> {
+        let t = self.t;
+        let cries_wolf = t.sig_level >= WORTHLESS_LEVEL;
+        if !cries_wolf && t.power > t.sig_level {
+            return None;
+        }
+        let sig_level = if cries_wolf { USUAL_LEVEL } else { t.sig_level };
+        let power = USUAL_POWER.max(sig_level);
+        // What one run counts for: dependent ones less, and ranks less than Student's t.
+        let worth = RANK_OVERHEAD * self.rank.runs_per_independent;
+        let solve = |unknown, n: f64, delta| {
+            let given = Quantities { n, delta, sd: t.sd, sig_level, power };
+            self.asked.test().solve(unknown, given)
+        };
+        let n = solve(Unknown::N, f64::NAN, t.delta).map(|found| found.n * worth);
+        let delta = solve(Unknown::Delta, self.rank.n as f64 / worth, f64::NAN);
+        Some(Remedy {
+            sig_level,
+            power,
+            n: n.map(|n| rounded_up(n, None).0),
+            delta: delta.map(|found| found.delta),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Alternative, Asked, Kind, Measure, from_numbers};
+    use super::*;
+    use assay_data::{Threshold, Unit};
+
+    fn plan(value: f64, power: f64) -> Planning {
+        let asked = Asked {
+            kind: Kind::TwoSample,
+            alternative: Alternative::TwoSided,
+            strict: false,
+            n: None,
+            delta: Some(Threshold::Absolute { value, unit: Unit::One }),
+            sd: Some(1.0),
+            sig_level: None,
+            power: Some(power),
+            round: None,
+            in_blocks: false,
+            seed: 1,
+        };
+        from_numbers(asked, Measure::Unit(Unit::One)).expect("there is an answer")
+    }
+
+    #[test]
+    fn what_finds_no_more_than_chance_is_told_what_would() {
+        let by_chance = plan(0.01, 0.05).remedy().expect("power is the significance");
+        // R: power.t.test(delta = 0.01, sd = 1, power = 0.8) says 156,978; 15 % more is 180,525.
+        assert!(by_chance.n.is_some_and(|n| (180_000..182_000).contains(&n)), "{by_chance:?}");
+        assert_eq!(plan(0.01, 0.8).remedy(), None);
+    }
+}
