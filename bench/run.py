@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 
+import imports
 import labels
 import memory
 import ministat
@@ -46,6 +47,7 @@ FIGURES = {
     "calibrate": (options.calibrate, ["calibrate"]),
     "stats": (stats.stats, ["stats"]),
     "ministat": (ministat.ministat, ["ministat"]),
+    "imports": (imports.imports, ["imports"]),
 }
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5
