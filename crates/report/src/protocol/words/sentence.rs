@@ -76,7 +76,7 @@ impl Teller<'_> {
     fn difference(&self, effect: &EffectFound) -> String {
         let w = wording(&self.analysis.metrics[self.chain.metric]);
         let (of, against) = (self.of(), self.against());
-        let size = self.published(effect).with_unit(effect.estimate.abs());
+        let size = self.column(effect).with_unit(effect.estimate.abs());
         let direction = if effect.estimate < 0.0 { w.less } else { w.more };
         if w.noun_first {
             let a = article(&w.whole);
@@ -86,16 +86,6 @@ impl Teller<'_> {
         }
     }
 
-    /// The digits that one may publish: those that the width of the interval leaves, as everywhere but in the steps, which show
-    /// what R prints.
-    fn published(&self, effect: &EffectFound) -> Column {
-        let Some(interval) = effect.interval.filter(|i| i.half_width() > 0.0) else {
-            return self.column(effect);
-        };
-        let amounts = [effect.estimate, interval.lower, interval.upper];
-        Column::for_amounts(self.unit(), &amounts, &[interval.half_width()])
-    }
-
     fn how(&self, effect: &EffectFound) -> String {
         let estimator =
             if self.chain.paired { "signed-rank pseudo-median" } else { "Hodges-Lehmann estimate" };
@@ -103,7 +93,7 @@ impl Teller<'_> {
             "{} - {}: {estimator} {}, {} interval",
             self.of(),
             self.against(),
-            ranged_in(&self.published(effect), effect),
+            ranged_in(&self.column(effect), effect),
             self.confidence()
         );
         if let Some(test) = self.chain.test.found.as_ref().filter(|test| !test.log10_p.is_nan()) {
