@@ -172,6 +172,12 @@ fn range(values: &[f64]) -> (f64, f64) {
     (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
 }
 
+/// The value of the smallest size that is not zero and that of the largest: all that a scale depends on.
+pub fn ends(values: &[f64]) -> [f64; 2] {
+    let (smallest, largest) = range(values);
+    [smallest, largest]
+}
+
 fn scale_of(unit: &Unit, smallest: f64, largest: f64) -> Scale {
     if !smallest.is_finite() {
         return unit.scale_for(0.0);

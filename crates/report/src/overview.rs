@@ -38,7 +38,8 @@ pub fn render(overview: &Overview, screen: &Screen) -> String {
     page.gap();
     let names: Vec<String> = overview.lines.iter().map(|line| page.spelled(&line.name)).collect();
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    let all: Vec<f64> = overview.lines.iter().filter_map(centre).collect();
+    // Every row asks for the scale of the whole table: of many thousand rows only the ends may be gone over again.
+    let all = numbers::ends(&overview.lines.iter().filter_map(centre).collect::<Vec<_>>());
     // What does not fit is left out from the right.
     let mut numbers = columns(&page, overview, &all);
     let room = loop {
