@@ -59,15 +59,17 @@ pub(crate) fn width_of(columns: &[Cells]) -> usize {
 
 /// Draws columns of so many rows under their headings.
 pub(crate) fn draw_columns(page: &mut Page, columns: &[Cells], rows: usize) {
+    // Found once: it asks every cell, and every row needs it.
+    let widths: Vec<usize> = columns.iter().map(Cells::width).collect();
     let mut head = String::new();
     let mut place = 0;
-    for column in columns {
+    for (column, own) in columns.iter().zip(&widths) {
         place += column.gap;
         if column.left && width(&head) <= place {
             head += &" ".repeat(place - width(&head));
             head += &column.heading;
         }
-        place += column.width();
+        place += own;
         if !column.left {
             let from = place.saturating_sub(width(&column.heading));
             head += &" ".repeat(from.saturating_sub(width(&head)));
@@ -77,9 +79,9 @@ pub(crate) fn draw_columns(page: &mut Page, columns: &[Cells], rows: usize) {
     page.line(&vec![(Tone::Quiet, head)]);
     for row in 0..rows {
         let mut line: Line = Vec::new();
-        for column in columns {
+        for (column, own) in columns.iter().zip(&widths) {
             let (tone, cell) = &column.cells[row];
-            let room = " ".repeat(column.width() - width(cell));
+            let room = " ".repeat(own - width(cell));
             let gap = " ".repeat(column.gap);
             if column.left {
                 line.push((*tone, format!("{gap}{cell}{room}")));
