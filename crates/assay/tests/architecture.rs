@@ -4,8 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 7] = [
-    ("assay", &["assay-analysis", "assay-data", "assay-measure", "assay-ministat", "assay-report"]),
+const ARROWS: [(&str, &[&str]); 8] = [
+    (
+        "assay",
+        &[
+            "assay-analysis",
+            "assay-data",
+            "assay-harness",
+            "assay-measure",
+            "assay-ministat",
+            "assay-report",
+        ],
+    ),
+    ("assay-harness", &["assay-data"]),
     ("assay-ministat", &[]),
     ("assay-report", &["assay-analysis", "assay-data"]),
     ("assay-measure", &["assay-data"]),

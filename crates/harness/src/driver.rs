@@ -1,0 +1,141 @@
+//! What every harness must be able to do, and the words in which it is asked.
+
+use crate::error::HarnessError;
+use crate::reading::Reading;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// How much a run of a benchmark does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effort {
+    /// The harness finds the number of iterations that take about so many seconds.
+    Seconds(f64),
+    /// Exactly so many iterations. Only asked of drivers that [pin](Driver::pins).
+    Iterations(u64),
+    /// The least that the harness can do: to see that the benchmark is not broken.
+    Once,
+}
+
+/// Where the answer of a run lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Answer {
+    /// On its standard output.
+    #[default]
+    Output,
+    /// In this file, which the run makes.
+    File(PathBuf),
+    /// In this directory, which the run fills.
+    Directory(PathBuf),
+}
+
+/// What is added to the user's command for one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Put directly behind the program (`-m pytest`, `-r shim.rb`), before the user's own arguments: only interpreters need it.
+    pub before: Vec<OsString>,
+    /// Put behind the user's own arguments.
+    pub args: Vec<OsString>,
+    /// Variables.
+    pub env: Vec<(String, String)>,
+    /// Where the answer will be.
+    pub answer: Answer,
+}
+
+impl Request {
+    /// With these arguments, answered on standard output.
+    pub fn with<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Self {
+        Self { args: args.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
+    /// The same with one more argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// The same with one more variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The same, answered elsewhere.
+    #[must_use]
+    pub fn answered_in(self, answer: Answer) -> Self {
+        Self { answer, ..self }
+    }
+}
+
+/// What came of one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// What it wrote to standard output.
+    pub output: Vec<u8>,
+    /// What it wrote to standard error, or the end of that.
+    pub errors: Vec<u8>,
+    /// Whether it ended with status 0.
+    pub success: bool,
+    /// The answer, where it is elsewhere.
+    pub answer: Answer,
+}
+
+impl Reply {
+    /// Standard output as text; what is no UTF-8 is replaced.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.output).into_owned()
+    }
+
+    /// The bytes of the answer: of the file where it is one, else of standard output.
+    ///
+    /// # Errors
+    /// [`HarnessError::NoAnswer`] when the file was not made, or can't be read.
+    pub fn bytes(&self) -> Result<Vec<u8>, HarnessError> {
+        match &self.answer {
+            Answer::Output | Answer::Directory(_) => Ok(self.output.clone()),
+            Answer::File(path) => std::fs::read(path).map_err(|source| HarnessError::NoAnswer {
+                path: path.clone(),
+                source,
+                said: crate::error::tail(&self.errors, &self.output),
+            }),
+        }
+    }
+}
+
+/// A harness, as a program of its showed it.
+pub trait Driver: std::fmt::Debug {
+    /// Its name as people know it, with the version where the program tells, as in `Google Benchmark 1.7`.
+    fn name(&self) -> String;
+
+    /// Whether one run can be held to one benchmark. Where it can't, every run measures all of them.
+    fn isolates(&self) -> bool {
+        true
+    }
+
+    /// Whether the number of iterations can be given: the same work for every side, which differs only in how long it takes.
+    fn pins(&self) -> bool;
+
+    /// How to have the benchmarks listed. `scratch` is an empty directory for the files of this request.
+    fn list(&self, scratch: &Path) -> Request;
+
+    /// The names of the benchmarks, in the program's order, as [`Driver::read`] will give them.
+    ///
+    /// # Errors
+    /// When the answer is none of this harness.
+    fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError>;
+
+    /// How to have one benchmark measured by one run, once (all of them where the driver does not [isolate](Driver::isolates)).
+    fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request;
+
+    /// What a run found: one reading for every benchmark in the answer.
+    ///
+    /// # Errors
+    /// When the answer is none of this harness, or is cut off.
+    fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError>;
+
+    /// Why the numbers of such a build are not worth having, where the answer of a run tells.
+    fn debug_build(&self, _reply: &Reply) -> Option<String> {
+        None
+    }
+}

@@ -1,0 +1,58 @@
+//! Harnesses: the libraries by which people write benchmark programs, how such a program is asked for its list and for one
+//! run of one benchmark, and how its answer is read.
+//!
+//! Everybody keeps the benchmarks that he has. Each harness has a room that implements [`Driver`]: it knows the flags, nothing
+//! else. No process is started here and no clock is read: a driver says what to run ([`Request`]), somebody runs it, and hands
+//! back what came ([`Reply`]). The files of an answer are read by the importers of `assay-data`, the same that read them when a
+//! user brings them. Nothing is decided here either.
+//!
+//! A new harness is a room and a line in [`drivers`].
+
+mod driver;
+mod error;
+mod google_benchmark;
+mod program;
+mod reading;
+
+pub use driver::{Answer, Driver, Effort, Reply, Request};
+pub use error::HarnessError;
+pub use program::{Kind, Program};
+pub use reading::Reading;
+
+/// What is asked of a program whose harness is not known by its looks: its help.
+pub fn question() -> Request {
+    Request::with(["--help"])
+}
+
+/// One way to recognise a harness.
+struct Known {
+    /// The name by which users choose it.
+    name: &'static str,
+    /// By the program's looks alone, for those that would rather measure than answer a question.
+    by_looks: fn(&Program) -> Option<Box<dyn Driver>>,
+    /// By what it says of itself.
+    by_help: fn(&Program, &str) -> Option<Box<dyn Driver>>,
+}
+
+/// All harnesses; the first that recognises a program drives it.
+const KNOWN: &[Known] = &[Known {
+    name: google_benchmark::NAME,
+    by_looks: |_| None,
+    by_help: google_benchmark::recognise,
+}];
+
+/// The names of all harnesses.
+pub fn names() -> Vec<&'static str> {
+    KNOWN.iter().map(|known| known.name).collect()
+}
+
+/// The harness of a program that needs not be asked.
+pub fn by_looks(program: &Program) -> Option<Box<dyn Driver>> {
+    KNOWN.iter().find_map(|known| (known.by_looks)(program))
+}
+
+/// The harness of a program by its answer to [`question`], which may stand in either of its outputs.
+pub fn by_help(program: &Program, reply: &Reply) -> Option<Box<dyn Driver>> {
+    let text = format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors));
+    KNOWN.iter().find_map(|known| (known.by_help)(program, &text))
+}

@@ -1,0 +1,114 @@
+//! What one run of a program found of one benchmark: one value for every metric.
+//!
+//! Where a harness gives several values within one run (samples of criterion, rounds of pytest-benchmark) their mean is the run's
+//! value, weighted by iterations where these are told: the iterations of one process are not independent of each other, and
+//! the mean of all of them is what the process took. Of a summary its mean is taken, or its median where there is no mean.
+
+use assay_data::import::{self, ImportOptions};
+use assay_data::samples::ITERATIONS;
+use assay_data::{Metric, Samples};
+use std::collections::BTreeMap;
+
+use crate::driver::{Answer, Reply};
+use crate::error::{HarnessError, tail};
+
+/// What one run found of one benchmark.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// Its full name.
+    pub benchmark: String,
+    /// Its name without parameters, where the harness tells.
+    pub label: Option<String>,
+    /// Its parameters.
+    pub parameters: Vec<(String, String)>,
+    /// How often it repeated its work, where the harness tells: in all, over the run.
+    pub iterations: Option<f64>,
+    /// Its metrics with their values, finite, in base units; per iteration.
+    pub values: Vec<(Metric, f64)>,
+    /// What the benchmark said when it gave up.
+    pub error: Option<String>,
+}
+
+/// Reads an answer by the importers.
+///
+/// # Errors
+/// [`HarnessError::Garbage`] with what the importer says; [`HarnessError::NoAnswer`].
+pub(crate) fn imported(reply: &Reply, harness: &'static str) -> Result<Samples, HarnessError> {
+    let garbage = |error: import::ImportError| HarnessError::Garbage {
+        harness,
+        why: error.to_string(),
+        said: tail(&reply.errors, &reply.output),
+    };
+    let options = ImportOptions::default();
+    match &reply.answer {
+        Answer::Directory(path) => import::load(&[path], &options).map_err(garbage),
+        Answer::Output | Answer::File(_) => {
+            import::load_bytes(reply.bytes()?, "its answer", &options).map_err(garbage)
+        }
+    }
+}
+
+/// The readings of all benchmarks in samples of one run. O(observations × metrics).
+pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
+    let iterations = samples.metric_index(ITERATIONS);
+    let reading = |(subject, own): (usize, &assay_data::Subject)| {
+        let counts: BTreeMap<usize, f64> = iterations
+            .map(|metric| samples.series(subject, metric))
+            .map(|series| series.observations.into_iter().zip(series.values).collect())
+            .unwrap_or_default();
+        let mut values = Vec::new();
+        for (metric, known) in samples.metrics.iter().enumerate() {
+            if Some(metric) == iterations {
+                continue;
+            }
+            let series = samples.series(subject, metric);
+            let weights: Option<Vec<f64>> =
+                series.observations.iter().map(|index| counts.get(index).copied()).collect();
+            let weights = weights.unwrap_or_else(|| vec![1.0; series.values.len()]);
+            let whole: f64 = weights.iter().sum();
+            if whole > 0.0 {
+                let sum: f64 = series.values.iter().zip(&weights).map(|(v, w)| v * w).sum();
+                values.push((known.clone(), sum / whole));
+            }
+        }
+        for summary in samples.summaries.iter().filter(|s| s.subject == subject) {
+            let known = samples.metric_index(&summary.metric).map(|m| samples.metrics[m].clone());
+            if let (Some(known), Some(value)) = (known, summary.location())
+                && values.iter().all(|(metric, _)| metric.name != known.name)
+            {
+                values.push((known, value));
+            }
+        }
+        values.retain(|(_, value)| value.is_finite());
+        let all: f64 = counts.values().sum();
+        Reading {
+            benchmark: own.name.clone(),
+            label: own.label.clone(),
+            parameters: own.parameters.clone(),
+            iterations: (all > 0.0).then_some(all),
+            error: error_of(samples, &own.name),
+            values,
+        }
+    };
+    let mut found: Vec<Reading> = samples.subjects.iter().enumerate().map(reading).collect();
+    // One that gave nothing but its error is no subject.
+    for finding in samples.findings.iter().filter(|f| f.code == ERROR) {
+        let Some(name) = &finding.subject else { continue };
+        if found.iter().all(|reading| reading.benchmark != *name) {
+            found.push(Reading {
+                benchmark: name.clone(),
+                error: Some(finding.message.clone()),
+                ..Reading::default()
+            });
+        }
+    }
+    found
+}
+
+/// The code under which importers tell that a benchmark gave up.
+const ERROR: &str = "BENCHMARK_ERROR";
+
+fn error_of(samples: &Samples, name: &str) -> Option<String> {
+    let is = |f: &&assay_data::Finding| f.code == ERROR && f.subject.as_deref() == Some(name);
+    samples.findings.iter().find(is).map(|finding| finding.message.clone())
+}
