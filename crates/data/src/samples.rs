@@ -39,12 +39,21 @@ pub struct Metric {
     /// Which direction is better.
     #[serde(default)]
     pub better: Better,
+    /// Whether it is a count that the same program on the same input repeats to the last digit (calls to `malloc`, simulated
+    /// instructions): where every run of either side gave the same number, that number is known, not estimated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
 }
 
 impl Metric {
     /// A metric of which less is better.
     pub fn lower(name: &str, unit: Unit) -> Self {
-        Self { name: name.to_owned(), unit, better: Better::Lower }
+        Self { name: name.to_owned(), unit, better: Better::Lower, exact: false }
+    }
+
+    /// A count that programs repeat to the last digit, of which less is better.
+    pub fn exact(name: &str, unit: Unit) -> Self {
+        Self { exact: true, ..Self::lower(name, unit) }
     }
 
     /// Wall-clock time in seconds.

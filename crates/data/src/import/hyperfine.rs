@@ -9,7 +9,7 @@ mod table;
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
 use crate::input::Input;
-use crate::samples::{Better, Metric, Outcome};
+use crate::samples::{Metric, Outcome};
 use crate::select::without_value;
 use crate::unit::{Unit, unit_of_symbol};
 use json::Number;
@@ -207,8 +207,7 @@ fn runs_of_2(
                 unit_of_symbol(unit).unwrap_or_else(|| (1.0, Unit::from(unit.to_owned())));
             let ours =
                 KNOWN.iter().find(|(theirs, _)| theirs == name).map_or(name.as_str(), |k| k.1);
-            let metric =
-                recorder.metric(&Metric { name: ours.to_owned(), unit, better: Better::Lower })?;
+            let metric = recorder.metric(&Metric::lower(ours, unit))?;
             values.push((metric, value * factor));
         }
         recorder.observe(benchmark, &[], outcome(code), &values)?;

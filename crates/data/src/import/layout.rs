@@ -56,11 +56,9 @@ impl<'a> Gatherer<'a> {
             }
             _ => UNNAMED,
         };
-        let metric = Metric {
-            name: options.metric.clone().unwrap_or_else(|| named_by_header.to_owned()),
-            unit: conversion.unit.clone(),
-            better: better(&conversion.unit),
-        };
+        let name = options.metric.as_deref().unwrap_or(named_by_header);
+        let better = better(&conversion.unit);
+        let metric = Metric { better, ..Metric::lower(name, conversion.unit.clone()) };
         let mut gatherer = Self {
             context,
             conversion,
