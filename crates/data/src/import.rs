@@ -41,6 +41,7 @@ mod unknown;
 mod tests;
 
 pub use error::ImportError;
+pub(crate) use names::labels;
 
 use crate::assay_file;
 use crate::input::Input;

@@ -13,6 +13,8 @@ use assay_data::{Design, Environment, Finding, Outcome, Samples, Severity, Thres
 
 /// How many benchmarks are named; more are counted.
 const NAMED: usize = 3;
+/// How many metrics are named that one side lacks.
+const NAMED_METRICS: usize = 12;
 /// How many facts that differ are told with their values.
 const FACTS: usize = 4;
 /// Longer values are not told.
@@ -35,6 +37,7 @@ pub(super) fn of(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -
     }
     found.extend(outcomes(samples, index, suite));
     found.extend(one_side(suite));
+    found.extend(metrics_of_one_side(suite));
     if suite.design != Design::Blocks {
         found.push(checks::not_interleaved());
     }
@@ -55,7 +58,7 @@ fn names(suite: &Benchmarks, benchmarks: impl Iterator<Item = usize>) -> String 
     told.join(", ").replace(", and ", " and ")
 }
 
-/// `3 of 11 benchmarks`, with the side where there are several.
+/// `3 of 11 benchmarks`, `both benchmarks`, with the side where there are several.
 fn how_many(suite: &Benchmarks, table: &Table, rows: usize) -> String {
     let of = table.rows.len();
     let noun = if of == 1 { "benchmark" } else { "benchmarks" };
@@ -63,10 +66,11 @@ fn how_many(suite: &Benchmarks, table: &Table, rows: usize) -> String {
         0..=2 => String::new(),
         _ => format!(" on {}", suite.sides[table.side]),
     };
-    if rows == of {
-        format!("all {of} {noun}{side}")
-    } else {
-        format!("{rows} of {of} {noun}{side}")
+    match (rows == of, of) {
+        (true, 1) => format!("the only benchmark{side}"),
+        (true, 2) => format!("both benchmarks{side}"),
+        (true, _) => format!("all {of} {noun}{side}"),
+        (false, _) => format!("{rows} of {of} {noun}{side}"),
     }
 }
 
@@ -304,6 +308,45 @@ fn one_side(suite: &Benchmarks) -> Vec<Finding> {
         Finding::new("ONE_SIDE_ONLY", Severity::Note, message).with("benchmarks", n as f64)
     };
     suite.only.iter().map(tell).collect()
+}
+
+/// The metrics that one side lacks, those of some benchmarks with their names.
+fn metrics_of_one_side(suite: &Benchmarks) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let others = 1..suite.sides.len();
+    for (side, not_on) in others.flat_map(|other| [(0, other), (other, 0)]) {
+        let of_pair = suite.only_metrics.iter().filter(|m| (m.side, m.not_on) == (side, not_on));
+        let mut told: Vec<String> = of_pair
+            .map(|only| {
+                let name = suite.metrics[only.metric].name.replace('_', " ");
+                let has_rows = |t: &Table| t.metric == only.metric && t.side == side.max(not_on);
+                if suite.tables.iter().any(has_rows) {
+                    format!("{name} (of {})", names(suite, only.benchmarks.iter().copied()))
+                } else {
+                    name
+                }
+            })
+            .collect();
+        let n = told.len();
+        if n == 0 {
+            continue;
+        }
+        if n > NAMED_METRICS {
+            told.truncate(NAMED_METRICS);
+            let last = told.len() - 1;
+            told[last] += &format!(" and {} more", n - NAMED_METRICS);
+        }
+        let message = format!(
+            "{n} {} only in {}, not in {}: {}",
+            if n == 1 { "metric is" } else { "metrics are" },
+            suite.sides[side],
+            suite.sides[not_on],
+            told.join(", ")
+        );
+        found
+            .push(Finding::new("ONE_SIDE_ONLY", Severity::Note, message).with("metrics", n as f64));
+    }
+    found
 }
 
 /// Versions and settings in which the recordings differ. Machines have a finding of their own.
