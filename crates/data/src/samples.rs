@@ -516,6 +516,12 @@ impl Samples {
         values
     }
 
+    /// The number of the last block that an observation is in. O(observations).
+    pub fn last_block(&self) -> Option<u32> {
+        let blocks = self.observations.block.0.iter().copied();
+        blocks.filter(|&block| block != NOWHERE).max()
+    }
+
     /// The values of one metric block by block: one row per *complete* block (every subject has a finite value), in block
     /// order, one column per subject, beside each row the position that every subject had. Observations outside blocks are
     /// left out. O(observations).

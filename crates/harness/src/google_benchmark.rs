@@ -26,6 +26,11 @@ pub(crate) fn recognise(_program: &Program, help: &str) -> Option<Box<dyn Driver
         .then(|| Box::new(GoogleBenchmark { pins: help.contains("<integer>x") }) as Box<dyn Driver>)
 }
 
+/// What any version understands.
+pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
+    Box::new(GoogleBenchmark { pins: false })
+}
+
 impl Driver for GoogleBenchmark {
     fn name(&self) -> String {
         "Google Benchmark".to_owned()

@@ -32,6 +32,8 @@ struct Known {
     by_looks: fn(&Program) -> Option<Box<dyn Driver>>,
     /// By what it says of itself.
     by_help: fn(&Program, &str) -> Option<Box<dyn Driver>>,
+    /// For whoever says that it is one, when nothing tells more.
+    assumed: fn(&Program) -> Box<dyn Driver>,
 }
 
 /// All harnesses; the first that recognises a program drives it.
@@ -39,11 +41,17 @@ const KNOWN: &[Known] = &[Known {
     name: google_benchmark::NAME,
     by_looks: |_| None,
     by_help: google_benchmark::recognise,
+    assumed: google_benchmark::assumed,
 }];
 
 /// The names of all harnesses.
 pub fn names() -> Vec<&'static str> {
     KNOWN.iter().map(|known| known.name).collect()
+}
+
+/// The harness that the user names.
+pub fn by_name(name: &str, program: &Program) -> Option<Box<dyn Driver>> {
+    KNOWN.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
 }
 
 /// The harness of a program that needs not be asked.

@@ -56,7 +56,8 @@ enum SortBy {
 }
 
 impl SuiteArgs {
-    fn adjust(&self) -> Adjust {
+    /// How the benchmarks share the error.
+    pub fn adjust(&self) -> Adjust {
         match self.adjust {
             AdjustHow::Holm => Adjust::Holm,
             AdjustHow::Bh => Adjust::FalseDiscovery,
@@ -64,7 +65,8 @@ impl SuiteArgs {
         }
     }
 
-    fn shown(&self) -> Shown {
+    /// How to show them.
+    pub fn shown(&self) -> Shown {
         let sort = match self.sort {
             SortBy::Effect => Sort::Effect,
             SortBy::Name => Sort::Name,
