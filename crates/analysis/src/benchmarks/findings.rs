@@ -6,10 +6,11 @@ use crate::checks;
 use crate::comparison::{Basis, NoInterval};
 use crate::levels::plural;
 use crate::machine;
+use crate::paired;
 use crate::unpaired;
 use crate::verdict::Scale;
 use assay_data::samples::BySubject;
-use assay_data::{Design, Environment, Finding, Outcome, Samples, Severity, Threshold};
+use assay_data::{Design, Environment, Finding, Outcome, Samples, Severity, Threshold, Unit};
 
 /// How many benchmarks are named; more are counted.
 const NAMED: usize = 3;
@@ -43,6 +44,7 @@ pub(super) fn of(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -
     }
     found.extend(checks::machines_differ(&suite.environment));
     found.extend(settings_differ(&suite.environment));
+    found.extend(optimised_away(suite));
     found.extend(machine::findings(&suite.environment));
     found
 }
@@ -109,7 +111,10 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         };
         rows.iter().map(of_row).max().unwrap_or(0)
     };
-    let alone = unpaired::fewest(1.0 - suite.plan.confidence);
+    let alone = match suite.design {
+        Design::Blocks => paired::fewest_blocks(suite.plan.level()) as usize,
+        _ => unpaired::fewest(1.0 - suite.plan.confidence),
+    };
     let shared = |needed: usize| {
         if needed > alone && suite.adjust == super::Adjust::Holm {
             format!(" ({alone} for one benchmark alone)")
@@ -118,7 +123,12 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         }
     };
     let advice = |needed: usize| {
-        let mut advice = more_repetitions(&suite.environment);
+        let mut advice = match suite.design {
+            Design::Blocks => {
+                "give it more time (--time), or measure fewer benchmarks (--filter)".to_owned()
+            }
+            _ => more_repetitions(&suite.environment),
+        };
         if needed > alone && suite.adjust == super::Adjust::Holm {
             advice += "; or let the suite share its error otherwise: --adjust bh";
         }
@@ -389,6 +399,37 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
         .with("facts", count as f64)
         .next("record both with the same versions and settings, or know that the difference holds theirs too")
     })
+}
+
+/// Less than any processor needs for one instruction, s.
+const NO_TIME: f64 = 5e-11;
+
+/// Benchmarks that take no time: their work is not in the program any more.
+fn optimised_away(suite: &Benchmarks) -> Option<Finding> {
+    let is_time = |table: &&Table| suite.metrics[table.metric].unit == Unit::Second;
+    let mut names: Vec<&str> = Vec::new();
+    for table in suite.primary_tables().filter(is_time) {
+        for row in &table.rows {
+            let (x, y) = row.comparison.medians;
+            let name = suite.benchmarks[row.benchmark].name.as_str();
+            if x.min(y) < NO_TIME && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let first = names.first()?;
+    let message = match names.len() {
+        1 => format!("`{first}` takes no time at all: its work was optimised away"),
+        n => format!(
+            "`{first}` and {} more take no time at all: their work was optimised away",
+            n - 1
+        ),
+    };
+    Some(
+        Finding::new("OPTIMISED_AWAY", Severity::Warning, message)
+            .with("benchmarks", names.len() as f64)
+            .next("let the benchmark use its result: DoNotOptimize, black_box, a sink"),
+    )
 }
 
 /// What the tool that recorded takes for more repetitions.

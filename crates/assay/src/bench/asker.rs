@@ -34,7 +34,9 @@ impl Ran {
         };
         let said = [&self.reply.errors, &self.reply.output].into_iter().find_map(|bytes| {
             let text = String::from_utf8_lossy(bytes);
-            let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+            // Google Benchmark's warnings stand there whatever happens.
+            let said = |line: &&str| !line.is_empty() && !line.starts_with("***WARNING***");
+            let line = text.lines().rev().map(str::trim).find(said)?;
             Some(line.chars().take(200).collect::<String>())
         });
         Some(match said {

@@ -12,6 +12,7 @@ use assay_data::{Better, Finding, Metric, Observation, Outcome, Samples, Severit
 use assay_harness::{Effort, Reading};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::interrupt;
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// A benchmark that failed while it was measured, or when it was tried.
@@ -38,7 +39,7 @@ impl Failure {
         Finding::new(
             "BENCHMARK_FAILED",
             Severity::Warning,
-            format!("`{}` on {} {}; {kept}", self.benchmark, self.side, self.how),
+            format!("`{}` on {}: it {}; {kept}", self.benchmark, self.side, self.how),
         )
         .about(&self.benchmark)
         .with("blocks", self.blocks as f64)
@@ -59,6 +60,7 @@ pub(crate) struct Suite<'a> {
     catalogue: &'a Catalogue,
     asker: &'a mut Asker,
     units: Vec<Measured>,
+    totals: BTreeSet<String>,
     /// What was measured.
     pub samples: Samples,
     /// What failed.
@@ -80,6 +82,7 @@ impl<'a> Suite<'a> {
             catalogue,
             asker,
             units: Vec::new(),
+            totals: trial.totals.clone(),
             samples: Samples::default(),
             failures: Vec::new(),
         };
@@ -260,7 +263,8 @@ impl<'a> Suite<'a> {
             return Err((benchmarks[0], how));
         }
         let readings = self.catalogue.drivers[side].read(&ran.reply);
-        let readings = readings.map_err(|error| (benchmarks[0], format!("failed: {error}")))?;
+        let mut readings = readings.map_err(|error| (benchmarks[0], format!("failed: {error}")))?;
+        readings.iter_mut().for_each(|reading| reading.divide(&self.totals));
         let wanted = |&benchmark: &usize| {
             let own = self.catalogue.benchmarks[benchmark].on[side].as_deref();
             let found = readings.iter().find(|r| Some(r.benchmark.as_str()) == own).cloned();

@@ -4,6 +4,7 @@
 use super::{Asker, Catalogue};
 use crate::session::Obstacle;
 use assay_harness::{Effort, Reading};
+use std::collections::BTreeSet;
 
 /// What trying one benchmark on one side showed.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,8 @@ pub(crate) struct Trial {
     pub tried: Vec<Vec<Tried>>,
     /// Why the numbers of a side's build are not worth having.
     pub debug_builds: Vec<Option<String>>,
+    /// Counters that are totals over iterations, by the runs that could tell.
+    pub totals: BTreeSet<String>,
 }
 
 impl Trial {
@@ -60,7 +63,7 @@ impl Trial {
                 let failed = ran.failure();
                 let (readings, unread) = match driver.read(&ran.reply) {
                     Ok(readings) => (readings, None),
-                    Err(error) => (Vec::new(), Some(error.to_string())),
+                    Err(error) => (Vec::new(), Some(format!("failed: {error}"))),
                 };
                 if debug_builds[side].is_none() {
                     debug_builds[side] = driver.debug_build(&ran.reply);
@@ -68,13 +71,15 @@ impl Trial {
                 for index in group {
                     let name = own(&index).unwrap_or_default();
                     let reading = readings.iter().find(|r| r.benchmark == name).cloned();
-                    let error = reading.as_ref().and_then(|r| r.error.clone());
+                    let error = reading
+                        .as_ref()
+                        .and_then(|r| Some(format!("failed: {}", r.error.as_ref()?)));
                     let nothing = || match &reading {
                         Some(reading) if reading.values.is_empty() => {
-                            Some("it gave no value".to_owned())
+                            Some("gave no value".to_owned())
                         }
                         Some(_) => None,
-                        None => Some("its answer does not hold this benchmark".to_owned()),
+                        None => Some("was not in the answer of its program".to_owned()),
                     };
                     let failure = failed.clone().or(unread.clone()).or(error).or_else(nothing);
                     tried[index][side] = Tried {
@@ -85,7 +90,13 @@ impl Trial {
                 }
             }
         }
-        Ok(Self { tried, debug_builds })
+        let readings = || tried.iter().flatten().filter_map(|tried| tried.reading.as_ref());
+        let totals: BTreeSet<String> =
+            readings().flat_map(Reading::divided).map(str::to_owned).collect();
+        let mut found = Self { tried, debug_builds, totals };
+        let readings = found.tried.iter_mut().flatten().filter_map(|tried| tried.reading.as_mut());
+        readings.for_each(|reading| reading.divide(&found.totals));
+        Ok(found)
     }
 
     /// The iterations that all sides of a benchmark are held to: the fewest that any of them took, so that no side takes longer than

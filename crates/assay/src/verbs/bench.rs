@@ -201,8 +201,14 @@ fn measure(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Res
     let samples = &mut suite.samples;
     samples.environment = environment;
     samples.environment.facts.extend(calibrated.facts);
-    for (side, driver) in catalogue.sides.iter().zip(&catalogue.drivers) {
-        samples.environment.set(&format!("harness@{}", side.name), driver.name());
+    let harnesses: Vec<String> = catalogue.drivers.iter().map(|driver| driver.name()).collect();
+    for (side, name) in catalogue.sides.iter().zip(&harnesses) {
+        // A fact that the sides share is told once.
+        let fact = match *name == harnesses[0] {
+            true => "harness".to_owned(),
+            false => format!("harness@{}", side.name),
+        };
+        samples.environment.set(&fact, name.as_str());
     }
     samples.started = Some(began.to_string());
     samples.argv = present::argv();
@@ -280,7 +286,7 @@ fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         found.push(
             Finding::new(
-                "ONLY_ON_ONE_SIDE",
+                "ONE_SIDE_ONLY",
                 Severity::Note,
                 format!(
                     "{} has what {where_not} has, so it was not measured: {}{more}",
