@@ -54,8 +54,11 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         known: HashMap::new(),
         metrics: HashMap::new(),
         better: HashMap::new(),
+        file: context.file,
         failed: Troubles::default(),
         skipped: Troubles::default(),
+        missing: Troubles::default(),
+        unread: Troubles::default(),
         has_started: false,
     };
     while let Some(line) = lines.next()? {
@@ -101,8 +104,13 @@ struct Reader<'a> {
     /// Metrics by the unit that names them.
     metrics: HashMap<String, (usize, Conversion)>,
     better: HashMap<String, Better>,
+    file: &'a str,
     failed: Troubles,
     skipped: Troubles,
+    /// Values that are no finite numbers.
+    missing: Troubles,
+    /// Lines that begin as a result and are none.
+    unread: Troubles,
     has_started: bool,
 }
 
@@ -147,13 +155,16 @@ impl Reader<'_> {
             let problem = "the file breaks off here; expected the numbers of this benchmark";
             return Err(self.recorder.at(number, problem));
         }
-        let mut words = text.split_ascii_whitespace();
-        if text.starts_with("Benchmark") && words.by_ref().take(3).filter(is_number).count() == 2 {
+        let kind = Unreadable::of(text);
+        if kind == Unreadable::Result {
             let problem = format!(
                 "`{}` is no result; expected a name, how many iterations, and pairs of value and unit, such as `100 54.2 ns/op`",
                 quoted_start(text)
             );
             return Err(self.recorder.at(number, problem));
+        }
+        if kind == Unreadable::Beginning {
+            self.unread.add(format!("`{}` ({}:{number})", quoted_start(text), self.file));
         }
         if let Some(name) = name_before_tab(text) {
             self.stream(package).pending = Some(name.to_owned());
@@ -255,7 +266,13 @@ impl Reader<'_> {
                 return Err(self.recorder.at(number, problem));
             }
             let (metric, conversion) = self.metric(unit, number)?;
-            values.push((*metric, conversion.read_number(value).unwrap_or(f64::NAN)));
+            let (metric, read) = (*metric, conversion.read_number(value));
+            if read.is_none() {
+                let shown = format!("{} {}", quoted_start(value), quoted_start(unit));
+                let name = quoted_start(name);
+                self.missing.add(format!("`{shown}` of `{name}` ({}:{number})", self.file));
+            }
+            values.push((metric, read.unwrap_or(f64::NAN)));
         }
         let benchmark = match self.known.get(&key) {
             Some(&benchmark) => benchmark,
@@ -303,6 +320,18 @@ impl Reader<'_> {
             let finding = Finding::new("BENCHMARK_SKIPPED", Severity::Note, message);
             self.recorder.finding(finding.with("count", self.skipped.count() as f64));
         }
+        if let Some(seen) = self.missing.told() {
+            let message = format!("values that are no finite numbers, so left out: {seen}");
+            let finding = Finding::new("BENCHMARK_ERROR", Severity::Warning, message);
+            let next = "look why the benchmark reported them; often a division by zero";
+            self.recorder.finding(finding.with("count", self.missing.count() as f64).next(next));
+        }
+        if let Some(seen) = self.unread.told() {
+            let message = format!("lines that begin as a result and are none: {seen}");
+            let finding = Finding::new("LINES_SKIPPED", Severity::Note, message);
+            let next = "nothing, if the benchmark itself printed them";
+            self.recorder.finding(finding.with("lines", self.unread.count() as f64).next(next));
+        }
         let named = self.naming.apply(&mut self.recorder);
         named.map_err(|problem| self.recorder.whole_file(problem))?;
         self.recorder.finish("what `go test` prints, without results of benchmarks")
@@ -311,6 +340,42 @@ impl Reader<'_> {
 
 fn is_number(word: &&str) -> bool {
     word.parse::<f64>().is_ok()
+}
+
+/// What a line is that can't be read as a result.
+#[derive(PartialEq)]
+enum Unreadable {
+    /// One all the same, with something wrong in it.
+    Result,
+    /// It begins as one, but may be anything: benchmarks print what they like.
+    Beginning,
+    /// None.
+    Other,
+}
+
+impl Unreadable {
+    fn of(text: &str) -> Self {
+        // `Benchmarking …` is a sentence; what follows the word in a name is no small letter.
+        let is_named = text
+            .strip_prefix("Benchmark")
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_lowercase()));
+        let mut words = text.split_ascii_whitespace().skip(1);
+        let (Some(count), Some(value), true) = (words.next(), words.next(), is_named) else {
+            return Self::Other;
+        };
+        let is_counted = count.parse::<u64>().is_ok();
+        if is_number(&count) && is_number(&value) {
+            return Self::Result;
+        }
+        // A unit of Go's own says that what stands before it was meant as a value.
+        let units = words.step_by(2);
+        match units.clone().next() {
+            Some(_) if units.clone().any(|unit| unit.ends_with("/op")) => Self::Result,
+            Some(unit) if is_counted && unit.ends_with("/s") => Self::Result,
+            Some(_) if is_counted => Self::Beginning,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// Pairs of value and unit.
