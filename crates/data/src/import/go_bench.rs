@@ -13,7 +13,8 @@ use super::{Context, Head, ImportError, Part, json};
 use crate::input::Input;
 use crate::lines::{Line, Lines, MAX_LINE};
 use crate::read_error::quoted_start;
-use crate::samples::{Better, Outcome};
+use crate::samples::{Better, ITERATIONS, Metric, Outcome};
+use crate::unit::Unit;
 use crate::{Finding, Severity};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -140,13 +141,13 @@ impl Reader<'_> {
         number: u64,
         ended: bool,
     ) -> Result<(), ImportError> {
-        if let Some((name, fields)) = result(text) {
-            return self.take(package, name, &fields, number, ended);
+        if let Some(found) = result(text) {
+            return self.take(package, &found, number, ended);
         }
         // Taken out meanwhile, and not copied: a name may be long, and lines many.
         let pending = self.streams.get_mut(package).and_then(|stream| stream.pending.take());
-        if let Some((name, fields)) = torn_result(text, pending.as_deref()) {
-            return self.take(package, name, &fields, number, ended);
+        if let Some(found) = torn_result(text, pending.as_deref()) {
+            return self.take(package, &found, number, ended);
         }
         if let Some(stream) = self.streams.get_mut(package) {
             stream.pending = pending;
@@ -233,11 +234,11 @@ impl Reader<'_> {
     fn take(
         &mut self,
         package: &str,
-        name: &str,
-        fields: &[(&str, &str)],
+        found: &Found<'_>,
         number: u64,
         ended: bool,
     ) -> Result<(), ImportError> {
+        let Found { name, iterations, fields } = found;
         let stream = self.stream(package);
         stream.pending = None;
         let (config, setting) = (Rc::clone(&stream.config), stream.setting);
@@ -274,11 +275,18 @@ impl Reader<'_> {
             }
             values.push((metric, read.unwrap_or(f64::NAN)));
         }
+        // Behind what the line is about; a benchmark may report something of this name itself.
+        if !self.metrics.contains_key(ITERATIONS) {
+            let metric = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
+            let metric = self.recorder.metric(&metric);
+            let metric = metric.map_err(|problem| self.recorder.at(number, problem))?;
+            values.push((metric, *iterations));
+        }
         let benchmark = match self.known.get(&key) {
             Some(&benchmark) => benchmark,
             None => {
                 let benchmark = self.recorder.benchmark(&key, None, &[]);
-                self.naming.benchmarks.push(Known { name: name.to_owned(), config });
+                self.naming.benchmarks.push(Known { name: (*name).to_owned(), config });
                 self.known.insert(key, benchmark);
                 benchmark
             }
@@ -378,29 +386,38 @@ impl Unreadable {
     }
 }
 
-/// Pairs of value and unit.
-type Fields<'a> = Vec<(&'a str, &'a str)>;
+/// A result as its line has it.
+struct Found<'a> {
+    name: &'a str,
+    /// NaN where the line is torn so that it can't be told.
+    iterations: f64,
+    /// Pairs of value and unit.
+    fields: Vec<(&'a str, &'a str)>,
+}
 
 /// The name and the numbers of a result line, whatever blanks separate them.
-fn result(text: &str) -> Option<(&str, Fields<'_>)> {
+fn result(text: &str) -> Option<Found<'_>> {
     let mut words = text.strip_prefix("Benchmark").map(|_| text.split_ascii_whitespace())?;
     let name = words.next()?;
-    words.next()?.parse::<u64>().ok()?;
+    let iterations = words.next()?.parse::<u64>().ok()? as f64;
     let mut fields = Vec::new();
     while let Some(value) = words.next() {
         value.parse::<f64>().ok()?;
         fields.push((value, words.next()?));
     }
-    (!fields.is_empty() && fields.iter().all(|(_, unit)| !is_number(unit)))
-        .then_some((name, fields))
+    (!fields.is_empty() && fields.iter().all(|(_, unit)| !is_number(unit))).then_some(Found {
+        name,
+        iterations,
+        fields,
+    })
 }
 
 /// The same of a line that begins or goes on with something else: numbers at its end, separated by tabs as `go test` prints them,
 /// and a name within it or before it.
-fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<(&'a str, Fields<'a>)> {
+fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<Found<'a>> {
     let mut fields = Vec::new();
     let mut pieces = text.rsplit('\t');
-    let iterations = loop {
+    let before = loop {
         let piece = pieces.next()?;
         match piece.trim().split_once(' ') {
             Some((value, unit))
@@ -411,10 +428,12 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<(&'a str, 
             _ => break piece,
         }
     };
-    let ends_with_digit = iterations.ends_with(|c: char| c.is_ascii_digit());
+    let ends_with_digit = before.ends_with(|c: char| c.is_ascii_digit());
+    let last = before.split_ascii_whitespace().next_back().unwrap_or_default();
+    let iterations = last.parse::<u64>().map_or(f64::NAN, |count| count as f64);
     let name = name_before_tab(text).or(pending)?;
     fields.reverse();
-    (ends_with_digit && !fields.is_empty()).then_some((name, fields))
+    (ends_with_digit && !fields.is_empty()).then_some(Found { name, iterations, fields })
 }
 
 /// The last name of a benchmark that blanks and a tab follow, as when numbers are to come.

@@ -132,7 +132,10 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         });
     }
     let version = file.metadata.hyperfine_version.as_deref().unwrap_or("1.x");
-    let mut recorder = Recorder::new(context, &format!("hyperfine {version}"));
+    // Other tools that write its layout name themselves.
+    let is_other = version.starts_with(|c: char| c.is_alphabetic());
+    let tool = if is_other { version.to_owned() } else { format!("hyperfine {version}") };
+    let mut recorder = Recorder::new(context, &tool);
     if let Some(time) = &file.metadata.start_time {
         recorder.started(time);
     }

@@ -28,7 +28,7 @@ fn both_sides_of_a_comparison_are_read_whole() {
     let old = load_file("go-bench/old.txt");
     assert_eq!(
         metrics(&old),
-        ["wall [s]", "B/s [B/s]", "params/op [1]", "B/op [B]", "allocs/op [1]"]
+        ["wall [s]", "B/s [B/s]", "params/op [1]", "B/op [B]", "allocs/op [1]", "iterations [1]"]
     );
     assert_eq!(old.metrics[1].better, Better::Higher);
     assert_eq!(old.metrics[0].better, Better::Lower);
@@ -61,6 +61,7 @@ fn packages_processors_failures_and_torn_lines_are_told_apart() {
     let chatty = "BenchmarkChatty";
     assert_eq!(values(&samples, chatty, "wall"), [6.855, 6.990].map(|ns| ns / 1e9));
     assert_eq!(values(&samples, "BenchmarkChatty-2", "wall"), [39.41, 25.62].map(|ns| ns / 1e9));
+    assert_eq!(values(&samples, "BenchmarkUnfinishedLine", "iterations").len(), 2);
     let torn = values(&samples, "BenchmarkUnfinishedLine", "wall");
     assert_eq!(torn, [8.102, 6.840].map(|ns| ns / 1e9));
     assert_eq!(parameters(&samples, chatty), ["gomaxprocs=1", "pkg=example.com/probe/alpha"]);
