@@ -85,13 +85,20 @@ fn files_under(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The samples of every file in the repository that holds observations.
+/// The samples of every file that holds observations: of those in the repository, and of `formats` in the directory that
+/// `ASSAY_TEST_DATA` names.
 fn all() -> Vec<(String, Samples)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
     let mut files = Vec::new();
     files_under(&root, &mut files);
     files.push(root.join("../../src/export/hyperfine/v1.json"));
     files.push(root.join("../../src/export/hyperfine/v2.json"));
+    match std::env::var_os("ASSAY_TEST_DATA") {
+        Some(data) => files_under(&Path::new(&data).join("formats"), &mut files),
+        None => {
+            println!("skipped: more files of tools, in the directory that ASSAY_TEST_DATA names")
+        }
+    }
     let read = files.iter().filter_map(|path| {
         let samples = load(&[path], &ImportOptions::default()).ok()?;
         (!samples.is_empty()).then(|| (path.display().to_string(), samples))

@@ -26,7 +26,7 @@ const METRICS: [(&str, &str, &str); 5] = [
 /// Writes the layout of hyperfine 1.x. O(observations).
 ///
 /// Subjects without a run with a wall time are left out. `command` is the command line, or the name where several subjects
-/// have the same one; beside it stands a `name` of its own, which hyperfine 1.x lacks and its readers pass over. `user` and `system` are means, and 0 where they were not measured, since the layout demands a number.
+/// have the same one with the same parameters; beside it stands a `name` of its own, which hyperfine 1.x lacks and its readers pass over. `user` and `system` are means, and 0 where they were not measured, since the layout demands a number.
 /// An exit code is `null` for runs that a signal or the time limit ended.
 ///
 /// # Errors
@@ -39,7 +39,7 @@ pub fn hyperfine(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         let parameters = runs.subject.parameters.iter();
         Result1 {
             command: runs.command(),
-            name: Some(runs.subject.name.as_str()).filter(|&name| name != runs.command()),
+            name: Some(runs.subject.name.as_str()).filter(|&name| name != runs.name_by_command()),
             summary: Summary::of(&wall),
             user: mean_of("user"),
             system: mean_of("system"),
@@ -147,9 +147,23 @@ impl<'a> Runs<'a> {
 
     /// What tells this subject from the others in a layout without names.
     fn command(&self) -> &'a str {
-        let same = |other: &&Subject| other.command == self.subject.command;
+        let same = |other: &&Subject| {
+            other.command == self.subject.command && other.parameters == self.subject.parameters
+        };
         let unique = self.samples.subjects.iter().filter(same).count() == 1;
         self.subject.command.as_deref().filter(|_| unique).unwrap_or(&self.subject.name)
+    }
+
+    /// The name that readers give to what has none: its command, and its parameters where several have the same command.
+    fn name_by_command(&self) -> String {
+        let mut name = self.command().to_owned();
+        let same = |other: &&Subject| other.command.as_deref() == Some(name.as_str());
+        if self.samples.subjects.iter().filter(same).count() > 1 {
+            for (parameter, value) in &self.subject.parameters {
+                name += &format!(" {parameter}={value}");
+            }
+        }
+        name
     }
 }
 
