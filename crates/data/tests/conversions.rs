@@ -4,7 +4,7 @@
 //! write times in nanoseconds: for a time that a tool wrote in milliseconds there may be no double that reads back to the same bits, and
 //! then the next one is right.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 
 use assay_data::import::{ImportOptions, load, load_bytes};
 use assay_data::{Samples, export};
