@@ -24,7 +24,7 @@ const FACTS: [(&str, &str); 3] = [("goos", "os"), ("goarch", "architecture"), ("
 
 /// The metric that a unit stands for, and how its values become base units: `ns/op` is `wall`, `MB/s` is `B/s`, `p50-ns/op` is
 /// `p50-s/op`. Rates are better when higher.
-pub(super) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
+pub(crate) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
     let (above, below) = unit.split_once('/').map_or((unit, None), |(a, b)| (a, Some(b)));
     let (prefix, symbol) = above.rfind('-').map_or(("", above), |dash| above.split_at(dash + 1));
     let is_rate = below == Some("s");
