@@ -8,10 +8,16 @@
 //!
 //! A new harness is a room and a line in [`drivers`].
 
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
+)]
+
 mod driver;
 mod error;
 mod google_benchmark;
 mod program;
+mod pyperf;
 mod reading;
 
 pub use driver::{Answer, Driver, Effort, Reply, Request};
@@ -35,11 +41,14 @@ struct Known {
 }
 
 /// All harnesses; the first that recognises a program drives it.
-const KNOWN: &[Known] = &[Known {
-    name: google_benchmark::NAME,
-    by_looks: |_| None,
-    by_help: google_benchmark::recognise,
-}];
+const KNOWN: &[Known] = &[
+    Known {
+        name: google_benchmark::NAME,
+        by_looks: |_| None,
+        by_help: google_benchmark::recognise,
+    },
+    Known { name: pyperf::NAME, by_looks: pyperf::looks, by_help: pyperf::recognise },
+];
 
 /// The names of all harnesses.
 pub fn names() -> Vec<&'static str> {

@@ -1,0 +1,10 @@
+//! Real programs of interpreted languages, really run: `scripts/runtimes.sh` installs their harnesses.
+
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails with what the program said, and tells when it was skipped"
+)]
+
+mod pyperf;
+mod support;

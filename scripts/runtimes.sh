@@ -1,0 +1,23 @@
+#!/bin/sh
+# What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf in an environment
+# of their own. What can't be had is told, and its tests say that they were skipped.
+set -eu
+cd "$(dirname "$0")/.."
+programs=crates/harness/tests/programs
+mkdir -p target/runtimes
+
+# Packages of Debian, for root without a question.
+debian() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+python=target/runtimes/python
+if ! cmp -s "$programs/python/requirements.txt" "$python/installed.txt"; then
+    rm -rf "$python"
+    { python3 -m venv "$python" 2>/dev/null || { rm -rf "$python"; debian python3-venv && python3 -m venv "$python"; }; } \
+        && "$python/bin/pip" install --quiet --requirement "$programs/python/requirements.txt" \
+        && cp "$programs/python/requirements.txt" "$python/installed.txt" \
+        || echo "pyperf could not be installed: their tests are skipped" >&2
+fi
