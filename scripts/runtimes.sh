@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf in an environment
+# What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf and pytest-benchmark in an environment
 # of their own. What can't be had is told, and its tests say that they were skipped.
 set -eu
 cd "$(dirname "$0")/.."
@@ -19,5 +19,5 @@ if ! cmp -s "$programs/python/requirements.txt" "$python/installed.txt"; then
     { python3 -m venv "$python" 2>/dev/null || { rm -rf "$python"; debian python3-venv && python3 -m venv "$python"; }; } \
         && "$python/bin/pip" install --quiet --requirement "$programs/python/requirements.txt" \
         && cp "$programs/python/requirements.txt" "$python/installed.txt" \
-        || echo "pyperf could not be installed: their tests are skipped" >&2
+        || echo "pyperf and pytest-benchmark could not be installed: their tests are skipped" >&2
 fi

@@ -18,6 +18,7 @@ mod error;
 mod google_benchmark;
 mod program;
 mod pyperf;
+mod pytest_benchmark;
 mod reading;
 
 pub use driver::{Answer, Driver, Effort, Reply, Request};
@@ -47,6 +48,7 @@ const KNOWN: &[Known] = &[
         by_looks: |_| None,
         by_help: google_benchmark::recognise,
     },
+    Known { name: pytest_benchmark::NAME, by_looks: pytest_benchmark::looks, by_help: |_, _| None },
     Known { name: pyperf::NAME, by_looks: pyperf::looks, by_help: pyperf::recognise },
 ];
 

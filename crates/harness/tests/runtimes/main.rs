@@ -7,4 +7,5 @@
 )]
 
 mod pyperf;
+mod pytest_benchmark;
 mod support;
