@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf and pytest-benchmark in an environment
-# of their own. What can't be had is told, and its tests say that they were skipped.
+# of their own; benchmark-ips of Debian. What can't be had is told, and its tests say that they were skipped.
 set -eu
 cd "$(dirname "$0")/.."
 programs=crates/harness/tests/programs
@@ -20,4 +20,9 @@ if ! cmp -s "$programs/python/requirements.txt" "$python/installed.txt"; then
         && "$python/bin/pip" install --quiet --requirement "$programs/python/requirements.txt" \
         && cp "$programs/python/requirements.txt" "$python/installed.txt" \
         || echo "pyperf and pytest-benchmark could not be installed: their tests are skipped" >&2
+fi
+
+if ! ruby -e 'require "benchmark/ips"' 2>/dev/null; then
+    debian ruby ruby-benchmark-ips \
+        || echo "benchmark-ips could not be installed (Debian: ruby-benchmark-ips): its tests are skipped" >&2
 fi

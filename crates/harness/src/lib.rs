@@ -13,6 +13,7 @@
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
 )]
 
+mod benchmark_ips;
 mod driver;
 mod error;
 mod google_benchmark;
@@ -49,6 +50,7 @@ const KNOWN: &[Known] = &[
         by_help: google_benchmark::recognise,
     },
     Known { name: pytest_benchmark::NAME, by_looks: pytest_benchmark::looks, by_help: |_, _| None },
+    Known { name: benchmark_ips::NAME, by_looks: benchmark_ips::looks, by_help: |_, _| None },
     Known { name: pyperf::NAME, by_looks: pyperf::looks, by_help: pyperf::recognise },
 ];
 

@@ -6,6 +6,7 @@
     reason = "a test fails with what the program said, and tells when it was skipped"
 )]
 
+mod benchmark_ips;
 mod pyperf;
 mod pytest_benchmark;
 mod support;
