@@ -17,6 +17,7 @@ mod benchmark_ips;
 mod driver;
 mod error;
 mod google_benchmark;
+mod jmh;
 mod program;
 mod pyperf;
 mod pytest_benchmark;
@@ -51,6 +52,7 @@ const KNOWN: &[Known] = &[
     },
     Known { name: pytest_benchmark::NAME, by_looks: pytest_benchmark::looks, by_help: |_, _| None },
     Known { name: benchmark_ips::NAME, by_looks: benchmark_ips::looks, by_help: |_, _| None },
+    Known { name: jmh::NAME, by_looks: jmh::looks, by_help: |_, _| None },
     Known { name: pyperf::NAME, by_looks: pyperf::looks, by_help: pyperf::recognise },
 ];
 

@@ -26,7 +26,7 @@ pub struct Program {
     pub file: PathBuf,
     /// What kind of file that is.
     pub kind: Kind,
-    /// The beginning of the file, for scripts; at most [`LONGEST_TEXT`] bytes.
+    /// Of a script its beginning, at most [`LONGEST_TEXT`] bytes; of an archive the names of what is in it, one a line.
     pub text: String,
 }
 
@@ -58,6 +58,7 @@ impl Program {
         };
         let text = match (&bytes, kind) {
             (Some(bytes), Kind::Script) => String::from_utf8_lossy(bytes).into_owned(),
+            (_, Kind::Archive) => names_within(&file).unwrap_or_default(),
             _ => String::new(),
         };
         Self { words: words.to_vec(), file, kind, text }
@@ -91,4 +92,95 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path).ok()?.take(LONGEST_TEXT as u64).read_to_end(&mut bytes).ok()?;
     Some(bytes)
+}
+
+/// The longest directory of an archive that is read.
+const LONGEST_DIRECTORY: u32 = 64 * 1024 * 1024;
+
+/// The names in a zip archive, one a line, by the directory at its end (PKWARE's APPNOTE, 4.3.12 and 4.3.16). Nothing where there is
+/// no such directory, or where it is so large that it stands in the 64-bit form.
+fn names_within(path: &Path) -> Option<String> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let number = |bytes: &[u8], at: usize| -> Option<usize> {
+        Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?).into())
+    };
+    let long = |bytes: &[u8], at: usize| -> Option<u32> {
+        Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+    };
+    let mut file = std::fs::File::open(path).ok()?;
+    // Behind the last record there is at most a comment of 65535 bytes.
+    let length = file.seek(SeekFrom::End(0)).ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(22 + 65_535))).ok()?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end).ok()?;
+    let last = end.windows(4).rposition(|four| four == b"PK\x05\x06")?;
+    let (size, start) = (long(&end, last + 12)?, long(&end, last + 16)?);
+    if size > LONGEST_DIRECTORY {
+        return None;
+    }
+    file.seek(SeekFrom::Start(start.into())).ok()?;
+    let mut directory = Vec::new();
+    file.take(size.into()).read_to_end(&mut directory).ok()?;
+    let mut names = String::new();
+    let mut rest = directory.as_slice();
+    while rest.starts_with(b"PK\x01\x02") {
+        let name = number(rest, 28)?;
+        names += &String::from_utf8_lossy(rest.get(46..46 + name)?);
+        names.push('\n');
+        rest = rest.get(46 + name + number(rest, 30)? + number(rest, 32)?..)?;
+    }
+    Some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An archive of two empty files, stored, with a comment.
+    fn archive() -> Vec<u8> {
+        let names = ["a/B.class", "META-INF/BenchmarkList"];
+        let mut bytes = Vec::new();
+        let mut directory = Vec::new();
+        for name in names {
+            let length = (name.len() as u16).to_le_bytes();
+            let offset = (bytes.len() as u32).to_le_bytes();
+            bytes.extend(b"PK\x03\x04\x0a\0\0\0\0\0");
+            bytes.extend([0; 16]);
+            bytes.extend(length);
+            bytes.extend([0; 2]);
+            bytes.extend(name.as_bytes());
+            directory.extend(b"PK\x01\x02\x0a\0\x0a\0\0\0\0\0");
+            directory.extend([0; 16]);
+            directory.extend(length);
+            directory.extend([0; 12]);
+            directory.extend(offset);
+            directory.extend(name.as_bytes());
+        }
+        let start = (bytes.len() as u32).to_le_bytes();
+        let size = (directory.len() as u32).to_le_bytes();
+        bytes.extend(directory);
+        bytes.extend(b"PK\x05\x06\0\0\0\0\x02\0\x02\0");
+        bytes.extend(size);
+        bytes.extend(start);
+        bytes.extend(b"\x05\0hello");
+        bytes
+    }
+
+    #[test]
+    fn of_an_archive_the_names_are_known_and_a_broken_one_has_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.jar");
+        let words = ["java".into(), "-jar".into(), path.clone().into_os_string()];
+        let whole = archive();
+        for length in 0..=whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let program = Program::look(&words, Path::new("/usr/bin/java"));
+            if length == whole.len() {
+                assert_eq!(program.kind, Kind::Archive);
+                assert_eq!(program.text, "a/B.class\nMETA-INF/BenchmarkList\n");
+            } else if length < whole.len() - "\0hello".len() - 4 {
+                assert!(!program.text.contains("META-INF"), "{length}");
+            }
+        }
+    }
 }

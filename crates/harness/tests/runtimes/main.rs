@@ -7,6 +7,8 @@
 )]
 
 mod benchmark_ips;
+mod garbage;
+mod jmh;
 mod pyperf;
 mod pytest_benchmark;
 mod support;
