@@ -23,7 +23,15 @@ pub(crate) const NAME: &str = "pyperf";
 #[derive(Debug, Default)]
 struct Pyperf {
     /// The benchmarks in the script's order, which numbers the tasks; empty before the list was seen.
-    tasks: RefCell<Vec<String>>,
+    tasks: RefCell<Vec<Task>>,
+}
+
+/// A benchmark of the list.
+#[derive(Debug)]
+struct Task {
+    name: String,
+    /// How often its function repeats the work by itself, within a loop.
+    inner: f64,
 }
 
 /// By a script that makes a runner.
@@ -40,10 +48,11 @@ pub(crate) fn recognise(_program: &Program, help: &str) -> Option<Box<dyn Driver
         .then(|| Box::new(Pyperf::default()) as Box<dyn Driver>)
 }
 
-/// A worker that takes one value.
-fn worker(scratch: &Path) -> Request {
+/// A worker that takes so many values.
+fn worker(values: u32, scratch: &Path) -> Request {
     let file = scratch.join("result.json");
-    Request::with(["--worker", "--values=1", "--warmups=0"])
+    Request::with(["--worker", "--warmups=0"])
+        .arg(format!("--values={values}"))
         .arg(format!("--output={}", file.display()))
         .answered_in(Answer::File(file))
 }
@@ -58,7 +67,7 @@ impl Driver for Pyperf {
     }
 
     fn list(&self, scratch: &Path) -> Request {
-        worker(scratch).arg("--loops=1")
+        worker(1, scratch).arg("--loops=1")
     }
 
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
@@ -71,18 +80,27 @@ impl Driver for Pyperf {
         if names.is_empty() {
             return Err(none());
         }
-        self.tasks.replace(names.clone());
+        let file = parsed(reply)?;
+        let tasks = benchmarks(&file).into_iter();
+        self.tasks.replace(tasks.map(|own| Task { name: own.name, inner: own.inner }).collect());
         Ok(names)
     }
 
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
-        let task = self.tasks.borrow().iter().position(|name| name == benchmark);
-        let mut request = worker(scratch);
-        if let Some(task) = task {
-            request = request.arg(format!("--worker-task={task}"));
+        let tasks = self.tasks.borrow();
+        let task = tasks.iter().position(|task| task.name == benchmark);
+        // One trial may be long because the machine did something else: three must be.
+        let values = if matches!(effort, Effort::Seconds(_)) { 3 } else { 1 };
+        let mut request = worker(values, scratch);
+        if let Some(number) = task {
+            request = request.arg(format!("--worker-task={number}"));
         }
         match effort {
-            Effort::Iterations(loops) => request.arg(format!("--loops={}", loops.max(1))),
+            Effort::Iterations(count) => {
+                let inner = task.map_or(1.0, |number| tasks[number].inner);
+                let loops = (count as f64 / inner).round().max(1.0);
+                request.arg(format!("--loops={loops}"))
+            }
             Effort::Once => request.arg("--loops=1"),
             Effort::Seconds(seconds) => {
                 request.arg("--calibrate-loops").arg(format!("--min-time={seconds}"))
@@ -91,7 +109,7 @@ impl Driver for Pyperf {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        let file = serde_json::from_slice(&reply.bytes()?).unwrap_or(Value::Null);
+        let file = parsed(reply)?;
         let found = calibrations(&file);
         if !found.is_empty() {
             return Ok(found);
@@ -100,14 +118,14 @@ impl Driver for Pyperf {
         for own in benchmarks(&file) {
             let reading = found.iter_mut().find(|reading| reading.benchmark == own.name);
             if let Some(reading) = reading {
-                reading.iterations = own.loops;
+                reading.iterations = own.loops.map(|loops| loops * own.inner);
             }
         }
         Ok(found)
     }
 
     fn debug_build(&self, reply: &Reply) -> Option<String> {
-        let file: Value = serde_json::from_slice(&reply.bytes().ok()?).ok()?;
+        let file = parsed(reply).ok()?;
         let options = metadata(&file, &Value::Null, "python_config_args")?.as_str()?;
         options
             .contains("--with-pydebug")
@@ -115,10 +133,16 @@ impl Driver for Pyperf {
     }
 }
 
+/// The file as it stands, for what its importer has no place for; nothing where it is none, which the importer explains.
+fn parsed(reply: &Reply) -> Result<Value, HarnessError> {
+    Ok(serde_json::from_slice(&reply.bytes()?).unwrap_or(Value::Null))
+}
+
 /// What a file says of one benchmark, beside its values.
 struct Own<'f> {
     name: String,
     loops: Option<f64>,
+    inner: f64,
     runs: &'f [Value],
     /// Whether its values are seconds, as they are unless it says something else.
     timed: bool,
@@ -137,6 +161,10 @@ fn benchmarks(file: &Value) -> Vec<Own<'_>> {
         Some(Own {
             name: metadata(file, benchmark, "name")?.as_str()?.to_owned(),
             loops: metadata(file, benchmark, "loops").and_then(Value::as_f64),
+            inner: metadata(file, benchmark, "inner_loops")
+                .and_then(Value::as_f64)
+                .filter(|inner| *inner >= 1.0)
+                .unwrap_or(1.0),
             runs: benchmark.get("runs")?.as_array()?,
             timed: unit.is_none_or(|unit| unit == "second"),
         })
@@ -155,8 +183,8 @@ fn calibrations(file: &Value) -> Vec<Reading> {
         let last = run.get("warmups")?.as_array()?.last()?;
         let time = last.get(1)?.as_f64()?;
         Some(Reading {
+            iterations: Some(own.loops.or_else(|| last.get(0)?.as_f64())? * own.inner),
             benchmark: own.name,
-            iterations: Some(own.loops.or_else(|| last.get(0)?.as_f64())?),
             values: if own.timed { vec![(Metric::wall(), time)] } else { Vec::new() },
             ..Reading::default()
         })
@@ -170,7 +198,7 @@ mod tests {
 
     const LISTED: &str = r#"{"benchmarks":[
         {"metadata":{"name":"sum","mem_max_rss":19435520},"runs":[{"values":[2.5e-6]}]},
-        {"metadata":{"name":"sort"},"runs":[{"values":[1.5e-6]}]}],
+        {"metadata":{"name":"sort","inner_loops":10},"runs":[{"values":[1.5e-6]}]}],
         "metadata":{"loops":1,"unit":"second","perf_version":"2.10.0"},"version":"1.0"}"#;
 
     const CALIBRATED: &str = r#"{"benchmarks":[{"runs":[{"warmups":[[1,4.5e-6],[2,1e-6],[4,7.5e-7]]}]}],
@@ -195,14 +223,15 @@ mod tests {
         let names = driver.listed(&answered(LISTED, scratch.path())).unwrap();
         assert_eq!(names, ["sum", "sort"]);
         let asked = words(&driver.measure("sort", Effort::Iterations(500), scratch.path()));
-        assert!(asked.contains("--worker-task=1") && asked.contains("--loops=500"), "{asked}");
+        // Ten of them in every loop.
+        assert!(asked.contains("--worker-task=1") && asked.ends_with("--loops=50"), "{asked}");
     }
 
     #[test]
     fn values_come_with_memory_and_loops() {
         let scratch = tempfile::tempdir().unwrap();
         let found = Pyperf::default().read(&answered(LISTED, scratch.path())).unwrap();
-        assert_eq!(found[0].iterations, Some(1.0));
+        assert_eq!((found[0].iterations, found[1].iterations), (Some(1.0), Some(10.0)));
         let values: Vec<_> = found[0].values.iter().map(|(m, v)| (m.name.as_str(), *v)).collect();
         assert_eq!(values, [("wall", 2.5e-6), ("max_rss", 19435520.0)]);
     }

@@ -3,7 +3,7 @@
 use crate::support::{Subject, installed, value};
 use assay_harness::{Effort, Reply, by_help, by_looks, question};
 
-const NAMES: [&str; 3] = ["sum of 100", "sum of 100000", "sort"];
+const NAMES: [&str; 4] = ["sum of 100", "sum of 100000", "ten sums of 100", "sort"];
 
 #[test]
 fn a_script_is_recognised_listed_and_measured() {
@@ -24,6 +24,8 @@ fn a_script_is_recognised_listed_and_measured() {
     assert_eq!(pinned.iterations, Some(777.0));
     assert!(value(&pinned, "wall") > 0.0);
     assert!(value(&pinned, "max_rss") > 1e6);
+    let tens = script.measure(&*driver, NAMES[2], Effort::Iterations(500));
+    assert_eq!(tens.iterations, Some(500.0));
 }
 
 #[test]
