@@ -1,10 +1,9 @@
-//! benchmark-ips: a Ruby script, run with a file of ours ahead of it (`ruby -r shim.rb script.rb`).
+//! benchmark-ips: a Ruby script, run with a file of ours ahead of it (`ruby -r shim.rb script.rb`, or by `RUBYOPT` where the command
+//! begins with something else: `bundle exec ruby script.rb`, `./script.rb`).
 //!
 //! The library has no command line: a script measures all its items, for as long as it says itself. The shim takes the place of
 //! its measuring: it lists the items, or measures one for a given number of iterations and ends the script. What the items are and how they are called stays the library's.
 //! Beside the times it gives the objects allocated per iteration, by Ruby's own count.
-//!
-//! Only commands that begin with the interpreter are driven: its option must stand before the script, and `RUBYOPT` is the user's.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, told};
@@ -20,27 +19,48 @@ const SHIM: &str = include_str!("shims/benchmark_ips.rb");
 
 /// A script that uses benchmark-ips.
 #[derive(Debug)]
-struct BenchmarkIps;
+struct BenchmarkIps {
+    /// Whether the command begins with the interpreter, which takes options ahead of the script.
+    is_direct: bool,
+}
+
+/// The interpreters of Ruby.
+const RUBIES: [&str; 3] = ["ruby", "jruby", "truffleruby"];
 
 /// By a script that requires it.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
-    let is_ruby = ["ruby", "jruby", "truffleruby"].iter().any(|name| program.is_called(name));
+    let first = program.text.lines().next().unwrap_or_default();
+    let is_ruby = (first.starts_with("#!") && first.contains("ruby"))
+        || program
+            .interpreter()
+            .is_some_and(|name| RUBIES.iter().any(|ruby| name.starts_with(ruby)));
     let uses = ["benchmark/ips", "benchmark-ips", "Benchmark.ips"];
     (is_ruby
         && program.kind == Kind::Script
         && uses.iter().any(|using| program.text.contains(using)))
-    .then(|| Box::new(BenchmarkIps) as Box<dyn Driver>)
+    .then(|| assumed(program))
 }
 
-/// A run of the script with the shim, which answers in this file.
-fn shimmed(scratch: &Path, answer: &str) -> Request {
-    let shim = scratch.join("assay_benchmark_ips.rb");
-    let answer = scratch.join(answer);
-    let mut request = Request::default()
-        .env("ASSAY_IPS_ANSWER", answer.display().to_string())
-        .answered_in(Answer::File(answer));
-    request.before = vec!["-r".into(), shim.clone().into_os_string()];
-    request.file(shim, SHIM)
+/// Any command that runs such a script.
+pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
+    Box::new(BenchmarkIps { is_direct: RUBIES.iter().any(|name| program.is_called(name)) })
+}
+
+impl BenchmarkIps {
+    /// A run of the script with the shim, which answers in this file.
+    fn shimmed(&self, scratch: &Path, answer: &str) -> Request {
+        let shim = scratch.join("assay_benchmark_ips.rb");
+        let answer = scratch.join(answer);
+        let mut request = Request::default()
+            .env("ASSAY_IPS_ANSWER", answer.display().to_string())
+            .answered_in(Answer::File(answer));
+        if self.is_direct {
+            request.before = vec!["-r".into(), shim.clone().into_os_string()];
+        } else {
+            request.options.push(("RUBYOPT".to_owned(), format!("-r{}", shim.display())));
+        }
+        request.file(shim, SHIM)
+    }
 }
 
 impl Driver for BenchmarkIps {
@@ -53,7 +73,7 @@ impl Driver for BenchmarkIps {
     }
 
     fn list(&self, scratch: &Path) -> Request {
-        shimmed(scratch, "items.txt")
+        self.shimmed(scratch, "items.txt")
     }
 
     /// A JSON text a line.
@@ -83,7 +103,7 @@ impl Driver for BenchmarkIps {
     }
 
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
-        let request = shimmed(scratch, "result.assay").env("ASSAY_IPS_ITEM", benchmark);
+        let request = self.shimmed(scratch, "result.assay").env("ASSAY_IPS_ITEM", benchmark);
         match effort {
             Effort::Seconds(seconds) => request.env("ASSAY_IPS_SECONDS", seconds.to_string()),
             Effort::Iterations(count) => {
@@ -115,6 +135,8 @@ mod tests {
     use super::*;
     use std::ffi::OsString;
 
+    const DIRECT: BenchmarkIps = BenchmarkIps { is_direct: true };
+
     const RESULT: &str = r#"{"assay":1,"kind":"run","tool":"benchmark-ips 2.14.0"}
 {"kind":"subject","name":"sum"}
 {"kind":"metric","name":"wall","unit":"s"}
@@ -136,13 +158,17 @@ mod tests {
 
     #[test]
     fn the_shim_stands_before_the_script_and_is_handed_over() {
-        let request = BenchmarkIps.measure("a b", Effort::Iterations(7), Path::new("/scratch"));
+        let request = DIRECT.measure("a b", Effort::Iterations(7), Path::new("/scratch"));
         let shim = "/scratch/assay_benchmark_ips.rb";
         assert_eq!(request.before, [OsString::from("-r"), OsString::from(shim)]);
         assert_eq!(request.files[0].0, Path::new(shim));
         assert!(request.args.is_empty());
         let has =
             |name: &str, value: &str| request.env.contains(&(name.to_owned(), value.to_owned()));
+        let indirect = BenchmarkIps { is_direct: false };
+        let by_variable = indirect.measure("a b", Effort::Once, Path::new("/scratch"));
+        assert!(by_variable.before.is_empty());
+        assert_eq!(by_variable.options, [("RUBYOPT".to_owned(), format!("-r{shim}"))]);
         assert!(has("ASSAY_IPS_ITEM", "a b") && has("ASSAY_IPS_ITERATIONS", "7"));
     }
 
@@ -150,9 +176,9 @@ mod tests {
     fn names_are_a_text_a_line() {
         let scratch = tempfile::tempdir().unwrap();
         let reply = answered("\"sum\"\n\"a \\u0022b\\u0022\\u000ac\"\n", scratch.path());
-        assert_eq!(BenchmarkIps.listed(&reply).unwrap(), ["sum", "a \"b\"\nc"]);
+        assert_eq!(DIRECT.listed(&reply).unwrap(), ["sum", "a \"b\"\nc"]);
         for wrong in ["", "sum\n", "\"sum\"\n\"cut off"] {
-            assert!(BenchmarkIps.listed(&answered(wrong, scratch.path())).is_err(), "{wrong}");
+            assert!(DIRECT.listed(&answered(wrong, scratch.path())).is_err(), "{wrong}");
         }
     }
 
@@ -165,23 +191,20 @@ mod tests {
             answer: gone,
             ..Reply::default()
         };
-        assert!(matches!(
-            BenchmarkIps.listed(&silent),
-            Err(HarnessError::NoBenchmark { said: None })
-        ));
-        assert!(BenchmarkIps.listed(&failed).unwrap_err().to_string().contains("NameError"));
+        assert!(matches!(DIRECT.listed(&silent), Err(HarnessError::NoBenchmark { said: None })));
+        assert!(DIRECT.listed(&failed).unwrap_err().to_string().contains("NameError"));
     }
 
     #[test]
     fn a_result_is_read_and_an_error_is_a_reading() {
         let scratch = tempfile::tempdir().unwrap();
-        let found = BenchmarkIps.read(&answered(RESULT, scratch.path())).unwrap();
+        let found = DIRECT.read(&answered(RESULT, scratch.path())).unwrap();
         assert_eq!(found[0].iterations, Some(1000.0));
         let values: Vec<_> = found[0].values.iter().map(|(m, v)| (m.name.as_str(), *v)).collect();
         assert_eq!(values, [("wall", 7.5e-7), ("allocated_objects", 5.0)]);
-        let found = BenchmarkIps.read(&answered(BROKEN, scratch.path())).unwrap();
+        let found = DIRECT.read(&answered(BROKEN, scratch.path())).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].error.as_deref(), Some("ArgumentError: no"));
-        assert!(BenchmarkIps.read(&answered("Calculating", scratch.path())).is_err());
+        assert!(DIRECT.read(&answered("Calculating", scratch.path())).is_err());
     }
 }

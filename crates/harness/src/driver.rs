@@ -37,6 +37,8 @@ pub struct Request {
     pub args: Vec<OsString>,
     /// Variables.
     pub env: Vec<(String, String)>,
+    /// Variables that hold options of an interpreter (`RUBYOPT`): behind what the user has in them, with a blank between.
+    pub options: Vec<(String, String)>,
     /// Files with their text that the program finds when it starts. Whoever runs it writes them, with the directories above
     /// them, after emptying the scratch directory, in which they are.
     pub files: Vec<(PathBuf, String)>,

@@ -50,10 +50,13 @@ struct Known {
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let has_list = program.kind == Kind::Archive && program.text.lines().any(|name| name == LIST);
     let is_jmh = program.is_called("java") && (has_list || program.has_word(MAIN));
-    is_jmh.then(|| {
-        let given = program.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        Box::new(Jmh { given, ..Jmh::default() }) as Box<dyn Driver>
-    })
+    is_jmh.then(|| assumed(program))
+}
+
+/// Any command that takes JMH's options.
+pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
+    let given = program.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    Box::new(Jmh { given, ..Jmh::default() })
 }
 
 impl Jmh {

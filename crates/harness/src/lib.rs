@@ -41,6 +41,8 @@ struct Known {
     by_looks: fn(&Program) -> Option<Box<dyn Driver>>,
     /// By what it says of itself.
     by_help: fn(&Program, &str) -> Option<Box<dyn Driver>>,
+    /// For whoever says that it is one, when nothing tells more.
+    assumed: fn(&Program) -> Box<dyn Driver>,
 }
 
 /// All harnesses; the first that recognises a program drives it.
@@ -49,16 +51,37 @@ const KNOWN: &[Known] = &[
         name: google_benchmark::NAME,
         by_looks: |_| None,
         by_help: google_benchmark::recognise,
+        assumed: google_benchmark::assumed,
     },
-    Known { name: pytest_benchmark::NAME, by_looks: pytest_benchmark::looks, by_help: |_, _| None },
-    Known { name: benchmark_ips::NAME, by_looks: benchmark_ips::looks, by_help: |_, _| None },
-    Known { name: jmh::NAME, by_looks: jmh::looks, by_help: |_, _| None },
-    Known { name: pyperf::NAME, by_looks: pyperf::looks, by_help: pyperf::recognise },
+    Known {
+        name: pytest_benchmark::NAME,
+        by_looks: pytest_benchmark::looks,
+        by_help: |_, _| None,
+        assumed: pytest_benchmark::assumed,
+    },
+    Known {
+        name: benchmark_ips::NAME,
+        by_looks: benchmark_ips::looks,
+        by_help: |_, _| None,
+        assumed: benchmark_ips::assumed,
+    },
+    Known { name: jmh::NAME, by_looks: jmh::looks, by_help: |_, _| None, assumed: jmh::assumed },
+    Known {
+        name: pyperf::NAME,
+        by_looks: pyperf::looks,
+        by_help: pyperf::recognise,
+        assumed: pyperf::assumed,
+    },
 ];
 
 /// The names of all harnesses.
 pub fn names() -> Vec<&'static str> {
     KNOWN.iter().map(|known| known.name).collect()
+}
+
+/// The harness that the user names.
+pub fn by_name(name: &str, program: &Program) -> Option<Box<dyn Driver>> {
+    KNOWN.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
 }
 
 /// The harness of a program that needs not be asked.

@@ -21,8 +21,8 @@ pub enum Kind {
 pub struct Program {
     /// The words: the program, then the user's arguments.
     pub words: Vec<OsString>,
-    /// The file that tells what it is: the program's, or of an interpreter (`ruby x.rb`, `python3 -I x.py`, `java -jar x.jar`) that of
-    /// the script.
+    /// The file that tells what it is: the program's, or of an interpreter (`ruby x.rb`, `python3 -I x.py`, `java -jar x.jar`, `bundle exec
+    /// ruby x.rb`) that of the script.
     pub file: PathBuf,
     /// What kind of file that is.
     pub kind: Kind,
@@ -36,19 +36,35 @@ const LONGEST_TEXT: usize = 256 * 1024;
 /// Programs that run a file given to them.
 const INTERPRETERS: [&str; 5] = ["python", "pypy", "ruby", "java", "jruby"];
 
+/// Programs that run the command given to them.
+const STARTERS: [&str; 13] = [
+    "bundle", "env", "uv", "poetry", "pipenv", "pdm", "hatch", "nice", "taskset", "chrt",
+    "numactl", "setarch", "rbenv",
+];
+
+/// Where the interpreter stands among the words.
+fn interpreter_in(words: &[OsString]) -> Option<usize> {
+    let is_interpreter = |word: &OsString| {
+        let name = base_name(word);
+        INTERPRETERS.iter().any(|known| name.starts_with(known))
+    };
+    let first = words.first()?;
+    if is_interpreter(first) {
+        return Some(0);
+    }
+    let starts = STARTERS.contains(&base_name(first).as_str());
+    starts.then(|| words.iter().position(is_interpreter)).flatten()
+}
+
 impl Program {
     /// Looks at the files that the words name; `found` is where the first word leads to.
     pub fn look(words: &[OsString], found: &Path) -> Self {
-        let named = words.first().map(|word| base_name(word)).unwrap_or_default();
-        let interpreted = INTERPRETERS.iter().any(|known| named.starts_with(known));
-        let script = words.iter().skip(1).find(|word| {
-            let path = Path::new(word);
-            !word.to_string_lossy().starts_with('-') && path.exists()
-        });
-        let file = match script {
-            Some(script) if interpreted => PathBuf::from(script),
-            _ => found.to_path_buf(),
-        };
+        let interpreter = interpreter_in(words);
+        let script = words
+            .iter()
+            .skip(interpreter.map_or(words.len(), |at| at + 1))
+            .find(|word| !word.to_string_lossy().starts_with('-') && Path::new(word).exists());
+        let file = script.map_or_else(|| found.to_path_buf(), PathBuf::from);
         let bytes = beginning(&file);
         let kind = match &bytes {
             Some(bytes) if bytes.starts_with(b"\x7fELF") => Kind::Executable,
@@ -62,6 +78,11 @@ impl Program {
             _ => String::new(),
         };
         Self { words: words.to_vec(), file, kind, text }
+    }
+
+    /// What the interpreter is called, where there is one, at the beginning or behind one of the commands that start others.
+    pub fn interpreter(&self) -> Option<String> {
+        interpreter_in(&self.words).map(|at| base_name(&self.words[at]))
     }
 
     /// Whether the program (or its interpreter) is called so, a version behind the name left aside.
@@ -164,6 +185,26 @@ mod tests {
         bytes.extend(start);
         bytes.extend(b"\x05\0hello");
         bytes
+    }
+
+    #[test]
+    fn the_script_is_what_an_interpreter_is_given_wherever_it_stands() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join("x.rb");
+        std::fs::write(&script, "puts 1").unwrap();
+        let script = script.to_str().unwrap();
+        let file = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            Program::look(&words, Path::new("/found")).file
+        };
+        for words in [
+            &["ruby", script][..],
+            &["/usr/bin/ruby3.1", "-W0", script],
+            &["bundle", "exec", "ruby", "--yjit", script],
+        ] {
+            assert_eq!(file(words), Path::new(script), "{words:?}");
+        }
+        assert_eq!(file(&["./program", "ruby", script]), Path::new("/found"));
     }
 
     #[test]

@@ -38,14 +38,17 @@ struct Task {
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let text = &program.text;
     let imports = text.contains("import pyperf") || text.contains("from pyperf import");
-    (program.kind == Kind::Script && imports && text.contains("Runner("))
-        .then(|| Box::new(Pyperf::default()) as Box<dyn Driver>)
+    (program.kind == Kind::Script && imports && text.contains("Runner(")).then(|| assumed(program))
 }
 
 /// By its help.
-pub(crate) fn recognise(_program: &Program, help: &str) -> Option<Box<dyn Driver>> {
-    (help.contains("--worker-task") && help.contains("--calibrate-loops"))
-        .then(|| Box::new(Pyperf::default()) as Box<dyn Driver>)
+pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
+    (help.contains("--worker-task") && help.contains("--calibrate-loops")).then(|| assumed(program))
+}
+
+/// Any script with a runner.
+pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
+    Box::new(Pyperf::default())
 }
 
 /// A worker that takes so many values.

@@ -45,6 +45,18 @@ fn a_script_is_listed_and_its_items_measured_one_by_one() {
 }
 
 #[test]
+fn a_script_that_something_else_starts_is_measured_by_a_variable() {
+    if !is_there() {
+        return;
+    }
+    let script = Subject::new(&["env", "LANG=C.UTF-8", "ruby", "ruby/items.rb"]);
+    let driver = by_looks(&script.program()).expect("it requires the library");
+    assert_eq!(script.list(&*driver), NAMES);
+    let pinned = script.measure(&*driver, NAMES[3], Effort::Iterations(50));
+    assert_eq!(pinned.iterations, Some(50.0));
+}
+
+#[test]
 fn an_item_that_is_not_there_and_a_script_that_fails_are_told() {
     if !is_there() {
         return;

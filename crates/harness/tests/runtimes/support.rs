@@ -59,7 +59,7 @@ impl Subject {
             .args(&request.before)
             .args(&self.words[1..])
             .args(&request.args)
-            .envs(request.env.iter().map(|(name, value)| (name, value)))
+            .envs(request.env.iter().chain(&request.options).map(|(name, value)| (name, value)))
             .current_dir(&self.directory)
             .output()
             .expect("the program starts");
