@@ -5,13 +5,13 @@
 CARGO ?= cargo
 ASSAY := target/release/assay
 
-.PHONY: demo test check bench coverage docs dist tools clean
+.PHONY: demo test check bench coverage docs dist tools runtimes clean
 
 demo: tools
 	$(CARGO) build --release --locked -p assay
 	sh examples/is-it-faster/demo.sh $(ASSAY)
 
-test: tools
+test: tools runtimes
 	$(CARGO) test --workspace --locked
 	$(CARGO) build --release --locked -p assay
 	sh examples/is-it-faster/demo.sh $(ASSAY) --smoke
@@ -51,6 +51,10 @@ dist:
 # A C compiler with its static library: the launcher is a small C program. Rust's own linker driver is the same `cc`.
 tools:
 	@sh scripts/tools.sh
+
+# Harnesses of interpreted languages, for the tests of crates/harness.
+runtimes:
+	@sh scripts/runtimes.sh
 
 clean:
 	$(CARGO) clean

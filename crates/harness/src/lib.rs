@@ -8,10 +8,19 @@
 //!
 //! A new harness is a room and a line in [`drivers`].
 
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
+)]
+
+mod benchmark_ips;
 mod driver;
 mod error;
 mod google_benchmark;
+mod jmh;
 mod program;
+mod pyperf;
+mod pytest_benchmark;
 mod reading;
 
 pub use driver::{Answer, Driver, Effort, Reply, Request};
@@ -37,12 +46,33 @@ struct Known {
 }
 
 /// All harnesses; the first that recognises a program drives it.
-const KNOWN: &[Known] = &[Known {
-    name: google_benchmark::NAME,
-    by_looks: |_| None,
-    by_help: google_benchmark::recognise,
-    assumed: google_benchmark::assumed,
-}];
+const KNOWN: &[Known] = &[
+    Known {
+        name: google_benchmark::NAME,
+        by_looks: |_| None,
+        by_help: google_benchmark::recognise,
+        assumed: google_benchmark::assumed,
+    },
+    Known {
+        name: pytest_benchmark::NAME,
+        by_looks: pytest_benchmark::looks,
+        by_help: |_, _| None,
+        assumed: pytest_benchmark::assumed,
+    },
+    Known {
+        name: benchmark_ips::NAME,
+        by_looks: benchmark_ips::looks,
+        by_help: |_, _| None,
+        assumed: benchmark_ips::assumed,
+    },
+    Known { name: jmh::NAME, by_looks: jmh::looks, by_help: |_, _| None, assumed: jmh::assumed },
+    Known {
+        name: pyperf::NAME,
+        by_looks: pyperf::looks,
+        by_help: pyperf::recognise,
+        assumed: pyperf::assumed,
+    },
+];
 
 /// The names of all harnesses.
 pub fn names() -> Vec<&'static str> {

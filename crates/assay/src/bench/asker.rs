@@ -51,6 +51,7 @@ impl Ran {
 pub(crate) struct Question {
     id: SubjectId,
     answer: Answer,
+    files: Vec<(PathBuf, String)>,
     scratch: PathBuf,
 }
 
@@ -98,7 +99,8 @@ impl Asker {
         scratch: &Path,
     ) -> Result<Question, Obstacle> {
         let id = self.runner.add(&side.asking(request))?;
-        Ok(Question { id, answer: request.answer.clone(), scratch: scratch.to_path_buf() })
+        let (answer, files) = (request.answer.clone(), request.files.clone());
+        Ok(Question { id, answer, files, scratch: scratch.to_path_buf() })
     }
 
     /// Puts a request, with so many bytes of padding in the environment.
@@ -107,6 +109,12 @@ impl Asker {
     /// [`Obstacle::Interrupted`] when the user ended it; what else keeps a program from being started.
     pub fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, Obstacle> {
         empty(&question.scratch)?;
+        for (path, text) in &question.files {
+            let above = path.parent().map_or(Ok(()), fs::create_dir_all);
+            above
+                .and_then(|()| fs::write(path, text))
+                .map_err(|error| Obstacle::Reading(format!("{}: {error}", path.display())))?;
+        }
         let options =
             RunOptions { pad: padding, timeout: Some(self.timeout), capture_stderr: false };
         let result = loop {
