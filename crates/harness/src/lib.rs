@@ -10,6 +10,7 @@
 
 mod driver;
 mod error;
+mod go_test;
 mod google_benchmark;
 mod program;
 mod reading;
@@ -35,11 +36,14 @@ struct Known {
 }
 
 /// All harnesses; the first that recognises a program drives it.
-const KNOWN: &[Known] = &[Known {
-    name: google_benchmark::NAME,
-    by_looks: |_| None,
-    by_help: google_benchmark::recognise,
-}];
+const KNOWN: &[Known] = &[
+    Known {
+        name: google_benchmark::NAME,
+        by_looks: |_| None,
+        by_help: google_benchmark::recognise,
+    },
+    Known { name: go_test::NAME, by_looks: |_| None, by_help: go_test::recognise },
+];
 
 /// The names of all harnesses.
 pub fn names() -> Vec<&'static str> {
