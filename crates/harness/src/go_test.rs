@@ -7,7 +7,7 @@
 use crate::driver::{Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::{Kind, Program};
-use crate::reading::{Reading, imported, readings};
+use crate::reading::{Reading, add_iterations, imported_or_said, readings};
 use std::path::Path;
 
 /// The name by which users choose it.
@@ -71,22 +71,13 @@ impl Driver for GoTest {
             let why = "it ended with an error before it was done".to_owned();
             return Err(HarnessError::Garbage { harness: HARNESS, why, said: said(reply) });
         }
-        let mut found = match imported(reply, HARNESS) {
+        let mut found = match imported_or_said(reply, HARNESS, || said(reply)) {
             Ok(samples) => readings(&samples),
             // Nothing but failures: they are the answer.
             Err(_) if !failed.is_empty() => Vec::new(),
-            Err(HarnessError::Garbage { harness, why, .. }) => {
-                return Err(HarnessError::Garbage { harness, why, said: said(reply) });
-            }
             Err(error) => return Err(error),
         };
-        // Of every benchmark there is one line, in the order of the readings.
-        let counts: Vec<u64> = text.lines().filter_map(iterations).collect();
-        if counts.len() == found.len() {
-            for (reading, &count) in found.iter_mut().zip(&counts) {
-                reading.iterations = Some(count as f64);
-            }
-        }
+        add_iterations(&mut found, text.lines().filter_map(iterations));
         let processors = found.iter().find_map(|reading| processors(&reading.benchmark));
         let processors = processors.unwrap_or_default().to_owned();
         for (name, error) in failed {

@@ -8,12 +8,15 @@
 //!
 //! A new harness is a room and a line in [`drivers`].
 
+mod criterion;
+mod divan;
 mod driver;
 mod error;
 mod go_test;
 mod google_benchmark;
 mod program;
 mod reading;
+mod rust;
 
 pub use driver::{Answer, Driver, Effort, Reply, Request};
 pub use error::HarnessError;
@@ -42,6 +45,8 @@ const KNOWN: &[Known] = &[
         by_looks: |_| None,
         by_help: google_benchmark::recognise,
     },
+    Known { name: criterion::NAME, by_looks: |_| None, by_help: criterion::recognise },
+    Known { name: divan::NAME, by_looks: |_| None, by_help: divan::recognise },
     Known { name: go_test::NAME, by_looks: |_| None, by_help: go_test::recognise },
 ];
 

@@ -10,4 +10,5 @@
 )]
 
 mod go;
+mod rust;
 mod tool;
