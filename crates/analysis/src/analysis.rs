@@ -393,6 +393,11 @@ struct Comparer<'a> {
     mixed: bool,
 }
 
+/// Whether a comparison leaves its share of the error to the others: its direction is found, or it is a count that is known.
+fn needs_no_share(c: &Comparison) -> bool {
+    c.decision.verdict.is_directional() || c.level == 0.0
+}
+
 impl Comparer<'_> {
     fn primary(
         &mut self,
@@ -461,20 +466,19 @@ impl Comparer<'_> {
         loop {
             let mut newly = 0;
             for (slot, &pair) in decided.iter_mut().zip(pairs) {
-                if slot.as_ref().is_some_and(|c| c.decision.verdict.is_directional()) {
+                if slot.as_ref().is_some_and(needs_no_share) {
                     continue;
                 }
                 let rows = all_rows.get(row_of(pair.metric)).map_or(&[][..], Vec::as_slice);
                 let found = self.compare(plan, pair, share, rows, recordings);
-                newly += usize::from(found.decision.verdict.is_directional());
+                newly += usize::from(needs_no_share(&found));
                 *slot = Some(found);
             }
-            let directional =
-                decided.iter().flatten().filter(|c| c.decision.verdict.is_directional()).count();
-            if newly == 0 || directional == pairs.len() {
+            let done = decided.iter().flatten().filter(|c| needs_no_share(c)).count();
+            if newly == 0 || done == pairs.len() {
                 return decided.into_iter().flatten().collect();
             }
-            share = pairs.len() - directional;
+            share = pairs.len() - done;
         }
     }
 
@@ -493,7 +497,7 @@ impl Comparer<'_> {
         let found = if let Some(pair) = pair {
             pair.compare(question, self.law)
         } else if self.in_blocks {
-            let mut paired = Paired::default();
+            let mut paired = Paired::of_metric(&self.samples.metrics[metric]);
             rows.iter().for_each(|row| paired.push(row.values[against], row.values[of]));
             Comparison::in_blocks(question, &paired, self.law)
         } else if let Some(recordings) = recordings {

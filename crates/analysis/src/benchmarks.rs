@@ -125,6 +125,19 @@ pub struct OnlyOn {
     pub benchmarks: Vec<usize>,
 }
 
+/// A metric that only one side has of benchmarks that both have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricOnlyOn {
+    /// Index of the metric.
+    pub metric: usize,
+    /// Index of the side that has it.
+    pub side: usize,
+    /// Index of the side that lacks it.
+    pub not_on: usize,
+    /// Indices of the benchmarks of which that is so, among those that both sides have.
+    pub benchmarks: Vec<usize>,
+}
+
 /// All that is said about a suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Benchmarks {
@@ -146,6 +159,8 @@ pub struct Benchmarks {
     pub tables: Vec<Table>,
     /// What is not on both sides; empty lists are left out.
     pub only: Vec<OnlyOn>,
+    /// The metrics that benchmarks of both sides have on one side only; empty lists are left out.
+    pub only_metrics: Vec<MetricOnlyOn>,
     /// What the checks found, most serious first.
     pub findings: Vec<Finding>,
     /// The machines; facts in which the sides differ have the name of the side behind an `@`.
@@ -214,6 +229,7 @@ pub fn analyse(
         adjust,
         design: samples.design(),
         only: sides.only(),
+        only_metrics: only_metrics(&evidence, &sides, primary, &beside),
         sides: sides.names,
         metrics: samples.metrics.clone(),
         primary,
@@ -228,6 +244,35 @@ pub fn analyse(
     found.findings.extend(more);
     found.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Ok(found)
+}
+
+/// The metrics that decide or stand beside, where only one of two sides has them of a benchmark that is on both: a row that one would
+/// otherwise miss without a word. O(observations × metrics).
+fn only_metrics(
+    evidence: &Evidence<'_>,
+    sides: &Sides,
+    primary: usize,
+    beside: &[usize],
+) -> Vec<MetricOnlyOn> {
+    let mut found = Vec::new();
+    for side in 1..sides.names.len() {
+        for &metric in std::iter::once(&primary).chain(beside) {
+            let (mut old, mut new) = (Vec::new(), Vec::new());
+            for pair in sides.common(side) {
+                match (evidence.has(pair.against, metric), evidence.has(pair.of, metric)) {
+                    (true, false) => old.push(pair.benchmark),
+                    (false, true) => new.push(pair.benchmark),
+                    _ => {}
+                }
+            }
+            for (side, not_on, benchmarks) in [(0, side, old), (side, 0, new)] {
+                if !benchmarks.is_empty() {
+                    found.push(MetricOnlyOn { metric, side, not_on, benchmarks });
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The tables of some metrics, which are one family; empty ones are left out.

@@ -26,11 +26,12 @@ const DRIFT_OF_MEDIAN: f64 = 0.001;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 65] = [
+pub const CODES: [&str; 67] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
     "BENCHMARK_ERROR",
+    "BENCHMARK_FAILED",
     "BENCHMARK_SKIPPED",
     "CHANGE_POINT",
     "CLOCK_SOURCE",
@@ -72,6 +73,7 @@ pub const CODES: [&str; 65] = [
     "NOT_SAVED",
     "NO_ASLR",
     "ONE_SIDE_ONLY",
+    "OPTIMISED_AWAY",
     "PERIODIC",
     "POSITION",
     "REQUEST_ERRORS",

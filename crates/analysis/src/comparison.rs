@@ -146,12 +146,19 @@ impl Comparison {
     /// Compares in blocks. O(n log n).
     pub fn in_blocks(question: Question<'_>, paired: &Paired, law: &mut SignedRankLaw) -> Self {
         let plan = question.plan;
-        let level = level_of(question);
+        let certain = paired.is_certain();
+        // What is known is not wrong in any share of cases.
+        let level = if certain { Level { interval: 0.0, groups: 0.0 } } else { level_of(question) };
         let found = paired.decide(&plan.threshold, level, question.better, law);
         let shifts = paired.shifts();
-        let shift = effect_of_blocks(&shifts, level, law, found.wandering.is_some());
+        let shift = match shifts.first() {
+            Some(&known) if certain => known_effect(known),
+            _ => effect_of_blocks(&shifts, level, law, found.wandering.is_some()),
+        };
         let ratio = paired.log_ratios().filter(|logs| !logs.is_empty()).map(|logs| {
-            if found.decision.scale == Scale::Ratio {
+            if certain {
+                known_effect(logs[0].exp())
+            } else if found.decision.scale == Scale::Ratio {
                 exponentiated(found.decision.estimate, found.decision.interval)
             } else {
                 let on_logs = effect_of_blocks(logs, level, law, found.wandering.is_some());
@@ -172,7 +179,7 @@ impl Comparison {
             effective: n as f64 / autocorrelation::autocorrelation_time(in_order),
             wandering: found.wandering,
             outlook: outlook::outlook(&found.decision, n, level.interval, plan),
-            fewest_blocks: paired::fewest_blocks(level.interval),
+            fewest_blocks: if certain { 2 } else { paired::fewest_blocks(level.interval) },
             ..Self::of_values(
                 question,
                 found.decision,
@@ -332,6 +339,10 @@ pub(crate) fn level_of(question: Question<'_>) -> Level {
 fn exponentiated(estimate: f64, interval: Option<Interval>) -> Effect {
     let interval = interval.map(|i| Interval { lower: i.lower.exp(), upper: i.upper.exp() });
     Effect { estimate: estimate.exp(), interval }
+}
+
+fn known_effect(known: f64) -> Effect {
+    Effect { estimate: known, interval: Some(Interval { lower: known, upper: known }) }
 }
 
 pub(crate) fn effect_of_blocks(

@@ -26,14 +26,16 @@
 use crate::paired::{self, Level, Paired};
 use crate::until::{Condition, State};
 use crate::verdict::{Decision, Scale};
-use assay_data::{Better, Plan, StopReason, StopRule};
+use assay_data::{Better, Metric, Plan, StopReason, StopRule};
 use assay_stats::{Interval, autocorrelation, descriptive, order, signed_rank::SignedRankLaw};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 mod replay;
+mod rounds;
 
 pub use replay::ReplayError;
+pub use rounds::{RoundTurn, Rounds, Unit};
 
 /// Longest padding of the environment, in bytes: beyond a page the stack's layout repeats.
 const PADDING_BELOW: u32 = 4096;
@@ -79,6 +81,10 @@ pub struct Experiment {
     values: Vec<Vec<f64>>,
     until: Option<Condition>,
     next_look: u32,
+    /// How many experiments share the error, this one included.
+    family: usize,
+    /// Whether its values are exact counts.
+    counts: bool,
     law: SignedRankLaw,
 }
 
@@ -124,6 +130,8 @@ impl Experiment {
                 .as_deref()
                 .map(|text| Condition::parse(text).unwrap_or_else(|_| Condition::never())),
             next_look: 0,
+            family: 1,
+            counts: false,
             law: SignedRankLaw::default(),
             plan,
         }
@@ -140,6 +148,22 @@ impl Experiment {
     #[must_use]
     pub fn preferring(mut self, better: Better) -> Self {
         self.better = better;
+        self
+    }
+
+    /// Makes it one of so many experiments that share the error (at least 1): each is answered at its part.
+    #[must_use]
+    pub fn among(mut self, experiments: usize) -> Self {
+        self.family = experiments.max(1);
+        self
+    }
+
+    /// The same for values of this metric: of one that is exact, equal values are certain.
+    #[must_use]
+    pub fn of_metric(mut self, metric: &Metric) -> Self {
+        self.better = metric.better;
+        self.pairs.iter_mut().for_each(|pair| pair.blocks = Paired::of_metric(metric));
+        self.counts = metric.exact;
         self
     }
 
@@ -317,11 +341,11 @@ impl Experiment {
     }
 
     fn level(&self) -> Level {
-        level_for(&self.plan, self.pairs.len().max(1))
+        level_for(&self.plan, self.pairs.len().max(1) * self.family)
     }
 
     fn fewest(&self) -> u32 {
-        paired::fewest_blocks(self.level().interval)
+        if self.counts { 2 } else { paired::fewest_blocks(self.level().interval) }
     }
 
     fn shuffle(&mut self) {
@@ -331,14 +355,18 @@ impl Experiment {
         }
     }
 
-    /// A number below `bound`, every one equally likely (Lemire 2019, with rejection).
     fn below(&mut self, bound: u32) -> u32 {
-        let reject_below = bound.wrapping_neg() % bound;
-        loop {
-            let wide = u64::from(self.random.next_u32()) * u64::from(bound);
-            if wide as u32 >= reject_below {
-                return (wide >> 32) as u32;
-            }
+        below(&mut self.random, bound)
+    }
+}
+
+/// A number below `bound`, every one equally likely (Lemire 2019, with rejection).
+fn below(random: &mut Pcg64Mcg, bound: u32) -> u32 {
+    let reject_below = bound.wrapping_neg() % bound;
+    loop {
+        let wide = u64::from(random.next_u32()) * u64::from(bound);
+        if wide as u32 >= reject_below {
+            return (wide >> 32) as u32;
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::recording::Recording;
 use crate::unpaired;
 use crate::verdict::Decision;
 use assay_data::samples::BySubject;
-use assay_data::{Finding, Samples, Severity, Summary};
+use assay_data::{Design, Finding, Metric, Samples, Severity, Summary};
 use assay_stats::descriptive;
 use assay_stats::signed_rank::SignedRankLaw;
 use std::collections::{BTreeMap, HashMap};
@@ -38,6 +38,8 @@ pub(crate) enum Pair {
     Apart(Recording<'static>, Recording<'static>, Basis),
     /// Blocks.
     Blocks(Paired),
+    /// Counts that were taken apart, and are known all the same: value beside value.
+    Known(Paired),
     /// Summaries.
     Summaries(Side, Side),
 }
@@ -118,8 +120,17 @@ impl<'a> Evidence<'a> {
         else {
             return None;
         };
+        let metric = &self.samples.metrics[metric];
         if let (Some(blocks_x), Some(blocks_y)) = (&blocks_x, &blocks_y) {
-            return Some(Pair::Blocks(paired((blocks_x, &x), (blocks_y, &y))));
+            return Some(Pair::Blocks(paired(metric, (blocks_x, &x), (blocks_y, &y))));
+        }
+        if metric.exact {
+            let mut beside = Paired::of_metric(metric);
+            let constant = |side: &[f64]| side.windows(2).all(|pair| pair[0] == pair[1]);
+            x.iter().zip(&y).for_each(|(&a, &b)| beside.push(a, b));
+            if beside.is_certain() && constant(&x) && constant(&y) {
+                return Some(Pair::Known(beside));
+            }
         }
         let is_nested = |units: &Option<Units>, values: &[f64]| {
             units.as_ref().is_some_and(|u| u.means.len() > 1 && u.means.len() < values.len())
@@ -148,10 +159,10 @@ impl Held {
 }
 
 /// The blocks that both sides have, in their order.
-fn paired(x: (&[u32], &[f64]), y: (&[u32], &[f64])) -> Paired {
+fn paired(metric: &Metric, x: (&[u32], &[f64]), y: (&[u32], &[f64])) -> Paired {
     let by_block: BTreeMap<u32, f64> = x.0.iter().copied().zip(x.1.iter().copied()).collect();
     let other: BTreeMap<u32, f64> = y.0.iter().copied().zip(y.1.iter().copied()).collect();
-    let mut paired = Paired::default();
+    let mut paired = Paired::of_metric(metric);
     for (block, value) in other {
         if let Some(&reference) = by_block.get(&block) {
             paired.push(reference, value);
@@ -161,6 +172,14 @@ fn paired(x: (&[u32], &[f64]), y: (&[u32], &[f64])) -> Paired {
 }
 
 impl Pair {
+    /// Whether the difference is known, so that nothing of the error that is allowed goes to it.
+    pub(crate) fn is_certain(&self) -> bool {
+        match self {
+            Self::Blocks(paired) | Self::Known(paired) => paired.is_certain(),
+            Self::Apart(..) | Self::Summaries(..) => false,
+        }
+    }
+
     /// The decision at the question's level.
     pub(crate) fn decide(&self, question: Question<'_>, law: &mut SignedRankLaw) -> Decision {
         let (threshold, better) = (&question.plan.threshold, question.better);
@@ -169,7 +188,7 @@ impl Pair {
                 let level = (1.0 - question.plan.confidence) / question.share;
                 unpaired::decide(x, y, threshold, level, better).decision
             }
-            Self::Blocks(paired) => {
+            Self::Blocks(paired) | Self::Known(paired) => {
                 paired.decide(threshold, level_of(question), better, law).decision
             }
             Self::Summaries(x, y) => crate::comparison::summaries::decide(question, x, y).0,
@@ -183,6 +202,11 @@ impl Pair {
                 Comparison { basis: basis.clone(), ..Comparison::of_recordings(question, x, y) }
             }
             Self::Blocks(paired) => Comparison::in_blocks(question, paired, law),
+            Self::Known(paired) => Comparison {
+                design: Design::Unpaired,
+                blocks: None,
+                ..Comparison::in_blocks(question, paired, law)
+            },
             Self::Summaries(x, y) => Comparison::of_summaries(question, x, y),
         }
     }

@@ -6,7 +6,7 @@
 //! during the run, the t interval over eight consecutive groups must agree. It must not choose levels: they are handed in.
 
 use crate::verdict::{Decision, Scale};
-use assay_data::{Better, Threshold};
+use assay_data::{Better, Metric, Threshold};
 use assay_stats::{
     Interval, autocorrelation, descriptive, groups, merged,
     signed_rank::{self, SignedRankLaw},
@@ -25,6 +25,7 @@ pub struct Paired {
     log_ratios: Vec<f64>,
     sorted_log_ratios: Vec<f64>,
     not_positive: usize,
+    counts: bool,
 }
 
 /// How sure an interval must be.
@@ -47,6 +48,17 @@ pub struct PairedDecision {
 }
 
 impl Paired {
+    /// For the values of a metric: of one that is [exact](Metric::exact), two equal values on either side are certain.
+    pub fn of_metric(metric: &Metric) -> Self {
+        Self { counts: metric.exact, ..Self::default() }
+    }
+
+    /// Whether the values are exact counts of which every run of a side gave the same: then the difference is known. O(blocks).
+    pub fn is_certain(&self) -> bool {
+        let constant = |side: &[f64]| side.windows(2).all(|pair| pair[0] == pair[1]);
+        self.counts && self.len() >= 2 && constant(&self.reference) && constant(&self.other)
+    }
+
     /// Adds a block. O(blocks).
     pub fn push(&mut self, reference: f64, other: f64) {
         self.reference.push(reference);
@@ -114,6 +126,9 @@ impl Paired {
         if self.scale(threshold) == Scale::Shift {
             return true;
         }
+        if self.is_certain() {
+            return true;
+        }
         let threshold = self.threshold_on(Scale::Ratio, threshold);
         let sorted = &self.sorted_log_ratios;
         let interval = interval_of(sorted, level, law);
@@ -134,6 +149,12 @@ impl Paired {
             Scale::Ratio => self.log_ratios.clone(),
             Scale::Shift => self.shifts(),
         };
+        if let (true, Some(&known)) = (self.is_certain(), in_order.first()) {
+            let threshold = self.threshold_on(scale, threshold);
+            let interval = Some(Interval { lower: known, upper: known });
+            let decision = Decision::read(scale, known, interval, threshold, 0.0, better);
+            return PairedDecision { decision, wandering: None };
+        }
         let sorted = descriptive::sorted(&in_order);
         let mut interval = interval_of(&sorted, level.interval, law);
         let wandering = wandering(&in_order);
@@ -286,6 +307,28 @@ mod tests {
         assert_eq!(clock_step(&[0.03; 9], &[0.5; 9], Scale::Shift), 0.01);
         // Where one side varies, its own gaps tell.
         assert_eq!(clock_step(&[5.0; 3], &[7.0, 7.5, 9.0], Scale::Shift), 0.5);
+    }
+
+    #[test]
+    fn exact_counts_are_known_after_two_runs_unless_they_vary() {
+        let metric = Metric::exact("allocations", assay_data::Unit::One);
+        let mut law = SignedRankLaw::default();
+        let mut decide = |blocks: &[(f64, f64)]| {
+            let mut paired = Paired::of_metric(&metric);
+            blocks.iter().for_each(|&(a, b)| paired.push(a, b));
+            paired.decide(&Threshold::default(), level(1e-6), Better::Lower, &mut law).decision
+        };
+        let found = decide(&[(7.0, 2.0), (7.0, 2.0)]);
+        assert_eq!(found.verdict, crate::Verdict::Faster);
+        assert_eq!(
+            found.interval.map(|i| (i.lower, i.upper)),
+            Some((found.estimate, found.estimate))
+        );
+        assert_eq!(decide(&[(7.0, 0.0), (7.0, 0.0)]).verdict, crate::Verdict::Faster);
+        assert_eq!(decide(&[(7.0, 7.0), (7.0, 7.0)]).verdict, crate::Verdict::Equivalent);
+        for undecided in [&[(7.0, 2.0)][..], &[(7.0, 2.0), (7.0, 3.0)]] {
+            assert_eq!(decide(undecided).verdict, crate::Verdict::Inconclusive, "{undecided:?}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! 4 a measured command failed · 130 interrupted, with what was measured kept and reported.
 
 mod args;
+mod bench;
 mod calibrated;
 mod knobs;
 mod meter;
@@ -46,6 +47,8 @@ struct Cli {
 enum Verb {
     /// Measure one command, or compare several
     Run(Box<verbs::run::Args>),
+    /// Measure benchmark programs, two builds or more, by turns, with a verdict for every benchmark
+    Bench(Box<verbs::bench::Args>),
     /// Decide between recorded samples
     Compare(Box<verbs::compare::Args>),
     /// Show one series from every side: shape, course, dependence, outliers
@@ -114,6 +117,7 @@ fn main() -> ExitCode {
             args.given = given;
             verbs::run::run(&args)
         }
+        Verb::Bench(args) => verbs::bench::run(&args),
         Verb::Compare(args) => verbs::compare::run(&args),
         Verb::Describe(args) => verbs::describe::run(&args),
         Verb::Convert(args) => verbs::convert::run(&args),

@@ -7,6 +7,7 @@
 
 mod go_bench;
 mod google_benchmark;
+pub(crate) mod google_context;
 mod hyperfine;
 mod text;
 
@@ -16,15 +17,29 @@ pub use hyperfine::{hyperfine, hyperfine2};
 pub use text::text;
 
 use crate::assay_file::push_number;
-use crate::{Design, Observation, Outcome, Samples};
+use crate::{Design, Environment, Observation, Outcome, Samples};
 use std::io::{self, Write};
 
 /// Seconds as nanoseconds, such that they read back, divided by 10⁹, to the same bits wherever a double does.
 pub(crate) fn in_nanoseconds(seconds: f64) -> f64 {
     const PER_SECOND: f64 = 1e9;
-    let near = seconds * PER_SECOND;
-    let candidates = [near, near.next_up(), near.next_down()];
-    candidates.into_iter().find(|ns| ns / PER_SECOND == seconds).unwrap_or(near)
+    shortest(seconds * PER_SECOND, |ns| ns / PER_SECOND == seconds)
+}
+
+/// Bytes per second as megabytes, such that they read back, times 10⁶, to the same bits wherever a double does.
+fn in_megabytes(bytes: f64) -> f64 {
+    const BYTES: f64 = 1e6;
+    shortest(bytes / BYTES, |megabytes| megabytes * BYTES == bytes)
+}
+
+/// A number beside `near` that reads back as it must; of several one with few digits: `54.2`, as a tool wrote it, and not
+/// `54.199999999999996`. `near` itself where there is none.
+fn shortest(near: f64, reads_back: impl Fn(f64) -> bool) -> f64 {
+    // A shorter one lies so near that rounding to 15 digits finds it too.
+    let rounded = |digits: usize| format!("{near:.*e}", digits - 1).parse().ok();
+    let exact = [near, near.next_up(), near.next_down()];
+    let candidates = [15, 16].into_iter().filter_map(rounded).chain(exact);
+    candidates.into_iter().find(|&candidate| reads_back(candidate)).unwrap_or(near)
 }
 
 /// Columns before the metrics, in their order.
@@ -79,11 +94,42 @@ fn in_rows(samples: &Samples) -> Vec<Observation> {
     rows
 }
 
+/// The fact of the environment under the first of these names that it has, as text: importers keep the names of their tools.
+fn text_of<'a>(environment: &'a Environment, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|name| environment.text(name))
+}
+
 fn outcome_text(outcome: Outcome) -> String {
     match outcome {
         Outcome::Ok => "ok".to_owned(),
         Outcome::Exit(status) => format!("exit {status}"),
         Outcome::Signal(number) => format!("signal {number}"),
         Outcome::Timeout => "timeout".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_nanoseconds;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn nanoseconds_as_a_tool_writes_them_come_back_as_they_were(
+            digits in 1..10_000_000_000_u64,
+            decimals in 0..8_usize,
+        ) {
+            let ns: f64 = format!("{digits}e-{decimals}").parse().expect("a number");
+            prop_assert_eq!(in_nanoseconds(ns / 1e9), ns);
+        }
+
+        #[test]
+        fn seconds_read_back_to_the_same_bits_where_any_double_does(seconds in 1e-9..1e6_f64) {
+            let near = seconds * 1e9;
+            let some = [near, near.next_up(), near.next_down()];
+            if some.iter().any(|ns| ns / 1e9 == seconds) {
+                prop_assert_eq!(in_nanoseconds(seconds) / 1e9, seconds);
+            }
+        }
     }
 }

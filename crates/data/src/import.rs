@@ -41,6 +41,8 @@ mod unknown;
 mod tests;
 
 pub use error::ImportError;
+pub(crate) use go_names::metric_of_unit;
+pub(crate) use names::labels;
 
 use crate::assay_file;
 use crate::input::Input;

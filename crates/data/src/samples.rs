@@ -39,12 +39,21 @@ pub struct Metric {
     /// Which direction is better.
     #[serde(default)]
     pub better: Better,
+    /// Whether it is a count that the same program on the same input repeats to the last digit (calls to `malloc`, simulated
+    /// instructions): where every run of either side gave the same number, that number is known, not estimated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
 }
 
 impl Metric {
     /// A metric of which less is better.
     pub fn lower(name: &str, unit: Unit) -> Self {
-        Self { name: name.to_owned(), unit, better: Better::Lower }
+        Self { name: name.to_owned(), unit, better: Better::Lower, exact: false }
+    }
+
+    /// A count that programs repeat to the last digit, of which less is better.
+    pub fn exact(name: &str, unit: Unit) -> Self {
+        Self { exact: true, ..Self::lower(name, unit) }
     }
 
     /// Wall-clock time in seconds.
@@ -505,6 +514,12 @@ impl Samples {
         let mut values = Vec::with_capacity(own.clone().count());
         values.extend(own.map(|(value, _)| *value));
         values
+    }
+
+    /// The number of the last block that an observation is in. O(observations).
+    pub fn last_block(&self) -> Option<u32> {
+        let blocks = self.observations.block.0.iter().copied();
+        blocks.filter(|&block| block != NOWHERE).max()
     }
 
     /// The values of one metric block by block: one row per *complete* block (every subject has a finite value), in block

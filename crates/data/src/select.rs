@@ -10,10 +10,12 @@
 mod keep;
 mod parse;
 mod project;
+mod suggest;
 
 pub use parse::SyntaxError;
 pub(crate) use project::without_value;
 pub use project::{ProjectError, project};
+pub use suggest::common_rows;
 
 use crate::excerpt::{excerpt, visible};
 use crate::samples::{Metric, Samples, Subject};

@@ -32,10 +32,12 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     let is = ["--measurement-time", "--warm-up-time", "--nresamples", "--save-baseline"]
         .iter()
         .all(|flag| help.contains(flag));
-    is.then(|| {
-        let debug_build = rust::built_for_debugging(program);
-        Box::new(Criterion { debug_build }) as Box<dyn Driver>
-    })
+    is.then(|| assumed(program))
+}
+
+/// For whoever says that it is one.
+pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
+    Box::new(Criterion { debug_build: rust::built_for_debugging(program) })
 }
 
 impl Driver for Criterion {

@@ -33,10 +33,12 @@ struct Divan {
 
 /// By its help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
-    (help.contains("--sample-count") && help.contains("DIVAN_SAMPLE_COUNT")).then(|| {
-        let debug_build = rust::built_for_debugging(program);
-        Box::new(Divan { debug_build }) as Box<dyn Driver>
-    })
+    (help.contains("--sample-count") && help.contains("DIVAN_SAMPLE_COUNT")).then(|| assumed(program))
+}
+
+/// For whoever says that it is one.
+pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
+    Box::new(Divan { debug_build: rust::built_for_debugging(program) })
 }
 
 impl Driver for Divan {

@@ -37,7 +37,9 @@ pub enum HarnessError {
 pub(crate) fn tail(errors: &[u8], output: &[u8]) -> Option<String> {
     let last = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
-        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        // Google Benchmark's warnings stand there whatever happens.
+        let said = |line: &&str| !line.is_empty() && !line.starts_with("***WARNING***");
+        let line = text.lines().rev().map(str::trim).find(said)?;
         Some(format!("`{}`", line.chars().take(200).collect::<String>()))
     };
     last(errors).or_else(|| last(output))

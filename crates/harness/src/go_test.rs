@@ -27,8 +27,13 @@ struct GoTest {
 
 /// By its help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
-    (help.contains("-test.bench ") && help.contains("-test.benchtime "))
-        .then(|| Box::new(GoTest { debug_build: built_for_debugging(program) }) as Box<dyn Driver>)
+    let is = help.contains("-test.bench ") && help.contains("-test.benchtime ");
+    is.then(|| assumed(program))
+}
+
+/// For whoever says that it is one.
+pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
+    Box::new(GoTest { debug_build: built_for_debugging(program) })
 }
 
 impl Driver for GoTest {

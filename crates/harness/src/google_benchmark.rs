@@ -8,6 +8,7 @@ use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
+use regex::Regex;
 use std::path::Path;
 
 /// The name by which users choose it.
@@ -24,6 +25,11 @@ struct GoogleBenchmark {
 pub(crate) fn recognise(_program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     help.contains("--benchmark_list_tests")
         .then(|| Box::new(GoogleBenchmark { pins: help.contains("<integer>x") }) as Box<dyn Driver>)
+}
+
+/// What any version understands.
+pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
+    Box::new(GoogleBenchmark { pins: false })
 }
 
 impl Driver for GoogleBenchmark {
@@ -80,7 +86,11 @@ impl Driver for GoogleBenchmark {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        Ok(readings(&imported(reply, "Google Benchmark")?))
+        match imported(reply, "Google Benchmark") {
+            Ok(samples) => Ok(readings(&samples)),
+            // With nothing but a benchmark that gave up there are no numbers to import.
+            Err(error) => gave_up(reply).map(|reading| vec![reading]).ok_or(error),
+        }
     }
 
     fn debug_build(&self, reply: &Reply) -> Option<String> {
@@ -90,5 +100,66 @@ impl Driver for GoogleBenchmark {
             .iter()
             .any(|finding| finding.code == "DEBUG_LIBRARY")
             .then(|| "its library says that it was built without optimisation".to_owned())
+    }
+}
+
+/// The one benchmark of an answer that holds nothing but its error.
+fn gave_up(reply: &Reply) -> Option<Reading> {
+    let text = String::from_utf8(reply.bytes().ok()?).ok()?;
+    let string = |key: &str| {
+        let pattern = format!(r#""{key}"\s*:\s*"((?:[^"\\]|\\.)*)""#);
+        let found = Regex::new(&pattern).ok()?.captures(&text)?;
+        Some(found[1].replace("\\\"", "\"").replace("\\\\", "\\"))
+    };
+    let error = string("error_message").or_else(|| string("skip_message"))?;
+    Some(Reading { benchmark: string("name")?, error: Some(error), ..Reading::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(text: &str) -> Reply {
+        Reply { output: text.as_bytes().to_vec(), success: true, ..Reply::default() }
+    }
+
+    #[test]
+    fn the_help_tells_whether_iterations_can_be_given() {
+        let program = Program::look(&["./bm".into()], Path::new("./bm"));
+        let old =
+            "benchmark [--benchmark_list_tests={true|false}]\n [--benchmark_min_time=<min_time>]";
+        let new = "benchmark [--benchmark_list_tests={true|false}]\n [--benchmark_min_time=`<integer>x` OR `<float>s`]";
+        let pins = |help| recognise(&program, help).map(|driver| driver.pins());
+        assert_eq!([pins(old), pins(new), pins("usage: cat")], [Some(false), Some(true), None]);
+    }
+
+    #[test]
+    fn names_are_asked_for_as_they_stand() {
+        let driver = GoogleBenchmark { pins: true };
+        let request = driver.measure("BM<int>/8", Effort::Iterations(40), Path::new("/s"));
+        assert_eq!(request.args[0], r"--benchmark_filter=^BM<int>/8$");
+        assert_eq!(request.args[1], "--benchmark_min_time=40x");
+        assert_eq!(request.answer, Answer::File("/s/result.json".into()));
+    }
+
+    #[test]
+    fn no_benchmark_is_an_error_that_says_what_was_said() {
+        let driver = GoogleBenchmark { pins: false };
+        let none = "Failed to match any benchmarks against regex: .\n";
+        assert!(matches!(driver.listed(&answer(none)), Err(HarnessError::NoBenchmark { .. })));
+        assert_eq!(driver.listed(&answer("A\nB/8\n")).expect("two"), ["A", "B/8"]);
+        assert!(driver.read(&answer("Segmentation fault")).is_err());
+    }
+
+    #[test]
+    fn a_benchmark_that_gave_up_is_a_reading_with_its_error() {
+        let driver = GoogleBenchmark { pins: false };
+        let text = r#"{"context": {"library_build_type": "release"}, "benchmarks": [{"name": "Bad", "run_name": "Bad",
+            "run_type": "iteration", "error_occurred": true, "error_message": "no \"input\"", "iterations": 0,
+            "real_time": 0.0, "cpu_time": 0.0, "time_unit": "ns"}]}"#;
+        let found = driver.read(&answer(text)).expect("a reading");
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].benchmark.as_str(), found[0].values.len()), ("Bad", 0));
+        assert!(found[0].error.as_deref().is_some_and(|e| e.contains("no \"input\"")), "{found:?}");
     }
 }

@@ -36,6 +36,8 @@ struct Known {
     by_looks: fn(&Program) -> Option<Box<dyn Driver>>,
     /// By what it says of itself.
     by_help: fn(&Program, &str) -> Option<Box<dyn Driver>>,
+    /// For whoever says that it is one, when nothing tells more.
+    assumed: fn(&Program) -> Box<dyn Driver>,
 }
 
 /// All harnesses; the first that recognises a program drives it.
@@ -44,15 +46,36 @@ const KNOWN: &[Known] = &[
         name: google_benchmark::NAME,
         by_looks: |_| None,
         by_help: google_benchmark::recognise,
+        assumed: google_benchmark::assumed,
     },
-    Known { name: criterion::NAME, by_looks: |_| None, by_help: criterion::recognise },
-    Known { name: divan::NAME, by_looks: |_| None, by_help: divan::recognise },
-    Known { name: go_test::NAME, by_looks: |_| None, by_help: go_test::recognise },
+    Known {
+        name: criterion::NAME,
+        by_looks: |_| None,
+        by_help: criterion::recognise,
+        assumed: criterion::assumed,
+    },
+    Known {
+        name: divan::NAME,
+        by_looks: |_| None,
+        by_help: divan::recognise,
+        assumed: divan::assumed,
+    },
+    Known {
+        name: go_test::NAME,
+        by_looks: |_| None,
+        by_help: go_test::recognise,
+        assumed: go_test::assumed,
+    },
 ];
 
 /// The names of all harnesses.
 pub fn names() -> Vec<&'static str> {
     KNOWN.iter().map(|known| known.name).collect()
+}
+
+/// The harness that the user names.
+pub fn by_name(name: &str, program: &Program) -> Option<Box<dyn Driver>> {
+    KNOWN.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
 }
 
 /// The harness of a program that needs not be asked.

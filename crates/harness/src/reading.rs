@@ -7,7 +7,7 @@
 use assay_data::import::{self, ImportOptions};
 use assay_data::samples::ITERATIONS;
 use assay_data::{Metric, Samples};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::driver::{Answer, Reply};
 use crate::error::{HarnessError, tail};
@@ -27,6 +27,31 @@ pub struct Reading {
     pub values: Vec<(Metric, f64)>,
     /// What the benchmark said when it gave up.
     pub error: Option<String>,
+}
+
+/// What a counter that is a total over all iterations is called once it is divided by them.
+const PER_ITERATION: &str = "/iteration";
+
+impl Reading {
+    /// The counters that this reading gives per iteration, by the names that the benchmark gives them.
+    pub fn divided(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().filter_map(|(metric, _)| metric.name.strip_suffix(PER_ITERATION))
+    }
+
+    /// Divides the counters of these names by the iterations, where that was not done: a single run can't always tell that a
+    /// counter is a total (no call in a million iterations is none in each), other runs of the same suite can.
+    pub fn divide(&mut self, totals: &BTreeSet<String>) {
+        let Some(iterations) = self.iterations else { return };
+        let own: Vec<String> = self.divided().map(str::to_owned).collect();
+        // Beside its quotient the total says nothing.
+        self.values.retain(|(metric, _)| !own.contains(&metric.name));
+        for (metric, value) in &mut self.values {
+            if totals.contains(&metric.name) {
+                metric.name += PER_ITERATION;
+                *value /= iterations;
+            }
+        }
+    }
 }
 
 /// Reads an answer by the importers.
@@ -131,4 +156,27 @@ const ERROR: &str = "BENCHMARK_ERROR";
 fn error_of(samples: &Samples, name: &str) -> Option<String> {
     let is = |f: &&assay_data::Finding| f.code == ERROR && f.subject.as_deref() == Some(name);
     samples.findings.iter().find(is).map(|finding| finding.message.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::Unit;
+
+    fn reading(values: &[(&str, f64)]) -> Reading {
+        let values = values.iter().map(|(n, v)| (Metric::lower(n, Unit::One), *v)).collect();
+        Reading { iterations: Some(100.0), values, ..Reading::default() }
+    }
+
+    #[test]
+    fn totals_that_one_run_tells_are_divided_in_all() {
+        let told = reading(&[("reallocs/iteration", 2.0), ("reallocs", 200.0), ("size", 7.0)]);
+        let totals: BTreeSet<String> = told.divided().map(str::to_owned).collect();
+        let mut silent = reading(&[("reallocs", 0.0), ("size", 7.0)]);
+        silent.divide(&totals);
+        assert_eq!(silent, reading(&[("reallocs/iteration", 0.0), ("size", 7.0)]));
+        let mut both = told.clone();
+        both.divide(&totals);
+        assert_eq!(both, reading(&[("reallocs/iteration", 2.0), ("size", 7.0)]));
+    }
 }

@@ -12,6 +12,7 @@ pub(crate) mod words;
 
 use assay_analysis::Verdict;
 use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use std::collections::HashMap;
 
 /// In which order rows are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,10 +44,32 @@ pub(crate) fn ordered<'a>(suite: &Benchmarks, table: &'a Table, sort: Sort) -> V
             natural(&suite.benchmarks[a.benchmark].name, &suite.benchmarks[b.benchmark].name)
         }),
         Sort::Effect => {
-            rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then(size(b).total_cmp(&size(a))))
+            let best = most_telling(suite, table.metric);
+            let key = |row: &Row| best.get(&row.benchmark).copied().unwrap_or((u8::MAX, 0.0));
+            rows.sort_by(|a, b| before(key(a), key(b)));
         }
     }
     rows
+}
+
+/// For every benchmark the row that says most on any side: the tables of one metric have the same order, so that they can be read side
+/// by side.
+fn most_telling(suite: &Benchmarks, metric: usize) -> HashMap<usize, (u8, f64)> {
+    let mut best: HashMap<usize, (u8, f64)> = HashMap::new();
+    let tables = suite.tables.iter().filter(|table| table.metric == metric);
+    for row in tables.flat_map(|table| &table.rows) {
+        let own = (rank(row), size(row));
+        let known = best.entry(row.benchmark).or_insert(own);
+        if before(own, *known).is_lt() {
+            *known = own;
+        }
+    }
+    best
+}
+
+/// The order of what rows say: by rank, then by size, the largest first.
+fn before(a: (u8, f64), b: (u8, f64)) -> std::cmp::Ordering {
+    a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
 }
 
 fn rank(row: &Row) -> u8 {

@@ -11,7 +11,7 @@ mod words;
 use crate::label::label;
 use crate::layout::{Page, STICKY, Tone};
 use crate::names::{fitted, width};
-use crate::number::{self, Column};
+use crate::number::{self, Column, DECADES};
 use crate::terminal::Screen;
 use assay_analysis::portrait::{Law, LawKind, Portrait, Portraits};
 use assay_data::{Finding, Severity};
@@ -55,7 +55,10 @@ fn column(p: &Portrait) -> Column {
     // Without an interval, or with one of no width, the spread says how fine a number is worth showing.
     let spread = d.standard_deviation;
     let half_width = d.median_interval.map(|i| i.half_width()).filter(|width| *width > 0.0);
-    let widths: Vec<f64> = half_width.or((spread > 0.0).then_some(spread)).into_iter().collect();
+    // Beside a value thousands of times as large the spread is that one's, and would leave nothing of the others.
+    let [smallest, largest] = number::ends(&[d.median, d.min, d.max]);
+    let spread = Some(spread).filter(|spread| *spread > 0.0 && largest < DECADES * smallest);
+    let widths: Vec<f64> = half_width.or(spread).into_iter().collect();
     Column::new(&p.metric.unit, &[d.median, d.mean, p.shape.low, p.shape.high], &widths)
 }
 

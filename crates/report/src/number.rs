@@ -12,6 +12,14 @@ const MOST_DECIMALS: usize = 9;
 const MOST_SUPPORTED_DECIMALS: usize = 12;
 /// Most significant digits of a value whose interval supports them: all that a double holds.
 const MOST_SUPPORTED: i32 = 15;
+/// Most digits after the point of a small number in a column of large ones.
+const LONGEST_SMALL: usize = 6;
+/// What is smaller, against the largest value, is the rounding of the arithmetic.
+const ROUNDING: f64 = 1e-15;
+/// Values whose sizes are further apart are not told in one scale.
+pub const DECADES: f64 = 1e4;
+/// Smaller ratios are written with an exponent.
+const SMALLEST_RATIO: f64 = 1e-4;
 /// Digits of an interval's half width that are shown.
 const HALF_WIDTH_DIGITS: i32 = 2;
 /// A p-value below this is told by its logarithm.
@@ -22,9 +30,14 @@ const HUGE: f64 = 1e10;
 /// One scale and one number of decimals for values that stand under or beside each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
+    unit: Unit,
     symbol: String,
     factor: f64,
     decimals: usize,
+    /// The smallest half width, in the base unit; infinite where there is none.
+    narrowest: f64,
+    /// Smaller sizes, in the base unit, may print as zero: they are below what the intervals support.
+    floor: f64,
 }
 
 impl Column {
@@ -55,7 +68,7 @@ impl Column {
             .iter()
             .map(|h| h / scale.factor)
             // Narrower intervals are the rounding of the arithmetic.
-            .filter(|h| h.is_finite() && *h > 1e-15 * largest)
+            .filter(|h| h.is_finite() && *h > ROUNDING * largest)
             .fold(f64::INFINITY, f64::min);
         let plain_digits = if *unit == Unit::Byte { 3 } else { 4 };
         // Values that scatter little about a large one have their digits far behind.
@@ -72,7 +85,10 @@ impl Column {
             Unit::Other(symbol) if scale.symbol.is_empty() => symbol.clone(),
             _ => scale.symbol.to_owned(),
         };
-        Self { symbol, factor: scale.factor, decimals }
+        let narrowest = narrowest * scale.factor;
+        let rounding = ROUNDING * largest * scale.factor;
+        let floor = if narrowest.is_finite() { narrowest } else { rounding };
+        Self { unit: unit.clone(), symbol, factor: scale.factor, decimals, narrowest, floor }
     }
 
     /// A column for amounts that are told in a sentence: like [`Column::new`], in the scale of the largest, so that an end near
@@ -83,7 +99,7 @@ impl Column {
         let whole = amounts.iter().all(|v| v.fract() == 0.0);
         // Half of a count is shown as such, though the largest is whole.
         let decimals = if whole { at_largest.decimals } else { at_largest.decimals.max(1) };
-        Self { decimals, ..at_largest }
+        at_largest.with_decimals(decimals)
     }
 
     /// A column in the scale of the largest of these, with the decimals that show so many significant digits of it.
@@ -102,10 +118,10 @@ impl Column {
         self.with_decimals(decimals)
     }
 
-    /// The same column with so many decimals.
+    /// The same column with so many decimals, whatever they leave of a small value.
     #[must_use]
     pub fn with_decimals(self, decimals: usize) -> Self {
-        Self { decimals, ..self }
+        Self { decimals, floor: f64::INFINITY, ..self }
     }
 
     /// The same column with the fewest decimals that tell these values whole, up to three more than it has; as it is where that
@@ -130,10 +146,17 @@ impl Column {
         Self { decimals: self.decimals.saturating_sub(1), ..self }
     }
 
-    /// The value without its unit.
+    /// The value without its unit. What is so much smaller than the largest that its digits would be lost keeps two of them; of plain
+    /// numbers, which have their unit in them, in its own scale.
     pub fn number(&self, value: f64) -> String {
         let scaled = value / self.factor;
-        let number = match fixed(scaled, self.decimals) {
+        let text = fixed(scaled, self.decimals);
+        let is_lost = self.loses(&text, value);
+        if self.unit == Unit::One && (is_lost || self.begins_with_zeros(&text, value)) {
+            return self.alone(value);
+        }
+        let number = match text {
+            _ if is_lost => two_digits(scaled),
             // Plain numbers have no smaller unit to be told in.
             zero if is_zero(&zero) && scaled != 0.0 && self.decimals >= MOST_DECIMALS => {
                 format!("{scaled:.1e}")
@@ -144,12 +167,40 @@ impl Column {
         if self.only_multiplies() { number + &self.symbol } else { number }
     }
 
+    /// Whether the digits of a value that is known this well would be lost in this column.
+    fn loses(&self, text: &str, value: f64) -> bool {
+        let digits = text.trim_start_matches(['-', '0', '.']).chars().filter(char::is_ascii_digit);
+        value.is_finite()
+            && value.abs() > self.floor
+            && digits.count() < 2
+            && text
+                .parse::<f64>()
+                .is_ok_and(|told| (told * self.factor - value).abs() > 1e-9 * value.abs())
+    }
+
+    /// Whether a plain number would have a prefix and zeros before its first digit.
+    fn begins_with_zeros(&self, text: &str, value: f64) -> bool {
+        let zeros = text.trim_start_matches('-').starts_with("0.00");
+        zeros && self.only_multiplies() && value.abs() > self.floor
+    }
+
+    /// The value in its own scale, with its unit.
+    fn alone(&self, value: f64) -> String {
+        let scale = self.unit.scale_for(value);
+        let own = Self::in_scale(&self.unit, scale, &[value], &[self.narrowest]);
+        let decimals = own.decimals;
+        own.with_decimals(decimals).with_unit(value)
+    }
+
     fn only_multiplies(&self) -> bool {
         matches!(self.symbol.as_str(), "k" | "M" | "G")
     }
 
-    /// The value with its unit: `812.4 ms`.
+    /// The value with its unit: `812.4 ms`; in its own scale where that of the column would leave none of its digits.
     pub fn with_unit(&self, value: f64) -> String {
+        if self.unit != Unit::One && self.loses(&fixed(value / self.factor, self.decimals), value) {
+            return self.alone(value);
+        }
         self.number(value) + &self.suffix()
     }
 
@@ -255,7 +306,7 @@ pub fn p_value(log10_p: f64) -> String {
 
 /// An amount that somebody chose, without trailing zeros: `6.667 µs`, `5 ms`.
 pub fn chosen(amount: f64, unit: &Unit) -> String {
-    let column = Column { decimals: 6, ..Column::new(unit, &[amount], &[]) };
+    let column = Column::new(unit, &[amount], &[]).with_decimals(6);
     trimmed(&column.number(amount)) + &column.suffix()
 }
 
@@ -307,8 +358,15 @@ pub fn multiple(ratio: f64) -> String {
     format!("{} ×", visible(ratio, decimals_for(ratio, 2)))
 }
 
-/// A ratio with its interval: `0.974 [0.969 … 0.980]`, three digits, more where the interval is narrow.
+/// A ratio with its interval: `0.974 [0.969 … 0.980]`, three digits, more where the interval is narrow; by its power of ten where it is
+/// too small for that.
 pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
+    if estimate > 0.0 && estimate < SMALLEST_RATIO {
+        return match ends {
+            Some((lower, upper)) => format!("{estimate:.1e} [{lower:.1e} … {upper:.1e}]"),
+            None => format!("{estimate:.1e}"),
+        };
+    }
     let plain = decimals_for(estimate, 3).max(2);
     let Some((lower, upper)) = ends else { return fixed(estimate, plain.min(3)) };
     let decimals = decimals_for((upper - lower) / 2.0, 1).clamp(plain.min(3), 6);
@@ -394,6 +452,12 @@ fn visible(number: f64, decimals: usize) -> String {
     if is_zero(&finer) { format!("{number:.0e}") } else { finer }
 }
 
+/// A number with two significant digits, however small.
+fn two_digits(number: f64) -> String {
+    let decimals = decimals_for(number, 2);
+    if decimals > LONGEST_SMALL { format!("{number:.1e}") } else { fixed(number, decimals) }
+}
+
 fn is_zero(text: &str) -> bool {
     text.chars().all(|c| matches!(c, '0' | '.'))
 }
@@ -417,6 +481,33 @@ mod tests {
         assert_eq!(column.with_unit(1.021), "1021.0 ms");
         let wide = Column::new(&Unit::Second, &[0.0032, 11.0], &[]);
         assert_eq!(wide.with_unit(11.0), "11.00 s");
+    }
+
+    #[test]
+    fn what_is_not_zero_does_not_print_as_zero_beside_something_large() {
+        let told = |unit: &Unit, values: &[f64]| -> Vec<String> {
+            let column = Column::new(unit, values, &[]);
+            values.iter().map(|value| column.with_unit(*value)).collect()
+        };
+        assert_eq!(
+            told(&Unit::One, &[0.5, 1.0, 0.0, 3.0, 1_234_567.9]),
+            ["0.5000", "1", "0.000M", "3", "1.235M"]
+        );
+        assert_eq!(told(&Unit::Second, &[529.3e-9, 2.205e-3]), ["529.3 ns", "2.205 ms"]);
+        assert_eq!(told(&Unit::Byte, &[5.0, 3e9]), ["5 B", "2.79 GiB"]);
+        assert_eq!(told(&Unit::Other("m".into()), &[-0.5, 123_456.0]), ["-0.5000 m", "123456 m"]);
+        let column = Column::new(&Unit::Second, &[529.3e-9, 2.205e-3], &[]);
+        assert_eq!([529.3e-9, 1e-12].map(|v| column.number(v)), ["0.00053", "1.0e-9"]);
+    }
+
+    #[test]
+    fn what_is_below_the_interval_may_be_rounded_away() {
+        let column = Column::new(&Unit::Second, &[0.8, 1.0], &[0.1]);
+        assert_eq!([0.003, 0.25].map(|v| column.number(v)), ["3", "250"]);
+        let amounts = Column::for_amounts(&Unit::Second, &[1e-9, 2.0], &[1.0]);
+        assert_eq!(amounts.number(1e-9), "0.0");
+        let counts = Column::new(&Unit::One, &[4.0, 2e6], &[0.5]);
+        assert_eq!([4.0, 2e6].map(|v| counts.number(v)), ["4", "2.00000000M"]);
     }
 
     #[test]
@@ -455,6 +546,7 @@ mod tests {
         assert_eq!(before_ends(3.218, 3.186, 3.247), "3.22");
         assert_eq!(before_ends(0.98, 0.2, 1.6), "0.98");
         assert_eq!(ratio(0.9741, Some((0.9692, 0.9801))), "0.974 [0.969 … 0.980]");
+        assert_eq!(ratio(1.83e-9, Some((1.56e-9, 2.31e-9))), "1.8e-9 [1.6e-9 … 2.3e-9]");
         assert_eq!(rough(1.4287e-3, &Unit::Second), "1.4 ms");
     }
 

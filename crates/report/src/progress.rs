@@ -7,6 +7,10 @@ use crate::number::{self, Column};
 use assay_analysis::{Interval, Scale, verdict::Decision};
 use assay_data::{Environment, Unit};
 
+mod suite;
+
+pub use suite::{SuiteStanding, suite_plan, suite_status};
+
 /// Between the parts of a status.
 const GAP: &str = "   ";
 

@@ -7,7 +7,7 @@ use crate::grid::{Cells, GAP, draw_columns};
 use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::names::{fitted, width};
-use crate::number::Column;
+use crate::number::{self, Column, DECADES};
 use assay_analysis::{Analysis, Description};
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
 
@@ -53,6 +53,24 @@ pub(crate) fn column_of(analysis: &Analysis, metric: usize, with_intervals: bool
         }
     }
     Column::new(&analysis.metrics[metric].unit, &values, &widths)
+}
+
+/// The scale in which a subject's median and its interval are shown: that of all subjects, unless they lie decades apart.
+fn column_of_row(analysis: &Analysis, subject: usize) -> Column {
+    let metric = analysis.primary;
+    let all: Vec<f64> =
+        (0..analysis.subjects.len()).filter_map(|s| Some(analysis.primary_of(s)?.median)).collect();
+    let [smallest, largest] = number::ends(&all);
+    match analysis.primary_of(subject) {
+        Some(d) if largest >= DECADES * smallest => {
+            let mut own = vec![d.median];
+            let interval = d.median_interval;
+            own.extend(interval.filter(|i| i.is_bounded()).iter().flat_map(|i| [i.lower, i.upper]));
+            let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
+            Column::new(&analysis.metrics[metric].unit, &own, &widths)
+        }
+        _ => column_of(analysis, metric, true),
+    }
 }
 
 /// A small picture of counts; empty without counts.
@@ -105,11 +123,11 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
 
 /// Medians and intervals of the primary metric.
 fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
-    let column = column_of(analysis, analysis.primary, true);
     let described = |subject: usize| analysis.primary_of(subject);
     let subjects = 0..analysis.subjects.len();
+    let columns: Vec<Column> = subjects.clone().map(|s| column_of_row(analysis, s)).collect();
     let medians: Vec<String> =
-        subjects.clone().map(|s| page.spelled(&median_cell(analysis, s, &column))).collect();
+        subjects.clone().map(|s| page.spelled(&median_cell(analysis, s, &columns[s]))).collect();
     // The heading stands over the first digits: pad the cells here so that they can be left-aligned.
     let widest = medians.iter().map(|cell| width(cell)).max().unwrap_or(0);
     let medians =
@@ -119,11 +137,14 @@ fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
     let ends: Vec<Option<(String, String)>> = subjects
         .map(|s| {
             let interval = described(s)?.median_interval?;
-            Some((column.number(interval.lower), column.number(interval.upper)))
+            Some((columns[s].number(interval.lower), columns[s].number(interval.upper)))
         })
         .collect();
-    let lower = ends.iter().flatten().map(|(low, _)| low.len()).max();
-    let upper = ends.iter().flatten().map(|(_, high)| high.len()).max();
+    // Ends in scales of their own are not read downwards.
+    let aligned = columns.windows(2).all(|pair| pair[0].suffix() == pair[1].suffix());
+    let wide = |end: &String| if aligned { end.len() } else { 0 };
+    let lower = ends.iter().flatten().map(|(low, _)| wide(low)).max();
+    let upper = ends.iter().flatten().map(|(_, high)| wide(high)).max();
     if let (Some(lower), Some(upper)) = (lower, upper) {
         let shown = |ends: &Option<(String, String)>| match ends {
             Some((low, high)) => {
@@ -176,8 +197,8 @@ fn pictures(page: &Page, analysis: &Analysis) -> Option<Cells> {
 fn draw_stacked(page: &mut Page, analysis: &Analysis) {
     let names = fitted(&analysis.names(), page.width(), page.ellipsis());
     let others = other_metrics(analysis);
-    let column = column_of(analysis, analysis.primary, true);
     for (subject, name) in names.iter().enumerate() {
+        let column = column_of_row(analysis, subject);
         page.line(&vec![(Tone::Strong, name.clone())]);
         let head = label(&analysis.metrics[analysis.primary]);
         let median = median_cell(analysis, subject, &column);

@@ -26,9 +26,8 @@ fn unit() -> impl Strategy<Value = Unit> {
 fn metric() -> impl Strategy<Value = Metric> {
     let name = prop_oneof![Just("wall".to_owned()), Just("max_rss".to_owned()), "\\PC{1,12}"];
     (name, unit(), any::<bool>()).prop_map(|(name, unit, higher)| Metric {
-        name,
-        unit,
         better: if higher { Better::Higher } else { Better::Lower },
+        ..Metric::lower(&name, unit)
     })
 }
 

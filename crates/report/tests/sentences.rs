@@ -37,7 +37,7 @@ fn seconds(name: &str) -> Metric {
 }
 
 fn higher(name: &str) -> Metric {
-    Metric { name: name.to_owned(), unit: Unit::PerSecond, better: Better::Higher }
+    Metric { better: Better::Higher, ..Metric::lower(name, Unit::PerSecond) }
 }
 
 #[test]

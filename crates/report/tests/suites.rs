@@ -4,7 +4,9 @@
 
 mod common;
 
-use assay_analysis::benchmarks::Adjust;
+use assay_analysis::Options;
+use assay_analysis::benchmarks::{Adjust, Benchmarks, analyse};
+use assay_data::{Metric, Observation, Samples, Subject, Unit};
 use assay_report::benchmarks::{Shown, Sort, csv, json, markdown, page, screen};
 use assay_report::charts::{forest, svg};
 use assay_report::json::Meta;
@@ -51,6 +53,87 @@ fn rows_come_in_the_order_that_was_asked_for() {
     assert!(by_effect[5].starts_with("read_a"), "{by_effect:?}");
 }
 
+/// A benchmark's name and its values.
+type Named<'a> = (&'a str, &'a [f64]);
+
+/// A suite of sides with these values of `wall` for each benchmark, and a counter that is the same everywhere.
+fn suite_of(sides: &[(&str, &[Named<'_>])]) -> Benchmarks {
+    let metrics = vec![Metric::wall(), Metric::lower("allocations", Unit::One)];
+    let mut samples = Samples::new(metrics);
+    for (side, benchmarks) in sides {
+        for (name, values) in *benchmarks {
+            let subject = samples.add(Subject {
+                name: format!("{side}: {name}"),
+                benchmark: Some((*name).to_owned()),
+                side: Some((*side).to_owned()),
+                ..Subject::default()
+            });
+            for value in *values {
+                let values = vec![*value, 3.0];
+                samples.push(Observation { subject, values, ..Observation::default() });
+            }
+        }
+    }
+    analyse(&samples, &Options::default(), Adjust::Holm, None).unwrap()
+}
+
+/// About a size, in no order.
+fn about(size: f64) -> Vec<f64> {
+    (0..13).map(|i| size * (1.0 + 0.001 * f64::from(i * 8 % 13))).collect()
+}
+
+#[test]
+fn a_ratio_that_points_away_from_the_medians_is_explained() {
+    // The lower half just below the others' median, the upper half far above it: the median falls, and most pairs rise.
+    let places = (0..21).map(|i| i * 8 % 21 - 10);
+    let old: Vec<f64> = places.clone().map(|i| 1e-3 * (1.0 + 0.01 * f64::from(i))).collect();
+    let turned = |i: i32| if i <= 0 { 0.98 + 0.0005 * f64::from(i) } else { 1.15 };
+    let new: Vec<f64> = places.map(|i| 1e-3 * turned(i)).collect();
+    let plain = about(2e-3);
+    let suite = suite_of(&[
+        ("old", &[("copy", &old), ("sort", &plain)]),
+        ("new", &[("copy", &new), ("sort", &about(1.5e-3))]),
+    ]);
+    let screen = Screen { width: 200, color: false, unicode: true };
+    let text = screen::render(&suite, Shown::default(), &screen);
+    let note = "copy: the ratio points the other way than the two medians; it is the middle of the ratios of all pairs";
+    assert!(text.contains(note), "{text}");
+    assert!(markdown::render(&suite, Shown::default()).contains(note));
+    // Where no medians are shown there is nothing to explain.
+    let screen = Screen { width: 30, ..screen };
+    assert!(!screen::render(&suite, Shown::default(), &screen).contains("points the other way"));
+    assert!(!at(100, Shown::default()).contains("points the other way"));
+}
+
+#[test]
+fn three_sides_have_one_order_and_a_line_each_for_what_is_only_named() {
+    let suite = suite_of(&[
+        ("old", &[("copy", &about(1e-3)), ("sort", &about(2e-3))]),
+        ("new", &[("copy", &about(0.9e-3)), ("sort", &about(2e-3))]),
+        ("newer", &[("copy", &about(0.8e-3)), ("sort", &about(1e-3))]),
+    ]);
+    let screen = Screen { width: 100, color: false, unicode: true };
+    let text = screen::render(&suite, Shown::default(), &screen);
+    for line in [
+        "also, new against old: no difference that matters in allocations\n",
+        "also, newer against old: no difference that matters in allocations\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let rows: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    let rows: Vec<&&str> = rows.iter().filter(|row| ["copy", "sort"].contains(*row)).collect();
+    assert_eq!(rows, [&"sort", &"copy", &"sort", &"copy"]);
+}
+
+#[test]
+fn where_room_is_short_names_are_shortened_before_numbers_go() {
+    let text = at(60, Shown::default());
+    assert!(text.contains("copy/n:16"), "{text}");
+    let head = text.lines().find(|line| line.starts_with("wall ")).unwrap();
+    assert!(head.contains("old") && head.contains("new"), "{text}");
+    assert!(text.contains("read_") && text.contains("…"), "{text}");
+}
+
 #[test]
 fn how_the_error_is_shared_is_said() {
     let told = |adjust| {
@@ -92,6 +175,7 @@ fn json_holds_every_number_and_its_page_every_key() {
     assert_eq!(row("copy/n:2")["parameters"]["n"], "2");
     assert_eq!(row("once")["reason"], "too few: 1 and 1; 5 values a side can decide");
     assert_eq!(value["only"][0]["benchmarks"][0], "gone");
+    assert_eq!(value["only_metrics"], serde_json::json!([]));
     assert_eq!(value["tables"][0]["faster"], 2);
     let mut found = Vec::new();
     keys(&value, &mut found);

@@ -31,6 +31,21 @@ pub(super) fn shares<'a>(
     law: &mut SignedRankLaw,
 ) -> Vec<f64> {
     let members: Vec<&Member<'_>> = members.collect();
+    // Counts that are known take nothing of the error.
+    let uncertain: Vec<&Member<'_>> =
+        members.iter().copied().filter(|member| !member.pair.is_certain()).collect();
+    let mut shared = shares_of_uncertain(&uncertain, adjust, law).into_iter();
+    let share = |member: &&Member<'_>| {
+        if member.pair.is_certain() { 1.0 } else { shared.next().unwrap_or(1.0) }
+    };
+    members.iter().map(share).collect()
+}
+
+fn shares_of_uncertain(
+    members: &[&Member<'_>],
+    adjust: Adjust,
+    law: &mut SignedRankLaw,
+) -> Vec<f64> {
     let all = members.len() as f64;
     if adjust == Adjust::None || members.len() < 2 {
         return vec![1.0; members.len()];

@@ -6,13 +6,16 @@ use crate::checks;
 use crate::comparison::{Basis, NoInterval};
 use crate::levels::plural;
 use crate::machine;
+use crate::paired;
 use crate::unpaired;
 use crate::verdict::Scale;
 use assay_data::samples::BySubject;
-use assay_data::{Design, Environment, Finding, Outcome, Samples, Severity, Threshold};
+use assay_data::{Design, Environment, Finding, Outcome, Samples, Severity, Threshold, Unit};
 
 /// How many benchmarks are named; more are counted.
 const NAMED: usize = 3;
+/// How many metrics are named that one side lacks.
+const NAMED_METRICS: usize = 12;
 /// How many facts that differ are told with their values.
 const FACTS: usize = 4;
 /// Longer values are not told.
@@ -35,11 +38,13 @@ pub(super) fn of(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -
     }
     found.extend(outcomes(samples, index, suite));
     found.extend(one_side(suite));
+    found.extend(metrics_of_one_side(suite));
     if suite.design != Design::Blocks {
         found.push(checks::not_interleaved());
     }
     found.extend(checks::machines_differ(&suite.environment));
     found.extend(settings_differ(&suite.environment));
+    found.extend(optimised_away(suite));
     found.extend(machine::findings(&suite.environment));
     found
 }
@@ -55,7 +60,7 @@ fn names(suite: &Benchmarks, benchmarks: impl Iterator<Item = usize>) -> String 
     told.join(", ").replace(", and ", " and ")
 }
 
-/// `3 of 11 benchmarks`, with the side where there are several.
+/// `3 of 11 benchmarks`, `both benchmarks`, with the side where there are several.
 fn how_many(suite: &Benchmarks, table: &Table, rows: usize) -> String {
     let of = table.rows.len();
     let noun = if of == 1 { "benchmark" } else { "benchmarks" };
@@ -63,10 +68,11 @@ fn how_many(suite: &Benchmarks, table: &Table, rows: usize) -> String {
         0..=2 => String::new(),
         _ => format!(" on {}", suite.sides[table.side]),
     };
-    if rows == of {
-        format!("all {of} {noun}{side}")
-    } else {
-        format!("{rows} of {of} {noun}{side}")
+    match (rows == of, of) {
+        (true, 1) => format!("the only benchmark{side}"),
+        (true, 2) => format!("both benchmarks{side}"),
+        (true, _) => format!("all {of} {noun}{side}"),
+        (false, _) => format!("{rows} of {of} {noun}{side}"),
     }
 }
 
@@ -105,7 +111,10 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         };
         rows.iter().map(of_row).max().unwrap_or(0)
     };
-    let alone = unpaired::fewest(1.0 - suite.plan.confidence);
+    let alone = match suite.design {
+        Design::Blocks => paired::fewest_blocks(suite.plan.level()) as usize,
+        _ => unpaired::fewest(1.0 - suite.plan.confidence),
+    };
     let shared = |needed: usize| {
         if needed > alone && suite.adjust == super::Adjust::Holm {
             format!(" ({alone} for one benchmark alone)")
@@ -114,7 +123,12 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         }
     };
     let advice = |needed: usize| {
-        let mut advice = more_repetitions(&suite.environment);
+        let mut advice = match suite.design {
+            Design::Blocks => {
+                "give it more time (--time), or measure fewer benchmarks (--filter)".to_owned()
+            }
+            _ => more_repetitions(&suite.environment),
+        };
         if needed > alone && suite.adjust == super::Adjust::Holm {
             advice += "; or let the suite share its error otherwise: --adjust bh";
         }
@@ -306,6 +320,45 @@ fn one_side(suite: &Benchmarks) -> Vec<Finding> {
     suite.only.iter().map(tell).collect()
 }
 
+/// The metrics that one side lacks, those of some benchmarks with their names.
+fn metrics_of_one_side(suite: &Benchmarks) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let others = 1..suite.sides.len();
+    for (side, not_on) in others.flat_map(|other| [(0, other), (other, 0)]) {
+        let of_pair = suite.only_metrics.iter().filter(|m| (m.side, m.not_on) == (side, not_on));
+        let mut told: Vec<String> = of_pair
+            .map(|only| {
+                let name = suite.metrics[only.metric].name.replace('_', " ");
+                let has_rows = |t: &Table| t.metric == only.metric && t.side == side.max(not_on);
+                if suite.tables.iter().any(has_rows) {
+                    format!("{name} (of {})", names(suite, only.benchmarks.iter().copied()))
+                } else {
+                    name
+                }
+            })
+            .collect();
+        let n = told.len();
+        if n == 0 {
+            continue;
+        }
+        if n > NAMED_METRICS {
+            told.truncate(NAMED_METRICS);
+            let last = told.len() - 1;
+            told[last] += &format!(" and {} more", n - NAMED_METRICS);
+        }
+        let message = format!(
+            "{n} {} only in {}, not in {}: {}",
+            if n == 1 { "metric is" } else { "metrics are" },
+            suite.sides[side],
+            suite.sides[not_on],
+            told.join(", ")
+        );
+        found
+            .push(Finding::new("ONE_SIDE_ONLY", Severity::Note, message).with("metrics", n as f64));
+    }
+    found
+}
+
 /// Versions and settings in which the recordings differ. Machines have a finding of their own.
 pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     let mut told: Vec<String> = Vec::new();
@@ -346,6 +399,37 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
         .with("facts", count as f64)
         .next("record both with the same versions and settings, or know that the difference holds theirs too")
     })
+}
+
+/// Less than any processor needs for one instruction, s.
+const NO_TIME: f64 = 5e-11;
+
+/// Benchmarks that take no time: their work is not in the program any more.
+fn optimised_away(suite: &Benchmarks) -> Option<Finding> {
+    let is_time = |table: &&Table| suite.metrics[table.metric].unit == Unit::Second;
+    let mut names: Vec<&str> = Vec::new();
+    for table in suite.primary_tables().filter(is_time) {
+        for row in &table.rows {
+            let (x, y) = row.comparison.medians;
+            let name = suite.benchmarks[row.benchmark].name.as_str();
+            if x.min(y) < NO_TIME && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let first = names.first()?;
+    let message = match names.len() {
+        1 => format!("`{first}` takes no time at all: its work was optimised away"),
+        n => format!(
+            "`{first}` and {} more take no time at all: their work was optimised away",
+            n - 1
+        ),
+    };
+    Some(
+        Finding::new("OPTIMISED_AWAY", Severity::Warning, message)
+            .with("benchmarks", names.len() as f64)
+            .next("let the benchmark use its result: DoNotOptimize, black_box, a sink"),
+    )
 }
 
 /// What the tool that recorded takes for more repetitions.

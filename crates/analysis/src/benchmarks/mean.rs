@@ -69,7 +69,7 @@ type Intervals = (Option<Interval>, Option<Interval>);
 fn resampled(pairs: &[&Pair], plan: &Plan) -> Option<Intervals> {
     let mut ratios: Vec<Vec<f64>> = Vec::new();
     for pair in pairs {
-        if let Pair::Blocks(paired) = pair {
+        if let Pair::Blocks(paired) | Pair::Known(paired) = pair {
             ratios.push(paired.log_ratios()?.iter().map(|log| log.exp()).collect());
         }
     }
@@ -79,7 +79,7 @@ fn resampled(pairs: &[&Pair], plan: &Plan) -> Option<Intervals> {
     for pair in pairs {
         let benchmark = match pair {
             Pair::Apart(x, y, _) => Benchmark::Apart { x: &x.in_order, y: &y.in_order },
-            Pair::Blocks(_) => Benchmark::Blocks { ratios: ratios.next()? },
+            Pair::Blocks(_) | Pair::Known(_) => Benchmark::Blocks { ratios: ratios.next()? },
             Pair::Summaries(..) => return None,
         };
         let sizes = match benchmark {
@@ -108,7 +108,7 @@ fn error_of(pair: &Pair) -> Option<(f64, f64)> {
     };
     let (x, y) = match pair {
         Pair::Apart(x, y, _) => (of_logs(&x.in_order)?, of_logs(&y.in_order)?),
-        Pair::Blocks(paired) => {
+        Pair::Blocks(paired) | Pair::Known(paired) => {
             let found = Summarised::of(paired.log_ratios()?)?;
             return Some((found.standard_error.powi(2), found.count - 1.0));
         }

@@ -51,6 +51,39 @@ fn verdicts(table: &Table) -> Vec<Verdict> {
     table.rows.iter().map(|row| row.comparison.decision.verdict).collect()
 }
 
+#[test]
+fn a_metric_that_one_side_lacks_is_told_with_its_benchmarks() {
+    let samples = suite(&[("copy", 0.8), ("sort", 1.1), ("read", 1.0)], 12, 1);
+    let mut metrics = samples.metrics.clone();
+    metrics.push(Metric::lower("faults", Unit::One));
+    let mut changed = Samples::new(metrics);
+    changed.subjects.clone_from(&samples.subjects);
+    for mut own in samples.observations() {
+        let subject = &samples.subjects[own.subject];
+        let new = subject.side.as_deref() == Some("new");
+        // Faults are counted on the new side only, allocations of the sort on the old one only.
+        if new && subject.benchmark.as_deref() == Some("sort") {
+            own.values[1] = f64::NAN;
+        }
+        own.values.push(if new { 5.0 } else { f64::NAN });
+        changed.push(own);
+    }
+    let found = analysed(&changed, Adjust::Holm);
+    let told: Vec<_> = found
+        .only_metrics
+        .iter()
+        .map(|o| (o.metric, o.side, o.not_on, &o.benchmarks[..]))
+        .collect();
+    assert_eq!(told, [(1, 0, 1, &[1][..]), (2, 1, 0, &[0, 1, 2][..])]);
+    let told: Vec<&str> = found.findings.iter().map(|f| f.message.as_str()).collect();
+    for text in [
+        "1 metric is only in old, not in new: allocations (of sort)",
+        "1 metric is only in new, not in old: faults",
+    ] {
+        assert!(told.contains(&text), "{told:?}");
+    }
+}
+
 fn codes(found: &Benchmarks) -> Vec<&str> {
     found.findings.iter().map(|f| f.code.as_str()).collect()
 }

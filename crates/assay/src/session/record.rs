@@ -1,6 +1,8 @@
 //! The file that observations are recorded in as they are measured. When it can't be written any more, measuring goes on.
 
-use assay_data::assay_file::Writer;
+use crate::present;
+use assay_data::assay_file::{Header, Writer};
+use assay_data::{Environment, Finding, Samples, Severity, StopReason};
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -23,6 +25,52 @@ impl Record {
         if let Err(error) = step(writer) {
             self.failure = Some(error.to_string());
             self.writer = None;
+        }
+    }
+
+    /// Begins the record of these samples in a file that was opened, or could not be; `named`: the path that the user gave.
+    pub fn begin(
+        opened: anyhow::Result<(PathBuf, File)>,
+        named: Option<&PathBuf>,
+        samples: &Samples,
+    ) -> Self {
+        let (path, failure, writer) = match opened {
+            Ok((path, file)) => {
+                let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
+                let Samples { environment, subjects, metrics, .. } = samples;
+                match Writer::start(file, &header, environment, subjects, metrics) {
+                    Ok(writer) => (path, None, Some(writer)),
+                    Err(error) => (path, Some(error.to_string()), None),
+                }
+            }
+            Err(error) => (named.cloned().unwrap_or_default(), Some(format!("{error:#}")), None),
+        };
+        Self { writer, path, failure, findings_written: 0 }
+    }
+
+    /// Writes what was found since the record was begun, facts that were known only at the end, and why measuring stopped. That
+    /// nothing could be saved becomes a finding of the samples.
+    pub fn end(
+        &mut self,
+        samples: &mut Samples,
+        late_facts: &Environment,
+        reason: StopReason,
+        blocks: u32,
+    ) {
+        for finding in samples.findings.iter().skip(self.findings_written) {
+            self.write(|writer| writer.finding(finding));
+        }
+        self.write(|writer| writer.environment(late_facts));
+        self.write(|writer| writer.stop(reason, blocks));
+        if let Some(failure) = &self.failure {
+            samples.findings.push(
+                Finding::new(
+                    "NOT_SAVED",
+                    Severity::Warning,
+                    format!("the samples could not be saved to {}: {failure}", self.path.display()),
+                )
+                .next("make room, or choose another place with --save FILE"),
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `assay compare`: decide between samples that were recorded, by us or by somebody else.
 
-mod suite;
+pub(crate) mod suite;
 
 use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
 use crate::progress::Work;

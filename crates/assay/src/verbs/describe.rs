@@ -20,6 +20,8 @@ use std::path::PathBuf;
   assay describe --by 1 --value 2 --unit ns data.csv.gz
   assay describe --all --json times.txt          every number, for programs
 
+See also: assay convert FILE --to FORM writes the samples in a form that other tools read.
+
 Values are taken in the order of the file, which is the order in which they were measured: sorted files can't tell what \
 happened over time.")]
 pub(crate) struct Args {

@@ -351,7 +351,7 @@ impl Made<'_> {
         let unit = self.numbers.unit.clone();
         let better = if unit == Unit::PerSecond { Better::Higher } else { Better::Lower };
         let name = self.args.metric.clone().unwrap_or_else(|| "value".to_owned());
-        let mut samples = Samples::new(vec![Metric { name: name.clone(), unit, better }]);
+        let mut samples = Samples::new(vec![Metric { better, ..Metric::lower(&name, unit) }]);
         samples.environment.set("simulated", true);
         samples.environment.set("simulated_seed", self.recipe.seed);
         for (subject, law) in &self.recipe.subjects {

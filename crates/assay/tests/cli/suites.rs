@@ -104,3 +104,57 @@ fn many_series_are_described_in_one_table() {
     let whole = room.run(&[&long[..], &["--all", "many.csv"]].concat()).ends(0);
     assert!(whole.stdout.lines().count() > 40);
 }
+
+#[test]
+fn machines_with_different_processors_are_matched_by_the_rows_that_the_error_names() {
+    let room = Room::new();
+    let write = |file: &str, processors: usize, shift: usize| {
+        let mut text = "goos: linux\ngoarch: amd64\npkg: sorting\n".to_owned();
+        for repetition in 0..9 {
+            for size in [8, 64] {
+                let ns = size * 100 + (repetition * 5 % 9) + shift * size;
+                text += &format!("BenchmarkSort/n={size}-{processors} \t 1000 \t {ns} ns/op\n");
+            }
+        }
+        room.write(file, &text);
+    };
+    write("old.txt", 2, 0);
+    write("new.txt", 8, 20);
+    let ended = room.run(&["compare", "old.txt", "new.txt"]).ends(2);
+    ended.complains("no benchmark in common").complains("--row .name,n;");
+    let ended = room.run(&["compare", "--row", ".name,n", "old.txt", "new.txt"]).ends(0);
+    ended.shows("new against old: both benchmarks are slower").shows("BenchmarkSort n=64");
+}
+
+#[test]
+fn a_metric_of_one_side_only_is_told() {
+    let room = Room::new();
+    let write = |file: &str, more: &str| {
+        let mut text = "goos: linux\ngoarch: amd64\npkg: sorting\n".to_owned();
+        for repetition in 0..9 {
+            for name in ["Sort", "Copy"] {
+                let ns = 800 + repetition * 5 % 9;
+                text += &format!("Benchmark{name}-2 \t 1000 \t {ns} ns/op{more}\n");
+            }
+        }
+        room.write(file, &text);
+    };
+    write("old.txt", "");
+    write("new.txt", " \t 8 B/op \t 2 allocs/op");
+    let told = "2 metrics are only in new, not in old: B/op, allocs/op";
+    room.run(&["compare", "old.txt", "new.txt"]).ends(0).shows(told);
+    let result = room.json(&["compare", "old.txt", "new.txt"]);
+    assert_eq!(result["only_metrics"][0]["metric"], "B/op");
+}
+
+#[test]
+fn a_column_of_names_leaves_no_colon_behind() {
+    let room = Room::new();
+    pair(&room);
+    let ended =
+        room.run(&arguments(&["--col", ".fullname", "--filter", "copy OR sort", "old.csv"]));
+    let ended = ended.ends(0);
+    assert!(!ended.stdout.contains(": '"), "{}", ended.stdout);
+    room.run(&arguments(&["--filter", "(copy", "old.csv"]))
+        .complains("at the end: a `)` is missing");
+}

@@ -494,9 +494,9 @@ pub(crate) fn any_samples() -> impl Strategy<Value = Samples> {
             let metrics: Vec<Metric> = metrics
                 .into_iter()
                 .map(|(name, (unit, higher))| Metric {
-                    name,
-                    unit,
                     better: if higher { Better::Higher } else { Better::Lower },
+                    exact: higher,
+                    ..Metric::lower(&name, unit)
                 })
                 .collect();
             let mut samples = Samples::new(metrics);

@@ -1,45 +1,66 @@
 //! Samples as `go test -bench` prints them, for benchstat: one line for every observation.
 //!
 //! Names become what benchstat takes for a benchmark: `Benchmark` in front, blanks to `_`, parameters as `/key=value` where the name does not
-//! hold them already. `wall` is `ns/op`, bytes are `B/op`, metrics of other names keep theirs with `/op` behind it unless they are rates. Facts of the
-//! environment that benchstat knows (`goos`, `goarch`, `cpu`, `pkg`) stand on top. Levels, blocks and failures are lost.
+//! hold them already. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file have their unit again, others keep their
+//! name with `/op` behind it unless they are rates. What Go tells of the machine (`goos`, `goarch`, `cpu`) and of the code (`pkg`) stands before
+//! the results, in Go's own words. Levels, blocks and failures are lost.
 
-use super::in_nanoseconds;
-use crate::{Metric, Samples, Subject, Unit};
+use super::{in_megabytes, in_nanoseconds, text_of};
+use crate::import::metric_of_unit;
+use crate::samples::ITERATIONS;
+use crate::{Better, Environment, Metric, Samples, Subject, Unit};
 use std::io::{self, Write};
+
+/// Settings that Go writes as lines of their own, never into names.
+const SETTINGS: [&str; 4] = ["goos", "goarch", "pkg", "cpu"];
 
 /// Writes the text. O(observations × metrics).
 ///
 /// # Errors
 /// When the sink refuses.
 pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
-    let environment = &samples.environment;
-    for (key, fact) in
-        [("goos", "goos"), ("goarch", "goarch"), ("pkg", "pkg"), ("cpu", "cpu_model")]
-    {
-        if let Some(value) = environment.text(fact) {
-            writeln!(sink, "{key}: {}", value.replace(['\n', '\r'], " "))?;
+    let mut settings = of_machine(&samples.environment);
+    for (key, value) in SETTINGS.iter().zip(&settings).filter(|(_, value)| !value.is_empty()) {
+        writeln!(sink, "{key}: {value}")?;
+    }
+    let units: Vec<(Scale, String)> = samples.metrics.iter().map(unit).collect();
+    let iterations = samples.metric_index(ITERATIONS);
+    for (index, (metric, (_, unit))) in samples.metrics.iter().zip(&units).enumerate() {
+        if Some(index) != iterations && metric_of_unit(unit).0.better != metric.better {
+            let better = if metric.better == Better::Higher { "higher" } else { "lower" };
+            writeln!(sink, "Unit {unit} better={better}")?;
         }
     }
-    let names: Vec<String> = samples.subjects.iter().map(name).collect();
-    let units: Vec<(bool, String)> = samples.metrics.iter().map(unit).collect();
-    let iterations = samples.metric_index("iterations");
-    let mut by_subject: Vec<Vec<usize>> = vec![Vec::new(); names.len()];
+    let mut by_subject: Vec<Vec<usize>> = vec![Vec::new(); samples.subjects.len()];
     for (index, observation) in samples.observations().enumerate() {
         if let Some(rows) = by_subject.get_mut(observation.subject) {
             rows.push(index);
         }
     }
-    for (name, indices) in names.iter().zip(by_subject) {
+    for (subject, indices) in samples.subjects.iter().zip(by_subject) {
+        let name = name(subject);
+        for (place, key) in SETTINGS.iter().enumerate() {
+            let own = subject.parameters.iter().find(|(name, _)| name == key);
+            if let Some(value) = own.map(|(_, value)| one_line(value))
+                && value != settings[place]
+            {
+                writeln!(sink, "{}", format!("{key}: {value}").trim_end())?;
+                settings[place] = value;
+            }
+        }
         for observation in indices.into_iter().filter_map(|index| samples.observation(index)) {
             let count = iterations.map_or(1.0, |metric| observation.values[metric]);
             let count = if count >= 1.0 { count as u64 } else { 1 };
             let mut line = format!("{name}\t{count}");
             let values = observation.values.iter().zip(&units).enumerate();
             let mut has_value = false;
-            for (metric, (&value, (is_time, unit))) in values {
+            for (metric, (&value, (scale, unit))) in values {
                 if value.is_finite() && Some(metric) != iterations {
-                    let shown = if *is_time { in_nanoseconds(value) } else { value };
+                    let shown = match scale {
+                        Scale::None => value,
+                        Scale::Nanoseconds => in_nanoseconds(value),
+                        Scale::Megabytes => in_megabytes(value),
+                    };
                     line += &format!("\t{shown} {unit}");
                     has_value = true;
                 }
@@ -53,12 +74,38 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     sink.flush()
 }
 
+/// The values of [`SETTINGS`] for all subjects, empty where nothing is known.
+fn of_machine(environment: &Environment) -> [String; 4] {
+    let of = |names: &[&str]| text_of(environment, names).unwrap_or_default();
+    let os: String = of(&["os"]).chars().take_while(char::is_ascii_alphanumeric).collect();
+    let os = os.to_lowercase();
+    let os = if os == "macos" { "darwin" } else { os.as_str() };
+    let arch = match of(&["architecture", "arch"]) {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" | "i386" | "i686" => "386",
+        other => other,
+    };
+    [os, arch, of(&["pkg"]), of(&["cpu_model"])].map(one_line)
+}
+
+fn one_line(value: &str) -> String {
+    value.replace(['\n', '\r'], " ").trim().to_owned()
+}
+
 /// The name as benchstat reads it: one word that begins with `Benchmark`.
 fn name(subject: &Subject) -> String {
     let mut name = subject.name.clone();
+    let is_of_go = subject.label.as_deref().is_some_and(|label| label.starts_with("Benchmark"));
     for (key, value) in &subject.parameters {
-        let unnamed = key.parse::<u32>().is_ok();
-        if !unnamed && !name.contains(value.as_str()) {
+        if SETTINGS.contains(&key.as_str()) {
+            // Where it tells benchmarks of one name apart it stands behind the name.
+            name = name.replacen(&format!(" {key}={value}"), "", 1);
+            continue;
+        }
+        // The number of processors is behind the last dash already, or it is one.
+        let is_told = key.parse::<u32>().is_ok() || (is_of_go && key == "gomaxprocs");
+        if !is_told && !name.contains(value.as_str()) {
             name += &format!("/{key}={value}");
         }
     }
@@ -70,19 +117,39 @@ fn name(subject: &Subject) -> String {
     format!("Benchmark{first}{}", letters.as_str())
 }
 
-/// Whether it is a time, which Go writes in nanoseconds, and the unit as Go writes it.
-fn unit(metric: &Metric) -> (bool, String) {
+/// In what Go counts that we hold in base units.
+enum Scale {
+    None,
+    Nanoseconds,
+    Megabytes,
+}
+
+/// The unit as Go writes it.
+fn unit(metric: &Metric) -> (Scale, String) {
     let word: String =
         metric.name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
+    // A name that came from such a unit is one, but for what Go scales.
+    let (told, _) = metric_of_unit(&word);
+    if told.name == metric.name && told.unit == metric.unit {
+        let above = word.find('/').unwrap_or(word.len());
+        return match (&metric.unit, word.split_at(above)) {
+            (_, ("B", "/s")) => (Scale::Megabytes, "MB/s".to_owned()),
+            (Unit::Second, (above, below)) if above == "s" || above.ends_with("-s") => {
+                (Scale::Nanoseconds, format!("{}ns{below}", &above[..above.len() - 1]))
+            }
+            _ => (Scale::None, word),
+        };
+    }
     let per_op =
         |text: &str| if text.contains('/') { text.to_owned() } else { format!("{text}/op") };
     match (&metric.unit, word.as_str()) {
-        (Unit::Second, "wall") => (true, "ns/op".to_owned()),
-        (Unit::Second, _) => (true, format!("{word}-ns/op")),
-        (Unit::Byte, "B/op" | "bytes") => (false, "B/op".to_owned()),
-        (Unit::Byte, _) => (false, format!("{word}-B/op")),
-        (Unit::PerSecond, _) => (false, format!("{word}/s")),
-        _ => (false, per_op(&word)),
+        (Unit::Second, "wall") => (Scale::Nanoseconds, "ns/op".to_owned()),
+        (Unit::Second, _) => (Scale::Nanoseconds, format!("{word}-ns/op")),
+        (Unit::Byte, "bytes") => (Scale::None, "B/op".to_owned()),
+        (Unit::Byte, _) => (Scale::None, format!("{word}-B/op")),
+        (Unit::PerSecond, _) => (Scale::None, format!("{word}/s")),
+        (Unit::Other(symbol), _) if symbol == "B/s" => (Scale::None, format!("{word}-B/s")),
+        _ => (Scale::None, per_op(&word)),
     }
 }
 
@@ -91,6 +158,12 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::Observation;
+
+    fn written(samples: &Samples) -> String {
+        let mut bytes = Vec::new();
+        go_bench(samples, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
 
     #[test]
     fn lines_are_what_benchstat_reads() {
@@ -110,9 +183,30 @@ mod tests {
         let values = vec![f64::NAN, f64::NAN, 400.0];
         samples.push(Observation { subject, values, ..Observation::default() });
         samples.environment.set("cpu_model", "A\nB");
-        let mut bytes = Vec::new();
-        go_bench(&samples, &mut bytes).unwrap();
         let expected = "cpu: A B\nBenchmarkCopy_element/n=8\t400\t1500 ns/op\t3 allocs/op\n";
-        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+        assert_eq!(written(&samples), expected);
+    }
+
+    #[test]
+    fn what_is_known_of_the_machine_is_told_in_the_words_of_go() {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        let a = samples.add_subject("a");
+        samples.push_value(a, 5.42e-8);
+        samples.environment.set("os", "Linux-6.1.0-x86_64-with-glibc2.36");
+        samples.environment.set("arch", "x86_64");
+        samples.environment.set("cpu_model", "Fast 3000");
+        let head = "goos: linux\ngoarch: amd64\ncpu: Fast 3000\n";
+        assert_eq!(written(&samples), format!("{head}BenchmarkA\t1\t54.2 ns/op\n"));
+    }
+
+    #[test]
+    fn the_direction_of_a_unit_is_told_where_go_would_take_the_other() {
+        let score = Metric { better: Better::Higher, ..Metric::lower("score", Unit::One) };
+        let mut samples = Samples::new(vec![score, Metric::lower("errors/s", Unit::PerSecond)]);
+        let subject = samples.add_subject("a");
+        let values = vec![5.0, 2.0];
+        samples.push(Observation { subject, values, ..Observation::default() });
+        let expected = "Unit score better=higher\nUnit errors/s better=lower\nBenchmarkA\t1\t5 score\t2 errors/s\n";
+        assert_eq!(written(&samples), expected);
     }
 }

@@ -1,10 +1,13 @@
 //! Samples in Google Benchmark's JSON, for compare.py and the scripts that people have for it: one row of kind `iteration` for every observation.
 //!
 //! `wall` becomes `real_time`, `cpu` becomes `cpu_time` (or the wall time where none was measured, since the layout demands a number), all other
-//! metrics become counters in base units. Times are in nanoseconds. What the layout can't hold is lost: blocks and their order, levels, plan,
-//! failures as such. Rows carry no `iterations` but what was recorded as a metric of that name, else 1.
+//! metrics become counters in base units. Times are in nanoseconds, since compare.py passes over benchmarks whose units differ; where no
+//! double of nanoseconds reads back to the same bits, the nearest stands. Facts are in [`google_context`](super::google_context). What the
+//! layout can't hold is lost: blocks and their order, levels, plan, summaries, failures as such. Rows carry no `iterations` but what was recorded as a metric of that name, else 1.
 
+use super::google_context::{Context, FIELDS};
 use super::in_nanoseconds;
+use crate::samples::ITERATIONS;
 use crate::{Metric, Samples, Unit};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -40,31 +43,6 @@ impl Serialize for File<'_> {
     }
 }
 
-struct Context<'a> {
-    samples: &'a Samples,
-}
-
-impl Serialize for Context<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let (samples, environment) = (self.samples, &self.samples.environment);
-        let mut map = to.serialize_map(None)?;
-        if let Some(date) = &samples.started {
-            map.serialize_entry("date", date)?;
-        }
-        if let Some(host) = environment.text("hostname") {
-            map.serialize_entry("host_name", host)?;
-        }
-        map.serialize_entry("executable", samples.tool.as_deref().unwrap_or("assay"))?;
-        if let Some(cpus) = environment.number("cpus") {
-            map.serialize_entry("num_cpus", &(cpus as u64))?;
-        }
-        if let Some(build) = environment.text("google_benchmark.library_build_type") {
-            map.serialize_entry("library_build_type", build)?;
-        }
-        map.end()
-    }
-}
-
 struct Rows<'a> {
     samples: &'a Samples,
     wall: usize,
@@ -81,11 +59,18 @@ impl Serialize for Rows<'_> {
                 rows.push(index);
             }
         }
+        let index_of = |metric: &Metric| samples.metric_index(&metric.name);
+        let mut counters: Vec<(usize, &str)> = counters(samples)
+            .filter_map(|(name, metric)| Some((index_of(metric)?, name)))
+            .collect();
+        // As the order of the metrics depends on which row has which, it is not that of the counters.
+        counters.sort_by_key(|&(_, name)| name);
         let mut rows = to.serialize_seq(None)?;
         for (family, indices) in by_subject.iter().enumerate() {
             for (repetition, &index) in indices.iter().enumerate() {
                 rows.serialize_element(&Row {
                     samples,
+                    counters: &counters,
                     wall: self.wall,
                     family,
                     repetition,
@@ -99,6 +84,7 @@ impl Serialize for Rows<'_> {
 }
 
 struct Row<'a> {
+    counters: &'a [(usize, &'a str)],
     samples: &'a Samples,
     wall: usize,
     family: usize,
@@ -128,18 +114,28 @@ impl Serialize for Row<'_> {
         map.serialize_entry("repetitions", &self.repetitions)?;
         map.serialize_entry("repetition_index", &self.repetition)?;
         map.serialize_entry("threads", &1)?;
-        map.serialize_entry("iterations", &(value("iterations").unwrap_or(1.0) as u64))?;
+        map.serialize_entry("iterations", &(value(ITERATIONS).unwrap_or(1.0) as u64))?;
         map.serialize_entry("real_time", &in_nanoseconds(wall))?;
         map.serialize_entry("cpu_time", &in_nanoseconds(value("cpu").unwrap_or(wall)))?;
         map.serialize_entry("time_unit", "ns")?;
-        let counters = samples.metrics.iter().zip(&observation.values).filter(|(metric, value)| {
-            value.is_finite() && !["wall", "cpu", "iterations"].contains(&metric.name.as_str())
-        });
-        for (metric, value) in counters {
-            map.serialize_entry(counter(metric), value)?;
+        let labels = samples.environment.facts.get("google_benchmark.labels");
+        if let Some(label) = labels.and_then(|labels| labels.get(name)) {
+            map.serialize_entry("label", label)?;
+        }
+        for (index, counter) in self.counters {
+            let value = observation.values[*index];
+            if value.is_finite() {
+                map.serialize_entry(counter, &value)?;
+            }
         }
         map.end()
     }
+}
+
+/// The metrics that are counters, with the names that they have as such.
+pub(super) fn counters(samples: &Samples) -> impl Iterator<Item = (&str, &Metric)> {
+    let others = samples.metrics.iter().filter(|metric| !FIELDS.contains(&metric.name.as_str()));
+    others.map(|metric| (counter(metric), metric))
 }
 
 /// The name of a counter; rates get the names that Google Benchmark has for its own.

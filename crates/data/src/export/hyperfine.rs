@@ -7,6 +7,7 @@
 //!
 //! Layouts as written by hyperfine 1.20 and 2.0.
 
+use super::text_of;
 use crate::reading::{Take, take};
 use crate::{Observation, Outcome, Samples, Subject};
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -25,7 +26,7 @@ const METRICS: [(&str, &str, &str); 5] = [
 /// Writes the layout of hyperfine 1.x. O(observations).
 ///
 /// Subjects without a run with a wall time are left out. `command` is the command line, or the name where several subjects
-/// have the same one; `user` and `system` are means, and 0 where they were not measured, since the layout demands a number.
+/// have the same one with the same parameters; beside it stands a `name` of its own, which hyperfine 1.x lacks and its readers pass over. `user` and `system` are means, and 0 where they were not measured, since the layout demands a number.
 /// An exit code is `null` for runs that a signal or the time limit ended.
 ///
 /// # Errors
@@ -38,6 +39,7 @@ pub fn hyperfine(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         let parameters = runs.subject.parameters.iter();
         Result1 {
             command: runs.command(),
+            name: Some(runs.subject.name.as_str()).filter(|&name| name != runs.name_by_command()),
             summary: Summary::of(&wall),
             user: mean_of("user"),
             system: mean_of("system"),
@@ -86,16 +88,18 @@ pub fn hyperfine2(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     });
     let primary = samples.plan.as_ref().map_or("wall", |plan| plan.primary.as_str());
     let known = METRICS.iter().find(|(ours, _, _)| *ours == primary);
-    let system = samples.environment.text("os");
+    let environment = &samples.environment;
+    let tool = samples.tool.as_deref().unwrap_or("assay");
+    let system = environment.text("os");
     write(
         &File2 {
             schema_version: 2,
             metadata: Metadata {
-                hyperfine_version: samples.tool.as_deref().unwrap_or("assay"),
+                hyperfine_version: tool.strip_prefix("hyperfine ").unwrap_or(tool),
                 start_time: samples.started.as_deref(),
                 platform: Platform {
                     os: system.and_then(|os| os.split(' ').next()),
-                    architecture: samples.environment.text("arch"),
+                    architecture: text_of(environment, &["arch", "architecture"]),
                 },
             },
             primary_metric: known.map_or("time_wall_clock", |(_, theirs, _)| theirs),
@@ -143,9 +147,23 @@ impl<'a> Runs<'a> {
 
     /// What tells this subject from the others in a layout without names.
     fn command(&self) -> &'a str {
-        let same = |other: &&Subject| other.command == self.subject.command;
+        let same = |other: &&Subject| {
+            other.command == self.subject.command && other.parameters == self.subject.parameters
+        };
         let unique = self.samples.subjects.iter().filter(same).count() == 1;
         self.subject.command.as_deref().filter(|_| unique).unwrap_or(&self.subject.name)
+    }
+
+    /// The name that readers give to what has none: its command, and its parameters where several have the same command.
+    fn name_by_command(&self) -> String {
+        let mut name = self.command().to_owned();
+        let same = |other: &&Subject| other.command.as_deref() == Some(name.as_str());
+        if self.samples.subjects.iter().filter(same).count() > 1 {
+            for (parameter, value) in &self.subject.parameters {
+                name += &format!(" {parameter}={value}");
+            }
+        }
+        name
     }
 }
 
@@ -191,6 +209,7 @@ struct File1<'a> {
 
 struct Result1<'a> {
     command: &'a str,
+    name: Option<&'a str>,
     summary: Summary,
     user: f64,
     system: f64,
@@ -205,6 +224,9 @@ impl Serialize for Result1<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("command", self.command)?;
+        if let Some(name) = self.name {
+            map.serialize_entry("name", name)?;
+        }
         map.serialize_entry("mean", &self.summary.mean)?;
         map.serialize_entry("stddev", &self.summary.stddev)?;
         map.serialize_entry("median", &self.summary.median)?;

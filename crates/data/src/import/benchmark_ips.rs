@@ -127,8 +127,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn rate(&mut self) -> Result<usize, String> {
-        let rate =
-            Metric { name: "rate".to_owned(), unit: Unit::PerSecond, better: Better::Higher };
+        let rate = Metric { better: Better::Higher, ..Metric::lower("rate", Unit::PerSecond) };
         self.recorder.metric(&rate)
     }
 

@@ -210,7 +210,10 @@ impl Reader<'_> {
             let name = if name == "1/s" { "cycles/s".to_owned() } else { name };
             let unit = if kind.symbol() == "B/s" { kind } else { Unit::PerSecond };
             let (min, max, median) = (number("slowest"), number("fastest"), number("median"));
-            (Metric { name, unit, better: Better::Higher }, Summary { min, max, median, ..empty })
+            (
+                Metric { better: Better::Higher, ..Metric::lower(&name, unit) },
+                Summary { min, max, median, ..empty },
+            )
         } else {
             let what = if kind == Unit::Byte { "bytes" } else { "count" };
             let group = if self.group.is_empty() { "alloc" } else { &self.group };

@@ -47,7 +47,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             return Err(fail(1, problem).into());
         }
         let unit = Unit::from(unit.to_owned());
-        samples.add_metric(Metric { name: name.to_owned(), better: better(&unit), unit });
+        samples.add_metric(Metric { better: better(&unit), ..Metric::lower(name, unit) });
     }
     let mut subjects = BTreeMap::new();
     let mut seen = BTreeSet::new();

@@ -13,7 +13,8 @@ use super::{Context, Head, ImportError, Part, json};
 use crate::input::Input;
 use crate::lines::{Line, Lines, MAX_LINE};
 use crate::read_error::quoted_start;
-use crate::samples::{Better, Outcome};
+use crate::samples::{Better, ITERATIONS, Metric, Outcome};
+use crate::unit::Unit;
 use crate::{Finding, Severity};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -54,8 +55,11 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         known: HashMap::new(),
         metrics: HashMap::new(),
         better: HashMap::new(),
+        file: context.file,
         failed: Troubles::default(),
         skipped: Troubles::default(),
+        missing: Troubles::default(),
+        unread: Troubles::default(),
         has_started: false,
     };
     while let Some(line) = lines.next()? {
@@ -101,8 +105,13 @@ struct Reader<'a> {
     /// Metrics by the unit that names them.
     metrics: HashMap<String, (usize, Conversion)>,
     better: HashMap<String, Better>,
+    file: &'a str,
     failed: Troubles,
     skipped: Troubles,
+    /// Values that are no finite numbers.
+    missing: Troubles,
+    /// Lines that begin as a result and are none.
+    unread: Troubles,
     has_started: bool,
 }
 
@@ -132,13 +141,13 @@ impl Reader<'_> {
         number: u64,
         ended: bool,
     ) -> Result<(), ImportError> {
-        if let Some((name, fields)) = result(text) {
-            return self.take(package, name, &fields, number, ended);
+        if let Some(found) = result(text) {
+            return self.take(package, &found, number, ended);
         }
         // Taken out meanwhile, and not copied: a name may be long, and lines many.
         let pending = self.streams.get_mut(package).and_then(|stream| stream.pending.take());
-        if let Some((name, fields)) = torn_result(text, pending.as_deref()) {
-            return self.take(package, name, &fields, number, ended);
+        if let Some(found) = torn_result(text, pending.as_deref()) {
+            return self.take(package, &found, number, ended);
         }
         if let Some(stream) = self.streams.get_mut(package) {
             stream.pending = pending;
@@ -147,13 +156,16 @@ impl Reader<'_> {
             let problem = "the file breaks off here; expected the numbers of this benchmark";
             return Err(self.recorder.at(number, problem));
         }
-        let mut words = text.split_ascii_whitespace();
-        if text.starts_with("Benchmark") && words.by_ref().take(3).filter(is_number).count() == 2 {
+        let kind = Unreadable::of(text);
+        if kind == Unreadable::Result {
             let problem = format!(
                 "`{}` is no result; expected a name, how many iterations, and pairs of value and unit, such as `100 54.2 ns/op`",
                 quoted_start(text)
             );
             return Err(self.recorder.at(number, problem));
+        }
+        if kind == Unreadable::Beginning {
+            self.unread.add(format!("`{}` ({}:{number})", quoted_start(text), self.file));
         }
         if let Some(name) = name_before_tab(text) {
             self.stream(package).pending = Some(name.to_owned());
@@ -222,11 +234,11 @@ impl Reader<'_> {
     fn take(
         &mut self,
         package: &str,
-        name: &str,
-        fields: &[(&str, &str)],
+        found: &Found<'_>,
         number: u64,
         ended: bool,
     ) -> Result<(), ImportError> {
+        let Found { name, iterations, fields } = found;
         let stream = self.stream(package);
         stream.pending = None;
         let (config, setting) = (Rc::clone(&stream.config), stream.setting);
@@ -255,13 +267,26 @@ impl Reader<'_> {
                 return Err(self.recorder.at(number, problem));
             }
             let (metric, conversion) = self.metric(unit, number)?;
-            values.push((*metric, conversion.read_number(value).unwrap_or(f64::NAN)));
+            let (metric, read) = (*metric, conversion.read_number(value));
+            if read.is_none() {
+                let shown = format!("{} {}", quoted_start(value), quoted_start(unit));
+                let name = quoted_start(name);
+                self.missing.add(format!("`{shown}` of `{name}` ({}:{number})", self.file));
+            }
+            values.push((metric, read.unwrap_or(f64::NAN)));
+        }
+        // Behind what the line is about; a benchmark may report something of this name itself.
+        if !self.metrics.contains_key(ITERATIONS) {
+            let metric = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
+            let metric = self.recorder.metric(&metric);
+            let metric = metric.map_err(|problem| self.recorder.at(number, problem))?;
+            values.push((metric, *iterations));
         }
         let benchmark = match self.known.get(&key) {
             Some(&benchmark) => benchmark,
             None => {
                 let benchmark = self.recorder.benchmark(&key, None, &[]);
-                self.naming.benchmarks.push(Known { name: name.to_owned(), config });
+                self.naming.benchmarks.push(Known { name: (*name).to_owned(), config });
                 self.known.insert(key, benchmark);
                 benchmark
             }
@@ -303,6 +328,18 @@ impl Reader<'_> {
             let finding = Finding::new("BENCHMARK_SKIPPED", Severity::Note, message);
             self.recorder.finding(finding.with("count", self.skipped.count() as f64));
         }
+        if let Some(seen) = self.missing.told() {
+            let message = format!("values that are no finite numbers, so left out: {seen}");
+            let finding = Finding::new("BENCHMARK_ERROR", Severity::Warning, message);
+            let next = "look why the benchmark reported them; often a division by zero";
+            self.recorder.finding(finding.with("count", self.missing.count() as f64).next(next));
+        }
+        if let Some(seen) = self.unread.told() {
+            let message = format!("lines that begin as a result and are none: {seen}");
+            let finding = Finding::new("LINES_SKIPPED", Severity::Note, message);
+            let next = "nothing, if the benchmark itself printed them";
+            self.recorder.finding(finding.with("lines", self.unread.count() as f64).next(next));
+        }
         let named = self.naming.apply(&mut self.recorder);
         named.map_err(|problem| self.recorder.whole_file(problem))?;
         self.recorder.finish("what `go test` prints, without results of benchmarks")
@@ -313,29 +350,74 @@ fn is_number(word: &&str) -> bool {
     word.parse::<f64>().is_ok()
 }
 
-/// Pairs of value and unit.
-type Fields<'a> = Vec<(&'a str, &'a str)>;
+/// What a line is that can't be read as a result.
+#[derive(PartialEq)]
+enum Unreadable {
+    /// One all the same, with something wrong in it.
+    Result,
+    /// It begins as one, but may be anything: benchmarks print what they like.
+    Beginning,
+    /// None.
+    Other,
+}
+
+impl Unreadable {
+    fn of(text: &str) -> Self {
+        // `Benchmarking …` is a sentence; what follows the word in a name is no small letter.
+        let is_named = text
+            .strip_prefix("Benchmark")
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_lowercase()));
+        let mut words = text.split_ascii_whitespace().skip(1);
+        let (Some(count), Some(value), true) = (words.next(), words.next(), is_named) else {
+            return Self::Other;
+        };
+        let is_counted = count.parse::<u64>().is_ok();
+        if is_number(&count) && is_number(&value) {
+            return Self::Result;
+        }
+        // A unit of Go's own says that what stands before it was meant as a value.
+        let units = words.step_by(2);
+        match units.clone().next() {
+            Some(_) if units.clone().any(|unit| unit.ends_with("/op")) => Self::Result,
+            Some(unit) if is_counted && unit.ends_with("/s") => Self::Result,
+            Some(_) if is_counted => Self::Beginning,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A result as its line has it.
+struct Found<'a> {
+    name: &'a str,
+    /// NaN where the line is torn so that it can't be told.
+    iterations: f64,
+    /// Pairs of value and unit.
+    fields: Vec<(&'a str, &'a str)>,
+}
 
 /// The name and the numbers of a result line, whatever blanks separate them.
-fn result(text: &str) -> Option<(&str, Fields<'_>)> {
+fn result(text: &str) -> Option<Found<'_>> {
     let mut words = text.strip_prefix("Benchmark").map(|_| text.split_ascii_whitespace())?;
     let name = words.next()?;
-    words.next()?.parse::<u64>().ok()?;
+    let iterations = words.next()?.parse::<u64>().ok()? as f64;
     let mut fields = Vec::new();
     while let Some(value) = words.next() {
         value.parse::<f64>().ok()?;
         fields.push((value, words.next()?));
     }
-    (!fields.is_empty() && fields.iter().all(|(_, unit)| !is_number(unit)))
-        .then_some((name, fields))
+    (!fields.is_empty() && fields.iter().all(|(_, unit)| !is_number(unit))).then_some(Found {
+        name,
+        iterations,
+        fields,
+    })
 }
 
 /// The same of a line that begins or goes on with something else: numbers at its end, separated by tabs as `go test` prints them,
 /// and a name within it or before it.
-fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<(&'a str, Fields<'a>)> {
+fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<Found<'a>> {
     let mut fields = Vec::new();
     let mut pieces = text.rsplit('\t');
-    let iterations = loop {
+    let before = loop {
         let piece = pieces.next()?;
         match piece.trim().split_once(' ') {
             Some((value, unit))
@@ -346,10 +428,12 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<(&'a str, 
             _ => break piece,
         }
     };
-    let ends_with_digit = iterations.ends_with(|c: char| c.is_ascii_digit());
+    let ends_with_digit = before.ends_with(|c: char| c.is_ascii_digit());
+    let last = before.split_ascii_whitespace().next_back().unwrap_or_default();
+    let iterations = last.parse::<u64>().map_or(f64::NAN, |count| count as f64);
     let name = name_before_tab(text).or(pending)?;
     fields.reverse();
-    (ends_with_digit && !fields.is_empty()).then_some((name, fields))
+    (ends_with_digit && !fields.is_empty()).then_some(Found { name, iterations, fields })
 }
 
 /// The last name of a benchmark that blanks and a tab follow, as when numbers are to come.

@@ -24,7 +24,7 @@ const FACTS: [(&str, &str); 3] = [("goos", "os"), ("goarch", "architecture"), ("
 
 /// The metric that a unit stands for, and how its values become base units: `ns/op` is `wall`, `MB/s` is `B/s`, `p50-ns/op` is
 /// `p50-s/op`. Rates are better when higher.
-pub(super) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
+pub(crate) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
     let (above, below) = unit.split_once('/').map_or((unit, None), |(a, b)| (a, Some(b)));
     let (prefix, symbol) = above.rfind('-').map_or(("", above), |dash| above.split_at(dash + 1));
     let is_rate = below == Some("s");
@@ -47,7 +47,7 @@ pub(super) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
         base => base,
     };
     let better = if is_rate { Better::Higher } else { Better::Lower };
-    (Metric { name, unit, better }, conversion)
+    (Metric { better, ..Metric::lower(&name, unit) }, conversion)
 }
 
 /// Lines `key: value` that are in force.
@@ -191,7 +191,7 @@ mod tests {
             ("peak-MB", "peak-B", Unit::Byte, Better::Lower, 1e9),
         ] {
             let (metric, conversion) = metric_of_unit(unit);
-            assert_eq!(metric, Metric { name: name.to_owned(), unit: base, better }, "{unit}");
+            assert_eq!(metric, Metric { better, ..Metric::lower(name, base) }, "{unit}");
             assert_eq!(conversion.read_number("1000"), Some(of_1000), "{unit}");
         }
     }

@@ -63,6 +63,7 @@ impl<'de> Visitor<'de> for File<'_, '_> {
                 "context" => {
                     let facts: Map<String, Value> = map.next_value()?;
                     context::record(&facts, &mut self.0.recorder);
+                    self.0.told = context::counters(&facts);
                 }
                 "benchmarks" => {
                     has_rows = true;

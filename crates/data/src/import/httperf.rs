@@ -373,7 +373,7 @@ fn metric(field: &Field) -> Metric {
     };
     let is_higher = unit == Unit::PerSecond || HIGHER.contains(&field.metric);
     let better = if is_higher { Better::Higher } else { Better::Lower };
-    Metric { name: field.metric.to_owned(), unit, better }
+    Metric { better, ..Metric::lower(field.metric, unit) }
 }
 
 /// Milliseconds and per cent divide by a whole number, which rounds once.

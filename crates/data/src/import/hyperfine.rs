@@ -2,21 +2,24 @@
 //!
 //! Runs stand command by command, whatever the order in which they were taken: they are recordings apart, never blocks. `user` and
 //! `system` are kept by 1.x as means only and are not read from it. With a shell, the times of 1.x have the mean time of a shell
-//! subtracted, which the file does not tell. Layouts as written by hyperfine 1.15, 1.20 and 2.0.
+//! subtracted, which the file does not tell. Where the runs were taken out of the file, [`summary`] reads what is left. Layouts as written by hyperfine 1.15, 1.20 and 2.0.
 
+mod summary;
 mod table;
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
+use crate::declared_unit::DeclaredUnit;
 use crate::input::Input;
-use crate::samples::{Better, Metric, Outcome};
+use crate::samples::{Metric, Outcome};
 use crate::select::without_value;
 use crate::unit::{Unit, unit_of_symbol};
 use json::Number;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
+use summary::Told;
 
 pub(super) use table::{read as read_table, recognise as recognise_table};
 
@@ -34,9 +37,16 @@ const KNOWN: [(&str, &str); 5] = [
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
+    let has_numbers = || has("\"times\"") || (has("\"mean\"") && has("\"median\""));
     head.is_json()
         && (has("\"hyperfine_version\"")
-            || (has("\"results\"") && has("\"command\"") && has("\"times\"")))
+            || (has("\"results\"") && has("\"command\"") && has_numbers())
+            || is_empty(head.text))
+}
+
+/// What 1.x leaves behind where no command came to its end.
+fn is_empty(text: &str) -> bool {
+    text.chars().filter(|c| !c.is_whitespace()).eq(r#"{"results":[]}"#.chars())
 }
 
 #[derive(Deserialize)]
@@ -74,6 +84,16 @@ struct Command {
     exit_codes: Vec<Option<i32>>,
     #[serde(default)]
     measurements: Vec<Map<String, Value>>,
+    /// By 2.x.
+    #[serde(default)]
+    summary: BTreeMap<String, Told>,
+    mean: Option<Number>,
+    stddev: Option<Number>,
+    median: Option<Number>,
+    user: Option<Number>,
+    system: Option<Number>,
+    min: Option<Number>,
+    max: Option<Number>,
 }
 
 impl Command {
@@ -84,6 +104,20 @@ impl Command {
             other => other.to_string(),
         };
         self.parameters.iter().map(|(name, v)| (name.clone(), value(v))).collect()
+    }
+
+    /// What 1.x tells beside the times. Of its other lists each has one entry a run.
+    fn told(&self) -> Told {
+        let runs = self.exit_codes.len().max(self.memory_usage_byte.len());
+        Told {
+            unit: "second".to_owned(),
+            count: (runs > 0).then_some(runs as u64),
+            mean: self.mean,
+            stddev: self.stddev,
+            median: self.median,
+            min: self.min,
+            max: self.max,
+        }
     }
 }
 
@@ -98,7 +132,10 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         });
     }
     let version = file.metadata.hyperfine_version.as_deref().unwrap_or("1.x");
-    let mut recorder = Recorder::new(context, &format!("hyperfine {version}"));
+    // Other tools that write its layout name themselves.
+    let is_other = version.starts_with(|c: char| c.is_alphabetic());
+    let tool = if is_other { version.to_owned() } else { format!("hyperfine {version}") };
+    let mut recorder = Recorder::new(context, &tool);
     if let Some(time) = &file.metadata.start_time {
         recorder.started(time);
     }
@@ -115,14 +152,23 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         subject.command = Some(command.command.clone());
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         subject.env = command.environment.iter().map(|(k, v)| (k.clone(), text(v))).collect();
-        let read = if command.measurements.is_empty() {
-            runs_of_1(&mut recorder, benchmark, command)
-        } else {
+        let read = if !command.measurements.is_empty() {
             runs_of_2(&mut recorder, benchmark, command, primary)
+        } else if !command.times.is_empty() {
+            runs_of_1(&mut recorder, benchmark, command)
+        } else if !command.summary.is_empty() {
+            summary::of_2(&mut recorder, benchmark, &command.summary, primary)
+        } else {
+            let parts = [("user", command.user), ("system", command.system)];
+            summary::of_1(&mut recorder, benchmark, &command.told(), parts)
         };
         read.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
     }
-    recorder.finish("commands without runs")
+    recorder.finish(if file.results.is_empty() {
+        "an empty list of hyperfine's results: no command came to its end"
+    } else {
+        "commands without runs"
+    })
 }
 
 /// A name for every command: its name or command line, made distinct.
@@ -161,6 +207,13 @@ fn label(command: &Command, parameters: &[(String, String)]) -> Option<String> {
     let plain = command.name.clone().unwrap_or_else(|| command.command.clone());
     let marked = |text: String, (name, value): &(String, String)| without_value(&text, name, value);
     (!parameters.is_empty()).then(|| parameters.iter().fold(plain, marked))
+}
+
+/// The unit of 2.x by its name; one that is not known here is kept as it is.
+fn declared(symbol: &str) -> DeclaredUnit {
+    let (factor, unit) =
+        unit_of_symbol(symbol).unwrap_or_else(|| (1.0, Unit::from(symbol.to_owned())));
+    DeclaredUnit { unit, factor }
 }
 
 fn outcome(code: Option<Option<i32>>) -> Outcome {
@@ -203,12 +256,10 @@ fn runs_of_2(
         for (name, measured) in chosen.chain(others) {
             let Some(value) = measured.get("value").and_then(Value::as_f64) else { continue };
             let unit = measured.get("unit").and_then(Value::as_str).unwrap_or_default();
-            let (factor, unit) =
-                unit_of_symbol(unit).unwrap_or_else(|| (1.0, Unit::from(unit.to_owned())));
+            let DeclaredUnit { factor, unit } = declared(unit);
             let ours =
                 KNOWN.iter().find(|(theirs, _)| theirs == name).map_or(name.as_str(), |k| k.1);
-            let metric =
-                recorder.metric(&Metric { name: ours.to_owned(), unit, better: Better::Lower })?;
+            let metric = recorder.metric(&Metric::lower(ours, unit))?;
             values.push((metric, value * factor));
         }
         recorder.observe(benchmark, &[], outcome(code), &values)?;

@@ -226,7 +226,7 @@ fn at(beside: &[Beside], fork: u32, iteration: u32) -> impl Iterator<Item = (usi
 /// What a unit such as `ns/op`, `ops/ms`, `B/op`, `counts` means: a metric without a name, and the way to its base unit.
 fn unit_of(symbol: &str) -> (Metric, DeclaredUnit) {
     let of = |unit: Unit, factor, better| {
-        let metric = Metric { name: String::new(), unit: unit.clone(), better };
+        let metric = Metric { better, ..Metric::lower("", unit.clone()) };
         (metric, DeclaredUnit { unit, factor })
     };
     if let Some((seconds, Unit::Second)) = symbol.strip_prefix("ops/").and_then(unit_of_symbol) {

@@ -56,11 +56,9 @@ impl<'a> Gatherer<'a> {
             }
             _ => UNNAMED,
         };
-        let metric = Metric {
-            name: options.metric.clone().unwrap_or_else(|| named_by_header.to_owned()),
-            unit: conversion.unit.clone(),
-            better: better(&conversion.unit),
-        };
+        let name = options.metric.as_deref().unwrap_or(named_by_header);
+        let better = better(&conversion.unit);
+        let metric = Metric { better, ..Metric::lower(name, conversion.unit.clone()) };
         let mut gatherer = Self {
             context,
             conversion,
@@ -230,7 +228,12 @@ impl<'a> Gatherer<'a> {
 
 /// Rates are better when they are higher; of all else that numbers without more may be, less is better.
 pub(super) fn better(unit: &Unit) -> Better {
-    if *unit == Unit::PerSecond { Better::Higher } else { Better::Lower }
+    let is_rate = match unit {
+        Unit::PerSecond => true,
+        Unit::Other(symbol) => symbol.ends_with("/s"),
+        _ => false,
+    };
+    if is_rate { Better::Higher } else { Better::Lower }
 }
 
 fn place(context: &Context<'_>, line: u64) -> Place {

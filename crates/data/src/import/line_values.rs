@@ -73,7 +73,7 @@ impl<'a> LineValues<'a> {
             }
             None => {
                 let better = layout::better(&unit);
-                let metric = Metric { name: self.name.clone(), unit: unit.clone(), better };
+                let metric = Metric { better, ..Metric::lower(&self.name, unit.clone()) };
                 let index = self.recorder.metric(&metric)?;
                 self.metric = Some((index, unit));
                 index

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// One label per path. Files of the same stem get their extensions back if those differ, else their directories, from the
 /// last upwards, until they differ; a file that is named twice has the same label twice.
-pub(super) fn labels(paths: &[&Path]) -> Vec<String> {
+pub(crate) fn labels(paths: &[&Path]) -> Vec<String> {
     let short: Vec<_> = paths.iter().map(|path| components(path, stem)).collect();
     let parts: Vec<_> = paths
         .iter()

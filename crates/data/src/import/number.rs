@@ -5,7 +5,7 @@ use crate::unit::{Unit, unit_of_symbol};
 
 /// From the unit of a column to its base unit.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Conversion {
+pub(crate) struct Conversion {
     /// The base unit.
     pub unit: Unit,
     /// Small units divide by a whole number, which rounds once (1500 ns are exactly what `1.5e-6` reads as); to multiply by

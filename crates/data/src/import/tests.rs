@@ -5,7 +5,7 @@ mod recognition;
 
 use super::*;
 use crate::assay_file::{self, write};
-use crate::{Better, Design, Environment, Metric, Observation, Outcome, Unit};
+use crate::{Design, Environment, Metric, Observation, Outcome, Unit};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -359,7 +359,7 @@ fn facts_in_which_two_recordings_differ_stand_side_by_side() {
 
 #[test]
 fn metrics_that_do_not_go_together_are_an_error() {
-    let rate = Metric { name: "wall".to_owned(), unit: Unit::Byte, better: Better::Lower };
+    let rate = Metric::lower("wall", Unit::Byte);
     let files = Files::new(&[
         ("a.assay", &run(vec![Metric::wall()], &["x"], 1)),
         ("bytes.assay", &run(vec![rate], &["x"], 1)),

@@ -236,7 +236,8 @@ impl Entry {
         let usual = if self.region { Take::Sum } else { Take::Median };
         let take = self.take.unwrap_or(usual);
         let unit = if take == Take::Count { Unit::One } else { declared.unit };
-        let metric = Metric { name: self.name, unit, better: self.better.unwrap_or_default() };
+        let metric =
+            Metric { better: self.better.unwrap_or_default(), ..Metric::lower(&self.name, unit) };
         Some((Given { metric, take, values: self.values }, lost))
     }
 }

@@ -181,9 +181,8 @@ impl<'a> Head<'a> {
         let unit = self.declared.as_ref().map_or(Unit::One, |declared| declared.unit.clone());
         Ok(MetricSpec {
             metric: Metric {
-                name: self.name.to_owned(),
-                unit,
                 better: self.better.unwrap_or_default(),
+                ..Metric::lower(self.name, unit)
             },
             source,
             take: taken,

@@ -14,13 +14,19 @@ const MAX_REGEX: usize = 1 << 20;
 /// What is wrong with a filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "at `{rest}`: {problem}; write it like `Copy -n:8`, `.name:(BM_A OR BM_B)`, `.metric:wall` or `/^BM_/`"
+    "{}: {problem}; write it like `Copy -n:8`, `.name:(BM_A OR BM_B)`, `.metric:wall` or `/^BM_/`",
+    place(.rest)
 )]
 pub struct SyntaxError {
-    /// The text from where it is wrong.
+    /// The text from where it is wrong; empty at the end of the filter.
     pub rest: String,
     /// What is wrong.
     pub problem: String,
+}
+
+/// Where it is wrong, as the message begins.
+fn place(rest: &str) -> String {
+    if rest.is_empty() { "at the end".to_owned() } else { format!("at `{rest}`") }
 }
 
 /// Reads a whole filter; one that is empty accepts everything.

@@ -4,8 +4,13 @@
 //! keys alone, names the row. Two benchmarks in one cell are an error: pooling them would compare what nobody meant.
 
 use super::{Key, known_parameters};
+use crate::import::labels;
 use crate::samples::{Metric, Samples, Subject};
 use std::collections::HashMap;
+use std::path::Path;
+
+/// The row of a benchmark of whose name the columns leave nothing, where others have more.
+const NO_REST: &str = "(no parameters)";
 
 /// Why rows and columns can't be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,15 +40,16 @@ pub enum ProjectError {
     },
     /// Two benchmarks would share a cell.
     #[error(
-        "`{first}` and `{second}` would both stand in row `{row}`, column `{column}`; name in --row what tells them apart, or leave one out with --filter"
+        "`{first}` and `{second}` would both stand in {}column `{column}`; name in --row what tells them apart, or leave one out with --filter",
+        .row.as_ref().map_or_else(String::new, |row| format!("row `{row}`, "))
     )]
     SharedCell {
         /// One of them.
         first: String,
         /// The other.
         second: String,
-        /// The row.
-        row: String,
+        /// The row; none where the columns take the whole name.
+        row: Option<String>,
         /// The column.
         column: String,
     },
@@ -60,27 +66,30 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
     }
     let by_file = [Key::Side];
     let col = if col.is_empty() { &by_file[..] } else { col };
-    let several_sides = {
-        let mut sides = samples.subjects.iter().map(side);
-        let first = sides.next();
-        sides.any(|side| Some(side) != first)
-    };
+    let sides = sides(samples);
+    let several_sides = sides.iter().any(|side| Some(side) != sides.first());
     let cells: Vec<(String, String)> = samples
         .subjects
         .iter()
-        .map(|subject| {
-            let column: Vec<&str> = col.iter().map(|key| text(key, subject)).collect();
+        .zip(&sides)
+        .map(|(subject, side)| {
+            let text = |key: &Key| match key {
+                Key::Side => side.to_owned(),
+                _ => text(key, subject).to_owned(),
+            };
+            let column: Vec<String> = col.iter().map(text).collect();
             let mut name = if row.is_empty() {
                 rest_of_name(subject, col)
             } else {
                 let shown = |key: &Key| match key {
-                    Key::Parameter(name) => format!("{name}={}", text(key, subject)),
-                    _ => text(key, subject).to_owned(),
+                    // A parameter that it does not have is no part of its row.
+                    Key::Parameter(name) => own(subject, name).map(|own| format!("{name}={own}")),
+                    _ => Some(text(key)),
                 };
-                row.iter().map(shown).collect::<Vec<_>>().join(" ")
+                row.iter().filter_map(shown).collect::<Vec<_>>().join(" ")
             };
             if row.is_empty() && several_sides && !col.contains(&Key::Side) {
-                name = format!("{}: {name}", side(subject));
+                name = joined(side, &name);
             }
             (name, column.join(" "))
         })
@@ -98,7 +107,7 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
             return Err(ProjectError::SharedCell {
                 first: samples.subjects[other].name.clone(),
                 second: samples.subjects[index].name.clone(),
-                row: cell.0.clone(),
+                row: Some(cell.0.clone()).filter(|row| !row.is_empty()),
                 column: cell.1.clone(),
             });
         }
@@ -118,7 +127,7 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
         .subjects
         .iter()
         .zip(&cells)
-        .map(|(subject, (row, column))| (subject.name.clone(), format!("{column}: {row}")))
+        .map(|(subject, (row, column))| (subject.name.clone(), joined(column, row)))
         .collect();
     for finding in &mut samples.findings {
         if let Some(name) =
@@ -127,8 +136,10 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
             name.1.clone_from(name.0);
         }
     }
+    let all_empty = cells.iter().all(|(row, _)| row.is_empty());
     for ((subject, (row, column)), against) in samples.subjects.iter_mut().zip(cells).zip(against) {
-        subject.name = format!("{column}: {row}");
+        subject.name = joined(&column, &row);
+        let row = if row.is_empty() && !all_empty { NO_REST.to_owned() } else { row };
         subject.benchmark = Some(row);
         subject.side = Some(column);
         subject.against = Some(against);
@@ -160,8 +171,40 @@ fn text<'a>(key: &Key, subject: &'a Subject) -> &'a str {
     key.value(subject, &NONE).unwrap_or_default()
 }
 
-fn side(subject: &Subject) -> &str {
-    text(&Key::Side, subject)
+fn own<'a>(subject: &'a Subject, parameter: &str) -> Option<&'a str> {
+    subject.parameters.iter().find(|(name, _)| name == parameter).map(|(_, value)| value.as_str())
+}
+
+/// For every subject the side that it was measured on: that which it has, else its file, by as much of the path as tells it from the
+/// others.
+fn sides(samples: &Samples) -> Vec<String> {
+    let mut files: Vec<&str> = Vec::new();
+    for subject in &samples.subjects {
+        match (&subject.side, &subject.source) {
+            (None, Some(source)) if !files.contains(&source.as_str()) => files.push(source),
+            _ => {}
+        }
+    }
+    let paths: Vec<&Path> = files.iter().map(|file| Path::new(*file)).collect();
+    let labels = labels(&paths);
+    let of_subject = |subject: &Subject| match (&subject.side, &subject.source) {
+        (Some(side), _) => side.clone(),
+        (None, Some(source)) => {
+            let place = files.iter().position(|file| file == source);
+            place.map_or_else(|| source.clone(), |place| labels[place].clone())
+        }
+        (None, None) => String::new(),
+    };
+    samples.subjects.iter().map(of_subject).collect()
+}
+
+/// What stands in a column, and the row; where a column takes the whole name there is no row to tell.
+fn joined(column: &str, row: &str) -> String {
+    match (column.is_empty(), row.is_empty()) {
+        (_, true) => column.to_owned(),
+        (true, false) => row.to_owned(),
+        (false, false) => format!("{column}: {row}"),
+    }
 }
 
 /// The full name; where a column takes a part of it, the name without that part.

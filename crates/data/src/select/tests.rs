@@ -82,10 +82,10 @@ fn references_follow_and_one_that_is_gone_is_replaced() {
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
     for (filter, said) in [
-        ("(Copy", "at ``: a `)` is missing"),
+        ("(Copy", "at the end: a `)` is missing"),
         ("Copy)", "at `)`: there is no `(`"),
         ("Copy AND", "a term is missing"),
-        ("Copy OR", "at ``: a term is missing"),
+        ("Copy OR", "at the end: a term is missing"),
         ("n:", "a value is missing"),
         (".color:red", "there is no key `.color`"),
         ("n:(8 64)", "expected `OR` or `)`"),
@@ -118,6 +118,27 @@ fn a_parameter_makes_columns_and_the_rest_of_the_name_the_rows() {
     project(&mut sides, &["n".parse().unwrap()], &[Key::Name]).unwrap();
     assert_eq!(sides.subjects[3].name, "Move: n=64");
     assert_eq!(sides.subjects[3].against, Some(1));
+}
+
+#[test]
+fn a_file_is_named_by_its_name_and_a_row_without_a_rest_by_its_column() {
+    let mut two = samples();
+    for (index, subject) in two.subjects.iter_mut().enumerate() {
+        subject.source = Some(format!("/a/long/way/{}.txt", ["old", "new"][index / 2]));
+        subject.label = None;
+        subject.name = ["Copy", "Move"][index % 2].to_owned();
+        subject.parameters.clear();
+    }
+    let mut named = two.clone();
+    project(&mut named, &[Key::Name], &[]).unwrap();
+    assert_eq!(named.subjects[2].name, "new: Copy");
+    project(&mut two, &[], &[Key::FullName]).unwrap();
+    let names: Vec<_> = two.subjects.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["Copy: old", "Move: old", "Copy: new", "Move: new"]);
+    let mut alone = samples();
+    alone.keep(|subject, _| subject.name.ends_with("/8"));
+    project(&mut alone, &[], &[Key::FullName]).unwrap();
+    assert_eq!(alone.subjects[1].name, "Move/8");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Summaries of hyperfine's CSV and of Catch2's XML.
+//! Summaries: hyperfine's CSV, its JSON without the runs, and Catch2's XML.
 
 use super::*;
 use assay_data::{Design, Unit};
@@ -47,6 +47,54 @@ fn a_damaged_table_names_the_line_and_the_column() {
     );
     assert_eq!(refused(format!("{head}a,1,2\n")), "x.json:2: this row has 3 columns, the header 8");
     assert_eq!(refused(head), "`x.json` holds no numbers, only a header");
+}
+
+/// A result of hyperfine's, of either layout, without the key that holds its runs.
+fn without(file: &str, runs: &str) -> Samples {
+    let mut value: Value = serde_json::from_str(file).unwrap();
+    for result in value["results"].as_array_mut().unwrap() {
+        result.as_object_mut().unwrap().remove(runs).unwrap();
+    }
+    load_bytes(value.to_string().into_bytes(), "x.json", &ImportOptions::default()).unwrap()
+}
+
+#[test]
+fn a_result_of_hyperfine_without_its_runs_is_a_summary() {
+    let one = without(include_str!("../../src/export/hyperfine/v1.json"), "times");
+    assert_eq!((one.len(), one.design()), (0, Design::Summary));
+    let wall = summary(&one, "false", "wall");
+    assert_eq!((wall.mean, wall.sd), (Some(0.0007049073333333334), Some(0.0002873842054112694)));
+    assert_eq!((wall.median, wall.min), (Some(0.000589254), Some(0.000566711)));
+    assert_eq!((wall.max, wall.count), (Some(0.001290244), Some(6)));
+    assert_eq!(summary(&one, "false", "user").mean, Some(0.0005531666666666665));
+    assert_eq!(parameters(&one, "false"), "n=100000");
+    let two = without(include_str!("../../src/export/hyperfine/v2.json"), "measurements");
+    assert_eq!((two.len(), two.design()), (0, Design::Summary));
+    assert_eq!(two.metrics[0].name, "wall");
+    let (wall, memory) =
+        (summary(&two, "spin 100000", "wall"), summary(&two, "spin 100000", "max_rss"));
+    assert_eq!((wall.count, memory.count, memory.mean), (Some(6), Some(6), Some(3133440.0)));
+    assert_eq!(two.metrics[two.metric_index("max_rss").unwrap()].unit, Unit::Byte);
+    let single =
+        r#"{"results": [{"command": "once", "mean": 2.5, "stddev": null, "median": 2.5}]}"#;
+    let single = load_bytes(single.into(), "x.json", &ImportOptions::default()).unwrap();
+    let wall = summary(&single, "once", "wall");
+    assert_eq!((wall.mean, wall.sd, wall.count), (Some(2.5), None, None));
+}
+
+#[test]
+fn a_file_of_hyperfine_without_a_result_is_known_and_says_so() {
+    for text in
+        ["{\"results\":[]}", "{\n  \"results\": []\n}\n", "\u{feff}{ \"results\": [ ] }\r\n"]
+    {
+        assert_eq!(
+            refused(text),
+            "`x.json` holds no numbers, only an empty list of hyperfine's results: no command came to its end"
+        );
+    }
+    let said = refused(r#"{"results": [{"command": "a", "times": []}]}"#);
+    assert_eq!(said, "`x.json` holds no numbers, only commands without runs");
+    assert!(refused(r#"{"results": [1]}"#).contains("no known format"));
 }
 
 #[test]

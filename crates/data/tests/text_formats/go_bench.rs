@@ -28,7 +28,7 @@ fn both_sides_of_a_comparison_are_read_whole() {
     let old = load_file("go-bench/old.txt");
     assert_eq!(
         metrics(&old),
-        ["wall [s]", "B/s [B/s]", "params/op [1]", "B/op [B]", "allocs/op [1]"]
+        ["wall [s]", "B/s [B/s]", "params/op [1]", "B/op [B]", "allocs/op [1]", "iterations [1]"]
     );
     assert_eq!(old.metrics[1].better, Better::Higher);
     assert_eq!(old.metrics[0].better, Better::Lower);
@@ -61,6 +61,7 @@ fn packages_processors_failures_and_torn_lines_are_told_apart() {
     let chatty = "BenchmarkChatty";
     assert_eq!(values(&samples, chatty, "wall"), [6.855, 6.990].map(|ns| ns / 1e9));
     assert_eq!(values(&samples, "BenchmarkChatty-2", "wall"), [39.41, 25.62].map(|ns| ns / 1e9));
+    assert_eq!(values(&samples, "BenchmarkUnfinishedLine", "iterations").len(), 2);
     let torn = values(&samples, "BenchmarkUnfinishedLine", "wall");
     assert_eq!(torn, [8.102, 6.840].map(|ns| ns / 1e9));
     assert_eq!(parameters(&samples, chatty), ["gomaxprocs=1", "pkg=example.com/probe/alpha"]);
@@ -145,4 +146,43 @@ fn wrong_lines_are_named_with_what_was_expected() {
     let stream = text("go-bench/bench.json");
     let said = refused(&stream[..stream.len() - 20]);
     assert!(said.contains("x.txt:12:") && said.contains("the file breaks off here"), "{said}");
+}
+
+#[test]
+fn a_line_that_is_meant_as_a_result_and_is_none_is_an_error_with_its_place() {
+    let good = "BenchmarkX 10 1 ns/op 2 B/op\n";
+    for bad in [
+        "BenchmarkX 10 x ns/op",
+        "BenchmarkX\t10\tx ns/op",
+        "BenchmarkX-8 \t 10\t 54,2 ns/op",
+        "BenchmarkX x 54.2 ns/op",
+        "BenchmarkX 10 1 ns/op x B/op",
+        "BenchmarkX 10 fast MB/s",
+    ] {
+        let said = refused(format!("{good}{bad}\n{good}"));
+        assert!(said.starts_with("x.txt:2: `BenchmarkX"), "{bad}: {said}");
+        assert!(said.contains("is no result; expected a name"), "{bad}: {said}");
+    }
+}
+
+#[test]
+fn a_value_that_is_no_finite_number_is_missing_and_told_with_its_place() {
+    let text = "BenchmarkX 10 1 ns/op NaN hits/op\nBenchmarkX 10 2 ns/op 3 hits/op\nBenchmarkX 10 +Inf ns/op 3 hits/op\n";
+    let samples = plain(text).expect("the other values are there");
+    assert_eq!(samples.len(), 3);
+    assert_eq!(values(&samples, "BenchmarkX", "hits/op"), [3.0, 3.0]);
+    assert_eq!(values(&samples, "BenchmarkX", "wall"), [1e-9, 2e-9]);
+    assert_eq!(codes(&samples), ["BENCHMARK_ERROR"]);
+    let told = &samples.findings[0].message;
+    assert!(told.contains("`NaN hits/op` of `BenchmarkX` (x.txt:1)"), "{told}");
+    assert!(told.contains("`+Inf ns/op` of `BenchmarkX` (x.txt:3)"), "{told}");
+}
+
+#[test]
+fn what_a_benchmark_prints_under_its_own_name_is_passed_over_and_told() {
+    let text = "BenchmarkX 10 1 ns/op\nBenchmarkX 10 items are done\nBenchmarking 10 of 20 ns/op\nBenchmarkX: done\n";
+    let samples = plain(text).expect("one result");
+    assert_eq!((samples.len(), codes(&samples)), (1, vec!["LINES_SKIPPED"]));
+    let told = &samples.findings[0].message;
+    assert!(told.ends_with("`BenchmarkX 10 items are done` (x.txt:2)"), "{told}");
 }

@@ -6,7 +6,7 @@
 use super::words;
 use crate::json::{self, Meta, Named};
 use crate::json_values::{list, number};
-use assay_analysis::benchmarks::{Benchmarks, OnlyOn, Row, Table};
+use assay_analysis::benchmarks::{Benchmarks, MetricOnlyOn, OnlyOn, Row, Table};
 use assay_analysis::{Basis, Interval};
 use serde_json::{Map, Value, json};
 
@@ -28,6 +28,7 @@ pub fn render(suite: &Benchmarks, meta: &Meta) -> Value {
     let rows = suite.tables.iter().flat_map(|table| table.rows.iter().map(move |r| (table, r)));
     put("benchmarks", rows.map(|(table, r)| row(suite, table, r)).collect());
     put("only", list(&suite.only, |only| one_side(suite, only)));
+    put("only_metrics", list(&suite.only_metrics, |only| metric_of_one_side(suite, only)));
     put("findings", list(&suite.findings, json::finding));
     put("environment", Value::Object(suite.environment.facts.clone()));
     put("started", json!(suite.started));
@@ -90,11 +91,22 @@ fn row(suite: &Benchmarks, table: &Table, row: &Row) -> Value {
 }
 
 fn one_side(suite: &Benchmarks, only: &OnlyOn) -> Value {
-    let names: Vec<&str> =
-        only.benchmarks.iter().map(|&b| suite.benchmarks[b].name.as_str()).collect();
     json!({
         "side": suite.sides[only.side],
         "not_on": suite.sides[only.not_on],
-        "benchmarks": names,
+        "benchmarks": names(suite, &only.benchmarks),
     })
+}
+
+fn metric_of_one_side(suite: &Benchmarks, only: &MetricOnlyOn) -> Value {
+    json!({
+        "metric": suite.metrics[only.metric].name,
+        "side": suite.sides[only.side],
+        "not_on": suite.sides[only.not_on],
+        "benchmarks": names(suite, &only.benchmarks),
+    })
+}
+
+fn names<'a>(suite: &'a Benchmarks, benchmarks: &[usize]) -> Vec<&'a str> {
+    benchmarks.iter().map(|&b| suite.benchmarks[b].name.as_str()).collect()
 }

@@ -3,7 +3,6 @@
 //! Short on purpose; the CSV has every row. Names may hold anything and are quoted so that they stay text.
 
 use super::{Shown, centres, ordered, words};
-use crate::label::label;
 use crate::markdown::escaped;
 use crate::number::Column;
 use assay_analysis::benchmarks::{Benchmarks, Row, Table};
@@ -35,7 +34,7 @@ pub fn render(suite: &Benchmarks, shown: Shown) -> String {
             .filter(|r| shown.all_metrics || r.comparison.decision.verdict.is_directional())
             .collect();
         if !differing.is_empty() {
-            let title = label(&suite.metrics[table.metric]);
+            let title = words::title(suite, table);
             text += &format!("{}: {}\n\n", escaped(&title), escaped(&words::counts(suite, table)));
             rows(&mut text, suite, table, &differing);
         }
@@ -75,6 +74,9 @@ fn rows(text: &mut String, suite: &Benchmarks, table: &Table, rows: &[&Row]) {
     }
     if rows.len() > MOST_ROWS {
         *text += &format!("\n... and {} more rows.\n", rows.len() - MOST_ROWS);
+    }
+    if let Some(note) = words::contradictions(suite, rows, &all) {
+        *text += &format!("\n{}\n", escaped(&note));
     }
     if rows.iter().any(|row| words::is_starred(row)) {
         *text += &format!("\n{}\n", escaped(&words::star(suite)));

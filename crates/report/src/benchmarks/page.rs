@@ -134,6 +134,9 @@ fn on_page(suite: &Benchmarks, table: &Table, shown: Shown) -> TableOnPage {
     if rows.len() > MOST_ROWS {
         told += &format!("; shown are {MOST_ROWS} of {} rows", rows.len());
     }
+    if let Some(note) = words::contradictions(suite, &rows, &all) {
+        told += &format!("; {note}");
+    }
     if rows.iter().any(|row| words::is_starred(row)) {
         told += &format!("; {}", words::star(suite));
     }

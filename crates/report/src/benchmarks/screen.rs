@@ -1,7 +1,7 @@
 //! The screen of a suite: the headline, the geometric mean, a table for the metric that decides, the rows of other metrics that
 //! differ, what to know, each once.
 //!
-//! Where the page is narrow, names lose their middle first, then the intervals go, then the medians; at last every row gets lines of
+//! Where the page is narrow, names and headings lose their middle first, then the intervals go, then the medians; at last every row gets lines of
 //! its own.
 
 use super::words;
@@ -21,9 +21,10 @@ use assay_data::Severity;
 const MOST_ROWS: usize = 200;
 /// Widest and narrowest names in a table.
 const WIDEST_NAME: usize = 60;
-const NARROWEST_NAME: usize = 14;
-/// Widest heading of a side.
+const NARROWEST_NAME: usize = 10;
+/// Widest heading of a side, and the widest where room is short.
 const WIDEST_SIDE: usize = 20;
+const NARROWEST_SIDE: usize = 10;
 
 /// The screen as text, every line ended. O(rows log rows).
 pub fn render(suite: &Benchmarks, shown: Shown, screen: &Screen) -> String {
@@ -50,8 +51,8 @@ pub fn render(suite: &Benchmarks, shown: Shown, screen: &Screen) -> String {
 
 /// The metrics that do not decide: tables of those in which something differs, the rest in one line.
 fn others(page: &mut Page, suite: &Benchmarks, shown: Shown) {
-    let mut nothing: Vec<String> = Vec::new();
-    let mut unknown: Vec<String> = Vec::new();
+    // What is only named is gathered by side: a line for each, since the names of sides behind every metric would hide the metrics.
+    let mut named: Vec<Named> = (1..suite.sides.len()).map(|_| Named::default()).collect();
     for table in suite.tables.iter().filter(|table| table.metric != suite.primary) {
         let counts = table.counts();
         let rows: Vec<&Row> = ordered(suite, table, shown.sort)
@@ -59,30 +60,44 @@ fn others(page: &mut Page, suite: &Benchmarks, shown: Shown) {
             .filter(|r| shown.all_metrics || r.comparison.decision.verdict.is_directional())
             .collect();
         if rows.is_empty() {
-            let list = if counts.inconclusive == 0 { &mut nothing } else { &mut unknown };
-            let name = words::title(suite, table);
+            let own = &mut named[table.side - 1];
+            let list = if counts.inconclusive == 0 { &mut own.nothing } else { &mut own.unknown };
+            let name = label(&suite.metrics[table.metric]);
+            own.sides = words::sides(suite, table);
             if !list.contains(&name) {
                 list.push(name);
             }
             continue;
         }
         page.gap();
-        let told =
-            format!("{}: {}", label(&suite.metrics[table.metric]), words::counts(suite, table));
+        let told = format!("{}: {}", words::title(suite, table), words::counts(suite, table));
         page.paragraph(2, &[(Tone::Strong, told)]);
         draw_table(page, suite, table, rows);
     }
-    let mut line: Vec<String> = Vec::new();
-    if !nothing.is_empty() {
-        line.push(format!("no difference that matters in {}", listed(&nothing)));
+    page.gap();
+    for own in named {
+        let mut told: Vec<String> = Vec::new();
+        if !own.nothing.is_empty() {
+            told.push(format!("no difference that matters in {}", listed(&own.nothing)));
+        }
+        if !own.unknown.is_empty() {
+            told.push(format!("none known in {}", listed(&own.unknown)));
+        }
+        if !told.is_empty() {
+            let whom = own.sides.map_or_else(String::new, |sides| format!(", {sides}"));
+            let line = format!("also{whom}: {}", told.join("; "));
+            page.paragraph(6, &[(Tone::Quiet, line)]);
+        }
     }
-    if !unknown.is_empty() {
-        line.push(format!("none known in {}", listed(&unknown)));
-    }
-    if !line.is_empty() {
-        page.gap();
-        page.paragraph(6, &[(Tone::Quiet, format!("also: {}", line.join("; ")))]);
-    }
+}
+
+/// The metrics of one side of which no row is shown.
+#[derive(Default)]
+struct Named {
+    /// Whom they are about, where there are several sides.
+    sides: Option<String>,
+    nothing: Vec<String>,
+    unknown: Vec<String>,
 }
 
 fn draw_table(page: &mut Page, suite: &Benchmarks, table: &Table, rows: Vec<&Row>) {
@@ -90,7 +105,13 @@ fn draw_table(page: &mut Page, suite: &Benchmarks, table: &Table, rows: Vec<&Row
     let rows: Vec<&Row> = rows.into_iter().take(MOST_ROWS).collect();
     let names: Vec<String> =
         rows.iter().map(|row| page.spelled(&suite.benchmarks[row.benchmark].name)).collect();
-    let choices = [(true, true), (false, true), (false, false)];
+    // Names and headings give way before numbers do.
+    let choices = [
+        (true, Some(WIDEST_SIDE)),
+        (true, Some(NARROWEST_SIDE)),
+        (false, Some(NARROWEST_SIDE)),
+        (false, None),
+    ];
     let drawn = choices.into_iter().find_map(|(intervals, medians)| {
         let numbers = columns(page, suite, table, &rows, intervals, medians);
         let own: usize = numbers.iter().map(|c| c.gap + c.width()).sum();
@@ -106,11 +127,17 @@ fn draw_table(page: &mut Page, suite: &Benchmarks, table: &Table, rows: Vec<&Row
             }
             let mut all = vec![Cells::left(&heading, names, Tone::Plain, 0)];
             all.extend(numbers);
-            all
+            (all, medians.is_some())
         })
     });
-    match drawn.filter(|columns| width_of(columns) <= page.width()) {
-        Some(columns) => draw_columns(page, &columns, rows.len()),
+    match drawn.filter(|(columns, _)| width_of(columns) <= page.width()) {
+        Some((columns, medians)) => {
+            draw_columns(page, &columns, rows.len());
+            let note = words::contradictions(suite, &rows, &all_centres(&rows));
+            if let Some(note) = note.filter(|_| medians) {
+                page.paragraph(2, &[(Tone::Quiet, note)]);
+            }
+        }
         None => draw_lines(page, suite, table, &rows),
     }
     if rows.iter().any(|row| words::is_starred(row)) {
@@ -138,14 +165,14 @@ fn columns(
     table: &Table,
     rows: &[&Row],
     intervals: bool,
-    medians: bool,
+    medians: Option<usize>,
 ) -> Vec<Cells> {
     let mut columns = Vec::new();
-    if medians {
+    if let Some(widest_side) = medians {
         let all = all_centres(rows);
         let heads = fitted(
             &[suite.sides[0].clone(), suite.sides[table.side].clone()],
-            WIDEST_SIDE,
+            widest_side,
             page.ellipsis(),
         );
         let (mut old, mut new) = (Vec::new(), Vec::new());

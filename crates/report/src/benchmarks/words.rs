@@ -2,10 +2,13 @@
 
 use crate::label::{label, wording};
 use crate::number;
-use crate::words::{counted, quoted};
+use crate::words::{counted, listed, quoted};
 use assay_analysis::benchmarks::{Adjust, Benchmarks, Row, Table};
 use assay_analysis::{Basis, NoInterval, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Metric, Threshold};
+
+/// How many benchmarks a note names; more are counted.
+const NAMED: usize = 3;
 
 /// What a side is called in a sentence.
 fn side(suite: &Benchmarks, side: usize) -> String {
@@ -74,6 +77,7 @@ pub(crate) fn mean(suite: &Benchmarks, table: &Table) -> Option<String> {
     let ends = |i: assay_analysis::Interval| (i.lower, i.upper);
     let ratio = number::ratio(found.estimate, found.of_these.map(ends));
     let over = match (found.left_out, suite.only.is_empty()) {
+        (0, true) if found.benchmarks == 2 => "both benchmarks".to_owned(),
         (0, true) => format!("all {}", counted(found.benchmarks, "benchmark")),
         (0, false) => format!("the {} in both", counted(found.benchmarks, "benchmark")),
         (n, _) => format!(
@@ -209,11 +213,76 @@ pub(crate) fn value(column: &number::Column, value: f64, unit: &assay_data::Unit
 /// The title of a table: the metric, and the side where there are several.
 pub(crate) fn title(suite: &Benchmarks, table: &Table) -> String {
     let metric = label(&suite.metrics[table.metric]);
-    if suite.sides.len() > 2 {
-        format!("{metric}, {} against {}", side(suite, table.side), side(suite, 0))
-    } else {
-        metric
+    match sides(suite, table) {
+        Some(sides) => format!("{metric}, {sides}"),
+        None => metric,
     }
+}
+
+/// What explains, below a table, ratios that point away from the values shown beside them; `None` where none does. `all` are the centres
+/// of the table's rows, by which its scale was chosen.
+pub(crate) fn contradictions(suite: &Benchmarks, rows: &[&Row], all: &[f64]) -> Option<String> {
+    let mut of_kind: Vec<(String, Vec<String>)> = Vec::new();
+    for row in rows.iter().filter(|row| is_contradicted(suite, row, all)) {
+        let kind = what_effect_is(suite, row);
+        let name = suite.benchmarks[row.benchmark].name.clone();
+        match of_kind.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, names)) => names.push(name),
+            None => of_kind.push((kind, vec![name])),
+        }
+    }
+    let told = of_kind.into_iter().map(|(kind, mut names)| {
+        let more = names.len().saturating_sub(NAMED);
+        names.truncate(NAMED);
+        names.extend((more > 0).then(|| format!("{more} more")));
+        format!("{}: {kind}", listed(&names))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// What the effect of a row is, where it is not what the values beside it say.
+fn what_effect_is(suite: &Benchmarks, row: &Row) -> String {
+    let what = match row.comparison.decision.scale {
+        Scale::Ratio => "ratio",
+        Scale::Shift => "difference",
+    };
+    let of = match &row.comparison.basis {
+        _ if suite.design == Design::Blocks => "blocks".to_owned(),
+        Basis::Units(unit) => format!("pairs of means, one of each {unit}"),
+        Basis::Values | Basis::Summary => "pairs of values".to_owned(),
+    };
+    format!(
+        "the {what} points the other way than the two medians; it is the middle of the {what}s of all {of}, not that of the medians"
+    )
+}
+
+/// Whom a table is about, where there are several sides: `new against old`.
+pub(crate) fn sides(suite: &Benchmarks, table: &Table) -> Option<String> {
+    (suite.sides.len() > 2)
+        .then(|| format!("{} against {}", side(suite, table.side), side(suite, 0)))
+}
+
+/// Whether the effect of a row and the values before it, as they are printed, point in different directions.
+fn is_contradicted(suite: &Benchmarks, row: &Row, all: &[f64]) -> bool {
+    let c = &row.comparison;
+    // The ratio of summaries is that of what is shown.
+    if c.basis == Basis::Summary {
+        return false;
+    }
+    let unit = &suite.metrics[c.metric].unit;
+    let (x, y) = super::centres(row);
+    let column = number::Column::for_row(unit, all, &[x, y], &[]);
+    let effect = match (c.ratio, c.decision.scale) {
+        (Some(ratio), Scale::Ratio) => {
+            let told =
+                before(&number::ratio(ratio.estimate, ratio.interval.map(|i| (i.lower, i.upper))));
+            told.parse::<f64>().map_or(0.0, |told| told - 1.0)
+        }
+        _ => c.shift.estimate,
+    };
+    // The differences of what is printed: what the digits do not show needs no explanation.
+    effect * (y - x) < 0.0 && value(&column, x, unit) != value(&column, y, unit)
 }
 
 /// Whether a row is one of those with a star.

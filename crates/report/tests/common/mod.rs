@@ -249,8 +249,7 @@ pub fn unpaired_generic() -> Analysis {
 }
 
 pub fn unpaired_higher() -> Analysis {
-    let metric =
-        Metric { name: "requests".to_owned(), unit: Unit::PerSecond, better: Better::Higher };
+    let metric = Metric { better: Better::Higher, ..Metric::lower("requests", Unit::PerSecond) };
     let values = |s: usize, i: u32| [1400.0, 1245.0][s] * (1.0 + 0.04 * noise(s, i));
     analysed(&recordings(values, [50, 44], metric))
 }

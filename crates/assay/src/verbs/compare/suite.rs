@@ -6,7 +6,7 @@ use crate::Ending;
 use crate::present::{self, suite};
 use anyhow::Context;
 use assay_analysis::benchmarks::{self, Adjust, SuiteError};
-use assay_data::Samples;
+use assay_data::{Samples, select};
 use assay_report::benchmarks::{Shown, Sort};
 use clap::ValueEnum;
 use std::collections::BTreeMap;
@@ -56,7 +56,8 @@ enum SortBy {
 }
 
 impl SuiteArgs {
-    fn adjust(&self) -> Adjust {
+    /// How the benchmarks share the error.
+    pub fn adjust(&self) -> Adjust {
         match self.adjust {
             AdjustHow::Holm => Adjust::Holm,
             AdjustHow::Bh => Adjust::FalseDiscovery,
@@ -64,7 +65,8 @@ impl SuiteArgs {
         }
     }
 
-    fn shown(&self) -> Shown {
+    /// How to show them.
+    pub fn shown(&self) -> Shown {
         let sort = match self.sort {
             SortBy::Effect => Sort::Effect,
             SortBy::Name => Sort::Name,
@@ -152,8 +154,12 @@ fn check_no_suite(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     if of_file.len() > 1 && of_file.values().all(|names| names.len() > 1) {
         let sides: Vec<String> =
             of_file.iter().map(|(file, names)| format!("{file} has {}", few(names))).collect();
+        let rows = select::common_rows(samples).map_or_else(String::new, |keys| {
+            let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+            format!("; to match them by what their names share: --row {}", keys.join(","))
+        });
         anyhow::bail!(
-            "the files have no benchmark in common: {}; to compare all of them with one: --reference NAME",
+            "the files have no benchmark in common: {}{rows}; to compare all of them with one: --reference NAME",
             sides.join("; ")
         );
     }

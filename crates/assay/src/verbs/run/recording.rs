@@ -2,9 +2,8 @@
 
 use super::Args;
 use crate::session::{Record, Session};
-use crate::{present, store};
-use assay_data::assay_file::{Header, Writer};
-use assay_data::{Environment, Finding, Severity, StopReason};
+use crate::store;
+use assay_data::{Environment, StopReason};
 
 /// Writes the end of the record, and what was found while measuring.
 pub(super) fn close(session: &mut Session, record: &mut Option<Record>, reason: StopReason) {
@@ -18,21 +17,8 @@ pub(super) fn close(session: &mut Session, record: &mut Option<Record>, reason: 
     let late_facts = Environment::from_facts(share);
     session.samples.environment.facts.extend(late_facts.facts.clone());
     let blocks = session.samples.complete_blocks(0).len() as u32;
-    let Some(record) = record else { return };
-    for finding in session.samples.findings.iter().skip(record.findings_written) {
-        record.write(|writer| writer.finding(finding));
-    }
-    record.write(|writer| writer.environment(&late_facts));
-    record.write(|writer| writer.stop(reason, blocks));
-    if let Some(failure) = &record.failure {
-        session.samples.findings.push(
-            Finding::new(
-                "NOT_SAVED",
-                Severity::Warning,
-                format!("the samples could not be saved to {}: {failure}", record.path.display()),
-            )
-            .next("make room, or choose another place with --save FILE"),
-        );
+    if let Some(record) = record {
+        record.end(&mut session.samples, &late_facts, reason, blocks);
     }
 }
 
@@ -49,24 +35,5 @@ pub(super) fn open_record(
         Some(path) => store::open_named("--save", path).map(|file| (path.clone(), file)),
         None => store::open_kept(began),
     };
-    let (path, failure, writer) = match opened {
-        Ok((path, file)) => {
-            let samples = &session.samples;
-            let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
-            match Writer::start(
-                file,
-                &header,
-                &samples.environment,
-                &samples.subjects,
-                &samples.metrics,
-            ) {
-                Ok(writer) => (path, None, Some(writer)),
-                Err(error) => (path, Some(error.to_string()), None),
-            }
-        }
-        Err(error) => {
-            (args.keep.save.clone().unwrap_or_default(), Some(format!("{error:#}")), None)
-        }
-    };
-    Some(Record { writer, path, failure, findings_written: 0 })
+    Some(Record::begin(opened, args.keep.save.as_ref(), &session.samples))
 }

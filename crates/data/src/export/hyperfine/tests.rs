@@ -70,7 +70,7 @@ fn a_file_of_hyperfine_1_comes_back_the_same() {
     for result in theirs["results"].as_array().unwrap() {
         let number = |value: &Json| value.as_f64().unwrap();
         let subject = samples.add(Subject {
-            name: format!("subject {}", samples.subjects.len()),
+            name: result["command"].as_str().unwrap().to_owned(),
             command: Some(result["command"].as_str().unwrap().to_owned()),
             parameters: vec![(
                 "n".to_owned(),
@@ -175,6 +175,10 @@ fn commands_that_are_the_same_are_told_apart_by_name() {
     samples.subjects[1].command = Some("y".to_owned());
     assert_eq!(names(&samples), [json!("x"), json!("y")]);
     assert_eq!(two(&samples)["results"][1]["name"], "b");
+    // The name that people gave is kept beside the command.
+    assert_eq!(one(&samples)["results"][1]["name"], "b");
+    samples.subjects[1].name = "y".to_owned();
+    assert!(one(&samples)["results"][1].get("name").is_none());
 }
 
 #[test]

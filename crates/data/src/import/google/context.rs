@@ -1,8 +1,12 @@
 //! What a file of Google Benchmark says of the machine and the library, as facts, and what of it one should know.
 
 use super::super::recorder::Recorder;
+use crate::export::google_context::{COUNTERS, FIELDS, OF_MACHINE};
 use crate::finding::{Finding, Severity};
+use crate::samples::Metric;
+use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// Records the object `context` of a JSON file. What the author of the benchmark added keeps its name, behind the tool's.
 pub(super) fn record(context: &Map<String, Value>, recorder: &mut Recorder<'_>) {
@@ -23,9 +27,22 @@ pub(super) fn record(context: &Map<String, Value>, recorder: &mut Recorder<'_>) 
             }
             ("library_build_type", Value::String(build)) => build_type(build, recorder),
             ("cpu_scaling_enabled", Value::Bool(enabled)) => scaling(*enabled, recorder),
+            (COUNTERS, _) => {}
+            _ if OF_MACHINE.contains(&name.as_str()) => recorder.fact(name, value.clone()),
             _ => recorder.fact(&format!("google_benchmark.{name}"), value.clone()),
         }
     }
+}
+
+/// The metrics of the counters by their names, where our own exporter wrote the file: its counters are no totals.
+pub(super) fn counters(context: &Map<String, Value>) -> Option<HashMap<String, Metric>> {
+    let told = context.get(COUNTERS)?.as_object()?.iter();
+    let metrics = told.filter_map(|(counter, told)| {
+        let metric = Metric::deserialize(told).ok()?;
+        // What has a field of its own is no counter.
+        (!FIELDS.contains(&metric.name.as_str())).then(|| (counter.clone(), metric))
+    });
+    Some(metrics.collect())
 }
 
 /// The program that measured, without its directories, which may tell whose it is.

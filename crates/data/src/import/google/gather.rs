@@ -12,7 +12,7 @@
 //!    in a million iterations). It is kept as `NAME` and as `NAME/iteration`;
 //! 5. all else stands as it is.
 //!
-//! Aggregates do not tell the iterations: there, whole counters are left out, since totals cannot be told from them.
+//! In a file that our own exporter wrote all counters stand as they are, as the metrics that it tells. Aggregates do not tell the iterations: there, whole counters are left out, since totals cannot be told from them.
 
 use super::super::recorder::Recorder;
 use super::super::{ImportError, Part};
@@ -57,6 +57,8 @@ enum Of {
 pub(super) struct Gatherer<'c> {
     pub recorder: Recorder<'c>,
     pub counters: Counters,
+    /// What the counters of a file that we wrote ourselves are.
+    pub told: Option<HashMap<String, Metric>>,
     seen: Vec<Seen>,
     /// The metrics that every row has, declared with the first one: wall, cpu, iterations.
     common: Option<[usize; 3]>,
@@ -77,6 +79,7 @@ impl<'c> Gatherer<'c> {
         Self {
             recorder,
             counters: Counters::default(),
+            told: None,
             seen: Vec::new(),
             common: None,
             values: Vec::new(),
@@ -177,7 +180,7 @@ impl<'c> Gatherer<'c> {
             }
             let metric = match self.seen[counter].metric {
                 Some(metric) => metric,
-                None => self.recorder.metric(&metric_of(counter_name))?,
+                None => self.recorder.metric(&self.metric_of(counter_name))?,
             };
             let seen = &mut self.seen[counter];
             seen.metric = Some(metric);
@@ -307,7 +310,9 @@ impl<'c> Gatherer<'c> {
     /// Divides what is a total, and returns the names.
     fn divide_totals(&mut self) -> Result<Vec<String>, String> {
         let mut divided = Vec::new();
-        let Some([.., iterations]) = self.common else { return Ok(divided) };
+        let (Some([.., iterations]), None) = (self.common, &self.told) else {
+            return Ok(divided);
+        };
         for (seen, name) in self.seen.iter().zip(&self.counters.names) {
             let is_total = seen.multiple || seen.beside_multiple;
             let (Some(metric), false) = (seen.metric, seen.fraction || is_of_library(name)) else {
@@ -342,7 +347,7 @@ impl<'c> Gatherer<'c> {
                         left_out.insert(name.clone());
                         continue;
                     }
-                    metric_of(name)
+                    self.metric_of(name)
                 }
             };
             self.recorder.metric(&metric)?;
@@ -350,6 +355,12 @@ impl<'c> Gatherer<'c> {
             self.recorder.summary(summary);
         }
         Ok(left_out.into_iter().collect())
+    }
+
+    /// What a counter is as a metric.
+    fn metric_of(&self, counter: &str) -> Metric {
+        let told = self.told.as_ref().and_then(|told| told.get(counter)).cloned();
+        told.unwrap_or_else(|| metric_of(counter))
     }
 
     fn report_errors(&mut self) {

@@ -4,12 +4,11 @@
 
 use super::super::recorder::Recorder;
 use super::super::{Context, Head, ImportError, Part};
-use super::{KNOWN, distinct_names};
-use crate::declared_unit::DeclaredUnit;
+use super::{KNOWN, declared, distinct_names};
 use crate::input::Input;
 use crate::read_error::{Place, ReadError};
 use crate::samples::{Metric, Summary};
-use crate::unit::{Unit, unit_of_symbol};
+use crate::unit::Unit;
 
 const HEADER_1: &str = "command,mean,stddev,median,user,system,min,max";
 /// What a metric's columns of 2.x end with.
@@ -112,10 +111,7 @@ fn summaries(
     }
     for theirs in header.iter().filter_map(|column| column.strip_suffix("_unit")) {
         let symbol = cell(&format!("{theirs}_unit"));
-        let declared = unit_of_symbol(symbol).map_or_else(
-            || DeclaredUnit { unit: Unit::from(symbol.to_owned()), factor: 1.0 },
-            |(factor, unit)| DeclaredUnit { unit, factor },
-        );
+        let declared = declared(symbol);
         let mut of = [None; 5];
         for (value, statistic) in of.iter_mut().zip(STATISTICS) {
             *value = number(&format!("{theirs}{statistic}"))?.map(|v| declared.to_base(v));

@@ -1,0 +1,17 @@
+//! Measuring suites of benchmarks: the programs of the sides are asked what they hold, tried once, and then run by turns, one
+//! process of one benchmark at a time, as [`assay_analysis::design::Rounds`] says.
+//!
+//! What to ask and how to read the answer is `assay-harness`'s; whose turn it is, the analysis's; starting and ending processes,
+//! `assay-measure`'s. Here these three are joined. No statistics, no screen.
+
+mod asker;
+mod catalogue;
+mod rounds;
+mod sides;
+mod trial;
+
+pub(crate) use asker::{Asker, Ran};
+pub(crate) use catalogue::{Catalogue, Wanted};
+pub(crate) use rounds::{Failure, Suite};
+pub(crate) use sides::{Side, check_differ, named};
+pub(crate) use trial::Trial;

@@ -1,0 +1,162 @@
+//! Puts requests to benchmark programs, one process at a time, and hands back what they answered.
+
+use super::Side;
+use crate::session::Obstacle;
+use anyhow::Context;
+use assay_harness::{Answer, Reply, Request};
+use assay_measure::{MeasureError, Outcome, RunOptions, RunResult, Runner, SubjectId, interrupt};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What came of one run.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// What it answered.
+    pub reply: Reply,
+    /// How long it took, and how it ended.
+    pub result: RunResult,
+}
+
+impl Ran {
+    /// How it failed, in words that end a sentence; `None` when it ended well.
+    pub fn failure(&self) -> Option<String> {
+        let how = match self.result.outcome {
+            Outcome::Exited(0) => return None,
+            Outcome::Exited(status) => format!("ended with status {status}"),
+            Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
+            Outcome::TimedOut => {
+                return Some("took longer than --timeout allows, and was ended".to_owned());
+            }
+            Outcome::WantedTerminal => {
+                return Some("wanted to read from the terminal, which it does not have".to_owned());
+            }
+        };
+        let said = [&self.reply.errors, &self.reply.output].into_iter().find_map(|bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            // Google Benchmark's warnings stand there whatever happens.
+            let said = |line: &&str| !line.is_empty() && !line.starts_with("***WARNING***");
+            let line = text.lines().rev().map(str::trim).find(said)?;
+            Some(line.chars().take(200).collect::<String>())
+        });
+        Some(match said {
+            Some(said) => format!("{how}; it said: {said}"),
+            None => format!("{how}, and said nothing"),
+        })
+    }
+}
+
+/// A request that was taught to the runner, to be put as often as is wished.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    id: SubjectId,
+    answer: Answer,
+    scratch: PathBuf,
+}
+
+/// Asks programs.
+pub(crate) struct Asker {
+    runner: Runner,
+    scratch: tempfile::TempDir,
+    /// After so long a run is ended.
+    timeout: Duration,
+    directories: usize,
+}
+
+impl Asker {
+    /// Starts the launcher and makes a directory for answers.
+    ///
+    /// # Errors
+    /// When the system lets us do neither.
+    pub fn start(timeout: Duration) -> anyhow::Result<Self> {
+        let scratch = tempfile::Builder::new()
+            .prefix("assay-bench-")
+            .tempdir()
+            .context("no directory for temporary files; let TMPDIR name one")?;
+        Ok(Self { runner: Runner::start()?, scratch, timeout, directories: 0 })
+    }
+
+    /// A directory of its own for the files of one request.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn directory(&mut self) -> anyhow::Result<PathBuf> {
+        self.directories += 1;
+        let path = self.scratch.path().join(self.directories.to_string());
+        fs::create_dir(&path).with_context(|| path.display().to_string())?;
+        Ok(path)
+    }
+
+    /// Makes a request ready; `scratch` is emptied before each time it is put.
+    ///
+    /// # Errors
+    /// When the program can't be found, or can't be given such a request.
+    pub fn prepare(
+        &mut self,
+        side: &Side,
+        request: &Request,
+        scratch: &Path,
+    ) -> Result<Question, Obstacle> {
+        let id = self.runner.add(&side.asking(request))?;
+        Ok(Question { id, answer: request.answer.clone(), scratch: scratch.to_path_buf() })
+    }
+
+    /// Puts a request, with so many bytes of padding in the environment.
+    ///
+    /// # Errors
+    /// [`Obstacle::Interrupted`] when the user ended it; what else keeps a program from being started.
+    pub fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, Obstacle> {
+        empty(&question.scratch)?;
+        let options =
+            RunOptions { pad: padding, timeout: Some(self.timeout), capture_stderr: false };
+        let result = loop {
+            match self.runner.run(question.id, options) {
+                // Somebody killed the launcher: it is there again, and the run is taken again.
+                Err(MeasureError::LostRun { .. }) => {}
+                Err(MeasureError::Interrupted) => {
+                    return Err(Obstacle::Interrupted("in a run, which is not kept".to_owned()));
+                }
+                other => break other?,
+            }
+        };
+        if interrupt::count() > 0 && !result.outcome.is_success() {
+            // The terminal sends Ctrl-C to the program as well.
+            return Err(Obstacle::Interrupted("in a run, which is not kept".to_owned()));
+        }
+        let bytes = |kept: &Option<assay_measure::Kept>| {
+            kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
+        };
+        let reply = Reply {
+            output: bytes(&result.output),
+            errors: bytes(&result.errors),
+            success: result.outcome.is_success(),
+            answer: question.answer.clone(),
+        };
+        Ok(Ran { reply, result })
+    }
+
+    /// Makes a request ready and puts it once.
+    ///
+    /// # Errors
+    /// As for [`Asker::prepare`] and [`Asker::put`].
+    pub fn ask(&mut self, side: &Side, request: &Request, scratch: &Path) -> Result<Ran, Obstacle> {
+        let question = self.prepare(side, request, scratch)?;
+        self.put(&question, 0)
+    }
+}
+
+/// Empties a directory of our own, which a program may have filled with whatever it likes.
+fn empty(directory: &Path) -> Result<(), Obstacle> {
+    let emptied = fs::read_dir(directory).and_then(|entries| {
+        for entry in entries {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            } else {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    });
+    emptied.map_err(|error| Obstacle::Reading(format!("{}: {error}", directory.display())))
+}

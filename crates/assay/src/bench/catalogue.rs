@@ -1,0 +1,155 @@
+//! What the programs hold: their harnesses, their benchmarks, and which of those stand on which side.
+
+use super::{Asker, Side};
+use anyhow::{Context, bail};
+use assay_data::select::Filter;
+use assay_data::{Metric, Subject};
+use assay_harness::{Driver, Kind};
+use std::collections::BTreeMap;
+
+/// Which benchmarks are wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    /// Only those.
+    pub filter: Option<Filter>,
+    /// And none of these.
+    pub exclude: Option<Filter>,
+    /// The harness by name, instead of finding out.
+    pub harness: Option<String>,
+}
+
+impl Wanted {
+    fn accepts(&self, name: &str) -> bool {
+        let subject = Subject { name: name.to_owned(), ..Subject::default() };
+        let metric = Metric::wall();
+        let is = |filter: &Option<Filter>| filter.as_ref().map(|f| f.accepts(&subject, &metric));
+        is(&self.filter).unwrap_or(true) && !is(&self.exclude).unwrap_or(false)
+    }
+}
+
+/// One benchmark, on whichever sides it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// What the sides are matched by.
+    pub name: String,
+    /// What each side calls it; `None` where it is not.
+    pub on: Vec<Option<String>>,
+}
+
+/// Everything the programs hold that is wanted.
+#[derive(Debug)]
+pub(crate) struct Catalogue {
+    /// The sides; the first is the reference.
+    pub sides: Vec<Side>,
+    /// The harness of each side.
+    pub drivers: Vec<Box<dyn Driver>>,
+    /// The benchmarks, in the reference's order, then those that it lacks.
+    pub benchmarks: Vec<Listed>,
+}
+
+impl Catalogue {
+    /// Asks every program what it is and what it holds.
+    ///
+    /// # Errors
+    /// When a program can't be run, is of no known harness, or holds nothing that is wanted.
+    pub fn of(sides: Vec<Side>, wanted: &Wanted, asker: &mut Asker) -> anyhow::Result<Self> {
+        let mut drivers = Vec::with_capacity(sides.len());
+        let mut benchmarks: Vec<Listed> = Vec::new();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, side) in sides.iter().enumerate() {
+            let driver = driver_of(side, wanted.harness.as_deref(), asker)
+                .with_context(|| side.name.clone())?;
+            let scratch = asker.directory()?;
+            let ran = asker.ask(side, &driver.list(&scratch), &scratch)?;
+            let names = driver.listed(&ran.reply).with_context(|| match ran.failure() {
+                Some(how) => format!("{}: asked for its benchmarks it {how}", side.name),
+                None => side.name.clone(),
+            })?;
+            let mut taken = 0;
+            for own in names {
+                if !wanted.accepts(&own) || side.versus.as_ref().is_some_and(|p| !p.is_match(&own))
+                {
+                    continue;
+                }
+                taken += 1;
+                let name = side.matched(&own);
+                let at = *known.entry(name.clone()).or_insert_with(|| {
+                    benchmarks.push(Listed { name, on: vec![None; sides.len()] });
+                    benchmarks.len() - 1
+                });
+                let place = &mut benchmarks[at].on[index];
+                if let Some(first) = place {
+                    if *first == own {
+                        bail!("{}: it has two benchmarks called `{own}`; rename one", side.name);
+                    }
+                    bail!(
+                        "{}: `{first}` and `{own}` would both be called `{}`; choose a pattern that keeps them apart",
+                        side.name,
+                        side.matched(&own)
+                    );
+                }
+                *place = Some(own);
+            }
+            if taken == 0 {
+                bail!(
+                    "{}: none of its benchmarks is wanted; see what it has with --list, without --filter and --exclude",
+                    side.name
+                );
+            }
+            drivers.push(driver);
+        }
+        Ok(Self { sides, drivers, benchmarks })
+    }
+
+    /// Indices of the benchmarks that can be compared: those on the reference and on one more side at least.
+    pub fn comparable(&self) -> Vec<usize> {
+        let on_two = |listed: &Listed| {
+            listed.on[0].is_some() && listed.on.iter().skip(1).any(Option::is_some)
+        };
+        (0..self.benchmarks.len()).filter(|&index| on_two(&self.benchmarks[index])).collect()
+    }
+
+    /// Whether every side's program can be held to one benchmark.
+    pub fn isolates(&self) -> bool {
+        self.drivers.iter().all(|driver| driver.isolates())
+    }
+
+    /// Whether all sides can be given the number of iterations.
+    pub fn pins(&self) -> bool {
+        self.drivers.iter().all(|driver| driver.pins())
+    }
+}
+
+/// The harness of a side.
+fn driver_of(
+    side: &Side,
+    named: Option<&str>,
+    asker: &mut Asker,
+) -> anyhow::Result<Box<dyn Driver>> {
+    let program = side.program()?;
+    if let Some(name) = named {
+        return assay_harness::by_name(name, &program).with_context(|| {
+            format!("--harness {name}: there are {}", assay_harness::names().join(", "))
+        });
+    }
+    if let Some(driver) = assay_harness::by_looks(&program) {
+        return Ok(driver);
+    }
+    let scratch = asker.directory()?;
+    let ran = asker.ask(side, &assay_harness::question(), &scratch)?;
+    if let Some(driver) = assay_harness::by_help(&program, &ran.reply) {
+        return Ok(driver);
+    }
+    let said = ran.failure().map_or(String::new(), |how| format!(" (asked for --help it {how})"));
+    let what = match program.kind {
+        Kind::Executable => "an executable",
+        Kind::Script => "a script",
+        Kind::Archive => "an archive",
+        Kind::Other => "a file",
+    };
+    bail!(
+        "{what} of no harness that assay knows{said}; known are {}. If it is one of them, say so with --harness NAME; times of whole programs are \
+         measured by `assay run`",
+        assay_harness::names().join(", ")
+    )
+}

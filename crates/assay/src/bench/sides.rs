@@ -1,0 +1,137 @@
+//! The sides of a suite: programs with their arguments, variables and directories, and what they are called.
+
+use assay_harness::{Program, Request};
+use assay_measure::Command;
+use assay_measure::fingerprint::Fingerprints;
+use regex::Regex;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// One side.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    /// What people see; all sides have different names.
+    pub name: String,
+    /// The command: program, the user's arguments, its variables and directory.
+    pub command: Command,
+    /// What in the names of its benchmarks is this side's alone, and is left out where sides are matched.
+    pub versus: Option<Regex>,
+}
+
+impl Side {
+    /// What its program looks like.
+    ///
+    /// # Errors
+    /// When there is no such program.
+    pub fn program(&self) -> anyhow::Result<Program> {
+        Ok(Program::look(&self.command.argv, &self.command.resolve()?))
+    }
+
+    /// The command that puts a request: what it writes is kept.
+    pub fn asking(&self, request: &Request) -> Command {
+        let own = &self.command.argv;
+        let (program, arguments) = own.split_at(1.min(own.len()));
+        let argv: Vec<OsString> = [program, &request.before, arguments, &request.args].concat();
+        let env = [self.command.env.clone(), request.env.clone()].concat();
+        Command { argv, env, keep_output: true, keep_errors: true, ..self.command.clone() }
+    }
+
+    /// The name by which a benchmark of this side is matched with those of the others.
+    pub fn matched(&self, benchmark: &str) -> String {
+        match &self.versus {
+            Some(pattern) => pattern.replace(benchmark, "").into_owned(),
+            None => benchmark.to_owned(),
+        }
+    }
+}
+
+/// Short names that tell programs apart: as many of the last parts of their paths as that takes, or else numbers.
+pub(crate) fn named(commands: &[Command]) -> Vec<String> {
+    let paths: Vec<Vec<String>> = commands.iter().map(parts).collect();
+    let longest = paths.iter().map(Vec::len).max().unwrap_or(1);
+    for depth in 1..=longest {
+        let names: Vec<String> = paths
+            .iter()
+            .map(|parts| parts[parts.len().saturating_sub(depth)..].join("/"))
+            .collect();
+        if all_differ(&names) {
+            return names;
+        }
+    }
+    let last = |parts: &Vec<String>| parts.last().cloned().unwrap_or_default();
+    paths.iter().enumerate().map(|(i, parts)| format!("{} #{}", last(parts), i + 1)).collect()
+}
+
+/// The parts of the path that tells what a command is: of an interpreter, that of the first file it is given.
+fn parts(command: &Command) -> Vec<String> {
+    let words = &command.argv;
+    let file = words
+        .iter()
+        .skip(1)
+        .find(|word| !word.to_string_lossy().starts_with('-') && Path::new(word).is_file());
+    let word = file.or(words.first()).map(PathBuf::from).unwrap_or_default();
+    word.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+}
+
+fn all_differ(names: &[String]) -> bool {
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|two| two[0] != two[1])
+}
+
+/// Sees to it that no two sides are the same program, called in the same way: whoever wants that says so.
+///
+/// # Errors
+/// With the two sides.
+pub(crate) fn check_differ(sides: &[Side]) -> anyhow::Result<()> {
+    let mut files = Fingerprints::default();
+    let known: Vec<_> = sides.iter().map(|side| files.files_of(&side.command)).collect();
+    let arguments = |side: &Side| side.command.argv.iter().skip(1).cloned().collect::<Vec<_>>();
+    let pattern = |side: &Side| side.versus.as_ref().map(|p| p.as_str().to_owned());
+    for (second, side) in sides.iter().enumerate() {
+        for (first, other) in sides.iter().enumerate().take(second) {
+            let digests =
+                |of: usize| known[of].iter().map(|(_, digest)| digest).collect::<Vec<_>>();
+            let alike = digests(first) == digests(second)
+                && !known[first].is_empty()
+                && side.command.env == other.command.env
+                && side.command.cwd == other.command.cwd
+                && same_but_files(&arguments(side), &arguments(other))
+                && pattern(side) == pattern(other);
+            if alike {
+                anyhow::bail!(
+                    "`{}` and `{}` are the same file to the last byte, so there is nothing to compare; if that is meant, to see what \
+                     this machine makes of no difference: --aa",
+                    other.name,
+                    side.name
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether arguments are the same, where those that name files were compared by what is in them.
+fn same_but_files(one: &[OsString], other: &[OsString]) -> bool {
+    let same = |(a, b): (&OsString, &OsString)| {
+        a == b || (Path::new(a).is_file() && Path::new(b).is_file())
+    };
+    one.len() == other.len() && one.iter().zip(other).all(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(texts: &[&str]) -> Vec<Command> {
+        texts.iter().map(|text| Command::parse(text, false).expect("a command")).collect()
+    }
+
+    #[test]
+    fn names_are_as_short_as_they_can_be_and_differ() {
+        assert_eq!(named(&commands(&["build/old", "build/new"])), ["old", "new"]);
+        assert_eq!(named(&commands(&["a/bm", "b/bm"])), ["a/bm", "b/bm"]);
+        assert_eq!(named(&commands(&["x/a/bm", "y/a/bm"])), ["x/a/bm", "y/a/bm"]);
+        assert_eq!(named(&commands(&["./bm", "./bm"])), ["bm #1", "bm #2"]);
+    }
+}

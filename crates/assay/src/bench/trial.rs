@@ -1,0 +1,113 @@
+//! Every benchmark is run once on every side before anything is recorded: it shows what is broken, how long a run takes, and how
+//! many iterations make one.
+
+use super::{Asker, Catalogue};
+use crate::session::Obstacle;
+use assay_harness::{Effort, Reading};
+use std::collections::BTreeSet;
+
+/// What trying one benchmark on one side showed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tried {
+    /// What it found; `None` when it failed, or is not on that side.
+    pub reading: Option<Reading>,
+    /// How long the process took, s.
+    pub seconds: f64,
+    /// Why there is no reading.
+    pub failure: Option<String>,
+}
+
+/// What trying showed: by benchmark, by side.
+#[derive(Debug)]
+pub(crate) struct Trial {
+    /// For each benchmark of the catalogue, by side.
+    pub tried: Vec<Vec<Tried>>,
+    /// Why the numbers of a side's build are not worth having.
+    pub debug_builds: Vec<Option<String>>,
+    /// Counters that are totals over iterations, by the runs that could tell.
+    pub totals: BTreeSet<String>,
+}
+
+impl Trial {
+    /// Tries these benchmarks on all of their sides. `telling` is told how many runs are done, of how many.
+    ///
+    /// # Errors
+    /// When nothing can be run at all; a benchmark that fails is a result.
+    pub fn of(
+        catalogue: &Catalogue,
+        benchmarks: &[usize],
+        effort: Effort,
+        asker: &mut Asker,
+        telling: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, Obstacle> {
+        let sides = catalogue.sides.len();
+        let mut tried = vec![vec![Tried::default(); sides]; catalogue.benchmarks.len()];
+        let mut debug_builds = vec![None; sides];
+        let runs = if catalogue.isolates() { benchmarks.len() * sides } else { sides };
+        let mut done = 0;
+        for side in 0..sides {
+            let driver = &catalogue.drivers[side];
+            let own = |&index: &usize| catalogue.benchmarks[index].on[side].as_deref();
+            let groups: Vec<Vec<usize>> = if catalogue.isolates() {
+                benchmarks.iter().filter(|b| own(b).is_some()).map(|&b| vec![b]).collect()
+            } else {
+                vec![benchmarks.iter().filter(|b| own(b).is_some()).copied().collect()]
+            };
+            for group in groups {
+                telling(done, runs);
+                let scratch = asker.directory().map_err(|e| Obstacle::Reading(format!("{e:#}")))?;
+                let name = group.first().and_then(own).unwrap_or_default();
+                let request = driver.measure(name, effort, &scratch);
+                let ran = asker.ask(&catalogue.sides[side], &request, &scratch)?;
+                done += 1;
+                let failed = ran.failure();
+                let (readings, unread) = match driver.read(&ran.reply) {
+                    Ok(readings) => (readings, None),
+                    Err(error) => (Vec::new(), Some(format!("failed: {error}"))),
+                };
+                if debug_builds[side].is_none() {
+                    debug_builds[side] = driver.debug_build(&ran.reply);
+                }
+                for index in group {
+                    let name = own(&index).unwrap_or_default();
+                    let reading = readings.iter().find(|r| r.benchmark == name).cloned();
+                    let error = reading
+                        .as_ref()
+                        .and_then(|r| Some(format!("failed: {}", r.error.as_ref()?)));
+                    let nothing = || match &reading {
+                        Some(reading) if reading.values.is_empty() => {
+                            Some("gave no value".to_owned())
+                        }
+                        Some(_) => None,
+                        None => Some("was not in the answer of its program".to_owned()),
+                    };
+                    let failure = failed.clone().or(unread.clone()).or(error).or_else(nothing);
+                    tried[index][side] = Tried {
+                        reading: reading.filter(|_| failure.is_none()),
+                        seconds: ran.result.wall_seconds,
+                        failure,
+                    };
+                }
+            }
+        }
+        let readings = || tried.iter().flatten().filter_map(|tried| tried.reading.as_ref());
+        let totals: BTreeSet<String> =
+            readings().flat_map(Reading::divided).map(str::to_owned).collect();
+        let mut found = Self { tried, debug_builds, totals };
+        let readings = found.tried.iter_mut().flatten().filter_map(|tried| tried.reading.as_mut());
+        readings.for_each(|reading| reading.divide(&found.totals));
+        Ok(found)
+    }
+
+    /// The iterations that all sides of a benchmark are held to: the fewest that any of them took, so that no side takes longer than
+    /// was asked for.
+    pub fn iterations(&self, benchmark: usize) -> Option<u64> {
+        let counts: Option<Vec<f64>> = self.tried[benchmark]
+            .iter()
+            .filter_map(|tried| tried.reading.as_ref())
+            .map(|reading| reading.iterations)
+            .collect();
+        let fewest = counts?.into_iter().min_by(f64::total_cmp)?;
+        (fewest >= 1.0 && fewest < 1e18).then_some(fewest as u64)
+    }
+}

@@ -1,0 +1,341 @@
+//! `assay bench`: benchmark programs as they are, two builds or more, run by turns, with a verdict for every benchmark.
+
+mod choose;
+mod planning;
+mod telling;
+
+use crate::args::{JudgeArgs, ShowArgs, seconds};
+use crate::bench::{Asker, Catalogue, Failure, Suite, Trial, check_differ};
+use crate::session::{Obstacle, Record};
+use crate::verbs::compare::suite::SuiteArgs;
+use crate::{Ending, output, present, seed, store};
+use anyhow::{Context, bail};
+use assay_analysis::benchmarks::{self, is_suite};
+use assay_analysis::design::Rounds;
+use assay_data::{Environment, Finding, Severity, StopReason};
+use assay_harness::Effort;
+use assay_measure::{environment, interrupt};
+use choose::{ChooseArgs, SideArgs};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+use telling::Telling;
+
+/// Arguments of `assay bench`.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = "\
+How it measures: each run is one process of one benchmark, held to the same number of iterations on every side where the harness \
+can be held to one. A round goes once through all benchmarks that are still open, both sides of each in random order, one right after the \
+other. What has its answer costs no more time; measuring stops when all have theirs, or when the budget is spent. The error that --confidence \
+allows is that of the whole suite.
+
+Harnesses: each program is asked which one it was written with (--help); --harness names it where that can't be seen.
+
+Examples:
+  assay bench build-old/bm build-new/bm
+  assay bench build-old/bm build-new/bm --filter Copy --time 2min
+  assay bench ./bm --old-filter BM_memcpy --new-filter BM_mine       two functions of one build
+  assay bench ./bm ./bm --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new
+  assay bench old.test new.test -- -test.cpu 1                       arguments for both
+  assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
+  assay bench build/bm --list
+  assay bench build/bm --smoke                                       does every benchmark still run?")]
+pub(crate) struct Args {
+    /// The benchmark programs, in quotes if they have arguments of their own; the first is the reference
+    #[arg(required = true, value_name = "PROGRAM")]
+    programs: Vec<String>,
+
+    /// Arguments for all programs, behind their own
+    #[arg(last = true, value_name = "ARGUMENT")]
+    passed: Vec<OsString>,
+
+    #[command(flatten)]
+    choose: ChooseArgs,
+
+    #[command(flatten)]
+    sides: SideArgs,
+
+    #[command(flatten)]
+    when: WhenArgs,
+
+    #[command(flatten)]
+    judge: JudgeArgs,
+
+    #[command(flatten)]
+    suite: SuiteArgs,
+
+    #[command(flatten)]
+    keep: KeepArgs,
+
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+/// How long to measure.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "How long")]
+struct WhenArgs {
+    /// Take exactly N blocks of every benchmark and look once, instead of stopping when the answers are clear
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+
+    /// Time budget of the whole suite, trying it out not counted [default: 60s, stretched up to 5min for the fewest blocks that can decide]
+    #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    time: Option<f64>,
+
+    /// How long one process measures, about; many short ones tell more than a few long ones
+    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "50ms")]
+    run_time: f64,
+
+    /// End a run that takes longer, and leave its benchmark out
+    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "5min")]
+    timeout: f64,
+
+    /// Seed of the random order [default: drawn anew, and recorded]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
+    seed: Option<u64>,
+}
+
+/// What to keep.
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "Keeping")]
+struct KeepArgs {
+    /// Record the run in this file [default: among the last 200 runs in the state directory]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_save")]
+    save: Option<PathBuf>,
+
+    /// Do not record the run
+    #[arg(long)]
+    no_save: bool,
+
+    /// Leave host, directories and repository out of the record
+    #[arg(long)]
+    anonymous: bool,
+}
+
+/// Asks, tries, measures, decides, shows.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    present::check_exports(&args.show, &[], args.keep.save.as_deref())?;
+    if let Some(path) = &args.keep.save {
+        store::check_named("--save", path)?;
+    }
+    let sides = args.sides.sides(&args.programs, &args.passed, &args.choose)?;
+    let alone = args.choose.list || args.choose.smoke;
+    if sides.len() < 2 && !alone {
+        bail!(
+            "one program, and nothing to compare it with: give a second one, or two sets of its benchmarks (--old-filter and --new-filter), or two \
+             environments (--old-env and --new-env); --list shows what it has, --smoke runs each once"
+        );
+    }
+    if !args.sides.aa && !alone {
+        check_differ(&sides)?;
+    }
+    interrupt::install()?;
+    let mut asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
+    let catalogue =
+        Catalogue::of(sides, &args.choose.wanted(args.sides.harness.as_deref()), &mut asker)?;
+    if args.choose.list {
+        return telling::list(&catalogue, args.show.json).map(|()| Ending::Fine);
+    }
+    if args.choose.smoke {
+        return smoke(args, &catalogue, &mut asker);
+    }
+    let ended = measure(args, &catalogue, &mut asker);
+    match ended {
+        Err(error) if error.downcast_ref::<Obstacle>().is_some_and(is_interruption) => {
+            output::error(&error);
+            Ok(Ending::Interrupted)
+        }
+        other => other,
+    }
+}
+
+fn is_interruption(obstacle: &Obstacle) -> bool {
+    matches!(obstacle, Obstacle::Interrupted(_))
+}
+
+/// Runs every benchmark once, on every side: is any broken?
+fn smoke(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Result<Ending> {
+    let all: Vec<usize> = (0..catalogue.benchmarks.len()).collect();
+    let telling = Telling::new(args.show.quiet);
+    let trial = Trial::of(catalogue, &all, Effort::Once, asker, &mut |done, of| {
+        telling.trying(done, of);
+    });
+    telling.end();
+    let broken = telling::smoke(catalogue, &trial?, args.show.json)?;
+    Ok(if broken == 0 { Ending::Fine } else { Ending::CommandFailed })
+}
+
+fn measure(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Result<Ending> {
+    let comparable = catalogue.comparable();
+    if comparable.is_empty() {
+        let of = |side: usize| {
+            let own = catalogue.benchmarks.iter().filter_map(|b| b.on[side].as_deref());
+            let some: Vec<String> = own.take(3).map(|name| format!("`{name}`")).collect();
+            format!("{} has {}", catalogue.sides[side].name, some.join(", "))
+        };
+        let sides: Vec<String> = (0..catalogue.sides.len()).map(of).collect();
+        bail!("the programs have no benchmark in common: {}", sides.join("; "));
+    }
+    let environment = Environment::from_facts(environment::capture());
+    let telling = Telling::new(args.show.quiet);
+    telling.machine(&environment);
+    let effort = Effort::Seconds(args.when.run_time);
+    let trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
+        telling.trying(done, of);
+    })?;
+    refuse_debug_builds(args, catalogue, &trial)?;
+    let mut suite = Suite::ready(catalogue, &trial, args.when.run_time, asker)?;
+    if suite.benchmarks() == 0 {
+        telling.end();
+        let failures = std::mem::take(&mut suite.failures);
+        let told: Vec<String> = failures.iter().take(5).map(|f| f.finding().message).collect();
+        bail!("no benchmark can be measured on two sides:\n  {}", told.join("\n  "));
+    }
+    let primary = planning::primary(&suite.samples, &args.judge)?;
+    let (plan, fitted) =
+        planning::plan(&args.when, &args.judge, &args.suite, &suite, &trial, &primary)?;
+    telling.plan(catalogue, &suite, &trial, &plan);
+    let began = jiff::Timestamp::now();
+    let calibrated = crate::calibrated::facts(&environment);
+    let samples = &mut suite.samples;
+    samples.environment = environment;
+    samples.environment.facts.extend(calibrated.facts);
+    let harnesses: Vec<String> = catalogue.drivers.iter().map(|driver| driver.name()).collect();
+    for (side, name) in catalogue.sides.iter().zip(&harnesses) {
+        // A fact that the sides share is told once.
+        let fact = match *name == harnesses[0] {
+            true => "harness".to_owned(),
+            false => format!("harness@{}", side.name),
+        };
+        samples.environment.set(&fact, name.as_str());
+    }
+    samples.started = Some(began.to_string());
+    samples.argv = present::argv();
+    samples.plan = Some(plan.clone());
+    samples.findings.extend(fitted);
+    samples.findings.extend(unmatched(catalogue));
+    if args.keep.anonymous {
+        samples.make_anonymous();
+    }
+    let mut record = open_record(args, &began, &mut suite);
+    let metric = suite.samples.metric_index(&plan.primary).unwrap_or(0);
+    let metric = suite.samples.metrics[metric].clone();
+    let share = planning::share(&args.suite, suite.benchmarks());
+    let ceiling = planning::ceiling(&args.when);
+    let mut rounds = Rounds::new(&plan, &metric, suite.units(), share, ceiling);
+    let names = telling::watched(&suite);
+    let measured =
+        suite.measure(&mut rounds, &plan.primary, &mut record, &mut |rounds, elapsed| {
+            telling.rounds(rounds, &names, &plan, elapsed);
+        });
+    telling.end();
+    let reason = match &measured {
+        Ok(reason) => *reason,
+        Err(Obstacle::Interrupted(_)) => StopReason::Interrupted,
+        Err(_) => StopReason::Failed,
+    };
+    close(&mut suite, &mut record, reason);
+    let shown = show(args, &suite, record.as_ref());
+    let failed = !suite.failures.is_empty();
+    let reason = measured?;
+    let verdict = shown?;
+    if record.as_ref().is_some_and(|r| r.failure.is_some()) && args.keep.save.is_some() {
+        return Ok(Ending::InputError);
+    }
+    Ok(match reason {
+        StopReason::Interrupted => Ending::Interrupted,
+        _ if failed => Ending::CommandFailed,
+        _ => verdict,
+    })
+}
+
+fn refuse_debug_builds(args: &Args, catalogue: &Catalogue, trial: &Trial) -> anyhow::Result<()> {
+    let debug = trial.debug_builds.iter().zip(&catalogue.sides);
+    let told: Vec<String> =
+        debug.filter_map(|(why, side)| Some(format!("{}: {}", side.name, why.as_ref()?))).collect();
+    if told.is_empty() || args.sides.allow_debug {
+        return Ok(());
+    }
+    bail!(
+        "{}. Times of such a build say little about one that is optimised; build it anew (CMAKE_BUILD_TYPE=Release, cargo bench), or go on all \
+         the same with --allow-debug",
+        told.join("; ")
+    )
+}
+
+/// What is on one side only is told, as a finding that the record keeps.
+fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (side, own) in catalogue.sides.iter().enumerate() {
+        let alone = |on: &[Option<String>]| match side {
+            0 => on[0].is_some() && on.iter().skip(1).all(Option::is_none),
+            _ => on[side].is_some() && on[0].is_none(),
+        };
+        let names: Vec<String> = catalogue
+            .benchmarks
+            .iter()
+            .filter(|listed| alone(&listed.on))
+            .map(|listed| format!("`{}`", listed.name))
+            .collect();
+        if names.is_empty() {
+            continue;
+        }
+        let where_not = if side == 0 { "no other side" } else { "not the reference" };
+        let more = names.len().saturating_sub(10);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        found.push(
+            Finding::new(
+                "ONE_SIDE_ONLY",
+                Severity::Note,
+                format!(
+                    "{} has what {where_not} has, so it was not measured: {}{more}",
+                    own.name,
+                    names.iter().take(10).cloned().collect::<Vec<_>>().join(", ")
+                ),
+            )
+            .with("benchmarks", names.len() as f64),
+        );
+    }
+    found
+}
+
+/// Opens the record. The state directory may be out of reach: that is told, and measuring goes on.
+fn open_record(args: &Args, began: &jiff::Timestamp, suite: &mut Suite<'_>) -> Option<Record> {
+    if args.keep.no_save {
+        return None;
+    }
+    let opened = match &args.keep.save {
+        Some(path) => store::open_named("--save", path).map(|file| (path.clone(), file)),
+        None => store::open_kept(began),
+    };
+    Some(Record::begin(opened, args.keep.save.as_ref(), &suite.samples))
+}
+
+/// Writes the end of the record, and what was found while measuring.
+fn close(suite: &mut Suite<'_>, record: &mut Option<Record>, reason: StopReason) {
+    let failures: Vec<Finding> = suite.failures.iter().map(Failure::finding).collect();
+    suite.samples.findings.extend(failures);
+    suite.samples.stop = Some(reason);
+    let blocks = suite.samples.last_block().map_or(0, |last| last + 1);
+    if let Some(record) = record {
+        record.end(&mut suite.samples, &Environment::default(), reason, blocks);
+    }
+}
+
+fn show(args: &Args, suite: &Suite<'_>, record: Option<&Record>) -> anyhow::Result<Ending> {
+    let samples = &suite.samples;
+    let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
+    let options = args.judge.options();
+    if !is_suite(samples) {
+        let analysis = assay_analysis::analyse(samples, &options)
+            .context("nothing was measured on both sides")?;
+        present::present(&analysis, samples, &args.show, file)?;
+        return Ok(present::judge(&analysis, &args.judge.fail_if));
+    }
+    let found = benchmarks::analyse(samples, &options, args.suite.adjust(), None)
+        .context("nothing was measured on both sides")?;
+    present::suite::present(&found, samples, args.suite.shown(), &args.show, file)?;
+    let decided = found.primary_tables().flat_map(|table| &table.rows).map(|row| &row.comparison);
+    Ok(present::judge_all(decided, &args.judge.fail_if))
+}

@@ -1,0 +1,187 @@
+//! Which programs and which of their benchmarks: the sides from the arguments.
+
+use crate::bench::{Side, Wanted, named};
+use anyhow::{Context, bail};
+use assay_data::select::Filter;
+use assay_measure::Command;
+use regex::Regex;
+use std::ffi::OsString;
+
+/// Which benchmarks.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Choosing")]
+pub(super) struct ChooseArgs {
+    /// Only benchmarks whose names this query accepts: Copy, /^BM_/, 'Copy OR Move', -Slow (docs/reference/filter.md)
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    filter: Option<Filter>,
+
+    /// Leave out those that this query accepts
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    exclude: Option<Filter>,
+
+    /// One program, two sets of its benchmarks: those whose names this regular expression finds are the reference
+    #[arg(long, value_name = "REGEX", requires = "new_filter")]
+    old_filter: Option<Regex>,
+
+    /// And these are held against them; benchmarks are matched by what the two expressions leave of their names
+    #[arg(long, value_name = "REGEX", requires = "old_filter")]
+    new_filter: Option<Regex>,
+
+    /// List the benchmarks of every side, and measure nothing
+    #[arg(long)]
+    pub list: bool,
+
+    /// Run every benchmark once, to see that none is broken, and measure nothing
+    #[arg(long, conflicts_with = "list")]
+    pub smoke: bool,
+}
+
+impl ChooseArgs {
+    /// What is wanted of all sides; `harness`: the one that the user names.
+    pub fn wanted(&self, harness: Option<&str>) -> Wanted {
+        let harness = harness.map(str::to_owned);
+        Wanted { filter: self.filter.clone(), exclude: self.exclude.clone(), harness }
+    }
+}
+
+/// What the sides are.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Sides")]
+pub(super) struct SideArgs {
+    /// Name of a side, in their order; give it once per side
+    #[arg(long, short = 'N', value_name = "NAME")]
+    name: Vec<String>,
+
+    /// A variable for all sides, or for the N-th ([N:]NAME=VALUE)
+    #[arg(long, value_name = "[N:]NAME=VALUE")]
+    env: Vec<String>,
+
+    /// A variable for the first side: with --new-env, one program in two environments
+    #[arg(long, value_name = "NAME=VALUE")]
+    old_env: Vec<String>,
+
+    /// A variable for the second side
+    #[arg(long, value_name = "NAME=VALUE")]
+    new_env: Vec<String>,
+
+    /// The harness of the programs, where it can't be found out
+    #[arg(long, value_name = "NAME")]
+    pub harness: Option<String>,
+
+    /// Measure even if two sides are the same file: how often does this machine see a difference where there is none?
+    #[arg(long)]
+    pub aa: bool,
+
+    /// Measure builds that say of themselves that they are not optimised
+    #[arg(long)]
+    pub allow_debug: bool,
+}
+
+impl SideArgs {
+    /// The sides, each with its command; programs are not looked at yet.
+    pub fn sides(
+        &self,
+        programs: &[String],
+        passed: &[OsString],
+        choose: &ChooseArgs,
+    ) -> anyhow::Result<Vec<Side>> {
+        let mut commands = Vec::with_capacity(programs.len());
+        for text in programs {
+            let mut command = Command::parse(text, false)?;
+            command.argv.extend(passed.iter().cloned());
+            commands.push(command);
+        }
+        let mut patterns: Vec<Option<Regex>> = vec![None; commands.len()];
+        let two_environments = !self.old_env.is_empty() || !self.new_env.is_empty();
+        if let (Some(old), Some(new)) = (&choose.old_filter, &choose.new_filter) {
+            if commands.len() > 2 {
+                bail!(
+                    "--old-filter and --new-filter are about two sides, and here are {}",
+                    commands.len()
+                );
+            }
+            commands.resize(2, commands[0].clone());
+            patterns = vec![Some(old.clone()), Some(new.clone())];
+        } else if commands.len() == 1 && (two_environments || self.aa) {
+            commands.push(commands[0].clone());
+        }
+        if two_environments && commands.len() != 2 {
+            bail!("--old-env and --new-env are about two sides; for more: --env N:NAME=VALUE");
+        }
+        self.set_variables(&mut commands)?;
+        if self.name.len() > commands.len() {
+            bail!(
+                "{} names for {} sides: give --name once per side",
+                self.name.len(),
+                commands.len()
+            );
+        }
+        let mut names = self.names_of(&commands, &patterns);
+        names.iter_mut().zip(&self.name).for_each(|(name, given)| name.clone_from(given));
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                bail!("two sides are called `{name}`; give each its own --name");
+            }
+        }
+        let sides = commands.into_iter().zip(names).zip(patterns);
+        Ok(sides.map(|((command, name), versus)| Side { name, command, versus }).collect())
+    }
+
+    /// What the sides are called unless the user says it: by what differs between them.
+    fn names_of(&self, commands: &[Command], patterns: &[Option<Regex>]) -> Vec<String> {
+        if let [Some(old), Some(new)] = patterns
+            && old.as_str() != new.as_str()
+        {
+            return vec![old.to_string(), new.to_string()];
+        }
+        let same = commands.windows(2).all(|two| two[0].argv == two[1].argv);
+        if same && commands.len() == 2 && commands[0].env != commands[1].env {
+            let own = |index: usize| {
+                let other = &commands[1 - index].env;
+                let own = commands[index].env.iter().filter(|variable| !other.contains(variable));
+                let told: Vec<String> =
+                    own.map(|(name, value)| format!("{name}={value}")).collect();
+                if told.is_empty() { "as it is".to_owned() } else { told.join(" ") }
+            };
+            return vec![own(0), own(1)];
+        }
+        named(commands)
+    }
+
+    fn set_variables(&self, commands: &mut [Command]) -> anyhow::Result<()> {
+        let count = commands.len();
+        for text in &self.env {
+            let numbered = text.split_once(':').and_then(|(number, rest)| {
+                number.parse::<usize>().ok().map(|number| (number, rest))
+            });
+            let (which, variable) = match numbered {
+                Some((number, rest)) if (1..=count).contains(&number) => (Some(number - 1), rest),
+                Some((number, _)) => bail!("--env {text}: there is no side {number}, only {count}"),
+                None => (None, text.as_str()),
+            };
+            let variable = parsed("--env", variable)?;
+            for (index, command) in commands.iter_mut().enumerate() {
+                if which.is_none_or(|which| which == index) {
+                    command.env.push(variable.clone());
+                }
+            }
+        }
+        for (index, option, texts) in
+            [(0, "--old-env", &self.old_env), (1, "--new-env", &self.new_env)]
+        {
+            for text in texts {
+                commands[index].env.push(parsed(option, text)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parsed(option: &str, text: &str) -> anyhow::Result<(String, String)> {
+    let (name, value) =
+        text.split_once('=').with_context(|| format!("{option} {text}: write it as NAME=VALUE"))?;
+    if name.is_empty() {
+        bail!("{option} {text}: the variable has no name");
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}

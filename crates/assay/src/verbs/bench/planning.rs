@@ -1,0 +1,125 @@
+//! What is decided after trying everything out and before the first block: which metric decides, how many blocks, for how long.
+
+use super::WhenArgs;
+use crate::args::JudgeArgs;
+use crate::bench::{Suite, Trial};
+use crate::seed;
+use crate::verbs::compare::suite::SuiteArgs;
+use anyhow::bail;
+use assay_analysis::benchmarks::Adjust;
+use assay_analysis::{design, paired};
+use assay_data::plan::{MAX_BLOCKS, look_level};
+use assay_data::samples::NOT_COMPARED;
+use assay_data::{Finding, Plan, Samples, Severity, StopRule, Threshold, Unit};
+use assay_report::number;
+
+/// Seconds that a suite takes at most by default.
+const BUDGET: f64 = 60.0;
+/// Seconds to which the default budget stretches while there are too few blocks for verdicts.
+const CEILING: f64 = 300.0;
+
+/// To how many seconds the budget may be stretched.
+pub(super) fn ceiling(when: &WhenArgs) -> f64 {
+    when.time.unwrap_or(CEILING)
+}
+
+/// By how many benchmarks the error is divided while measuring.
+pub(super) fn share(suite: &SuiteArgs, benchmarks: usize) -> usize {
+    if suite.adjust() == Adjust::None { 1 } else { benchmarks.max(1) }
+}
+
+/// The metric that decides: the one that was asked for, the time, or else the first.
+///
+/// # Errors
+/// When nobody gives it.
+pub(super) fn primary(samples: &Samples, judge: &JudgeArgs) -> anyhow::Result<String> {
+    let known = || samples.metrics.iter().map(|metric| metric.name.as_str());
+    if let Some(asked) = &judge.primary {
+        if samples.metric_index(asked).is_none() {
+            let known: Vec<&str> = known().collect();
+            bail!("--primary {asked}: there is no such metric; known are {}", known.join(", "));
+        }
+        return Ok(asked.clone());
+    }
+    let compared = |name: &&str| !NOT_COMPARED.contains(name);
+    match known().find(|name| *name == "wall").or_else(|| known().find(compared)) {
+        Some(name) => Ok(name.to_owned()),
+        None => bail!("the benchmarks give no value"),
+    }
+}
+
+/// The plan. Where the fewest blocks that can decide one by one do not fit the time, the number is fixed beforehand: looked at once,
+/// fewer suffice.
+///
+/// # Errors
+/// When the threshold is in another unit than the metric that decides.
+pub(super) fn plan(
+    when: &WhenArgs,
+    judge: &JudgeArgs,
+    adjust: &SuiteArgs,
+    suite: &Suite<'_>,
+    trial: &Trial,
+    primary: &str,
+) -> anyhow::Result<(Plan, Option<Finding>)> {
+    let confidence = judge.confidence.unwrap_or(0.95);
+    let stop = match when.runs {
+        Some(blocks) => StopRule::Fixed { blocks },
+        None => StopRule::Sequential { look_level: look_level(confidence), max_blocks: MAX_BLOCKS },
+    };
+    let mut plan = Plan {
+        confidence,
+        threshold: judge.threshold.clone().unwrap_or_default(),
+        stop,
+        budget_seconds: when.time.or_else(|| when.runs.is_none().then_some(BUDGET)),
+        warmup: 0,
+        primary: primary.to_owned(),
+        beside: judge.beside.clone(),
+        until: None,
+        seed: when.seed.unwrap_or_else(seed::fresh),
+    };
+    let metric = suite.samples.metric_index(primary).map(|m| &suite.samples.metrics[m]);
+    if let (Threshold::Absolute { unit, .. }, Some(metric)) = (&plan.threshold, metric)
+        && *unit != metric.unit
+    {
+        bail!(
+            "--threshold is in {}, but {} is measured in {}; give it in that unit or in %",
+            unit.symbol(),
+            metric.name,
+            metric.unit.symbol()
+        );
+    }
+    let fitted =
+        fit(&mut plan, when, suite.round_seconds(trial), share(adjust, suite.benchmarks()));
+    Ok((plan, fitted))
+}
+
+fn fit(plan: &mut Plan, when: &WhenArgs, round_seconds: f64, share: usize) -> Option<Finding> {
+    let needed = |plan: &Plan| paired::fewest_blocks(design::level_for(plan, share).interval);
+    let StopRule::Sequential { .. } = plan.stop else { return None };
+    let limit = ceiling(when);
+    if round_seconds * f64::from(needed(plan)) <= limit {
+        return None;
+    }
+    let blocks = ((limit / round_seconds) as u32).max(1);
+    plan.stop = StopRule::Fixed { blocks };
+    plan.budget_seconds = Some(limit);
+    let needed = needed(plan);
+    let outlook = if blocks < needed {
+        format!("; that is too few for a verdict on so many benchmarks, {needed} are needed")
+    } else {
+        " and look once".to_owned()
+    };
+    let finding = Finding::new(
+        "FEW_BLOCKS_PLANNED",
+        Severity::Note,
+        format!(
+            "one round takes about {}: taking {blocks} in {}{outlook}",
+            number::rough(round_seconds, &Unit::Second),
+            number::chosen(limit, &Unit::Second)
+        ),
+    );
+    Some(finding.with("block_seconds", round_seconds).with("blocks", f64::from(blocks)).next(format!(
+        "give it more time (--time {}s), fewer benchmarks (--filter), or shorter runs (--run-time)",
+        (round_seconds * f64::from(needed) * 1.2).ceil()
+    )))
+}

@@ -1,0 +1,198 @@
+//! What is told while a suite is tried and measured, the list of benchmarks, and what a smoke test found.
+
+use crate::bench::{Catalogue, Suite, Trial};
+use crate::output;
+use assay_analysis::design::Rounds;
+use assay_data::{Environment, Plan, StopRule, Unit};
+use assay_report::number;
+use assay_report::progress::{SuiteStanding, machine, suite_plan, suite_status};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use std::cell::Cell;
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+/// At most one drawing in so much time.
+const EVERY: Duration = Duration::from_millis(200);
+const STEPS: u64 = 1000;
+
+/// The line that shows how far a suite is.
+pub(super) struct Telling {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    drawn: Cell<Option<Instant>>,
+    began: Instant,
+}
+
+impl Telling {
+    /// It stays invisible when `quiet`, or when standard error is no terminal.
+    pub fn new(quiet: bool) -> Self {
+        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(20);
+            let bar = ProgressBar::with_draw_target(Some(STEPS), target);
+            let style = ProgressStyle::with_template("▕{bar:10}▏ {wide_msg}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
+            bar
+        });
+        Self { bar, quiet, drawn: Cell::new(None), began: Instant::now() }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None if self.quiet => {}
+            None => output::say(line),
+        }
+    }
+
+    /// The machine, on a terminal.
+    pub fn machine(&self, environment: &Environment) {
+        if self.bar.is_some() {
+            self.say(&machine(environment));
+        }
+    }
+
+    /// How many runs are tried, of how many.
+    pub fn trying(&self, done: usize, of: usize) {
+        let Some(bar) = self.due() else { return };
+        bar.set_position(done as u64 * STEPS / of.max(1) as u64);
+        bar.set_message(format!("trying every benchmark once: {done} of {of}"));
+    }
+
+    /// What will be measured, and about how long that takes.
+    pub fn plan(&self, catalogue: &Catalogue, suite: &Suite<'_>, trial: &Trial, plan: &Plan) {
+        let names: Vec<&str> = catalogue.sides.iter().map(|side| side.name.as_str()).collect();
+        let harness = catalogue.drivers.first().map(|driver| driver.name()).unwrap_or_default();
+        let pinned = catalogue.pins() && catalogue.isolates();
+        let round = suite.round_seconds(trial);
+        self.say(&suite_plan(suite.benchmarks(), &names, &harness, pinned, round, plan));
+    }
+
+    /// How far the rounds are, and what is known.
+    pub fn rounds(
+        &self,
+        rounds: &mut Rounds,
+        watched: &[(usize, usize)],
+        plan: &Plan,
+        elapsed: f64,
+    ) {
+        let Some(bar) = self.due() else { return };
+        let mut standing = SuiteStanding::default();
+        let mut most = 0;
+        for &(benchmark, sides) in watched {
+            most = most.max(rounds.blocks(benchmark));
+            let open = rounds.is_open(benchmark);
+            for subject in 1..sides {
+                standing.add(rounds.estimate(benchmark, subject).map(|d| d.verdict), open);
+            }
+        }
+        let planned = match plan.stop {
+            StopRule::Fixed { blocks } => Some(blocks),
+            StopRule::Sequential { .. } => None,
+        };
+        let by_time = plan.budget_seconds.map_or(0.0, |budget| elapsed / budget);
+        let by_blocks = planned.map_or(0.0, |blocks| most as f64 / f64::from(blocks));
+        bar.set_position((by_time.max(by_blocks).min(1.0) * STEPS as f64) as u64);
+        bar.set_message(suite_status(most, &standing, elapsed, plan.budget_seconds));
+    }
+
+    fn due(&self) -> Option<&ProgressBar> {
+        let bar = self.bar.as_ref()?;
+        let early = self.began.elapsed() < EVERY;
+        if early || self.drawn.get().is_some_and(|drawn| drawn.elapsed() < EVERY) {
+            return None;
+        }
+        self.drawn.set(Some(Instant::now()));
+        Some(bar)
+    }
+
+    /// Takes the line away, so that the screen can be printed.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The benchmarks that are measured, each with its number of sides.
+pub(super) fn watched(suite: &Suite<'_>) -> Vec<(usize, usize)> {
+    let units = suite.units();
+    let of_unit = |unit: &assay_analysis::design::Unit| {
+        let sides = unit.subjects;
+        unit.benchmarks.iter().map(move |&b| (b, sides)).collect::<Vec<_>>()
+    };
+    units.iter().flat_map(of_unit).collect()
+}
+
+/// Prints the benchmarks of every side.
+pub(super) fn list(catalogue: &Catalogue, as_json: bool) -> anyhow::Result<()> {
+    let sides: Vec<&str> = catalogue.sides.iter().map(|side| side.name.as_str()).collect();
+    if as_json {
+        let benchmarks: Vec<_> = catalogue
+            .benchmarks
+            .iter()
+            .map(|listed| {
+                let on = sides.iter().zip(&listed.on).filter(|(_, own)| own.is_some());
+                json!({"name": listed.name, "on": on.map(|(side, _)| side).collect::<Vec<_>>()})
+            })
+            .collect();
+        let harnesses: Vec<String> = catalogue.drivers.iter().map(|d| d.name()).collect();
+        let all =
+            json!({"assay": 1, "sides": sides, "harnesses": harnesses, "benchmarks": benchmarks});
+        return output::print(&format!("{all:#}\n"));
+    }
+    let mut text = String::new();
+    for listed in &catalogue.benchmarks {
+        text.push_str(&listed.name);
+        let missing: Vec<&str> = sides
+            .iter()
+            .zip(&listed.on)
+            .filter(|(_, own)| own.is_none())
+            .map(|(side, _)| *side)
+            .collect();
+        if !missing.is_empty() {
+            text.push_str(&format!("   (not on {})", missing.join(", ")));
+        }
+        text.push('\n');
+    }
+    output::print(&text)
+}
+
+/// Prints how every benchmark fared, and returns how many runs failed.
+pub(super) fn smoke(catalogue: &Catalogue, trial: &Trial, as_json: bool) -> anyhow::Result<usize> {
+    let mut broken = Vec::new();
+    let mut runs = 0;
+    for (listed, tried) in catalogue.benchmarks.iter().zip(&trial.tried) {
+        for ((side, own), tried) in catalogue.sides.iter().zip(&listed.on).zip(tried) {
+            if own.is_none() {
+                continue;
+            }
+            runs += 1;
+            if let Some(how) = &tried.failure {
+                broken.push((listed.name.clone(), side.name.clone(), how.clone()));
+            }
+        }
+    }
+    if as_json {
+        let failures: Vec<_> = broken
+            .iter()
+            .map(|(name, side, how)| json!({"benchmark": name, "side": side, "failure": how}))
+            .collect();
+        let all = json!({"assay": 1, "runs": runs, "failures": failures});
+        output::print(&format!("{all:#}\n"))?;
+        return Ok(broken.len());
+    }
+    let mut text = String::new();
+    for (name, side, how) in &broken {
+        text.push_str(&format!("broken: {name} on {side}: it {how}\n"));
+    }
+    let seconds: f64 = trial.tried.iter().flatten().map(|tried| tried.seconds).sum();
+    let took = number::rough(seconds, &Unit::Second);
+    text.push_str(&match broken.len() {
+        0 => format!("all {runs} run ({took})\n"),
+        n => format!("{n} of {runs} are broken ({took})\n"),
+    });
+    output::print(&text)?;
+    Ok(broken.len())
+}

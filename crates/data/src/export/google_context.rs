@@ -1,0 +1,72 @@
+//! The object `context` of a file in Google Benchmark's layout: what is known of machine and library, under the names of the library
+//! where it has them.
+//!
+//! What was read from such a file goes back to where it was. Other tools' facts stand under our names, as if the author of the
+//! benchmark had added them. One more says of the counters what the layout can't: which metrics they are, in which unit, and that they are no totals.
+
+use super::google_benchmark::counters;
+use crate::Samples;
+use crate::samples::ITERATIONS;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The key of what is told of the counters: the metric of each by its name.
+pub(crate) const COUNTERS: &str = "assay.counters";
+
+/// Facts that stand in the context under our own names.
+pub(crate) const OF_MACHINE: [&str; 6] =
+    ["os", "arch", "architecture", "kernel", "cpu_model", "pkg"];
+
+/// Metrics that have a field of their own in every row, and so are no counters.
+pub(crate) const FIELDS: [&str; 3] = ["wall", "cpu", ITERATIONS];
+
+/// How the names of facts begin that were read from such a file.
+const OWN: &str = "google_benchmark.";
+/// Such facts that have another place in the file, or none.
+const ELSEWHERE: [&str; 2] = ["labels", "complexity"];
+
+pub(super) struct Context<'a> {
+    pub samples: &'a Samples,
+}
+
+impl Serialize for Context<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (samples, facts) = (self.samples, &self.samples.environment.facts);
+        let mut context: Map<String, Value> = Map::new();
+        if let Some(date) = &samples.started {
+            context.insert("date".to_owned(), date.as_str().into());
+        }
+        for (ours, theirs) in [("hostname", "host_name"), ("cpus_online", "num_cpus")] {
+            if let Some(value) = facts.get(ours) {
+                context.insert(theirs.to_owned(), value.clone());
+            }
+        }
+        if let Some(mhz) = facts.get("cpu_mhz") {
+            context.insert("mhz_per_cpu".to_owned(), mhz.clone());
+        }
+        if let Some(load) = facts.get("load_1m") {
+            context.insert("load_avg".to_owned(), vec![load.clone()].into());
+        }
+        let tool = samples.tool.as_deref().unwrap_or("assay");
+        context.insert("executable".to_owned(), tool.into());
+        if let Some(version) = tool.strip_prefix("Google Benchmark ") {
+            context.insert("library_version".to_owned(), format!("v{version}").into());
+        }
+        for (name, value) in facts {
+            let own = name.strip_prefix(OWN).filter(|own| !ELSEWHERE.contains(own));
+            let machine = Some(name.as_str()).filter(|name| OF_MACHINE.contains(name));
+            if let Some(name) = own.or(machine) {
+                context.insert(name.to_owned(), value.clone());
+            }
+        }
+        let metrics: BTreeMap<_, _> = counters(samples).collect();
+        let mut map = to.serialize_map(None)?;
+        for (name, value) in &context {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry(COUNTERS, &metrics)?;
+        map.end()
+    }
+}

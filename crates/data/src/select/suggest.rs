@@ -1,0 +1,108 @@
+//! Finds row keys under which the benchmarks of several files meet that have no full name in common, as those of machines with different
+//! numbers of processors (`BenchmarkSort-2`, `BenchmarkSort-8`). It only looks; nobody's rows are changed by it.
+
+use super::{Key, project};
+use crate::samples::{Samples, Subject};
+use std::collections::{HashMap, HashSet};
+
+/// Keys for `--row` that give some benchmark of two files the same row and no two benchmarks the same cell: the name alone, else the name
+/// with those parameters of which the files share a value. `None` where neither does. O(subjects × parameters).
+pub fn common_rows(samples: &Samples) -> Option<Vec<Key>> {
+    let shared: Vec<&str> = parameters(samples)
+        .into_iter()
+        .filter(|name| is_key(name) && meets(samples, |s| own(s, name)))
+        .collect();
+    let with_parameters = shared.into_iter().map(|name| Key::Parameter(name.to_owned()));
+    let choices =
+        [vec![Key::Name], std::iter::once(Key::Name).chain(with_parameters).collect::<Vec<_>>()];
+    choices.into_iter().find(|keys| {
+        let mut tried = Samples::default();
+        tried.subjects.clone_from(&samples.subjects);
+        project(&mut tried, keys, &[]).is_ok() && meets(&tried, |s| s.benchmark.as_deref())
+    })
+}
+
+/// Whether subjects of two files have the same text there.
+fn meets<'a>(samples: &'a Samples, text: impl Fn(&'a Subject) -> Option<&'a str>) -> bool {
+    let mut file_of: HashMap<&str, Option<&str>> = HashMap::new();
+    samples.subjects.iter().any(|subject| {
+        let file = subject.source.as_deref();
+        text(subject).is_some_and(|text| *file_of.entry(text).or_insert(file) != file)
+    })
+}
+
+fn own<'a>(subject: &'a Subject, name: &str) -> Option<&'a str> {
+    subject.parameters.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+}
+
+/// Names of all parameters, in the order in which they are met.
+fn parameters(samples: &Samples) -> Vec<&str> {
+    let mut known = HashSet::new();
+    let all = samples.subjects.iter().flat_map(|s| &s.parameters);
+    all.map(|(name, _)| name.as_str()).filter(|name| known.insert(*name)).collect()
+}
+
+/// Whether a parameter can be typed in a list of keys without quotes.
+fn is_key(name: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || c == '_';
+    !name.is_empty() && name.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+    use super::*;
+
+    /// A subject's file, name and parameters.
+    type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
+    /// Subjects of two files.
+    fn samples(rows: &[Row<'_>]) -> Samples {
+        let mut samples = Samples::default();
+        for (file, name, parameters) in rows {
+            let own =
+                parameters.iter().map(|(name, value)| (format!("/{name}={value}"), name, value));
+            let full: String = own.map(|(text, ..)| text).collect();
+            samples.add(Subject {
+                name: format!("{name}{full}"),
+                label: Some((*name).to_owned()),
+                parameters: parameters
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                    .collect(),
+                source: Some((*file).to_owned()),
+                ..Subject::default()
+            });
+        }
+        samples
+    }
+
+    fn told(rows: &[Row<'_>]) -> Option<String> {
+        let keys = common_rows(&samples(rows))?;
+        Some(keys.iter().map(Key::to_string).collect::<Vec<_>>().join(","))
+    }
+
+    #[test]
+    fn what_differs_in_every_name_is_left_out() {
+        let plain = [("a", "Sort", &[("procs", "2")][..]), ("b", "Sort", &[("procs", "8")])];
+        assert_eq!(told(&plain).unwrap(), ".name");
+        let with_sizes = [
+            ("a", "Sort", &[("n", "1"), ("procs", "2")][..]),
+            ("a", "Sort", &[("n", "9"), ("procs", "2")]),
+            ("b", "Sort", &[("n", "9"), ("procs", "8")]),
+        ];
+        assert_eq!(told(&with_sizes).unwrap(), ".name,n");
+    }
+
+    #[test]
+    fn nothing_is_suggested_that_would_not_work() {
+        assert_eq!(told(&[("a", "Sort", &[]), ("b", "Map", &[])]), None);
+        // The sizes share a cell without a parameter that could tell them apart.
+        let same = [
+            ("a", "Sort", &[("a b", "1")][..]),
+            ("a", "Sort", &[("a b", "2")]),
+            ("b", "Sort", &[("a b", "3")]),
+        ];
+        assert_eq!(told(&same), None);
+    }
+}

@@ -1,0 +1,119 @@
+//! The lines that are shown while a suite is measured: what will be, and how far it is.
+
+use super::GAP;
+use crate::number;
+use assay_analysis::Verdict;
+use assay_data::{Plan, StopRule, Unit};
+
+/// What is known of the comparisons of a suite while it is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SuiteStanding {
+    faster: usize,
+    slower: usize,
+    equivalent: usize,
+    open: usize,
+    given_up: usize,
+}
+
+impl SuiteStanding {
+    /// Counts a comparison: its verdict so far, and whether its benchmark is still measured.
+    pub fn add(&mut self, verdict: Option<Verdict>, open: bool) {
+        *match verdict {
+            _ if open => &mut self.open,
+            Some(Verdict::Faster) => &mut self.faster,
+            Some(Verdict::Slower) => &mut self.slower,
+            Some(Verdict::Equivalent) => &mut self.equivalent,
+            Some(Verdict::Inconclusive) | None => &mut self.given_up,
+        } += 1;
+    }
+}
+
+/// `round 12   2 faster, 1 slower, 9 equivalent, 7 open   0:23 of 1:00`: how far a suite is.
+pub fn suite_status(
+    round: usize,
+    standing: &SuiteStanding,
+    elapsed_seconds: f64,
+    budget_seconds: Option<f64>,
+) -> String {
+    let counts = [
+        (standing.faster, "faster"),
+        (standing.slower, "slower"),
+        (standing.equivalent, "equivalent"),
+        (standing.given_up, "given up"),
+        (standing.open, "open"),
+    ];
+    let told: Vec<String> =
+        counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let elapsed = number::clock(elapsed_seconds);
+    let time = match budget_seconds {
+        Some(budget) => format!("{elapsed} of {}", number::clock(budget)),
+        None => elapsed,
+    };
+    format!("round {}{GAP}{}{GAP}{time}", round + 1, told.join(", "))
+}
+
+/// What a suite will measure, and about how long that takes: `20 benchmarks on old and new (Google Benchmark); a round takes about 3 s:
+/// until all are answered, or 60 s`. `pinned`: every side does the same number of iterations.
+pub fn suite_plan(
+    benchmarks: usize,
+    sides: &[&str],
+    harness: &str,
+    pinned: bool,
+    round_seconds: f64,
+    plan: &Plan,
+) -> String {
+    let what = match benchmarks {
+        1 => "1 benchmark".to_owned(),
+        n => format!("{n} benchmarks"),
+    };
+    let sides = match sides {
+        [one] => (*one).to_owned(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+        [] => String::new(),
+    };
+    let work = if pinned { ", the same number of iterations on every side" } else { "" };
+    let seconds = |seconds: f64| number::rough(seconds, &Unit::Second);
+    let length = match (&plan.stop, plan.budget_seconds) {
+        (StopRule::Fixed { blocks }, _) => {
+            format!("{blocks} rounds, about {}", seconds(round_seconds * f64::from(*blocks)))
+        }
+        (StopRule::Sequential { .. }, Some(budget)) => {
+            format!("until all are answered, or {}", number::chosen(budget, &Unit::Second))
+        }
+        (StopRule::Sequential { .. }, None) => "until all are answered".to_owned(),
+    };
+    format!(
+        "{what} on {sides} ({harness}{work}); a round takes about {}: {length}",
+        seconds(round_seconds)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::Threshold;
+
+    #[test]
+    fn the_line_counts_what_is_known() {
+        let mut standing = SuiteStanding::default();
+        standing.add(Some(Verdict::Faster), false);
+        standing.add(Some(Verdict::Faster), true);
+        standing.add(None, false);
+        let line = suite_status(11, &standing, 23.4, Some(60.0));
+        assert_eq!(line, "round 12   1 faster, 1 given up, 1 open   0:23 of 1:00");
+    }
+
+    #[test]
+    fn the_plan_says_how_much_and_how_long() {
+        let plan = Plan::sequential(0.95, Threshold::default(), 1);
+        let told = suite_plan(20, &["old", "new"], "Google Benchmark", false, 3.4, &plan);
+        assert_eq!(
+            told,
+            "20 benchmarks on old and new (Google Benchmark); a round takes about 3.4 s: until all are answered, or 60 s"
+        );
+        let fixed = Plan { stop: StopRule::Fixed { blocks: 10 }, ..plan };
+        let told = suite_plan(1, &["a", "b", "c"], "Go", true, 0.5, &fixed);
+        assert!(told.starts_with("1 benchmark on a, b and c (Go, the same number"), "{told}");
+        assert!(told.ends_with("a round takes about 0.5 s: 10 rounds, about 5 s"), "{told}");
+    }
+}
