@@ -33,7 +33,8 @@ struct Divan {
 
 /// By its help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
-    (help.contains("--sample-count") && help.contains("DIVAN_SAMPLE_COUNT")).then(|| assumed(program))
+    (help.contains("--sample-count") && help.contains("DIVAN_SAMPLE_COUNT"))
+        .then(|| assumed(program))
 }
 
 /// For whoever says that it is one.

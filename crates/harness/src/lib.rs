@@ -8,6 +8,7 @@
 //!
 //! A new harness is a room and a line in [`drivers`].
 
+mod catch2;
 mod criterion;
 mod divan;
 mod driver;
@@ -65,6 +66,12 @@ const KNOWN: &[Known] = &[
         by_looks: |_| None,
         by_help: go_test::recognise,
         assumed: go_test::assumed,
+    },
+    Known {
+        name: catch2::NAME,
+        by_looks: |_| None,
+        by_help: catch2::recognise,
+        assumed: catch2::assumed,
     },
 ];
 

@@ -5,10 +5,12 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::print_stdout,
     reason = "a test may fail loudly, and says what it skips"
 )]
 
+mod catch2;
 mod go;
 mod rust;
 mod tool;

@@ -99,3 +99,9 @@ pub fn compile(command: &mut Command) -> Option<Output> {
         }
     }
 }
+
+/// Whether a program was built since its source was last changed.
+pub fn is_newer(program: &Path, source: &Path) -> bool {
+    let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    changed(program) > changed(source)
+}
