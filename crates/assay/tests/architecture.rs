@@ -15,7 +15,7 @@ const ARROWS: [(&str, &[&str]); 7] = [
 ];
 
 /// Libraries that only one crate may carry.
-const CARRIED_BY_ONE: [(&str, &str); 7] = [
+const CARRIED_BY_ONE: [(&str, &str); 8] = [
     ("askama", "assay-report"),
     ("tiny-skia", "assay-report"),
     ("ttf-parser", "assay-report"),
@@ -23,6 +23,7 @@ const CARRIED_BY_ONE: [(&str, &str); 7] = [
     ("indicatif", "assay"),
     ("rustix", "assay-measure"),
     ("libc", "assay-measure"),
+    ("object", "assay-measure"),
 ];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
