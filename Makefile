@@ -1,5 +1,5 @@
-# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting and lints),
-# bench (every figure of BENCHMARKS.md), coverage (how often intervals hold), docs (the pages that are generated), dist (the
+# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, and
+# that the fuzz targets compile, for which it takes a C++ compiler), bench (every figure of BENCHMARKS.md), coverage (how often intervals hold), docs (the pages that are generated), dist (the
 # binary with completions and man pages).
 
 CARGO ?= cargo
@@ -19,6 +19,7 @@ test: tools
 check:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) check --manifest-path fuzz/Cargo.toml --locked
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
 
