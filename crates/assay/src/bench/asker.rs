@@ -98,7 +98,20 @@ impl Asker {
         request: &Request,
         scratch: &Path,
     ) -> Result<Question, Obstacle> {
-        let id = self.runner.add(&side.asking(request))?;
+        self.prepare_command(&side.asking(request), request, scratch)
+    }
+
+    /// The same for the command of a request that was dressed otherwise.
+    ///
+    /// # Errors
+    /// As for [`Asker::prepare`].
+    pub fn prepare_command(
+        &mut self,
+        command: &assay_measure::Command,
+        request: &Request,
+        scratch: &Path,
+    ) -> Result<Question, Obstacle> {
+        let id = self.runner.add(command)?;
         let (answer, files) = (request.answer.clone(), request.files.clone());
         Ok(Question { id, answer, files, scratch: scratch.to_path_buf() })
     }
