@@ -3,7 +3,8 @@
 //!
 //! Where the harness can be held to a number of iterations, a process is run with few and with more of them, and the difference
 //! is what the iterations between took: start-up, preparations and the printing of results fall out. Else one process with the least
-//! work that the harness can do is counted, start-up and all. Each is counted twice: counts that repeat are known, not estimated.
+//! work that the harness can do is counted, start-up and all. Counters that a program gives only while it is counted (it can ask the
+//! counter itself, `c/assay_alloc.h`) are taken too. Each is counted twice: counts that repeat are known, not estimated.
 
 use super::rounds::{Measured, Suite};
 use crate::session::{Obstacle, Record};
@@ -20,8 +21,9 @@ const TIMES: u32 = 2;
 const BETWEEN: u64 = 1000;
 /// What is put behind the name of a count that is per iteration.
 const PER_ITERATION: &str = "/iteration";
-/// Counts that are told as they are, not per iteration.
-const OF_A_PROCESS: [&str; 1] = ["peak_heap"];
+/// Counts that grow with the iterations of a run; all others stand as they are.
+const OF_A_RUN: [&str; 5] =
+    ["allocations", "reallocs", "frees", "allocated_bytes", "simulated_instructions"];
 
 /// What to count.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +35,7 @@ pub(crate) struct Passes {
 }
 
 /// One count of one run.
-type Count = (&'static str, Unit, f64);
+type Count = (String, Unit, f64);
 
 /// Has a command run to its end.
 type Run<'a> = &'a mut dyn FnMut(&Command) -> Result<(), Obstacle>;
@@ -174,22 +176,18 @@ impl Suite<'_> {
         side: usize,
         pinned: Option<u64>,
         count: Counter,
-    ) -> anyhow::Result<Vec<(String, Unit, f64)>> {
+    ) -> anyhow::Result<Vec<Count>> {
         let Some(most) = pinned else {
-            let once = self.counted(benchmark, side, Effort::Once, count)?;
-            return Ok(once
-                .into_iter()
-                .map(|(name, u, value)| (name.to_owned(), u, value))
-                .collect());
+            return self.counted(benchmark, side, Effort::Once, count);
         };
         let between = most.saturating_sub(1).clamp(1, BETWEEN);
         let few = self.counted(benchmark, side, Effort::Iterations(1), count)?;
         let many = self.counted(benchmark, side, Effort::Iterations(1 + between), count)?;
         let difference = |((name, unit, few), (_, _, many)): (Count, Count)| {
-            if OF_A_PROCESS.contains(&name) {
-                (name.to_owned(), unit, many)
-            } else {
+            if OF_A_RUN.contains(&name.as_str()) {
                 (format!("{name}{PER_ITERATION}"), unit, (many - few) / between as f64)
+            } else {
+                (name, unit, many)
             }
         };
         Ok(few.into_iter().zip(many).map(difference).collect())
@@ -208,16 +206,30 @@ impl Suite<'_> {
         let own = catalogue.benchmarks[benchmark].on[side].clone().unwrap_or_default();
         let request = catalogue.drivers[side].measure(&own, effort, &scratch);
         let command = catalogue.sides[side].asking(&request);
-        let found = count(command, &counts, &mut |command| {
-            let question = self.asker.prepare_command(command, &request, &scratch)?;
-            match self.asker.put(&question, 0)?.failure() {
-                None => Ok(()),
-                Some(how) => Err(Obstacle::Failed(format!(
-                    "`{own}` on {}, run to be counted: it {how}",
-                    catalogue.sides[side].name
-                ))),
+        let mut reply = None;
+        let asker = &mut *self.asker;
+        let mut found = count(command, &counts, &mut |command| {
+            let question = asker.prepare_command(command, &request, &scratch)?;
+            let ran = asker.put(&question, 0)?;
+            match ran.failure() {
+                None => reply = Some(ran.reply),
+                Some(how) => {
+                    return Err(Obstacle::Failed(format!(
+                        "`{own}` on {}, run to be counted: it {how}",
+                        catalogue.sides[side].name
+                    )));
+                }
             }
+            Ok(())
         })?;
+        let readings = reply.and_then(|reply| catalogue.drivers[side].read(&reply).ok());
+        let reading = readings.into_iter().flatten().find(|reading| reading.benchmark == own);
+        for (metric, value) in reading.into_iter().flat_map(|reading| reading.values) {
+            let known = self.samples.metric_index(&metric.name);
+            if known.is_none_or(|at| self.samples.metrics[at].exact) {
+                found.push((metric.name, metric.unit, value));
+            }
+        }
         // There may be thousands of them.
         for directory in [&scratch, &counts] {
             std::fs::remove_dir_all(directory).with_context(|| directory.display().to_string())?;
@@ -254,13 +266,13 @@ fn allocated(mut command: Command, _own: &Path, run: Run<'_>) -> anyhow::Result<
         counts.iter().map(of).sum::<u64>() as f64
     };
     let mut found = vec![
-        ("allocations", Unit::One, sum(|c| c.allocations)),
-        ("reallocs", Unit::One, sum(|c| c.reallocs)),
-        ("frees", Unit::One, sum(|c| c.frees)),
-        ("allocated_bytes", Unit::Byte, sum(|c| c.allocated_bytes)),
+        ("allocations".to_owned(), Unit::One, sum(|c| c.allocations)),
+        ("reallocs".to_owned(), Unit::One, sum(|c| c.reallocs)),
+        ("frees".to_owned(), Unit::One, sum(|c| c.frees)),
+        ("allocated_bytes".to_owned(), Unit::Byte, sum(|c| c.allocated_bytes)),
     ];
     if let Some(peak) = counts.iter().filter_map(|counts| counts.peak_bytes).max() {
-        found.push(("peak_heap", Unit::Byte, peak as f64));
+        found.push(("peak_heap".to_owned(), Unit::Byte, peak as f64));
     }
     Ok(found)
 }
@@ -289,5 +301,5 @@ fn simulated(mut command: Command, own: &Path, run: Run<'_>) -> anyhow::Result<V
         })?;
     }
     anyhow::ensure!(instructions > 0.0, "valgrind left no count of instructions");
-    Ok(vec![("simulated_instructions", Unit::One, instructions)])
+    Ok(vec![("simulated_instructions".to_owned(), Unit::One, instructions)])
 }
