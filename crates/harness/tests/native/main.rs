@@ -12,5 +12,6 @@
 
 mod catch2;
 mod go;
+mod printing;
 mod rust;
 mod tool;
