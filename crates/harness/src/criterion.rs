@@ -23,6 +23,8 @@ const WARM_UP: f64 = 0.2;
 /// A program that was linked with criterion.
 #[derive(Debug)]
 struct Criterion {
+    /// `--bench`, unless the user gave it.
+    bench_flag: Option<&'static str>,
     /// Why its times are worthless.
     debug_build: Option<String>,
 }
@@ -37,7 +39,10 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
 
 /// For whoever says that it is one.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
-    Box::new(Criterion { debug_build: rust::built_for_debugging(program) })
+    Box::new(Criterion {
+        bench_flag: rust::bench_flag(program),
+        debug_build: rust::built_for_debugging(program),
+    })
 }
 
 impl Driver for Criterion {
@@ -50,7 +55,7 @@ impl Driver for Criterion {
     }
 
     fn list(&self, scratch: &Path) -> Request {
-        at_home(Request::with(["--bench", "--list"]), scratch)
+        at_home(Request::with(self.bench_flag).arg("--list"), scratch)
     }
 
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
@@ -67,7 +72,7 @@ impl Driver for Criterion {
     }
 
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
-        let mut request = Request::with(["--bench", "--noplot"]);
+        let mut request = Request::with(self.bench_flag).arg("--noplot");
         match effort {
             Effort::Seconds(seconds) => {
                 // Less than a nanosecond it refuses.
@@ -123,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    const DRIVER: Criterion = Criterion { debug_build: None };
+    const DRIVER: Criterion = Criterion { bench_flag: Some("--bench"), debug_build: None };
 
     fn reply(output: &str, success: bool) -> Reply {
         Reply { output: output.as_bytes().to_vec(), success, ..Reply::default() }

@@ -27,6 +27,8 @@ const NO_LIMIT: &str = "1000000";
 /// A program that was linked with divan.
 #[derive(Debug)]
 struct Divan {
+    /// `--bench`, unless the user gave it.
+    bench_flag: Option<&'static str>,
     /// Why its times are worthless.
     debug_build: Option<String>,
 }
@@ -39,7 +41,25 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
 
 /// For whoever says that it is one.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
-    Box::new(Divan { debug_build: rust::built_for_debugging(program) })
+    Box::new(Divan {
+        bench_flag: rust::bench_flag(program),
+        debug_build: rust::built_for_debugging(program),
+    })
+}
+
+impl Divan {
+    fn plain(&self) -> Request {
+        // Rows are to come in the same order on all sides, and without colours, whatever is set outside.
+        let flags = ["--color", "never", "--sort", "kind"];
+        Request::with(self.bench_flag.into_iter().chain(flags))
+    }
+
+    fn request(&self, samples: u64, size: u64) -> Request {
+        let args = [("--sample-count", samples.to_string()), ("--sample-size", size.to_string())];
+        let limits = [("--max-time", NO_LIMIT.to_owned()), ("--min-time", "0".to_owned())];
+        let args = args.into_iter().chain(limits);
+        args.fold(self.plain(), |request, (flag, value)| request.arg(flag).arg(value))
+    }
 }
 
 impl Driver for Divan {
@@ -52,7 +72,7 @@ impl Driver for Divan {
     }
 
     fn list(&self, _scratch: &Path) -> Request {
-        request(1, 1)
+        self.request(1, 1)
     }
 
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
@@ -68,17 +88,17 @@ impl Driver for Divan {
 
     fn measure(&self, benchmark: &str, effort: Effort, _scratch: &Path) -> Request {
         let request = match effort {
-            Effort::Once => request(1, 1),
+            Effort::Once => self.request(1, 1),
             Effort::Iterations(count) => {
                 let samples = count.clamp(1, SAMPLES);
                 // A sample's size is a number of 32 bits.
                 let size = (count.saturating_add(samples / 2) / samples).clamp(1, u32::MAX.into());
-                request(samples, size)
+                self.request(samples, size)
             }
             Effort::Seconds(seconds) => {
                 let seconds = format!("{:.9}", seconds.max(1e-9));
                 let time = ["--max-time".to_owned(), seconds.clone(), "--min-time".to_owned()];
-                time.into_iter().chain([seconds]).fold(plain(), Request::arg)
+                time.into_iter().chain([seconds]).fold(self.plain(), Request::arg)
             }
         };
         request.arg("--").arg(filter(benchmark))
@@ -97,18 +117,6 @@ impl Driver for Divan {
     fn debug_build(&self, _reply: &Reply) -> Option<String> {
         self.debug_build.clone()
     }
-}
-
-fn plain() -> Request {
-    // Rows are to come in the same order on all sides, and without colours, whatever is set outside.
-    Request::with(["--bench", "--color", "never", "--sort", "kind"])
-}
-
-fn request(samples: u64, size: u64) -> Request {
-    let args = [("--sample-count", samples.to_string()), ("--sample-size", size.to_string())];
-    let limits = [("--max-time", NO_LIMIT.to_owned()), ("--min-time", "0".to_owned())];
-    let args = args.into_iter().chain(limits);
-    args.fold(plain(), |request, (flag, value)| request.arg(flag).arg(value))
 }
 
 /// The filter for this benchmark alone; a number of threads at its end is no part of what filters see, unless it is an argument that
@@ -140,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    const DRIVER: Divan = Divan { debug_build: None };
+    const DRIVER: Divan = Divan { bench_flag: Some("--bench"), debug_build: None };
 
     const ANSWER: &str = "\
 d            fastest       │ slowest       │ median        │ mean          │ samples │ iters

@@ -22,6 +22,7 @@ mod error;
 mod go_test;
 mod google_benchmark;
 mod jmh;
+mod printing;
 mod program;
 mod pyperf;
 mod pytest_benchmark;
@@ -101,6 +102,13 @@ const KNOWN: &[Known] = &[
         by_help: catch2::recognise,
         assumed: catch2::assumed,
     },
+    // By nothing but what a plain run prints.
+    Known {
+        name: printing::NAME,
+        by_looks: |_| None,
+        by_help: |_, _| None,
+        assumed: printing::assumed,
+    },
 ];
 
 /// The names of all harnesses.
@@ -122,4 +130,15 @@ pub fn by_looks(program: &Program) -> Option<Box<dyn Driver>> {
 pub fn by_help(program: &Program, reply: &Reply) -> Option<Box<dyn Driver>> {
     let text = format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors));
     KNOWN.iter().find_map(|known| (known.by_help)(program, &text))
+}
+
+/// What is asked of a program that no harness recognised by its help: just to run.
+pub fn plain_run() -> Request {
+    Request::default()
+}
+
+/// The harness of a program by the results that it printed, when it was just run or ignored the question; none where the numbers
+/// could be anything.
+pub fn by_output(reply: &Reply) -> Option<Box<dyn Driver>> {
+    printing::recognise(reply)
 }

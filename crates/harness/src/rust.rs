@@ -15,6 +15,12 @@ pub(crate) fn built_for_debugging(program: &Program) -> Option<String> {
         .then(|| "it lies where Cargo puts what is built without optimisation (`debug`)".to_owned())
 }
 
+/// The flag without which the program would test its benchmarks rather than measure them, unless the user gave it, who had to do so by
+/// hand; it may not stand there twice.
+pub(crate) fn bench_flag(program: &Program) -> Option<&'static str> {
+    (!program.has_word("--bench")).then_some("--bench")
+}
+
 /// What went wrong, for messages: what a panic says rather than the notes behind it.
 pub(crate) fn said(reply: &Reply) -> Option<String> {
     let errors = String::from_utf8_lossy(&reply.errors);
@@ -43,6 +49,16 @@ mod tests {
         assert!(debug("/x/target/debug/bench"));
         assert!(!debug("/x/target/release/deps/bench-0123"));
         assert!(!debug("/x/debug/target/release/deps/bench-0123"));
+    }
+
+    #[test]
+    fn the_flag_is_not_given_twice() {
+        let flag = |words: &[&str]| {
+            let words: Vec<_> = words.iter().map(Into::into).collect();
+            bench_flag(&Program::look(&words, "/x".as_ref()))
+        };
+        assert_eq!(flag(&["/x"]), Some("--bench"));
+        assert_eq!(flag(&["/x", "--bench"]), None);
     }
 
     #[test]

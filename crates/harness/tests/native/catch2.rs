@@ -29,7 +29,7 @@ fn build(program: &Path) -> bool {
     let mut said = String::new();
     for libraries in libraries {
         let mut command = Command::new("c++");
-        command.args(["-std=c++17", "-O1", "-o"]).arg(program).arg(&source).args(libraries);
+        command.args(["-std=c++17", "-o"]).arg(program).arg(&source).args(libraries);
         let Ok(output) = command.output() else {
             println!("skipped: there is no `c++` here");
             return false;

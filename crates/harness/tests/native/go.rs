@@ -5,7 +5,7 @@ use assay_harness::{Effort, HarnessError};
 use std::process::Command;
 use std::sync::OnceLock;
 
-fn tool() -> Option<Tool> {
+pub fn tool() -> Option<Tool> {
     static BUILT: OnceLock<bool> = OnceLock::new();
     let program = built("sums.test");
     let is_built = BUILT.get_or_init(|| build("sums.test", &[]));

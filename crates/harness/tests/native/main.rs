@@ -12,5 +12,7 @@
 
 mod catch2;
 mod go;
+mod hostile;
+mod printing;
 mod rust;
 mod tool;
