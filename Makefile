@@ -30,7 +30,7 @@ bench: tools
 	python3 bench/run.py report
 
 # One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
-# bench-stats, bench-ministat, bench-imports.
+# bench-stats, bench-ministat, bench-imports, bench-allocations.
 bench-%: tools
 	python3 bench/run.py $*
 

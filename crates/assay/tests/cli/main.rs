@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod allocations;
 mod battery;
 mod benching;
 mod calibrating;
