@@ -81,7 +81,8 @@ impl Trial {
                         Some(_) => None,
                         None => Some("was not in the answer of its program".to_owned()),
                     };
-                    let failure = failed.clone().or(unread.clone()).or(error).or_else(nothing);
+                    // What the benchmark said of itself tells more than how its program ended.
+                    let failure = error.or(failed.clone()).or(unread.clone()).or_else(nothing);
                     tried[index][side] = Tried {
                         reading: reading.filter(|_| failure.is_none()),
                         seconds: ran.result.wall_seconds,
