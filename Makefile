@@ -1,6 +1,6 @@
-# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting and lints),
-# bench (every figure of BENCHMARKS.md), coverage (how often intervals hold), docs (the pages that are generated), dist (the
-# binary with completions and man pages).
+# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, and
+# that the fuzz targets compile, where there is a C++ compiler), bench (every figure of BENCHMARKS.md), coverage (how
+# often intervals hold), docs (the pages that are generated), dist (the binary with completions and man pages).
 
 CARGO ?= cargo
 ASSAY := target/release/assay
@@ -19,6 +19,8 @@ test: tools runtimes
 check:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@if command -v c++ >/dev/null; then $(CARGO) check --manifest-path fuzz/Cargo.toml --locked; \
+	 else echo "there is no C++ compiler: whether the fuzz targets compile was not checked (apt install g++)"; fi
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
 

@@ -6,7 +6,7 @@
 //! back what came ([`Reply`]). The files of an answer are read by the importers of `assay-data`, the same that read them when a
 //! user brings them. Nothing is decided here either.
 //!
-//! A new harness is a room and a line in [`drivers`].
+//! A new harness is a room and a line in `KNOWN`.
 
 #![cfg_attr(
     test,
@@ -14,14 +14,19 @@
 )]
 
 mod benchmark_ips;
+mod catch2;
+mod criterion;
+mod divan;
 mod driver;
 mod error;
+mod go_test;
 mod google_benchmark;
 mod jmh;
 mod program;
 mod pyperf;
 mod pytest_benchmark;
 mod reading;
+mod rust;
 
 pub use driver::{Answer, Driver, Effort, Reply, Request};
 pub use error::HarnessError;
@@ -71,6 +76,30 @@ const KNOWN: &[Known] = &[
         by_looks: pyperf::looks,
         by_help: pyperf::recognise,
         assumed: pyperf::assumed,
+    },
+    Known {
+        name: criterion::NAME,
+        by_looks: |_| None,
+        by_help: criterion::recognise,
+        assumed: criterion::assumed,
+    },
+    Known {
+        name: divan::NAME,
+        by_looks: |_| None,
+        by_help: divan::recognise,
+        assumed: divan::assumed,
+    },
+    Known {
+        name: go_test::NAME,
+        by_looks: |_| None,
+        by_help: go_test::recognise,
+        assumed: go_test::assumed,
+    },
+    Known {
+        name: catch2::NAME,
+        by_looks: |_| None,
+        by_help: catch2::recognise,
+        assumed: catch2::assumed,
     },
 ];
 

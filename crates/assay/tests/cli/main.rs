@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod battery;
+mod benching;
 mod calibrating;
 mod commands;
 mod controlling;
