@@ -88,7 +88,8 @@ impl Trial {
                             unread.clone().or_else(nothing)
                         }
                     };
-                    let failure = failed.clone().or(error).or_else(empty);
+                    // What the benchmark said of itself tells more than how its program ended.
+                    let failure = error.or(failed.clone()).or_else(empty);
                     tried[index][side] = Tried {
                         reading: reading.filter(|_| failure.is_none()),
                         seconds: ran.result.wall_seconds,
@@ -115,6 +116,6 @@ impl Trial {
             .map(|reading| reading.iterations)
             .collect();
         let fewest = counts?.into_iter().min_by(f64::total_cmp)?;
-        (fewest >= 1.0 && fewest < 1e18).then_some(fewest as u64)
+        (1.0..1e18).contains(&fewest).then_some(fewest as u64)
     }
 }
