@@ -6,12 +6,14 @@
 
 mod asker;
 mod catalogue;
+mod counting;
 mod rounds;
 mod sides;
 mod trial;
 
 pub(crate) use asker::{Asker, Ran};
 pub(crate) use catalogue::{Catalogue, Wanted};
+pub(crate) use counting::{Passes, find_simulator};
 pub(crate) use rounds::{Failure, Suite};
 pub(crate) use sides::{Side, check_differ, named};
 pub(crate) use trial::Trial;

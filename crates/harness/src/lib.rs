@@ -6,8 +6,14 @@
 //! back what came ([`Reply`]). The files of an answer are read by the importers of `assay-data`, the same that read them when a
 //! user brings them. Nothing is decided here either.
 //!
-//! A new harness is a room and a line in [`drivers`].
+//! A new harness is a room and a line in `KNOWN`.
 
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
+)]
+
+mod benchmark_ips;
 mod catch2;
 mod criterion;
 mod divan;
@@ -15,8 +21,11 @@ mod driver;
 mod error;
 mod go_test;
 mod google_benchmark;
+mod jmh;
 mod printing;
 mod program;
+mod pyperf;
+mod pytest_benchmark;
 mod reading;
 mod rust;
 
@@ -49,6 +58,25 @@ const KNOWN: &[Known] = &[
         by_looks: |_| None,
         by_help: google_benchmark::recognise,
         assumed: google_benchmark::assumed,
+    },
+    Known {
+        name: pytest_benchmark::NAME,
+        by_looks: pytest_benchmark::looks,
+        by_help: |_, _| None,
+        assumed: pytest_benchmark::assumed,
+    },
+    Known {
+        name: benchmark_ips::NAME,
+        by_looks: benchmark_ips::looks,
+        by_help: |_, _| None,
+        assumed: benchmark_ips::assumed,
+    },
+    Known { name: jmh::NAME, by_looks: jmh::looks, by_help: |_, _| None, assumed: jmh::assumed },
+    Known {
+        name: pyperf::NAME,
+        by_looks: pyperf::looks,
+        by_help: pyperf::recognise,
+        assumed: pyperf::assumed,
     },
     Known {
         name: criterion::NAME,

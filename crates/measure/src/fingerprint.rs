@@ -34,13 +34,17 @@ impl Fingerprints {
             if found.iter().any(|(known, _)| *known == name) {
                 continue;
             }
-            let digest = self.known.entry(path);
-            let digest = digest.or_insert_with_key(|path| digest_of(path).ok().flatten());
-            if let Some(digest) = digest {
-                found.push((name, digest.clone()));
+            if let Some(digest) = self.digest(path) {
+                found.push((name, digest));
             }
         }
         found
+    }
+
+    /// The digest of one file, in the same form; `None` where it cannot be read, or is no regular file. O(bytes).
+    pub fn digest(&mut self, path: PathBuf) -> Option<String> {
+        let digest = self.known.entry(path);
+        digest.or_insert_with_key(|path| digest_of(path).ok().flatten()).clone()
     }
 }
 
@@ -56,7 +60,7 @@ fn paths_of(command: &Command) -> Vec<PathBuf> {
 }
 
 /// The absolute path, as the command would see it from its own directory.
-fn located(path: &Path, directory: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn located(path: &Path, directory: Option<&Path>) -> Option<PathBuf> {
     let path = match directory {
         Some(directory) => directory.join(path),
         None => path.to_owned(),

@@ -79,7 +79,8 @@ pub fn run(runner: &mut Runner, hook: &str, line: &str) -> Result<(), HookError>
     if result.left_behind { Err(HookError::LeftBehind { hook, line }) } else { Ok(()) }
 }
 
-fn ending(outcome: Outcome) -> String {
+/// How something ended that should have ended well, in words that end a sentence.
+pub(crate) fn ending(outcome: Outcome) -> String {
     match outcome {
         Outcome::Exited(status) => format!("failed with exit status {status}"),
         Outcome::Signalled(signal) => format!("was ended by signal {signal}"),

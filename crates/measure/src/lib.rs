@@ -15,6 +15,7 @@
 //! # Ok::<(), assay_measure::MeasureError>(())
 //! ```
 
+pub mod allocations;
 mod capture;
 mod command;
 mod control;
@@ -27,9 +28,11 @@ mod git;
 mod guard;
 pub mod hooks;
 pub mod interrupt;
+pub mod libraries;
 pub mod machine;
 mod prepared;
 mod resolve;
+pub mod revisions;
 mod runner;
 mod samples;
 mod sys;

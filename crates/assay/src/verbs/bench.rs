@@ -5,7 +5,7 @@ mod planning;
 mod telling;
 
 use crate::args::{JudgeArgs, ShowArgs, seconds};
-use crate::bench::{Asker, Catalogue, Failure, Suite, Trial, check_differ};
+use crate::bench::{Asker, Catalogue, Failure, Passes, Suite, Trial, check_differ, find_simulator};
 use crate::session::{Obstacle, Record};
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed, store};
@@ -59,6 +59,9 @@ pub(crate) struct Args {
     when: WhenArgs,
 
     #[command(flatten)]
+    count: CountArgs,
+
+    #[command(flatten)]
     judge: JudgeArgs,
 
     #[command(flatten)]
@@ -96,6 +99,19 @@ struct WhenArgs {
     seed: Option<u64>,
 }
 
+/// What to count beside the times.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Counting")]
+struct CountArgs {
+    /// Count calls and bytes of malloc and its kin, after all timing: per iteration where the harness can be held to a number of them
+    #[arg(long)]
+    alloc: bool,
+
+    /// Count instructions on a simulated processor (valgrind, if it is installed): hardly any noise, for gates on shared machines
+    #[arg(long)]
+    simulate: bool,
+}
+
 /// What to keep.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Keeping")]
@@ -129,6 +145,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     if !args.sides.aa && !alone {
         check_differ(&sides)?;
+    }
+    if args.count.simulate {
+        find_simulator()?;
     }
     interrupt::install()?;
     let mut asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
@@ -229,6 +248,11 @@ fn measure(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Res
         suite.measure(&mut rounds, &plan.primary, &mut record, &mut |rounds, elapsed| {
             telling.rounds(rounds, &names, &plan, elapsed);
         });
+    let passes = Passes { alloc: args.count.alloc, simulate: args.count.simulate };
+    let counted = match measured {
+        Ok(StopReason::Interrupted) | Err(_) => Ok(()),
+        Ok(_) => suite.count(passes, &mut record, &mut |done, of| telling.counting(done, of)),
+    };
     telling.end();
     let reason = match &measured {
         Ok(reason) => *reason,
@@ -240,6 +264,7 @@ fn measure(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Res
     let failed = !suite.failures.is_empty();
     let reason = measured?;
     let verdict = shown?;
+    counted?;
     if record.as_ref().is_some_and(|r| r.failure.is_some()) && args.keep.save.is_some() {
         return Ok(Ending::InputError);
     }

@@ -104,6 +104,7 @@ impl SideArgs {
             patterns = vec![Some(old.clone()), Some(new.clone())];
         } else if commands.len() == 1 && (two_environments || self.aa) {
             commands.push(commands[0].clone());
+            patterns.push(None);
         }
         if two_environments && commands.len() != 2 {
             bail!("--old-env and --new-env are about two sides; for more: --env N:NAME=VALUE");

@@ -1,0 +1,182 @@
+//! The little that has to be known of an ELF file: who loads it, and which directories for libraries were linked into it.
+//!
+//! By elf(5), for 32 and 64 bits and both byte orders. The file may be anything: whatever does not add up is taken for absent.
+
+use super::SearchPaths;
+
+const LOAD: u64 = 1;
+const DYNAMIC: u64 = 2;
+const INTERPRETER: u64 = 3;
+const STRING_TABLE: u64 = 5;
+const RPATH: u64 = 15;
+const RUNPATH: u64 = 29;
+/// More is not read of a table or a text: no linker makes such.
+const MOST: u64 = 1 << 20;
+/// The longest text that is looked for.
+const LONGEST: usize = 1 << 14;
+
+/// What a file says of itself.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Known {
+    /// The program that loads it; `None` of one that is linked statically.
+    pub(super) interpreter: Option<String>,
+    pub(super) search: SearchPaths,
+}
+
+/// Reads bytes at an offset: all that were asked for, or nothing.
+type Read<'a> = dyn Fn(u64, usize) -> Option<Vec<u8>> + 'a;
+
+/// What of a file stands where, by its class and byte order.
+struct Form {
+    wide: bool,
+    little: bool,
+}
+
+/// A piece of the file that is named in its header.
+struct Segment {
+    kind: u64,
+    offset: u64,
+    address: u64,
+    size: u64,
+}
+
+/// Reads a file; `None` if it is no ELF file.
+pub(super) fn read(bytes: &Read<'_>) -> Option<Known> {
+    let ident = bytes(0, 16)?;
+    if !ident.starts_with(b"\x7fELF") {
+        return None;
+    }
+    let form = Form { wide: ident[4] == 2, little: ident[5] != 2 };
+    let segments = form.segments(bytes).unwrap_or_default();
+    let of_kind = |kind: u64| segments.iter().find(|segment| segment.kind == kind);
+    let interpreter = of_kind(INTERPRETER).and_then(|segment| text(bytes, segment.offset));
+    let search = of_kind(DYNAMIC).and_then(|dynamic| form.search(bytes, &segments, dynamic));
+    Some(Known { interpreter, search: search.unwrap_or_default() })
+}
+
+impl Form {
+    /// The number of so many bytes at a place.
+    fn number(&self, bytes: &[u8], at: usize, length: usize) -> Option<u64> {
+        let own = bytes.get(at..at.checked_add(length)?)?;
+        let join = |sum: u64, &byte: &u8| (sum << 8) | u64::from(byte);
+        Some(match self.little {
+            true => own.iter().rev().fold(0, join),
+            false => own.iter().fold(0, join),
+        })
+    }
+
+    /// The number at one of two places, as long as an address.
+    fn address(&self, bytes: &[u8], wide: usize, narrow: usize) -> Option<u64> {
+        if self.wide { self.number(bytes, wide, 8) } else { self.number(bytes, narrow, 4) }
+    }
+
+    fn segments(&self, bytes: &Read<'_>) -> Option<Vec<Segment>> {
+        let header = bytes(0, if self.wide { 64 } else { 52 })?;
+        let start = self.address(&header, 0x20, 0x1c)?;
+        let at = if self.wide { 0x36 } else { 0x2a };
+        let (size, count) = (self.number(&header, at, 2)?, self.number(&header, at + 2, 2)?);
+        let length = size.checked_mul(count).filter(|&length| length <= MOST)?;
+        let table = bytes(start, length as usize)?;
+        let size = (size as usize).max(1);
+        let segment = |own: &[u8]| {
+            Some(Segment {
+                kind: self.number(own, 0, 4)?,
+                offset: self.address(own, 8, 4)?,
+                address: self.address(own, 16, 8)?,
+                size: self.address(own, 32, 16)?,
+            })
+        };
+        table.chunks_exact(size).map(segment).collect()
+    }
+
+    fn search(
+        &self,
+        bytes: &Read<'_>,
+        segments: &[Segment],
+        dynamic: &Segment,
+    ) -> Option<SearchPaths> {
+        let length = dynamic.size.min(MOST) as usize;
+        let table = bytes(dynamic.offset, length)?;
+        let half = if self.wide { 8 } else { 4 };
+        let entries: Vec<(u64, u64)> = table
+            .chunks_exact(2 * half)
+            .filter_map(|e| Some((self.number(e, 0, half)?, self.number(e, half, half)?)))
+            .take_while(|&(tag, _)| tag != 0)
+            .collect();
+        let value = |wanted: u64| entries.iter().find(|(tag, _)| *tag == wanted).map(|(_, v)| *v);
+        let address = value(STRING_TABLE)?;
+        // The table is named by its address once it is loaded; the segment that holds it says where that is in the file.
+        let strings =
+            segments.iter().filter(|segment| segment.kind == LOAD).find_map(|segment| {
+                let within = address.checked_sub(segment.address)?;
+                (within < segment.size).then(|| segment.offset.checked_add(within)).flatten()
+            })?;
+        let named = |tag: u64| text(bytes, strings.checked_add(value(tag)?)?);
+        Some(SearchPaths { rpath: named(RPATH), runpath: named(RUNPATH) })
+    }
+}
+
+/// The text at an offset, up to its zero byte; what is no UTF-8 is replaced.
+fn text(bytes: &Read<'_>, offset: u64) -> Option<String> {
+    let mut found = Vec::new();
+    // In small steps, for the file may end soon behind it.
+    while found.len() < LONGEST {
+        let at = offset.checked_add(found.len() as u64)?;
+        let (piece, step) = match bytes(at, 64) {
+            Some(piece) => (piece, 64),
+            None => (bytes(at, 1)?, 1),
+        };
+        if let Some(end) = piece.iter().position(|&byte| byte == 0) {
+            found.extend(&piece[..end]);
+            return Some(String::from_utf8_lossy(&found).into_owned());
+        }
+        found.extend(&piece[..step]);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn known(file: &[u8]) -> Option<Known> {
+        read(&|offset, length| {
+            let start = usize::try_from(offset).ok()?;
+            Some(file.get(start..start.checked_add(length)?)?.to_vec())
+        })
+    }
+
+    #[test]
+    fn a_small_file_of_32_bits_and_the_other_byte_order_is_read() {
+        let mut file = vec![0_u8; 0xa0];
+        let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
+        put(0, b"\x7fELF\x01\x02");
+        put(0x1c, &[0, 0, 0, 0x34]);
+        put(0x2a, &[0, 32, 0, 1]);
+        put(0x34, &[0, 0, 0, 3, 0, 0, 0, 0x90]);
+        put(0x90, b"/lib/ld.so.1\0");
+        let known = known(&file).expect("an ELF file");
+        assert_eq!(known.interpreter.as_deref(), Some("/lib/ld.so.1"));
+        assert_eq!(known.search, SearchPaths::default());
+    }
+
+    #[test]
+    fn what_is_cut_off_is_absent() {
+        assert_eq!(known(b"\x7fELF"), None);
+        assert_eq!(known(b"#!/bin/sh\nexec true and more"), None);
+        assert_eq!(known(b"\x7fELF\x02\x01\0\0\0\0\0\0\0\0\0\0"), Some(Known::default()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_file_makes_the_reader_panic(
+            wide in 0_u8..4,
+            order in 0_u8..4,
+            rest in proptest::collection::vec(prop_oneof![Just(0_u8), Just(64), any::<u8>()], 10..400),
+        ) {
+            let file = [b"\x7fELF".as_slice(), &[wide, order], &rest].concat();
+            let _ = known(&file);
+        }
+    }
+}

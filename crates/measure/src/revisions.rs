@@ -1,0 +1,467 @@
+//! Revisions of a git repository, each built once in a working tree of its own, apart from the user's.
+//!
+//! The trees are detached ones of git-worktree(1), in a cache directory: one for each commit and each way of building it. A
+//! tree counts as built when the file beside it says so, which is written last; whatever ended before that is built anew from
+//! the start. The ten that were used last are kept. Whoever uses a tree holds a lock on it (flock(2)), so that two `assay` at
+//! once build nothing twice and take nothing away from each other. The user's own tree is never changed, but for what the build
+//! line itself does in it when that tree is what is asked for. Nothing is measured here.
+
+mod errands;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::error::MeasureError;
+use crate::interrupt;
+use crate::resolve::ResolveError;
+use errands::{Errands, Told};
+
+/// Trees that are kept of one repository.
+const KEEP: usize = 10;
+/// How often somebody else's lock is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+/// What names the working tree as it stands, in the place of a revision.
+const WORKING_TREE: &str = ".";
+/// Variables that steer compilers and tools of building: under other values a build is another one.
+const STEERING: [&str; 16] = [
+    "AR",
+    "CC",
+    "CFLAGS",
+    "CGO_CFLAGS",
+    "CGO_LDFLAGS",
+    "CMAKE_BUILD_TYPE",
+    "CMAKE_GENERATOR",
+    "CPPFLAGS",
+    "CXX",
+    "CXXFLAGS",
+    "GOFLAGS",
+    "LD",
+    "LDFLAGS",
+    "MAKEFLAGS",
+    "RUSTFLAGS",
+    "RUSTUP_TOOLCHAIN",
+];
+
+/// Why a revision cannot be had.
+#[derive(Debug, Error)]
+pub enum RevisionError {
+    /// There is no git.
+    #[error("revisions are taken out of the repository by git, which is not there: {0}")]
+    NoGit(ResolveError),
+    /// The directory is in no repository, or in one without working trees.
+    #[error("there are no revisions in `{}`; git said:\n{said}", directory.display())]
+    NoRepository {
+        /// The directory.
+        directory: PathBuf,
+        /// What git said.
+        said: String,
+    },
+    /// No commit goes by that name.
+    #[error(
+        "`{revision}` is no revision of `{}`; git said:\n{said}\n`git fetch` it first, if it is \
+         somewhere else.", repository.display()
+    )]
+    Unknown {
+        /// The name as it was written.
+        revision: String,
+        /// The top of the repository.
+        repository: PathBuf,
+        /// What git said.
+        said: String,
+    },
+    /// Git did not do what it was asked for.
+    #[error("cannot {what}; git said:\n{said}")]
+    Git {
+        /// What it was asked for, as a verb with its object.
+        what: String,
+        /// What git said.
+        said: String,
+    },
+    /// The build line failed.
+    #[error(
+        "`{revision}`: the build line `{line}` {how}.{}\nAll that it said is in {}", ending_of(end), log.display()
+    )]
+    Build {
+        /// The revision as it was written.
+        revision: String,
+        /// The line.
+        line: String,
+        /// How it ended, in words that end a sentence.
+        how: String,
+        /// The last lines of its output; may be empty.
+        end: String,
+        /// The file that holds all of it.
+        log: PathBuf,
+    },
+    /// The place for built revisions cannot be used.
+    #[error(
+        "cannot keep built revisions in `{}`: {source}.\nXDG_CACHE_HOME names the directory to \
+         keep them in.", path.display()
+    )]
+    Cache {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The user stopped it. What was being built is built anew next time.
+    #[error("interrupted")]
+    Interrupted,
+    /// Nothing can be started, or the program that starts it was killed.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+}
+
+/// A commit, or the working tree as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// As it was written.
+    pub written: String,
+    /// The full name of the commit; of the working tree, the one that it is based on. `None` for a working tree before the
+    /// first commit.
+    pub commit: Option<String>,
+    /// Whether it is the working tree itself.
+    pub is_working_tree: bool,
+}
+
+/// A revision that is built. While this lives, nobody takes its tree away.
+#[derive(Debug)]
+pub struct Built {
+    /// The top of its working tree.
+    pub directory: PathBuf,
+    /// What the build line said.
+    pub log: PathBuf,
+    _held: Option<File>,
+}
+
+/// What is going on while a revision is made ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage<'a> {
+    /// Another `assay` is building it, and is waited for.
+    Waiting,
+    /// It is being built; what the build says goes into this file.
+    Building(&'a Path),
+    /// It was built before.
+    Kept,
+}
+
+/// A repository, and the place for its built revisions.
+pub struct Repository {
+    errands: Errands,
+    top: PathBuf,
+    home: PathBuf,
+}
+
+impl Repository {
+    /// The repository that a directory is in. Trees are kept below `cache`, in a directory of the repository's own. Call
+    /// [`interrupt::install`] before, so that an interrupt ends a build and not this process.
+    ///
+    /// # Errors
+    ///
+    /// [`RevisionError::NoGit`], [`RevisionError::NoRepository`], [`RevisionError::Cache`], [`RevisionError::Measure`].
+    pub fn around(directory: &Path, cache: &Path) -> Result<Self, RevisionError> {
+        let mut errands = Errands::start()?;
+        let top = errands.git(directory, ["rev-parse", "--show-toplevel"])?;
+        if !top.success {
+            let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+            return Err(RevisionError::NoRepository { directory, said: top.errors });
+        }
+        let common = errands.git(directory, ["rev-parse", "--git-common-dir"])?;
+        let failed = |path: PathBuf| move |source| RevisionError::Cache { path, source };
+        // It is told relative to the directory it was asked in. Trees that are linked have it in common.
+        let common = directory.join(path_in(&common));
+        let common = common.canonicalize().map_err(failed(common.clone()))?;
+        let cache = std::path::absolute(cache).map_err(failed(cache.to_owned()))?;
+        let home = cache.join(&digest([common.as_os_str().as_encoded_bytes()])[..16]);
+        fs::create_dir_all(&home).map_err(failed(home.clone()))?;
+        Ok(Self { errands, top: path_in(&top), home })
+    }
+
+    /// The top of the user's working tree.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// The revision of that name: whatever git takes for one, or `.` for the working tree as it stands.
+    ///
+    /// # Errors
+    ///
+    /// [`RevisionError::Unknown`] with git's words, [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    pub fn revision(&mut self, written: &str) -> Result<Revision, RevisionError> {
+        let is_working_tree = written == WORKING_TREE;
+        let name = if is_working_tree { "HEAD" } else { written };
+        // What begins with a dash would be an option of git.
+        let asked = if name.starts_with('-') { format!("refs/heads/{name}") } else { name.into() };
+        let found = self.git(["rev-parse", "--verify", &format!("{asked}^{{commit}}")])?;
+        let commit = found.success.then(|| found.text().trim().to_owned());
+        if commit.is_none() && !is_working_tree {
+            let (revision, repository) = (written.to_owned(), self.top.clone());
+            return Err(RevisionError::Unknown { revision, repository, said: found.errors });
+        }
+        Ok(Revision { written: written.to_owned(), commit, is_working_tree })
+    }
+
+    /// Whether tracked files of the user's working tree differ from its commit; with `untracked`, or new ones are there.
+    ///
+    /// # Errors
+    ///
+    /// [`RevisionError::Git`], [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    pub fn is_changed(&mut self, untracked: bool) -> Result<bool, RevisionError> {
+        let untracked = if untracked { "normal" } else { "no" };
+        let option = format!("--untracked-files={untracked}");
+        let found = self.git(["--no-optional-locks", "status", "--porcelain", &option])?;
+        let found = done(found, "see what was changed in the working tree")?;
+        Ok(!found.output.is_empty())
+    }
+
+    /// Makes a revision ready: its tree, its submodules, and the build line run in it by `/bin/sh`. What was built before by the
+    /// same line, under the same variables of compilers, is only handed out; the working tree is built at every call.
+    ///
+    /// # Errors
+    ///
+    /// Every [`RevisionError`] but those about names. The build is ended, with all of its processes, on the first interrupt.
+    pub fn ready(
+        &mut self,
+        revision: &Revision,
+        line: &str,
+        telling: &mut dyn FnMut(Stage<'_>),
+    ) -> Result<Built, RevisionError> {
+        let commit = match &revision.commit {
+            Some(commit) if !revision.is_working_tree => commit,
+            _ => {
+                let (directory, log) = (self.top.clone(), self.home.join("working-tree.log"));
+                telling(Stage::Building(&log));
+                self.build(revision, &directory, line, &log)?;
+                return Ok(Built { directory, log, _held: None });
+            }
+        };
+        let place = Place::of(&self.home, commit, line);
+        let mut anew = false;
+        loop {
+            let held = self.take(&place.lock, FlockOperation::NonBlockingLockShared, telling)?;
+            if place.is_built() {
+                // When it was used last; that it cannot be told costs no more than a place in the order.
+                let _unknown = held.set_modified(SystemTime::now());
+                if !anew {
+                    telling(Stage::Kept);
+                }
+                return Ok(Built { directory: place.tree, log: place.log, _held: Some(held) });
+            }
+            drop(held);
+            let _alone =
+                self.take(&place.lock, FlockOperation::NonBlockingLockExclusive, telling)?;
+            if !place.is_built() {
+                telling(Stage::Building(&place.log));
+                self.build_in(revision, commit, &place, line)?;
+                anew = true;
+                self.prune();
+            }
+        }
+    }
+
+    /// Builds a tree from the start.
+    fn build_in(
+        &mut self,
+        revision: &Revision,
+        commit: &str,
+        place: &Place,
+        line: &str,
+    ) -> Result<(), RevisionError> {
+        self.remove(place).map_err(|(path, source)| RevisionError::Cache { path, source })?;
+        // Twice forced: the name may be known to git from a tree that was lost, or never came to be.
+        let add = ["worktree", "add", "--force", "--force", "--detach", "--quiet"].map(OsStr::new);
+        let words = [&add[..], &[place.tree.as_os_str(), OsStr::new(commit)]].concat();
+        let added = self.git(words)?;
+        done(added, &format!("make a working tree of `{}`", revision.written))?;
+        if place.tree.join(".gitmodules").exists() {
+            let words = ["submodule", "--quiet", "update", "--init", "--recursive"];
+            let updated = self.errands.git(&place.tree, words)?;
+            done(updated, &format!("get the submodules of `{}`", revision.written))?;
+        }
+        self.build(revision, &place.tree, line, &place.log)?;
+        let told = format!("{commit}\n{line}\n");
+        fs::write(&place.marker, told)
+            .map_err(|source| RevisionError::Cache { path: place.marker.clone(), source })
+    }
+
+    fn build(
+        &mut self,
+        revision: &Revision,
+        directory: &Path,
+        line: &str,
+        log: &Path,
+    ) -> Result<(), RevisionError> {
+        let Some(how) = self.errands.line(directory, line, log)? else { return Ok(()) };
+        Err(RevisionError::Build {
+            revision: revision.written.clone(),
+            line: line.to_owned(),
+            how,
+            end: errands::end_of(log),
+            log: log.to_owned(),
+        })
+    }
+
+    fn git<W: Into<OsString>>(
+        &mut self,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Told, RevisionError> {
+        let top = self.top.clone();
+        self.errands.git(&top, words)
+    }
+
+    /// Takes a lock, waiting for whoever has it.
+    fn take(
+        &self,
+        path: &Path,
+        how: FlockOperation,
+        telling: &mut dyn FnMut(Stage<'_>),
+    ) -> Result<File, RevisionError> {
+        let mut waited = false;
+        loop {
+            match locked(path, how) {
+                Ok(Some(file)) => return Ok(file),
+                Ok(None) => {}
+                Err(source) => return Err(RevisionError::Cache { path: path.to_owned(), source }),
+            }
+            if interrupt::count() > 0 {
+                return Err(RevisionError::Interrupted);
+            }
+            if !waited {
+                telling(Stage::Waiting);
+                waited = true;
+            }
+            sleep(LOOK);
+        }
+    }
+
+    /// Removes a tree with what git knows of it, so that it can be made anew.
+    fn remove(&mut self, place: &Place) -> Result<(), (PathBuf, io::Error)> {
+        let gone = |path: &Path, removed: io::Result<()>| match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err((path.to_owned(), error)),
+            _ => Ok(()),
+        };
+        // First of all: from here on it is not built any more.
+        gone(&place.marker, fs::remove_file(&place.marker))?;
+        if place.tree.exists() {
+            let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
+            // What git does not know, or does not want to remove, is removed without it.
+            let _unknown = self.git([&words[..], &[place.tree.as_os_str()]].concat());
+            gone(&place.tree, fs::remove_dir_all(&place.tree))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what was not used for longest, beyond those that are kept. What is in use, or cannot be removed, stays: keeping
+    /// too much is no reason to fail.
+    fn prune(&mut self) {
+        let Ok(entries) = fs::read_dir(&self.home) else { return };
+        let used =
+            |entry: fs::DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
+        let mut places: Vec<(SystemTime, PathBuf)> = entries
+            .filter_map(Result::ok)
+            .filter(|entry| entry.path().extension() == Some(OsStr::new("lock")))
+            .filter_map(used)
+            .collect();
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, path) in places.into_iter().skip(KEEP) {
+            let Ok(Some(_alone)) = locked(&path, FlockOperation::NonBlockingLockExclusive) else {
+                continue;
+            };
+            let place = Place::at(&path.with_extension(""));
+            if self.remove(&place).is_ok() {
+                let _stays = fs::remove_file(&place.log);
+                // The lock goes last, for what it guards must be gone then.
+                let _stays = fs::remove_file(&place.lock);
+            }
+        }
+    }
+}
+
+/// The paths of one built revision.
+struct Place {
+    tree: PathBuf,
+    /// Is there when the tree is built.
+    marker: PathBuf,
+    log: PathBuf,
+    lock: PathBuf,
+}
+
+impl Place {
+    /// Of a commit that is built by a line, under the variables as they are now.
+    fn of(home: &Path, commit: &str, line: &str) -> Self {
+        let steering = STEERING.iter().map(|name| {
+            let value = env::var_os(name).unwrap_or_default();
+            [name.as_bytes(), b"=", value.as_encoded_bytes()].concat()
+        });
+        let all: Vec<Vec<u8>> = std::iter::once(line.as_bytes().to_vec()).chain(steering).collect();
+        let digest = digest(all.iter().map(Vec::as_slice));
+        Self::at(&home.join(format!("{commit}-{}", &digest[..12])))
+    }
+
+    fn at(tree: &Path) -> Self {
+        // The names have no dot in them, so these are added.
+        let beside = |extension: &str| tree.with_extension(extension);
+        Self {
+            tree: tree.to_owned(),
+            marker: beside("built"),
+            log: beside("log"),
+            lock: beside("lock"),
+        }
+    }
+
+    fn is_built(&self) -> bool {
+        self.marker.exists() && self.tree.is_dir()
+    }
+}
+
+/// Opens a file and locks it; `None` when somebody else has it, or took it away meanwhile.
+fn locked(path: &Path, how: FlockOperation) -> io::Result<Option<File>> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    match flock(&file, how) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    }
+    let own = file.metadata()?;
+    let still = fs::metadata(path).is_ok_and(|at| (at.dev(), at.ino()) == (own.dev(), own.ino()));
+    Ok(still.then_some(file))
+}
+
+fn done(told: Told, what: &str) -> Result<Told, RevisionError> {
+    if told.success {
+        return Ok(told);
+    }
+    Err(RevisionError::Git { what: what.to_owned(), said: told.errors })
+}
+
+/// The path that git printed.
+fn path_in(told: &Told) -> PathBuf {
+    let line = told.output.strip_suffix(b"\n").unwrap_or(&told.output);
+    PathBuf::from(OsString::from_vec(line.to_vec()))
+}
+
+/// A digest of several texts, in hexadecimal digits.
+fn digest<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn ending_of(end: &str) -> String {
+    if end.is_empty() { String::new() } else { format!(" The end of its output:\n{end}") }
+}

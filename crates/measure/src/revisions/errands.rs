@@ -1,0 +1,146 @@
+//! Runs git and the build line, one after the other, through the launcher: so that on an interrupt, or should `assay` be
+//! killed, they end with all of their children. Nothing of them is measured.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::RevisionError;
+use crate::command::Command;
+use crate::error::MeasureError;
+use crate::hooks::ending;
+use crate::interrupt;
+use crate::runner::{RunOptions, RunResult, Runner};
+
+/// How often it is looked whether the user wants to stop.
+const LOOK: Duration = Duration::from_millis(20);
+/// Lines of a log that an error shows.
+const LINES: usize = 20;
+/// So much of a log is read for them, bytes.
+const TAIL: u64 = 1 << 16;
+/// Runs the words behind it without the variables that point git to a repository: in a hook of git they name one, and what runs
+/// in another tree would work on that.
+const APART: &str = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR \
+                     GIT_OBJECT_DIRECTORY GIT_NAMESPACE; ";
+
+/// What git said.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) success: bool,
+    pub(super) output: Vec<u8>,
+    /// Its complaints, without the empty lines around them.
+    pub(super) errors: String,
+}
+
+impl Told {
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.output).into_owned()
+    }
+}
+
+/// Runs what has to be run.
+pub(super) struct Errands {
+    runner: Runner,
+    git: PathBuf,
+}
+
+impl Errands {
+    pub(super) fn start() -> Result<Self, RevisionError> {
+        let git = Command::new(["git"]).map_err(MeasureError::from)?;
+        let git = git.resolve().map_err(RevisionError::NoGit)?;
+        Ok(Self { runner: Runner::start()?, git })
+    }
+
+    /// Runs git in a directory. Hooks of the user's are not for trees of ours, and nobody is there to be asked for passwords.
+    pub(super) fn git<W: Into<OsString>>(
+        &mut self,
+        directory: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Told, RevisionError> {
+        let script = format!("{APART}exec \"$@\"");
+        let own = ["/bin/sh".into(), "-c".into(), script.into(), "git".into()];
+        let own = own.into_iter().chain([self.git.clone().into_os_string()]);
+        let own = own.chain(["-c".into(), "core.hooksPath=/dev/null".into()]);
+        let mut command = Command::new(own.chain(words.into_iter().map(Into::into)))
+            .map_err(MeasureError::from)?;
+        command.env.push(("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()));
+        command.cwd = Some(directory.to_owned());
+        (command.keep_output, command.keep_errors) = (true, true);
+        let result = self.run(&command)?;
+        let errors = result.errors.map(|kept| kept.bytes).unwrap_or_default();
+        Ok(Told {
+            success: result.outcome.is_success(),
+            output: result.output.map(|kept| kept.bytes).unwrap_or_default(),
+            errors: String::from_utf8_lossy(&errors).trim().to_owned(),
+        })
+    }
+
+    /// Runs a line by `/bin/sh`, with all that it says written to a file. Returns how it failed, in words; `None` if it did not.
+    pub(super) fn line(
+        &mut self,
+        directory: &Path,
+        line: &str,
+        log: &Path,
+    ) -> Result<Option<String>, RevisionError> {
+        // That the file can be written is found out here, where it can be told from a failure of the line.
+        File::create(log)
+            .map_err(|source| RevisionError::Cache { path: log.to_owned(), source })?;
+        let script = format!("{APART}exec /bin/sh -c \"$1\" >\"$0\" 2>&1");
+        let words = ["/bin/sh".into(), "-c".into(), script.into(), log.into(), line.into()];
+        let mut command = Command::new::<OsString>(words).map_err(MeasureError::from)?;
+        command.cwd = Some(directory.to_owned());
+        let result = self.run(&command)?;
+        Ok((!result.outcome.is_success()).then(|| ending(result.outcome)))
+    }
+
+    /// Runs a command to its end, or to the first interrupt, which ends all of its processes.
+    fn run(&mut self, command: &Command) -> Result<RunResult, RevisionError> {
+        let subject = self.runner.add(command)?;
+        let abort = self.runner.abort_handle();
+        let over = AtomicBool::new(false);
+        let runner = &mut self.runner;
+        let result = thread::scope(|scope| {
+            // Measured runs are let finish at a first interrupt. A build may take an hour more, and is not worth that.
+            let watch = scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    if interrupt::count() > 0
+                        && let Some(abort) = &abort
+                    {
+                        abort.abort_in_flight();
+                    }
+                    thread::park_timeout(LOOK);
+                }
+            });
+            let result = runner.run(subject, RunOptions::default());
+            over.store(true, Ordering::SeqCst);
+            watch.thread().unpark();
+            result
+        });
+        match result {
+            Err(MeasureError::Interrupted) => Err(RevisionError::Interrupted),
+            _ if interrupt::count() > 0 => Err(RevisionError::Interrupted),
+            other => Ok(other?),
+        }
+    }
+}
+
+/// The last lines of a log, each indented; empty when there are none. What cannot be read is named in the error anyhow.
+pub(super) fn end_of(log: &Path) -> String {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(log)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let text = read().unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    last.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
