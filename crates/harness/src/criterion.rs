@@ -3,7 +3,7 @@
 //! It has no way to be given a number of iterations: it estimates one from its warm-up. The time for a run is divided between the
 //! two. A benchmark group may set its own number of samples, warm-up and time, and then the flags do not count: such a
 //! benchmark takes as long as its author wants. Plots are off, and its resampling, which nobody reads, is made short. The least
-//! effort is its own test mode, which runs every benchmark once and has no time to tell.
+//! effort is its quick mode, which is content with an iteration or three; before 0.4 there was none, and it takes some fifty.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::HarnessError;
@@ -20,9 +20,14 @@ const HARNESS: &str = "criterion";
 /// The part of a run's time that its warm-up takes, from which criterion estimates the iterations of the rest.
 const WARM_UP: f64 = 0.2;
 
+/// The shortest time for a run, in seconds: parts of a nanosecond are no time to it, and are refused.
+const SHORTEST: f64 = 1e-6;
+
 /// A program that was linked with criterion.
 #[derive(Debug)]
 struct Criterion {
+    /// It has a quick mode.
+    has_quick: bool,
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
     /// Why its times are worthless.
@@ -34,15 +39,20 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     let is = ["--measurement-time", "--warm-up-time", "--nresamples", "--save-baseline"]
         .iter()
         .all(|flag| help.contains(flag));
-    is.then(|| assumed(program))
+    is.then(|| Box::new(Criterion { has_quick: help.contains("--quick"), ..of(program) }) as _)
 }
 
 /// For whoever says that it is one.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
-    Box::new(Criterion {
+    Box::new(of(program))
+}
+
+fn of(program: &Program) -> Criterion {
+    Criterion {
+        has_quick: false,
         bench_flag: rust::bench_flag(program),
         debug_build: rust::built_for_debugging(program),
-    })
+    }
 }
 
 impl Driver for Criterion {
@@ -73,20 +83,23 @@ impl Driver for Criterion {
 
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
         let mut request = Request::with(self.bench_flag).arg("--noplot");
-        match effort {
-            Effort::Seconds(seconds) => {
-                // Less than a nanosecond it refuses.
-                let seconds = seconds.max(1e-6);
-                for (flag, value) in [
-                    ("--warm-up-time", format!("{:.9}", seconds * WARM_UP)),
-                    ("--measurement-time", format!("{:.9}", seconds * (1.0 - WARM_UP))),
-                    ("--sample-size", "10".to_owned()),
-                    ("--nresamples", "1000".to_owned()),
-                ] {
-                    request = request.arg(flag).arg(value);
-                }
+        let of_time = |seconds: f64| {
+            vec![
+                ("--warm-up-time", format!("{:.9}", seconds * WARM_UP)),
+                ("--measurement-time", format!("{:.9}", seconds * (1.0 - WARM_UP))),
+                ("--sample-size", "10".to_owned()),
+            ]
+        };
+        let flags = match effort {
+            Effort::Seconds(seconds) => of_time(seconds.max(SHORTEST)),
+            Effort::Once | Effort::Iterations(_) if self.has_quick => {
+                request = request.arg("--quick");
+                vec![("--measurement-time", "0.000000001".to_owned())]
             }
-            Effort::Once | Effort::Iterations(_) => request = request.arg("--test"),
+            Effort::Once | Effort::Iterations(_) => of_time(SHORTEST),
+        };
+        for (flag, value) in flags.into_iter().chain([("--nresamples", "1000".to_owned())]) {
+            request = request.arg(flag).arg(value);
         }
         let filter = format!("^{}$", regex::escape(benchmark));
         // Behind `--`, a name may begin with a dash.
@@ -95,10 +108,6 @@ impl Driver for Criterion {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        let tested = tested(&reply.text());
-        if reply.success && !tested.is_empty() {
-            return Ok(tested);
-        }
         imported_or_said(reply, HARNESS, || rust::said(reply)).map(|samples| readings(&samples))
     }
 
@@ -111,24 +120,14 @@ fn at_home(request: Request, scratch: &Path) -> Request {
     request.env("CRITERION_HOME", scratch.display().to_string())
 }
 
-/// What its test mode ran to the end: `Testing NAME`, then `Success`.
-fn tested(output: &str) -> Vec<Reading> {
-    let lines: Vec<&str> = output.lines().collect();
-    lines
-        .windows(2)
-        .filter(|pair| pair[1] == "Success")
-        .filter_map(|pair| pair[0].strip_prefix("Testing "))
-        .map(|name| Reading { benchmark: name.to_owned(), ..Reading::default() })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
     use super::*;
 
-    const DRIVER: Criterion = Criterion { bench_flag: Some("--bench"), debug_build: None };
+    const DRIVER: Criterion =
+        Criterion { has_quick: false, bench_flag: Some("--bench"), debug_build: None };
 
     fn reply(output: &str, success: bool) -> Reply {
         Reply { output: output.as_bytes().to_vec(), success, ..Reply::default() }
@@ -159,9 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn its_test_mode_has_names_and_no_times() {
-        let found = DRIVER.read(&reply("Testing a b\nSuccess\n\n", true)).unwrap();
-        assert_eq!(found, [Reading { benchmark: "a b".to_owned(), ..Reading::default() }]);
+    fn the_least_is_its_quick_mode_where_it_has_one() {
+        let quick = |has_quick, effort| {
+            let request = Criterion { has_quick, ..DRIVER }.measure("a", effort, Path::new("/s"));
+            request.args.iter().any(|arg| arg == "--quick")
+        };
+        assert!(quick(true, Effort::Once));
+        assert!(!quick(false, Effort::Once));
+        assert!(!quick(true, Effort::Seconds(0.1)));
     }
 
     #[test]
