@@ -6,6 +6,7 @@
 mod common;
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -307,6 +308,32 @@ fn a_static_program_is_refused_and_leaves_no_record() {
     }
     assert_eq!(refusal(&PROGRAM), None);
     assert_eq!(refusal(Path::new("/bin/sh")), None);
+}
+
+#[test]
+fn a_static_program_of_go_is_known_by_the_note_of_its_build() {
+    let program = made("go", "int main(void) { return 0; }", "cc", &["-static"]);
+    let section = format!(".note.go.buildid={}", ROOM.path().join("go/source.c").display());
+    let added = Process::new("objcopy").args(["--add-section", &section]).arg(&program).status();
+    assert!(added.unwrap().success());
+    assert_eq!(refusal(&program).unwrap().why, Why::Go);
+}
+
+#[test]
+fn a_program_with_address_sanitizer_is_refused_and_not_broken() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("asan");
+    let mut compiler = Process::new("cc");
+    compiler.args(["-fsanitize=address", "-x", "c", "-o"]).arg(&program).arg("-");
+    let mut compiling = compiler.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    compiling.stdin.take().unwrap().write_all(b"int main(void) { return 0; }").unwrap();
+    if !compiling.wait().unwrap().success() {
+        println!("skipped: this compiler has no AddressSanitizer");
+        return;
+    }
+    let refused = refusal(&program).unwrap();
+    // Some compilers link it in, with a malloc of its own.
+    assert!(matches!(refused.why, Why::Sanitizer | Why::OwnMalloc), "{refused}");
 }
 
 #[test]
