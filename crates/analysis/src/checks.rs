@@ -26,7 +26,7 @@ const DRIFT_OF_MEDIAN: f64 = 0.001;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 67] = [
+pub const CODES: [&str; 70] = [
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
@@ -54,6 +54,8 @@ pub const CODES: [&str; 67] = [
     "INTERVAL_OPTIMISTIC",
     "LEFT_PROCESSES",
     "LEVELS_IGNORED",
+    "LIBRARIES_DIFFER",
+    "LIBRARIES_UNKNOWN",
     "LINES_SKIPPED",
     "LOAD",
     "LOST_RUN",
@@ -91,6 +93,7 @@ pub const CODES: [&str; 67] = [
     "TOO_FEW",
     "TRUNCATED_FILE",
     "TURBO",
+    "UNCOMMITTED",
     "UNITS_COMPARED",
     "UNITS_DIFFER",
     "WARM_UP",

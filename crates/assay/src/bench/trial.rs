@@ -108,6 +108,6 @@ impl Trial {
             .map(|reading| reading.iterations)
             .collect();
         let fewest = counts?.into_iter().min_by(f64::total_cmp)?;
-        (fewest >= 1.0 && fewest < 1e18).then_some(fewest as u64)
+        (1.0..1e18).contains(&fewest).then_some(fewest as u64)
     }
 }
