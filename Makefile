@@ -1,17 +1,17 @@
-# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting and lints),
-# bench (every figure of BENCHMARKS.md), coverage (how often intervals hold), docs (the pages that are generated), dist (the
-# binary with completions and man pages).
+# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, and
+# that the fuzz targets compile, where there is a C++ compiler), bench (every figure of BENCHMARKS.md), coverage (how
+# often intervals hold), docs (the pages that are generated), dist (the binary with completions and man pages).
 
 CARGO ?= cargo
 ASSAY := target/release/assay
 
-.PHONY: demo test check bench coverage docs dist tools clean
+.PHONY: demo test check bench coverage docs dist tools runtimes clean
 
 demo: tools
 	$(CARGO) build --release --locked -p assay
 	sh examples/is-it-faster/demo.sh $(ASSAY)
 
-test: tools
+test: tools runtimes
 	$(CARGO) test --workspace --locked
 	$(CARGO) build --release --locked -p assay
 	sh examples/is-it-faster/demo.sh $(ASSAY) --smoke
@@ -19,6 +19,8 @@ test: tools
 check:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@if command -v c++ >/dev/null; then $(CARGO) check --manifest-path fuzz/Cargo.toml --locked; \
+	 else echo "there is no C++ compiler: whether the fuzz targets compile was not checked (apt install g++)"; fi
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
 
@@ -28,7 +30,7 @@ bench: tools
 	python3 bench/run.py report
 
 # One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
-# bench-stats, bench-ministat, bench-imports.
+# bench-stats, bench-ministat, bench-imports, bench-allocations.
 bench-%: tools
 	python3 bench/run.py $*
 
@@ -51,6 +53,10 @@ dist:
 # A C compiler with its static library: the launcher is a small C program. Rust's own linker driver is the same `cc`.
 tools:
 	@sh scripts/tools.sh
+
+# Harnesses of interpreted languages, for the tests of crates/harness.
+runtimes:
+	@sh scripts/runtimes.sh
 
 clean:
 	$(CARGO) clean

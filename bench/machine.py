@@ -24,6 +24,7 @@ PROGRAMS = {
     "vfork": ["-O2"],
     "busy": ["-O2"],
     "marks": ["-O2"],
+    "allocate": ["-O2", "-fno-builtin"],
     "spin": ["-O2", "-static"],
     "tiny": ["-O2", "-static"],
     "peak": ["-O2", "-static"],

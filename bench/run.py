@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 
+import allocations
 import imports
 import labels
 import memory
@@ -48,6 +49,7 @@ FIGURES = {
     "stats": (stats.stats, ["stats"]),
     "ministat": (ministat.ministat, ["ministat"]),
     "imports": (imports.imports, ["imports"]),
+    "allocations": (allocations.allocations, ["allocations"]),
 }
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5

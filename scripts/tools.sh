@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that what building and testing need is there, installing it with apt where it is not: a C compiler with the
 # static C library (the launcher), git (its state is recorded with every run), for the examples, which the tests run, Ruby and
-# Python, and for the pages a browser.
+# Python, for the harnesses of benchmarks that are driven Go and Catch2, and for the pages a browser.
 set -eu
 
 missing=
@@ -9,6 +9,9 @@ command -v cc >/dev/null || missing="$missing gcc"
 command -v git >/dev/null || missing="$missing git"
 command -v ruby >/dev/null || missing="$missing ruby"
 command -v python3 >/dev/null || missing="$missing python3"
+command -v go >/dev/null || missing="$missing golang-go"
+command -v c++ >/dev/null || missing="$missing g++"
+[ -d /usr/include/catch2 ] || missing="$missing catch2"
 if command -v cc >/dev/null; then
     # A static program is the real question; the header alone may be there without the library.
     probe=$(mktemp -d)

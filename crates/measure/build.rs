@@ -1,25 +1,42 @@
-//! Compiles the launcher and the workload (`c/launcher.c`, `c/workload.c`), which the crate embeds.
+//! Compiles what the crate embeds: the launcher and the workload (`c/launcher.c`, `c/workload.c`),
+//! and the allocation counter (`c/alloc.c`), a library to preload.
 //!
-//! They are programs of their own and not objects to link, so `cc` only names the compiler and the
-//! flags for the target; the rest is one command line. No C library: see the files' own heads.
+//! They are not objects to link, so `cc` only names the compiler and the flags for the target; the
+//! rest is one command line. The programs have no C library, the counter lives in that of the
+//! program that it counts: see the files' own heads.
 
 use std::env;
 use std::path::PathBuf;
 
-const PROGRAMS: [&str; 2] = ["launcher", "workload"];
+const SOURCES: [&str; 5] = ["launcher.c", "workload.c", "alloc.c", "assay_alloc.h", "kernel.h"];
+const PROGRAM: [&str; 8] = [
+    "-static",
+    "-no-pie",
+    "-fno-pie",
+    "-nostdlib",
+    "-ffreestanding",
+    "-fno-stack-protector",
+    "-fno-asynchronous-unwind-tables",
+    "-Wl,-z,noexecstack",
+];
+/// Nothing is looked up late, in the middle of a program's allocation, and what the compiler knows
+/// of `malloc` is not true of the one that is compiled here.
+const LIBRARY: [&str; 6] =
+    ["-shared", "-fPIC", "-fno-builtin", "-fvisibility=hidden", "-Wl,-z,noexecstack", "-Wl,-z,now"];
 
 fn main() -> Result<(), String> {
-    for program in PROGRAMS {
-        println!("cargo::rerun-if-changed=../../c/{program}.c");
-        println!("cargo::rerun-if-changed=../../c/kernel.h");
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed=../../c/{source}");
     }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
         return Ok(());
     }
-    PROGRAMS.into_iter().try_for_each(compile)
+    compile("launcher", "launcher.c", &PROGRAM)?;
+    compile("workload", "workload.c", &PROGRAM)?;
+    compile("alloc.so", "alloc.c", &LIBRARY)
 }
 
-fn compile(program: &str) -> Result<(), String> {
+fn compile(made: &str, source: &str, flags: &[&str]) -> Result<(), String> {
     let directory = |name| env::var_os(name).map(PathBuf::from).ok_or(format!("no {name}"));
     let compiler = cc::Build::new()
         .opt_level(2)
@@ -30,18 +47,17 @@ fn compile(program: &str) -> Result<(), String> {
         .get_compiler();
     let status = compiler
         .to_command()
-        .args(["-std=gnu11", "-Wall", "-Wextra", "-static", "-s", "-no-pie", "-fno-pie"])
-        .args(["-nostdlib", "-ffreestanding", "-fno-stack-protector"])
-        .args(["-fno-asynchronous-unwind-tables", "-Wl,--build-id=none", "-Wl,-z,noexecstack"])
+        .args(["-std=gnu11", "-Wall", "-Wextra", "-s", "-Wl,--build-id=none"])
+        .args(flags)
         .arg("-o")
-        .arg(directory("OUT_DIR")?.join(program))
-        .arg(directory("CARGO_MANIFEST_DIR")?.join("../../c").join(format!("{program}.c")))
+        .arg(directory("OUT_DIR")?.join(made))
+        .arg(directory("CARGO_MANIFEST_DIR")?.join("../../c").join(source))
         .status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("the C compiler could not build the {program} ({status})")),
+        Ok(status) => Err(format!("the C compiler could not build {source} ({status})")),
         Err(error) => Err(format!(
-            "no C compiler for the {program}: `{}`: {error}. Install one or name it in CC.",
+            "no C compiler for {source}: `{}`: {error}. Install one or name it in CC.",
             compiler.path().display()
         )),
     }

@@ -28,6 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
         column: (which & 64 != 0).then_some(usize::from(choice & 7)),
         unit: pick(2, UNITS),
         metric: (which & 128 != 0).then(|| "wall".to_owned()),
+        skip: if which & 32 != 0 { usize::from(choice >> 2) } else { 0 },
         pattern: pick(3, PATTERNS),
         filter: pick(4, FILTERS).map(|text| text.parse().expect("a filter of this list")),
     };

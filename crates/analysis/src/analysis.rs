@@ -553,7 +553,7 @@ fn findings(
     let names = analysis.names();
     let in_blocks = analysis.design == Design::Blocks;
     let compared = analysis.subjects.iter().any(|s| s.against.is_some());
-    let mut findings = checks::outcomes(samples, analysis.blocks);
+    let mut findings = checks::outcomes(samples, analysis.primary, analysis.blocks);
     for comparison in &analysis.comparisons {
         findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
         findings.extend(evidence::findings(comparison, &names[comparison.of]));

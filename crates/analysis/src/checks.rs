@@ -10,7 +10,7 @@ use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use crate::describe::{Description, SubjectSummary};
 use crate::verdict::Scale;
 use crate::{paired, unpaired};
-use assay_data::samples::BlockRow;
+use assay_data::samples::{ALLOCATIONS, BlockRow};
 use assay_data::{Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold, Unit};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankLaw};
 
@@ -26,7 +26,9 @@ const DRIFT_OF_MEDIAN: f64 = 0.001;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 70] = [
+pub const CODES: [&str; 72] = [
+    "ALLOCATIONS_HIDDEN",
+    "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_SIGHT",
@@ -102,8 +104,20 @@ pub const CODES: [&str; 70] = [
 /// The code of a run that was gone on with as another one: its verdicts are withheld.
 pub(crate) const RESUMED_DIFFERENT: &str = "RESUMED_DIFFERENT";
 
-/// Findings about failures, timeouts and blocks that are not whole.
-pub fn outcomes(samples: &Samples, complete_blocks: Option<usize>) -> Vec<Finding> {
+/// How many blocks were begun that should hold the primary metric. Those that were taken to count allocations hold nothing else,
+/// and the others no allocations.
+fn begun_blocks(samples: &Samples, primary: usize) -> usize {
+    let counting = samples.counting_blocks();
+    if ALLOCATIONS.contains(&samples.metrics[primary].name.as_str()) {
+        return counting.len();
+    }
+    let others = samples.observations().filter_map(|o| o.block);
+    let last = others.filter(|block| !counting.contains(block)).max();
+    last.map_or(0, |last| last as usize + 1 - counting.range(..last).count())
+}
+
+/// Findings about failures, timeouts and blocks that do not hold the primary metric of every subject.
+pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, subject) in samples.subjects.iter().enumerate() {
         let runs = samples.count_outcomes(index, |_| true) as f64;
@@ -144,8 +158,7 @@ pub fn outcomes(samples: &Samples, complete_blocks: Option<usize>) -> Vec<Findin
         }
     }
     if let Some(complete) = complete_blocks {
-        let begun =
-            samples.observations().filter_map(|o| o.block).max().map_or(0, |b| b as usize + 1);
+        let begun = begun_blocks(samples, primary);
         if begun > complete {
             findings.push(
                 Finding::new(

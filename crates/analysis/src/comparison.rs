@@ -151,13 +151,16 @@ impl Comparison {
         let level = if certain { Level { interval: 0.0, groups: 0.0 } } else { level_of(question) };
         let found = paired.decide(&plan.threshold, level, question.better, law);
         let shifts = paired.shifts();
-        let shift = match shifts.first() {
-            Some(&known) if certain => known_effect(known),
-            _ => effect_of_blocks(&shifts, level, law, found.wandering.is_some()),
+        let shift = if certain {
+            let (estimate, interval) = paired.certain_effect(Scale::Shift);
+            Effect { estimate, interval: Some(interval) }
+        } else {
+            effect_of_blocks(&shifts, level, law, found.wandering.is_some())
         };
         let ratio = paired.log_ratios().filter(|logs| !logs.is_empty()).map(|logs| {
             if certain {
-                known_effect(logs[0].exp())
+                let (estimate, interval) = paired.certain_effect(Scale::Ratio);
+                exponentiated(estimate, Some(interval))
             } else if found.decision.scale == Scale::Ratio {
                 exponentiated(found.decision.estimate, found.decision.interval)
             } else {
@@ -339,10 +342,6 @@ pub(crate) fn level_of(question: Question<'_>) -> Level {
 fn exponentiated(estimate: f64, interval: Option<Interval>) -> Effect {
     let interval = interval.map(|i| Interval { lower: i.lower.exp(), upper: i.upper.exp() });
     Effect { estimate: estimate.exp(), interval }
-}
-
-fn known_effect(known: f64) -> Effect {
-    Effect { estimate: known, interval: Some(Interval { lower: known, upper: known }) }
 }
 
 pub(crate) fn effect_of_blocks(

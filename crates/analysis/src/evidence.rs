@@ -7,7 +7,7 @@
 use crate::comparison::summaries::{Side, alike};
 use crate::comparison::{Basis, Comparison, NoInterval, Question, level_of};
 use crate::levels::{self, plural};
-use crate::paired::Paired;
+use crate::paired::{Paired, is_nearly_constant};
 use crate::recording::Recording;
 use crate::unpaired;
 use crate::verdict::Decision;
@@ -126,9 +126,8 @@ impl<'a> Evidence<'a> {
         }
         if metric.exact {
             let mut beside = Paired::of_metric(metric);
-            let constant = |side: &[f64]| side.windows(2).all(|pair| pair[0] == pair[1]);
             x.iter().zip(&y).for_each(|(&a, &b)| beside.push(a, b));
-            if beside.is_certain() && constant(&x) && constant(&y) {
+            if beside.is_certain() && is_nearly_constant(&x) && is_nearly_constant(&y) {
                 return Some(Pair::Known(beside));
             }
         }

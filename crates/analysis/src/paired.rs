@@ -53,10 +53,26 @@ impl Paired {
         Self { counts: metric.exact, ..Self::default() }
     }
 
-    /// Whether the values are exact counts of which every run of a side gave the same: then the difference is known. O(blocks).
+    /// Whether the values are exact counts of which every run of a side gave the same, but for a thousandth (a program prints its
+    /// own times, and long numbers take more instructions than short ones): then the difference is known. O(blocks).
     pub fn is_certain(&self) -> bool {
-        let constant = |side: &[f64]| side.windows(2).all(|pair| pair[0] == pair[1]);
-        self.counts && self.len() >= 2 && constant(&self.reference) && constant(&self.other)
+        self.counts
+            && self.len() >= 2
+            && is_nearly_constant(&self.reference)
+            && is_nearly_constant(&self.other)
+    }
+
+    /// The differences that such counts leave possible: of the smallest against the largest, and the other way round.
+    fn known(&self, scale: Scale) -> Interval {
+        let range = |side: &[f64]| {
+            let least = side.iter().copied().fold(f64::INFINITY, f64::min);
+            (least, side.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+        };
+        let (a, b) = (range(&self.reference), range(&self.other));
+        match scale {
+            Scale::Ratio => Interval { lower: (b.0 / a.1).ln(), upper: (b.1 / a.0).ln() },
+            Scale::Shift => Interval { lower: b.0 - a.1, upper: b.1 - a.0 },
+        }
     }
 
     /// Adds a block. O(blocks).
@@ -71,6 +87,15 @@ impl Paired {
         } else {
             self.not_positive += 1;
         }
+    }
+
+    /// The difference of such counts on a scale, as a ratio or an amount, with what it may be at least and at most.
+    pub fn certain_effect(&self, scale: Scale) -> (f64, Interval) {
+        let differences = match scale {
+            Scale::Ratio => self.sorted_log_ratios.clone(),
+            Scale::Shift => descriptive::sorted(&self.shifts()),
+        };
+        (signed_rank::pseudo_median(&differences), self.known(scale))
     }
 
     /// Number of blocks.
@@ -149,13 +174,14 @@ impl Paired {
             Scale::Ratio => self.log_ratios.clone(),
             Scale::Shift => self.shifts(),
         };
-        if let (true, Some(&known)) = (self.is_certain(), in_order.first()) {
+        let sorted = descriptive::sorted(&in_order);
+        if self.is_certain() {
             let threshold = self.threshold_on(scale, threshold);
-            let interval = Some(Interval { lower: known, upper: known });
-            let decision = Decision::read(scale, known, interval, threshold, 0.0, better);
+            let estimate = signed_rank::pseudo_median(&sorted);
+            let known = Some(self.known(scale));
+            let decision = Decision::read(scale, estimate, known, threshold, 0.0, better);
             return PairedDecision { decision, wandering: None };
         }
-        let sorted = descriptive::sorted(&in_order);
         let mut interval = interval_of(&sorted, level.interval, law);
         let wandering = wandering(&in_order);
         if let (Some(found), Some(_)) = (interval, wandering) {
@@ -177,6 +203,15 @@ impl Paired {
     fn threshold_on(&self, scale: Scale, threshold: &Threshold) -> f64 {
         threshold_on(scale, threshold, descriptive::median(&self.reference))
     }
+}
+
+/// How far exact counts may be from each other and still be the same, as a share of themselves.
+const NEARLY: f64 = 1e-3;
+
+/// Whether all values are the same but for a thousandth.
+pub(crate) fn is_nearly_constant(values: &[f64]) -> bool {
+    let first = values.first().copied().unwrap_or(0.0);
+    values.iter().all(|value| (value - first).abs() <= NEARLY / 2.0 * first.abs())
 }
 
 /// The threshold on a scale: the logarithm of 1 + t for ratios; for shifts the amount, or t times the reference's median (NaN for an empty

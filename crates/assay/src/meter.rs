@@ -7,7 +7,7 @@
 use assay_data::assay_file::MAX_METRICS;
 use assay_data::protocol::{self, Report};
 use assay_data::reading::{MetricSpec, Reading, Source, Take, take};
-use assay_data::samples::{OF_EVERY_RUN, STEAL};
+use assay_data::samples::{ALLOCATIONS, OF_EVERY_RUN, STEAL};
 use assay_data::{Better, Finding, Metric, Severity, Unit};
 use assay_measure::counters::Count;
 use assay_measure::{Kept, RunResult};
@@ -83,6 +83,8 @@ pub(crate) struct Wishes {
     pub named: Vec<String>,
     /// The machine tells how much time is stolen from it.
     pub steal: bool,
+    /// Allocations are counted afterwards, in runs of their own.
+    pub allocations: bool,
 }
 
 /// What one turn came to.
@@ -152,6 +154,7 @@ impl Meter {
         };
         let may_come = |name: &str| {
             self.wishes.samples
+                || self.is_counted(name)
                 || self.wishes.specs.iter().any(|s| is_given(s) && s.metric.name == name)
         };
         let late = recorded.get(self.metrics.len()..).unwrap_or(&[]);
@@ -162,9 +165,16 @@ impl Meter {
                 told(&self.metrics)
             ));
         }
-        self.welcome.extend(late.iter().map(|m| m.name.clone()));
+        let given = late.iter().filter(|m| !self.is_counted(&m.name)).map(|m| m.name.clone());
+        let given: Vec<String> = given.collect();
+        self.welcome.extend(given);
         self.metrics.extend_from_slice(late);
         Ok(())
+    }
+
+    /// True for a metric of the allocations, where they are counted.
+    fn is_counted(&self, name: &str) -> bool {
+        self.wishes.allocations && ALLOCATIONS.contains(&name)
     }
 
     /// All metrics known so far.
@@ -310,7 +320,7 @@ impl Meter {
     ) -> Result<(), String> {
         let taken = self.metrics.iter().any(|m| m.name == name);
         let by_programs = self.welcome.iter().any(|welcome| welcome == name);
-        if Self::is_own(name) || (taken && !by_programs) {
+        if Self::is_own(name) || self.is_counted(name) || (taken && !by_programs) {
             return Err(format!(
                 "every run has a metric `{name}` already; the program has to choose another name"
             ));

@@ -3,6 +3,7 @@
 //!
 //! An observation is recorded the moment it is measured. Nothing here may print or draw while a run is in flight.
 
+mod allocations;
 mod crew;
 mod ending;
 mod prepared;
@@ -74,6 +75,8 @@ pub(crate) struct Session {
     pub samples: Samples,
     /// Seconds between the start of the run and the first observation of this session: not 0 for one that goes on.
     since_start: f64,
+    /// Blocks that were taken before to count allocations: they stand between those of the experiment.
+    blocks_between: u32,
     left_behind: Vec<u32>,
     lost: u32,
     /// How long the last run of each command took, s.
@@ -132,6 +135,7 @@ impl Session {
             meter,
             samples,
             since_start: 0.0,
+            blocks_between: 0,
             left_behind: vec![0; commands.len()],
             lost: 0,
             last_wall: vec![0.0; commands.len()],
@@ -149,6 +153,7 @@ impl Session {
 
     /// Goes on with what was measured before, so many seconds after its start.
     pub fn go_on_with(&mut self, samples: Samples, since_start: f64) {
+        self.blocks_between = samples.counting_blocks().len() as u32;
         self.samples = samples;
         self.since_start = since_start;
     }
@@ -299,9 +304,10 @@ impl Session {
             }
             self.samples.add_metric(metric);
         }
+        let block = turn.block + self.blocks_between;
         let observation = Observation {
             subject: turn.subject,
-            block: Some(turn.block),
+            block: Some(block),
             position: Some(turn.position),
             level: Vec::new(),
             time: Some(time),
@@ -310,7 +316,7 @@ impl Session {
         };
         let inner = taken.measured.inner.into_iter().map(|(metric, mut values)| {
             values.retain(|value| value.is_finite());
-            Inner { subject: turn.subject, block: turn.block, metric, values }
+            Inner { subject: turn.subject, block, metric, values }
         });
         let inner: Vec<Inner> = inner.collect();
         if let Some(record) = record {

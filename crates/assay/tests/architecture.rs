@@ -26,7 +26,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
 ];
 
 /// Libraries that only one crate may carry.
-const CARRIED_BY_ONE: [(&str, &str); 7] = [
+const CARRIED_BY_ONE: [(&str, &str); 8] = [
     ("askama", "assay-report"),
     ("tiny-skia", "assay-report"),
     ("ttf-parser", "assay-report"),
@@ -34,6 +34,7 @@ const CARRIED_BY_ONE: [(&str, &str); 7] = [
     ("indicatif", "assay"),
     ("rustix", "assay-measure"),
     ("libc", "assay-measure"),
+    ("object", "assay-measure"),
 ];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {

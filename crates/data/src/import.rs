@@ -336,24 +336,29 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
         parts.push(merge::Labelled { file, label, part });
     }
     let mut samples = merge::merge(parts, options)?;
+    leave_out(&mut samples, options)?;
+    Ok(samples)
+}
+
+/// Takes away what the filter does not want, then the beginning of every series.
+fn leave_out(samples: &mut Samples, options: &ImportOptions) -> Result<(), ImportError> {
     if let Some(filter) = &options.filter {
-        filter.apply(&mut samples)?;
+        filter.apply(samples)?;
     }
     let skip = options.skip;
-    let counts = |samples: &Samples, subject| samples.count_outcomes(subject, |_| true);
-    let before: Vec<usize> = if skip > 0 {
-        (0..samples.subjects.len()).map(|subject| counts(&samples, subject)).collect()
-    } else {
-        Vec::new()
-    };
+    if skip == 0 {
+        return Ok(());
+    }
+    let before = samples.counts();
     samples.skip_first(skip);
-    for (index, observations) in before.into_iter().enumerate() {
-        if observations > 0 && counts(&samples, index) == 0 {
-            let subject = samples.subjects[index].name.clone();
+    let counts = before.into_iter().zip(samples.counts());
+    for (subject, (observations, left)) in samples.subjects.iter().zip(counts) {
+        if observations > 0 && left == 0 {
+            let subject = subject.name.clone();
             return Err(ImportError::NothingLeft { skip, subject, observations });
         }
     }
-    Ok(samples)
+    Ok(())
 }
 
 /// Reads one input from memory, for callers that have no file; messages call it `name`.
@@ -369,9 +374,7 @@ pub fn load_bytes(
     let input = Input::of(std::io::Cursor::new(bytes), name)?;
     let part = read_one(input, &Context { options, label: &label, file: name })?;
     let mut samples = part.samples;
-    if let Some(filter) = &options.filter {
-        filter.apply(&mut samples)?;
-    }
+    leave_out(&mut samples, options)?;
     Ok(samples)
 }
 

@@ -9,6 +9,7 @@ use crate::finding::Finding;
 use crate::plan::{Plan, StopReason};
 use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 mod anonymous;
 mod by_subject;
@@ -84,6 +85,11 @@ pub const STEAL: &str = "steal";
 /// Name of the metric of how often a benchmark repeated its work within one observation, which its harness chose. It explains
 /// what other values are worth and is not compared.
 pub const ITERATIONS: &str = "iterations";
+
+/// Names of the metrics of what a run allocates: calls of malloc and its kin that gave a block, resized one and gave one back, the
+/// bytes asked for, and the most that were live at once in one process. They are counted in runs of their own.
+pub const ALLOCATIONS: [&str; 5] =
+    ["allocations", "reallocs", "frees", "allocated_bytes", "peak_heap"];
 
 /// Metrics that explain others and are not compared themselves, unless one of them is named to decide.
 pub const NOT_COMPARED: [&str; 2] = [STEAL, ITERATIONS];
@@ -565,6 +571,21 @@ impl Samples {
             .collect()
     }
 
+    /// The blocks that were taken to count allocations: their observations hold values of [`ALLOCATIONS`] and of nothing else.
+    pub fn counting_blocks(&self) -> BTreeSet<u32> {
+        let o = &self.observations;
+        let counts = |metric: &Metric| ALLOCATIONS.contains(&metric.name.as_str());
+        if !self.metrics.iter().any(counts) {
+            return BTreeSet::new();
+        }
+        let has = |index: usize, counting: bool| {
+            let mut columns = self.metrics.iter().zip(&o.values);
+            columns.any(|(metric, column)| counts(metric) == counting && column[index].is_finite())
+        };
+        let alone = (0..self.len()).filter(|&index| has(index, true) && !has(index, false));
+        alone.map(|index| o.block.get(index, NOWHERE)).filter(|&block| block != NOWHERE).collect()
+    }
+
     /// How many observations of a subject ended in a way that satisfies the condition.
     pub fn count_outcomes(&self, subject: usize, condition: impl Fn(Outcome) -> bool) -> usize {
         let o = &self.observations;
@@ -654,6 +675,27 @@ mod tests {
         let cpu = samples.add_metric(Metric::lower("cpu", Unit::Second));
         assert!(samples.series(a, cpu).values.is_empty());
         assert!(samples.observation(0).is_some_and(|o| o.values[cpu].is_nan()));
+    }
+
+    #[test]
+    fn a_block_that_only_counts_allocations_is_known_by_its_values() {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        let a = samples.add_subject("a");
+        observe(&mut samples, a, 0, 1.0);
+        assert!(samples.counting_blocks().is_empty());
+        samples.add_metric(Metric::lower("frees", Unit::One));
+        samples.push(Observation {
+            subject: a,
+            block: Some(1),
+            values: vec![f64::NAN, 7.0],
+            ..Observation::default()
+        });
+        observe(&mut samples, a, 2, 1.0);
+        // A run that gave nothing at all was no counting.
+        observe(&mut samples, a, 3, f64::NAN);
+        assert_eq!(samples.counting_blocks(), BTreeSet::from([1]));
+        assert_eq!(samples.complete_blocks(0).len(), 2);
+        assert_eq!(samples.complete_blocks(1).len(), 1);
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl Filter {
     /// Leaves of the samples what is wanted.
     ///
     /// # Errors
-    /// When it asks for a parameter that no benchmark has, or nothing is left.
+    /// When it asks for a parameter that no benchmark has, or nothing is left, or nothing that has a value.
     pub fn apply(&self, samples: &mut Samples) -> Result<(), FilterError> {
         for name in self.parameters() {
             let has = |s: &Subject| s.parameters.iter().any(|(own, _)| own == name);
@@ -182,6 +182,11 @@ impl Filter {
         samples.keep(|subject, metric| self.accepts(subject, metric));
         if samples.subjects.is_empty() || samples.metrics.is_empty() {
             return Err(FilterError::NothingLeft { filter: self.text.clone(), subjects, metrics });
+        }
+        // A column of a table may have a name and no value.
+        if samples.is_empty() && samples.summaries.is_empty() {
+            let subjects = names_of(samples);
+            return Err(FilterError::NoValues { filter: self.text.clone(), subjects });
         }
         Ok(())
     }
@@ -232,6 +237,17 @@ pub enum FilterError {
         subjects: String,
         /// Their metrics.
         metrics: String,
+    },
+    /// What is as it asks was never measured.
+    #[error(
+        "--filter: what is left by `{}` has no values: {}; widen the filter",
+        visible(.filter), visible(.subjects)
+    )]
+    NoValues {
+        /// The filter.
+        filter: String,
+        /// Some of the benchmarks that are left.
+        subjects: String,
     },
 }
 

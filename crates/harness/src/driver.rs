@@ -37,6 +37,11 @@ pub struct Request {
     pub args: Vec<OsString>,
     /// Variables.
     pub env: Vec<(String, String)>,
+    /// Variables that hold options of an interpreter (`RUBYOPT`): behind what the user has in them, with a blank between.
+    pub options: Vec<(String, String)>,
+    /// Files with their text that the program finds when it starts. Whoever runs it writes them, with the directories above
+    /// them, after emptying the scratch directory, in which they are.
+    pub files: Vec<(PathBuf, String)>,
     /// Where the answer will be.
     pub answer: Answer,
 }
@@ -58,6 +63,13 @@ impl Request {
     #[must_use]
     pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
         self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The same with one more file.
+    #[must_use]
+    pub fn file(mut self, path: PathBuf, text: impl Into<String>) -> Self {
+        self.files.push((path, text.into()));
         self
     }
 

@@ -6,13 +6,28 @@
 //! back what came ([`Reply`]). The files of an answer are read by the importers of `assay-data`, the same that read them when a
 //! user brings them. Nothing is decided here either.
 //!
-//! A new harness is a room and a line in [`drivers`].
+//! A new harness is a room and a line in `KNOWN`.
 
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
+)]
+
+mod benchmark_ips;
+mod catch2;
+mod criterion;
+mod divan;
 mod driver;
 mod error;
+mod go_test;
 mod google_benchmark;
+mod jmh;
+mod printing;
 mod program;
+mod pyperf;
+mod pytest_benchmark;
 mod reading;
+mod rust;
 
 pub use driver::{Answer, Driver, Effort, Reply, Request};
 pub use error::HarnessError;
@@ -37,12 +52,64 @@ struct Known {
 }
 
 /// All harnesses; the first that recognises a program drives it.
-const KNOWN: &[Known] = &[Known {
-    name: google_benchmark::NAME,
-    by_looks: |_| None,
-    by_help: google_benchmark::recognise,
-    assumed: google_benchmark::assumed,
-}];
+const KNOWN: &[Known] = &[
+    Known {
+        name: google_benchmark::NAME,
+        by_looks: |_| None,
+        by_help: google_benchmark::recognise,
+        assumed: google_benchmark::assumed,
+    },
+    Known {
+        name: pytest_benchmark::NAME,
+        by_looks: pytest_benchmark::looks,
+        by_help: |_, _| None,
+        assumed: pytest_benchmark::assumed,
+    },
+    Known {
+        name: benchmark_ips::NAME,
+        by_looks: benchmark_ips::looks,
+        by_help: |_, _| None,
+        assumed: benchmark_ips::assumed,
+    },
+    Known { name: jmh::NAME, by_looks: jmh::looks, by_help: |_, _| None, assumed: jmh::assumed },
+    Known {
+        name: pyperf::NAME,
+        by_looks: pyperf::looks,
+        by_help: pyperf::recognise,
+        assumed: pyperf::assumed,
+    },
+    Known {
+        name: criterion::NAME,
+        by_looks: |_| None,
+        by_help: criterion::recognise,
+        assumed: criterion::assumed,
+    },
+    Known {
+        name: divan::NAME,
+        by_looks: |_| None,
+        by_help: divan::recognise,
+        assumed: divan::assumed,
+    },
+    Known {
+        name: go_test::NAME,
+        by_looks: |_| None,
+        by_help: go_test::recognise,
+        assumed: go_test::assumed,
+    },
+    Known {
+        name: catch2::NAME,
+        by_looks: |_| None,
+        by_help: catch2::recognise,
+        assumed: catch2::assumed,
+    },
+    // By nothing but what a plain run prints.
+    Known {
+        name: printing::NAME,
+        by_looks: |_| None,
+        by_help: |_, _| None,
+        assumed: printing::assumed,
+    },
+];
 
 /// The names of all harnesses.
 pub fn names() -> Vec<&'static str> {
@@ -63,4 +130,15 @@ pub fn by_looks(program: &Program) -> Option<Box<dyn Driver>> {
 pub fn by_help(program: &Program, reply: &Reply) -> Option<Box<dyn Driver>> {
     let text = format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors));
     KNOWN.iter().find_map(|known| (known.by_help)(program, &text))
+}
+
+/// What is asked of a program that no harness recognised by its help: just to run.
+pub fn plain_run() -> Request {
+    Request::default()
+}
+
+/// The harness of a program by the results that it printed, when it was just run or ignored the question; none where the numbers
+/// could be anything.
+pub fn by_output(reply: &Reply) -> Option<Box<dyn Driver>> {
+    printing::recognise(reply)
 }

@@ -21,12 +21,12 @@ pub enum Kind {
 pub struct Program {
     /// The words: the program, then the user's arguments.
     pub words: Vec<OsString>,
-    /// The file that tells what it is: the program's, or of an interpreter (`ruby x.rb`, `python3 -I x.py`, `java -jar x.jar`) that of
-    /// the script.
+    /// The file that tells what it is: the program's, or of an interpreter (`ruby x.rb`, `python3 -I x.py`, `java -jar x.jar`, `bundle exec
+    /// ruby x.rb`) that of the script.
     pub file: PathBuf,
     /// What kind of file that is.
     pub kind: Kind,
-    /// The beginning of the file, for scripts; at most [`LONGEST_TEXT`] bytes.
+    /// Of a script its beginning, at most [`LONGEST_TEXT`] bytes; of an archive the names of what is in it, one a line.
     pub text: String,
 }
 
@@ -36,19 +36,35 @@ const LONGEST_TEXT: usize = 256 * 1024;
 /// Programs that run a file given to them.
 const INTERPRETERS: [&str; 5] = ["python", "pypy", "ruby", "java", "jruby"];
 
+/// Programs that run the command given to them.
+const STARTERS: [&str; 13] = [
+    "bundle", "env", "uv", "poetry", "pipenv", "pdm", "hatch", "nice", "taskset", "chrt",
+    "numactl", "setarch", "rbenv",
+];
+
+/// Where the interpreter stands among the words.
+fn interpreter_in(words: &[OsString]) -> Option<usize> {
+    let is_interpreter = |word: &OsString| {
+        let name = base_name(word);
+        INTERPRETERS.iter().any(|known| name.starts_with(known))
+    };
+    let first = words.first()?;
+    if is_interpreter(first) {
+        return Some(0);
+    }
+    let starts = STARTERS.contains(&base_name(first).as_str());
+    starts.then(|| words.iter().position(is_interpreter)).flatten()
+}
+
 impl Program {
     /// Looks at the files that the words name; `found` is where the first word leads to.
     pub fn look(words: &[OsString], found: &Path) -> Self {
-        let named = words.first().map(|word| base_name(word)).unwrap_or_default();
-        let interpreted = INTERPRETERS.iter().any(|known| named.starts_with(known));
-        let script = words.iter().skip(1).find(|word| {
-            let path = Path::new(word);
-            !word.to_string_lossy().starts_with('-') && path.exists()
-        });
-        let file = match script {
-            Some(script) if interpreted => PathBuf::from(script),
-            _ => found.to_path_buf(),
-        };
+        let interpreter = interpreter_in(words);
+        let script = words
+            .iter()
+            .skip(interpreter.map_or(words.len(), |at| at + 1))
+            .find(|word| !word.to_string_lossy().starts_with('-') && Path::new(word).exists());
+        let file = script.map_or_else(|| found.to_path_buf(), PathBuf::from);
         let bytes = beginning(&file);
         let kind = match &bytes {
             Some(bytes) if bytes.starts_with(b"\x7fELF") => Kind::Executable,
@@ -58,9 +74,15 @@ impl Program {
         };
         let text = match (&bytes, kind) {
             (Some(bytes), Kind::Script) => String::from_utf8_lossy(bytes).into_owned(),
+            (_, Kind::Archive) => names_within(&file).unwrap_or_default(),
             _ => String::new(),
         };
         Self { words: words.to_vec(), file, kind, text }
+    }
+
+    /// What the interpreter is called, where there is one, at the beginning or behind one of the commands that start others.
+    pub fn interpreter(&self) -> Option<String> {
+        interpreter_in(&self.words).map(|at| base_name(&self.words[at]))
     }
 
     /// Whether the program (or its interpreter) is called so, a version behind the name left aside.
@@ -91,4 +113,115 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path).ok()?.take(LONGEST_TEXT as u64).read_to_end(&mut bytes).ok()?;
     Some(bytes)
+}
+
+/// The longest directory of an archive that is read.
+const LONGEST_DIRECTORY: u32 = 64 * 1024 * 1024;
+
+/// The names in a zip archive, one a line, by the directory at its end (PKWARE's APPNOTE, 4.3.12 and 4.3.16). Nothing where there is
+/// no such directory, or where it is so large that it stands in the 64-bit form.
+fn names_within(path: &Path) -> Option<String> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let number = |bytes: &[u8], at: usize| -> Option<usize> {
+        Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?).into())
+    };
+    let long = |bytes: &[u8], at: usize| -> Option<u32> {
+        Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+    };
+    let mut file = std::fs::File::open(path).ok()?;
+    // Behind the last record there is at most a comment of 65535 bytes.
+    let length = file.seek(SeekFrom::End(0)).ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(22 + 65_535))).ok()?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end).ok()?;
+    let last = end.windows(4).rposition(|four| four == b"PK\x05\x06")?;
+    let (size, start) = (long(&end, last + 12)?, long(&end, last + 16)?);
+    if size > LONGEST_DIRECTORY {
+        return None;
+    }
+    file.seek(SeekFrom::Start(start.into())).ok()?;
+    let mut directory = Vec::new();
+    file.take(size.into()).read_to_end(&mut directory).ok()?;
+    let mut names = String::new();
+    let mut rest = directory.as_slice();
+    while rest.starts_with(b"PK\x01\x02") {
+        let name = number(rest, 28)?;
+        names += &String::from_utf8_lossy(rest.get(46..46 + name)?);
+        names.push('\n');
+        rest = rest.get(46 + name + number(rest, 30)? + number(rest, 32)?..)?;
+    }
+    Some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An archive of two empty files, stored, with a comment.
+    fn archive() -> Vec<u8> {
+        let names = ["a/B.class", "META-INF/BenchmarkList"];
+        let mut bytes = Vec::new();
+        let mut directory = Vec::new();
+        for name in names {
+            let length = (name.len() as u16).to_le_bytes();
+            let offset = (bytes.len() as u32).to_le_bytes();
+            bytes.extend(b"PK\x03\x04\x0a\0\0\0\0\0");
+            bytes.extend([0; 16]);
+            bytes.extend(length);
+            bytes.extend([0; 2]);
+            bytes.extend(name.as_bytes());
+            directory.extend(b"PK\x01\x02\x0a\0\x0a\0\0\0\0\0");
+            directory.extend([0; 16]);
+            directory.extend(length);
+            directory.extend([0; 12]);
+            directory.extend(offset);
+            directory.extend(name.as_bytes());
+        }
+        let start = (bytes.len() as u32).to_le_bytes();
+        let size = (directory.len() as u32).to_le_bytes();
+        bytes.extend(directory);
+        bytes.extend(b"PK\x05\x06\0\0\0\0\x02\0\x02\0");
+        bytes.extend(size);
+        bytes.extend(start);
+        bytes.extend(b"\x05\0hello");
+        bytes
+    }
+
+    #[test]
+    fn the_script_is_what_an_interpreter_is_given_wherever_it_stands() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join("x.rb");
+        std::fs::write(&script, "puts 1").unwrap();
+        let script = script.to_str().unwrap();
+        let file = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            Program::look(&words, Path::new("/found")).file
+        };
+        for words in [
+            &["ruby", script][..],
+            &["/usr/bin/ruby3.1", "-W0", script],
+            &["bundle", "exec", "ruby", "--yjit", script],
+        ] {
+            assert_eq!(file(words), Path::new(script), "{words:?}");
+        }
+        assert_eq!(file(&["./program", "ruby", script]), Path::new("/found"));
+    }
+
+    #[test]
+    fn of_an_archive_the_names_are_known_and_a_broken_one_has_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.jar");
+        let words = ["java".into(), "-jar".into(), path.clone().into_os_string()];
+        let whole = archive();
+        for length in 0..=whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let program = Program::look(&words, Path::new("/usr/bin/java"));
+            if length == whole.len() {
+                assert_eq!(program.kind, Kind::Archive);
+                assert_eq!(program.text, "a/B.class\nMETA-INF/BenchmarkList\n");
+            } else if length < whole.len() - "\0hello".len() - 4 {
+                assert!(!program.text.contains("META-INF"), "{length}");
+            }
+        }
+    }
 }

@@ -59,10 +59,19 @@ impl Reading {
 /// # Errors
 /// [`HarnessError::Garbage`] with what the importer says; [`HarnessError::NoAnswer`].
 pub(crate) fn imported(reply: &Reply, harness: &'static str) -> Result<Samples, HarnessError> {
+    imported_or_said(reply, harness, || tail(&reply.errors, &reply.output))
+}
+
+/// The same for harnesses of which it is known where in their output the words stand that say what went wrong.
+pub(crate) fn imported_or_said(
+    reply: &Reply,
+    harness: &'static str,
+    said: impl FnOnce() -> Option<String>,
+) -> Result<Samples, HarnessError> {
     let garbage = |error: import::ImportError| HarnessError::Garbage {
         harness,
         why: error.to_string(),
-        said: tail(&reply.errors, &reply.output),
+        said: said(),
     };
     let options = ImportOptions::default();
     match &reply.answer {
@@ -128,6 +137,17 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
         }
     }
     found
+}
+
+/// Gives readings the iterations that only the text of an answer tells: one number for each benchmark, in the order of the readings.
+/// Where there are more or fewer of them nobody knows which is whose, and none is given.
+pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item = u64>) {
+    let counts: Vec<u64> = counts.collect();
+    if counts.len() == found.len() {
+        for (reading, count) in found.iter_mut().zip(counts) {
+            reading.iterations = Some(count as f64);
+        }
+    }
 }
 
 /// The code under which importers tell that a benchmark gave up.

@@ -15,6 +15,7 @@
 //! # Ok::<(), assay_measure::MeasureError>(())
 //! ```
 
+pub mod allocations;
 mod capture;
 mod command;
 mod control;

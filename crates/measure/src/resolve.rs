@@ -143,7 +143,7 @@ impl Command {
     }
 
     /// A variable as the command will see it.
-    fn variable(&self, name: &str) -> Option<OsString> {
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
         let own = self.env.iter().rev().find(|(n, _)| n == name);
         own.map(|(_, value)| OsString::from(value)).or_else(|| env::var_os(name))
     }

@@ -1,7 +1,8 @@
-//! The private directory for the files of [`crate::Channel::Path`].
+//! The private directory for files that commands write while they run: those of
+//! [`crate::Channel::Path`], and those of the allocation counter.
 //!
-//! It is made when the first command needs it, is readable by its owner only, and goes with the
-//! runner. What is in the files is not looked at here.
+//! It is made when the first command needs it, is readable by its owner only, and goes with its
+//! owner. What is in the files is not looked at here.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -9,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The directory, removed on drop.
+#[derive(Debug)]
 pub(crate) struct SampleDirectory {
     path: PathBuf,
 }
@@ -40,6 +42,11 @@ impl SampleDirectory {
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Where it is, absolute.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The file of a command.

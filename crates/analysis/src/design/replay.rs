@@ -65,10 +65,17 @@ impl Experiment {
         if primary >= samples.metrics.len() {
             return Err(ReplayError::Metric { recorded: samples.metrics.len(), primary });
         }
+        // Runs that counted allocations stand between those of the experiment, with blocks of their own.
+        let counting = samples.counting_blocks();
+        let own_block = |block: u32| block - counting.range(..block).count() as u32;
         let mut last = Step::Continue;
         for (index, observation) in samples.observations().enumerate() {
+            if observation.block.is_some_and(|block| counting.contains(&block)) {
+                continue;
+            }
             let turn = self.next_turn();
-            let found = (observation.block, observation.position, observation.subject);
+            let found =
+                (observation.block.map(own_block), observation.position, observation.subject);
             if found != (Some(turn.block), Some(turn.position), turn.subject) {
                 let expected = told(turn, samples);
                 return Err(ReplayError::Turn { observation: index + 1, expected });

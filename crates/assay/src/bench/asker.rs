@@ -51,6 +51,7 @@ impl Ran {
 pub(crate) struct Question {
     id: SubjectId,
     answer: Answer,
+    files: Vec<(PathBuf, String)>,
     scratch: PathBuf,
 }
 
@@ -97,8 +98,22 @@ impl Asker {
         request: &Request,
         scratch: &Path,
     ) -> Result<Question, Obstacle> {
-        let id = self.runner.add(&side.asking(request))?;
-        Ok(Question { id, answer: request.answer.clone(), scratch: scratch.to_path_buf() })
+        self.prepare_command(&side.asking(request), request, scratch)
+    }
+
+    /// The same for the command of a request that was dressed otherwise.
+    ///
+    /// # Errors
+    /// As for [`Asker::prepare`].
+    pub fn prepare_command(
+        &mut self,
+        command: &assay_measure::Command,
+        request: &Request,
+        scratch: &Path,
+    ) -> Result<Question, Obstacle> {
+        let id = self.runner.add(command)?;
+        let (answer, files) = (request.answer.clone(), request.files.clone());
+        Ok(Question { id, answer, files, scratch: scratch.to_path_buf() })
     }
 
     /// Puts a request, with so many bytes of padding in the environment.
@@ -107,6 +122,12 @@ impl Asker {
     /// [`Obstacle::Interrupted`] when the user ended it; what else keeps a program from being started.
     pub fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, Obstacle> {
         empty(&question.scratch)?;
+        for (path, text) in &question.files {
+            let above = path.parent().map_or(Ok(()), fs::create_dir_all);
+            above
+                .and_then(|()| fs::write(path, text))
+                .map_err(|error| Obstacle::Reading(format!("{}: {error}", path.display())))?;
+        }
         let options =
             RunOptions { pad: padding, timeout: Some(self.timeout), capture_stderr: false };
         let result = loop {

@@ -48,18 +48,20 @@ impl Failure {
 }
 
 /// What one turn runs, on each of its sides.
-struct Measured {
+pub(super) struct Measured {
     /// Indices of the benchmarks in the catalogue.
-    benchmarks: Vec<usize>,
+    pub(super) benchmarks: Vec<usize>,
     /// Indices of the sides, and for each the request and the subjects of the benchmarks.
-    on: Vec<(usize, Question, Vec<usize>)>,
+    pub(super) on: Vec<(usize, Question, Vec<usize>)>,
+    /// The iterations that every run is held to.
+    pub(super) pinned: Option<u64>,
 }
 
 /// A suite that is ready to be measured.
 pub(crate) struct Suite<'a> {
-    catalogue: &'a Catalogue,
-    asker: &'a mut Asker,
-    units: Vec<Measured>,
+    pub(super) catalogue: &'a Catalogue,
+    pub(super) asker: &'a mut Asker,
+    pub(super) units: Vec<Measured>,
     totals: BTreeSet<String>,
     /// What was measured.
     pub samples: Samples,
@@ -183,7 +185,7 @@ impl<'a> Suite<'a> {
             }
             on.push((index, question, subjects));
         }
-        self.units.push(Measured { benchmarks, on });
+        self.units.push(Measured { benchmarks, on, pinned });
         Ok(())
     }
 

@@ -45,7 +45,13 @@ impl Side {
         let own = &self.command.argv;
         let (program, arguments) = own.split_at(1.min(own.len()));
         let argv: Vec<OsString> = [program, &request.before, arguments, &request.args].concat();
-        let env = [self.command.env.clone(), request.env.clone()].concat();
+        let options = request.options.iter().map(|(name, value)| {
+            let own = self.command.env.iter().rev().find(|(known, _)| known == name);
+            let own = own.map(|(_, value)| value.clone()).or_else(|| std::env::var(name).ok());
+            (name.clone(), own.map_or_else(|| value.clone(), |own| format!("{own} {value}")))
+        });
+        let mut env = [self.command.env.clone(), request.env.clone()].concat();
+        env.extend(options);
         Command { argv, env, keep_output: true, keep_errors: true, ..self.command.clone() }
     }
 

@@ -81,7 +81,14 @@ impl Trial {
                         Some(_) => None,
                         None => Some("was not in the answer of its program".to_owned()),
                     };
-                    let failure = failed.clone().or(unread.clone()).or(error).or_else(nothing);
+                    // One that is run only to see that it works need not give a value: some harnesses then print none.
+                    let empty = || match effort {
+                        Effort::Once => None,
+                        Effort::Seconds(_) | Effort::Iterations(_) => {
+                            unread.clone().or_else(nothing)
+                        }
+                    };
+                    let failure = failed.clone().or(error).or_else(empty);
                     tried[index][side] = Tried {
                         reading: reading.filter(|_| failure.is_none()),
                         seconds: ran.result.wall_seconds,

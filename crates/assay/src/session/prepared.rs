@@ -4,7 +4,7 @@ use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
 
 /// A command with what belongs to it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     /// The name that people see.
     pub name: String,

@@ -6,7 +6,9 @@ mod revisions;
 mod telling;
 
 use crate::args::{JudgeArgs, ShowArgs, seconds};
-use crate::bench::{Asker, Catalogue, Failure, Proof, Suite, Trial, check_differ};
+use crate::bench::{
+    Asker, Catalogue, Failure, Passes, Proof, Suite, Trial, check_differ, find_simulator,
+};
 use crate::session::{Obstacle, Record};
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed, store};
@@ -65,6 +67,9 @@ pub(crate) struct Args {
     when: WhenArgs,
 
     #[command(flatten)]
+    count: CountArgs,
+
+    #[command(flatten)]
     judge: JudgeArgs,
 
     #[command(flatten)]
@@ -102,6 +107,19 @@ struct WhenArgs {
     seed: Option<u64>,
 }
 
+/// What to count beside the times.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Counting")]
+struct CountArgs {
+    /// Count calls and bytes of malloc and its kin, after all timing: per iteration where the harness can be held to a number of them
+    #[arg(long)]
+    alloc: bool,
+
+    /// Count instructions on a simulated processor (valgrind, if it is installed): hardly any noise, for gates on shared machines
+    #[arg(long)]
+    simulate: bool,
+}
+
 /// What to keep.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Keeping")]
@@ -137,20 +155,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 fn asked(args: &Args) -> anyhow::Result<Ending> {
     let alone = args.choose.list || args.choose.smoke;
-    let prepared = args.revisions.prepare(args.sides.aa || alone, args.show.quiet)?;
-    let (commands, names) = match &prepared {
-        Some(prepared) => (prepared.commands.clone(), prepared.names.as_slice()),
-        None => {
-            let parse = |text: &String| Command::parse(text, false);
-            (args.programs.iter().map(parse).collect::<Result<_, _>>()?, [].as_slice())
-        }
+    if args.count.simulate {
+        find_simulator()?;
+    }
+    let commands = match args.revisions.commands()? {
+        Some(commands) => commands,
+        None => args
+            .programs
+            .iter()
+            .map(|text| Command::parse(text, false))
+            .collect::<Result<_, _>>()?,
     };
-    let mut sides = args.sides.sides(commands, names, &args.passed, &args.choose)?;
+    let mut sides = args.sides.sides(commands, &args.revisions.rev, &args.passed, &args.choose)?;
     if sides.len() < 2 && !alone {
         bail!(
             "one program, and nothing to compare it with: give a second one, or two sets of its benchmarks (--old-filter and --new-filter), or two \
              environments (--old-env and --new-env); --list shows what it has, --smoke runs each once"
         );
+    }
+    // A build takes long: what is wrong with the rest is said before.
+    let prepared = args.revisions.prepare(args.sides.aa || alone, args.show.quiet)?;
+    if let Some(prepared) = &prepared {
+        prepared.settle(&mut sides);
     }
     let mut before = Beforehand { prepared, findings: Vec::new() };
     if !alone {
@@ -271,6 +297,11 @@ fn measure(
         suite.measure(&mut rounds, &plan.primary, &mut record, &mut |rounds, elapsed| {
             telling.rounds(rounds, &names, &plan, elapsed);
         });
+    let passes = Passes { alloc: args.count.alloc, simulate: args.count.simulate };
+    let counted = match measured {
+        Ok(StopReason::Interrupted) | Err(_) => Ok(()),
+        Ok(_) => suite.count(passes, &mut record, &mut |done, of| telling.counting(done, of)),
+    };
     telling.end();
     let reason = match &measured {
         Ok(reason) => *reason,
@@ -282,6 +313,7 @@ fn measure(
     let failed = !suite.failures.is_empty();
     let reason = measured?;
     let verdict = shown?;
+    counted?;
     if record.as_ref().is_some_and(|r| r.failure.is_some()) && args.keep.save.is_some() {
         return Ok(Ending::InputError);
     }

@@ -17,6 +17,7 @@ use crate::{Ending, knobs, output, present, store};
 use anyhow::bail;
 use assay_analysis::{Experiment, analyse};
 use assay_data::assay_file;
+use assay_data::samples::ALLOCATIONS;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_measure::{Control, environment, interrupt};
 use commands::{HowArgs, prepared};
@@ -57,6 +58,7 @@ Examples:
   assay run -P size=1000..64000*2 './old {size}' './new {size}'
   assay run --pin 1 --fifo --no-aslr ./old ./new        on a machine held still
   assay run --counters instructions,cache-misses ./old ./new
+  assay run --alloc './old data' './new data'           and what they allocate
   assay run --jobs '{j}' -P j=1,2,4 ./worker            under load
   assay run --resume run.assay --time 10min             go on")]
 pub(crate) struct Args {
@@ -295,6 +297,7 @@ fn measure_held(
         jobs: commands.iter().any(|c| c.jobs > 1),
         named: plan.beside.iter().cloned().chain([plan.primary.clone()]).collect(),
         steal: manner.steal,
+        allocations: args.metrics.alloc,
         counters: Vec::new(),
     };
     let mut session = Session::start(commands, manner, |events| {
@@ -323,9 +326,10 @@ fn measure_held(
     let measured = session.hook("--setup", args.how.setup.as_ref()).and_then(|()| {
         let block_seconds = session.warm_up(plan.warmup, plan.seed, &progress)?;
         session.learn_metrics();
-        let primary = primary(&session, &plan)?;
+        let primary = primary(&session, &plan, args.metrics.alloc)?;
         if matches!(earlier, Earlier::None)
-            && let Some(finding) = fit_to_budget(&mut plan, block_seconds, &args.when, &session.samples)
+            && let Some(finding) =
+                fit_to_budget(&mut plan, block_seconds, &args.when, &session.samples)
         {
             progress.say(&format!("note: {}", finding.message));
             session.samples.findings.push(finding);
@@ -333,17 +337,28 @@ fn measure_held(
         progress.follow(&plan, &session.samples.metrics[primary]);
         session.samples.plan = Some(plan.clone());
         let mut experiment = experiment(args, &plan, &session.samples, primary);
+        let mut done = None;
         if let Some(resumption) = resumption.take() {
-            let (file, done) = go_on(resumption, &mut session, &mut experiment, primary, began)?;
+            let (file, reason) = go_on(resumption, &mut session, &mut experiment, primary, began)?;
             record = Some(file);
-            if let Some(reason) = done {
-                progress.say("note: there is nothing to go on with: the run had its answer, or all its blocks");
-                return Ok(reason);
-            }
+            done = reason;
         } else {
             record = open_record(args, &began, &mut session);
         }
-        session.measure_all(&mut experiment, primary, &mut record, &mut progress)
+        let counts = args.metrics.alloc && session.allocations_lacking() > 0;
+        if done.is_some() && !counts {
+            progress.say(
+                "note: there is nothing to go on with: the run had its answer, or all its blocks",
+            );
+        }
+        let reason = match done {
+            Some(reason) => reason,
+            None => session.measure_all(&mut experiment, primary, &mut record, &mut progress)?,
+        };
+        if counts && reason != StopReason::Interrupted {
+            session.count_allocations(plan.seed, &mut record, &progress)?;
+        }
+        Ok(reason)
     });
     progress.end();
     let cleaned = session.hook("--cleanup", args.how.cleanup.as_ref());
@@ -379,7 +394,7 @@ fn measure_held(
 }
 
 /// The metric that decides, and that those beside it exist.
-fn primary(session: &Session, plan: &Plan) -> Result<usize, Obstacle> {
+fn primary(session: &Session, plan: &Plan, counts_allocations: bool) -> Result<usize, Obstacle> {
     let samples = &session.samples;
     let unknown = |option: &str, name: &str| {
         if let Some(why) = session.why_not_counted(name) {
@@ -391,7 +406,12 @@ fn primary(session: &Session, plan: &Plan) -> Result<usize, Obstacle> {
             known.join(", ")
         ))
     };
-    if let Some(name) = plan.beside.iter().find(|name| samples.metric_index(name).is_none()) {
+    // Allocations are counted after all else.
+    let comes = |name: &String| {
+        samples.metric_index(name).is_some()
+            || (counts_allocations && ALLOCATIONS.contains(&name.as_str()))
+    };
+    if let Some(name) = plan.beside.iter().find(|name| !comes(name)) {
         return Err(unknown("--beside", name));
     }
     let primary =

@@ -5,7 +5,9 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod allocations;
 mod battery;
+mod benching;
 mod calibrating;
 mod commands;
 mod controlling;

@@ -138,7 +138,8 @@ pub enum ImportError {
     },
     /// So much was to be left out that nothing remains of a series.
     #[error(
-        "`--skip {skip}` leaves nothing of {subject}, which has {observations} observations; skip fewer"
+        "`--skip {skip}` leaves nothing of {}, which has {observations} observations; skip fewer",
+        excerpt(.subject)
     )]
     NothingLeft {
         /// How many were to be left out.

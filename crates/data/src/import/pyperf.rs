@@ -75,18 +75,18 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         };
         let name = known("name").map_or_else(unnamed, text_of);
         let unit = known("unit").map_or_else(|| "second".to_owned(), text_of);
-        take(&mut recorder, &name, &unit, benchmark, known("command"))
+        take(&mut recorder, &name, &unit, benchmark, &known)
             .map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
     }
     recorder.finish("calibration runs, without a value")
 }
 
-fn take(
+fn take<'f>(
     recorder: &mut Recorder<'_>,
     name: &str,
     unit: &str,
-    benchmark: &Benchmark,
-    command: Option<&Value>,
+    benchmark: &'f Benchmark,
+    known: &dyn Fn(&str) -> Option<&'f Value>,
 ) -> Result<(), String> {
     let metric = match unit {
         "second" => Metric::wall(),
@@ -96,10 +96,12 @@ fn take(
     };
     let metric = recorder.metric(&metric)?;
     let subject = recorder.benchmark(name, None, &[]);
-    recorder.subject_mut(subject).command = command.map(text_of);
+    recorder.subject_mut(subject).command = known("command").map(text_of);
     let measured = benchmark.runs.iter().filter(|run| !run.values.is_empty());
     for (process, run) in (0..).zip(measured) {
-        let peak = ["command_max_rss", "mem_max_rss"].iter().find_map(|key| run.metadata.get(*key));
+        // What all runs have alike, as a single run has all, stands with the benchmark or the file.
+        let peak = ["command_max_rss", "mem_max_rss"];
+        let peak = peak.iter().find_map(|key| run.metadata.get(*key).or_else(|| known(key)));
         let peak = peak.and_then(Value::as_f64);
         let peak = peak
             .map(|bytes| recorder.metric(&Metric::lower("max_rss", Unit::Byte)).map(|m| (m, bytes)))

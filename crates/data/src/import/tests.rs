@@ -528,3 +528,21 @@ fn the_examples_of_the_manual_are_read_as_it_says() {
     crate::export::csv(&recorded, &mut table).unwrap();
     assert_eq!(String::from_utf8(table).unwrap(), exported);
 }
+
+#[test]
+fn what_is_left_out_is_left_out_of_bytes_too_and_never_everything() {
+    let skip = |skip| ImportOptions { skip, ..ImportOptions::default() };
+    assert_eq!(bytes("3\n1\n2\n", &skip(2)).unwrap().values(0, 0), [2.0]);
+    let none = bytes("a\u{7}b,c\n3,1\n,2\n", &skip(1)).unwrap_err().to_string();
+    assert!(none.contains("leaves nothing of a\\u{7}b, which has 1 observations"), "{none}");
+
+    // Of a column without a number the name alone would be left.
+    let filter = |text: &str| ImportOptions {
+        filter: Some(text.parse().unwrap()),
+        ..ImportOptions::default()
+    };
+    let table = "old,new\n3\n1\n";
+    assert_eq!(bytes(table, &filter("old")).unwrap().values(0, 0), [3.0, 1.0]);
+    let none = bytes(table, &filter("-old")).unwrap_err().to_string();
+    assert_eq!(none, "--filter: what is left by `-old` has no values: new; widen the filter");
+}

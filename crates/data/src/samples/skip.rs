@@ -28,6 +28,17 @@ impl Columns {
 }
 
 impl Samples {
+    /// How many observations every subject has, whatever their outcome. O(subjects + observations).
+    pub(crate) fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.subjects.len()];
+        for &subject in &self.observations.subject {
+            if let Some(count) = counts.get_mut(subject as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
     /// Leaves out the first `count` observations of every subject; where they were taken in blocks, the first `count` blocks, so that
     /// no block is torn. O(observations); nothing happens for 0.
     pub fn skip_first(&mut self, count: usize) {
@@ -108,7 +119,10 @@ mod tests {
         let mut samples = two(true);
         samples.skip_first(0);
         assert_eq!(samples, two(true));
+        samples.skip_first(3);
+        assert_eq!(samples.counts(), [1, 1]);
         samples.skip_first(9);
         assert!(samples.is_empty());
+        assert_eq!(samples.counts(), [0, 0]);
     }
 }

@@ -45,6 +45,17 @@ fn units_and_metadata_are_inherited() {
     let samples = load_bytes(text.into(), "x", &ImportOptions::default()).unwrap();
     assert_eq!(values(&samples, "peak", "memory"), [1024.0, 2048.0]);
     assert_eq!(samples.metrics[0].unit, assay_data::Unit::Byte);
+    // Where there is one run alone, its memory stands with the file.
+    let text = r#"{"version":"1.0","metadata":{"name":"sum","mem_max_rss":4096},
+        "benchmarks":[{"runs":[{"values":[0.5, 0.25]}]}]}"#;
+    let samples = load_bytes(text.into(), "x", &ImportOptions::default()).unwrap();
+    assert_eq!(values(&samples, "sum", "max_rss"), [4096.0]);
+}
+
+#[test]
+fn other_versions_and_files_without_values_are_refused() {
+    let text = r#"{"version":"1.0","metadata":{"unit":"byte","name":"peak"},
+        "benchmarks":[{"runs":[{"values":[1024, 2048]},{"warmups":[[1,5]]}]}]}"#;
     let message = refused(text.replace("\"1.0\"", "\"2.0\""));
     assert!(message.contains("of version 2.0; known here is version 1"), "{message}");
     let message = refused(text.replace("[1024, 2048]", "[]"));

@@ -103,7 +103,7 @@ pub(crate) fn mean(suite: &Benchmarks, table: &Table) -> Option<String> {
 /// What goes once with every suite that was not measured in blocks.
 pub(crate) fn design_note(suite: &Benchmarks) -> Option<&'static str> {
     (suite.design != Design::Blocks).then_some(
-        "These are recordings: programs are not proven different, since drift between the recordings is not in them, and more repetitions do not put it there. Run both in turns, in blocks: assay run A B",
+        "These are recordings: programs are not proven different, since drift between the recordings is not in them, and more repetitions do not put it there. Run both in turns, in blocks: assay bench OLD NEW",
     )
 }
 

@@ -1,5 +1,6 @@
 //! `assay bench --rev`: the sides are git revisions, each built apart, before anything is measured.
 
+use crate::bench::Side;
 use crate::output;
 use crate::session::Obstacle;
 use anyhow::{Context, bail};
@@ -32,9 +33,7 @@ pub(super) struct RevisionArgs {
 /// Revisions that are built.
 pub(super) struct Prepared {
     /// Their programs, each in its own directory.
-    pub commands: Vec<Command>,
-    /// What they are called, as written.
-    pub names: Vec<String>,
+    commands: Vec<Command>,
     /// What should be known of them.
     pub findings: Vec<Finding>,
     /// Their commits, as facts.
@@ -44,6 +43,21 @@ pub(super) struct Prepared {
 }
 
 impl RevisionArgs {
+    /// The programs of all revisions, before they are built; `None` when there are none.
+    ///
+    /// # Errors
+    /// When that is no program, or would be the same file for every revision.
+    pub fn commands(&self) -> anyhow::Result<Option<Vec<Command>>> {
+        let Some(text) = &self.program else { return Ok(None) };
+        let program = Command::parse(text, false)?;
+        if Path::new(&program.argv[0]).is_absolute() {
+            bail!(
+                "--program {text}: name it from the top of the working tree, for each revision has one of its own"
+            );
+        }
+        Ok(Some(vec![program; self.rev.len()]))
+    }
+
     /// Builds all revisions; `None` when there are none. `same` ones are refused unless that is meant.
     ///
     /// # Errors
@@ -51,12 +65,6 @@ impl RevisionArgs {
     pub fn prepare(&self, same: bool, quiet: bool) -> anyhow::Result<Option<Prepared>> {
         let (Some(line), Some(program)) = (&self.build, &self.program) else { return Ok(None) };
         let program = Command::parse(program, false)?;
-        if Path::new(&program.argv[0]).is_absolute() {
-            bail!(
-                "--program {}: name it from the top of the working tree, for each revision has one of its own",
-                program.argv[0].display()
-            );
-        }
         let cache = cache_directory().context(
             "neither XDG_CACHE_HOME nor HOME names a directory to keep built revisions in",
         )?;
@@ -99,7 +107,6 @@ impl RevisionArgs {
         };
         Ok(Some(Prepared {
             commands,
-            names: self.rev.clone(),
             findings,
             commits: revisions.iter().map(commit).collect(),
             _built: built,
@@ -108,7 +115,16 @@ impl RevisionArgs {
 }
 
 impl Prepared {
-    /// Sets the commit of every side; there may be more sides than revisions, of one.
+    /// Lets every side run the program of its revision; there may be more sides than revisions, of one.
+    pub fn settle(&self, sides: &mut [Side]) {
+        for (index, side) in sides.iter_mut().enumerate() {
+            let Some(own) = self.commands.get(index).or(self.commands.last()) else { continue };
+            side.command.cwd.clone_from(&own.cwd);
+            side.command.argv[0].clone_from(&own.argv[0]);
+        }
+    }
+
+    /// Sets the commit of every side, as a fact.
     pub fn record(&self, sides: impl Iterator<Item = String>, environment: &mut Environment) {
         for (index, side) in sides.enumerate() {
             let commit = self.commits.get(index).or(self.commits.last());

@@ -60,6 +60,13 @@ impl Telling {
         bar.set_message(format!("trying every benchmark once: {done} of {of}"));
     }
 
+    /// How many benchmarks are counted, of how many.
+    pub fn counting(&self, done: usize, of: usize) {
+        let Some(bar) = self.due() else { return };
+        bar.set_position(done as u64 * STEPS / of.max(1) as u64);
+        bar.set_message(format!("counting, nothing is timed: {done} of {of}"));
+    }
+
     /// What will be measured, and about how long that takes.
     pub fn plan(&self, catalogue: &Catalogue, suite: &Suite<'_>, trial: &Trial, plan: &Plan) {
         let names: Vec<&str> = catalogue.sides.iter().map(|side| side.name.as_str()).collect();

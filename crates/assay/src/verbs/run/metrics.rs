@@ -4,6 +4,7 @@ use crate::meter::{Meter, is_given};
 use crate::session::Prepared;
 use anyhow::{bail, ensure};
 use assay_data::reading::MetricSpec;
+use assay_data::samples::ALLOCATIONS;
 use assay_measure::counters::{self, Event};
 use assay_measure::{Channel, Output};
 use clap::ValueEnum;
@@ -28,6 +29,14 @@ pub(super) struct MetricArgs {
     /// Count events, as in instructions,cycles,cache-misses or page-faults,context-switches
     #[arg(long, value_name = "LIST")]
     pub counters: Option<String>,
+
+    /// Count what every command allocates, in three runs each after the timed ones
+    ///
+    /// Calls of malloc and its kin, of realloc and of free, bytes asked for, and the peak of live bytes: metrics
+    /// `allocations`, `reallocs`, `frees`, `allocated_bytes` and `peak_heap`, over all processes of a run. For any dynamically
+    /// linked program, as it is: assay run --alloc './old data' './new data' (docs/guides/allocations.md).
+    #[arg(long)]
+    pub alloc: bool,
 }
 
 /// How a program hands over numbers.
@@ -47,6 +56,8 @@ pub(super) struct Asked {
     /// Take numbers that nobody has named, too.
     pub all_samples: bool,
     pub events: Vec<Event>,
+    /// Count allocations after all else.
+    pub allocations: bool,
 }
 
 impl MetricArgs {
@@ -60,6 +71,10 @@ impl MetricArgs {
             ensure!(
                 !Meter::is_own(name),
                 "--metric {text}: every run has a metric `{name}` already; choose another name, or --primary {name}"
+            );
+            ensure!(
+                !self.alloc || !ALLOCATIONS.contains(&name.as_str()),
+                "--metric {text}: --alloc counts something of that name; choose another one"
             );
             ensure!(
                 specs.iter().all(|s| s.metric.name != *name),
@@ -82,7 +97,8 @@ impl MetricArgs {
             let name = &spec.metric.name;
             bail!("--metric {name}: --counters counts something of that name; choose another one");
         }
-        Ok(Asked { specs, channel, all_samples: self.samples.is_some(), events })
+        let all_samples = self.samples.is_some();
+        Ok(Asked { specs, channel, all_samples, events, allocations: self.alloc })
     }
 }
 

@@ -7,6 +7,7 @@ use crate::seed;
 use assay_analysis::design;
 use assay_analysis::until::Condition;
 use assay_data::plan::{MAX_BLOCKS, look_level};
+use assay_data::samples::ALLOCATIONS;
 use assay_data::{Finding, Metric, Plan, Samples, Severity, StopRule, Threshold, Unit};
 use assay_report::number;
 
@@ -73,6 +74,18 @@ pub(super) fn plan(
     for (option, name) in
         judge.beside.iter().map(|n| ("--beside", n)).chain([("--primary", &primary)])
     {
+        let counted = ALLOCATIONS.contains(&name.as_str());
+        if counted && asked.allocations {
+            anyhow::ensure!(
+                option == "--beside",
+                "{option} {name}: it is counted after the timed runs, and can't say when those end. Leave it out here, and decide by \
+                 it on what was recorded: assay compare FILE --primary {name}"
+            );
+            continue;
+        }
+        if counted && !may_come && !known(name) {
+            anyhow::bail!("{option} {name}: allocations are counted with --alloc");
+        }
         if !may_come && !known(name) {
             let known: Vec<String> = of_every_run().into_iter().map(|m| m.name).collect();
             anyhow::bail!(

@@ -1,0 +1,129 @@
+//! `run --alloc`: what commands allocate, exactly, beside their times; and nothing for what can't be counted.
+
+use crate::room::{Room, codes};
+use serde_json::Value;
+use std::process::Command;
+
+const METRICS: [&str; 5] = ["allocations", "reallocs", "frees", "allocated_bytes", "peak_heap"];
+
+/// A program that allocates as many blocks of 1,000 bytes as its argument says, and frees all but the last.
+const SOME: &str = "#include <stdlib.h>
+int main(int count, char **argument)
+{
+    (void)count;
+    char *volatile block[100];
+    int blocks = atoi(argument[1]);
+    for (int i = 0; i < blocks; i++)
+        block[i] = malloc(1000);
+    block[0] = realloc(block[0], 5000);
+    for (int i = 1; i < blocks; i++)
+        free(block[i]);
+    return 0;
+}
+";
+
+/// A room with that program.
+fn room(flags: &[&str]) -> Room {
+    let room = Room::new();
+    room.write("some.c", SOME);
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-fno-builtin"]).args(flags).arg("-o").arg(room.path("some"));
+    let status = compiler.arg(room.path("some.c")).status().unwrap();
+    assert!(status.success());
+    room
+}
+
+fn medians(result: &Value, subject: usize) -> Vec<Option<f64>> {
+    let metrics = &result["subjects"][subject]["metrics"];
+    METRICS.iter().map(|name| metrics[name]["median"].as_f64()).collect()
+}
+
+#[test]
+fn two_commands_show_how_much_each_allocates() {
+    let room = room(&[]);
+    let run = ["run", "--alloc", "-n", "7", "--save", "x.assay", "./some 7", "./some 2"];
+    let result = room.json(&run);
+    // Usable sizes are those of the C library: not below what was asked for.
+    let counts = [(7.0, 6.0, 12_000.0), (2.0, 1.0, 7_000.0)];
+    for (subject, (allocations, frees, bytes)) in counts.into_iter().enumerate() {
+        let found = medians(&result, subject);
+        let expected = [allocations, 1.0, frees, bytes].map(Some);
+        assert_eq!(found[..4], expected, "{subject}");
+        let peak = found[4].unwrap();
+        assert!(peak >= bytes - 1000.0 && peak < bytes + 100.0, "{peak} of {bytes}");
+    }
+    assert_eq!((&result["blocks"], &result["stop"]), (&Value::from(7), &Value::from("blocks")));
+    assert!(!codes(&result).contains(&"INCOMPLETE_BLOCKS"), "{:?}", codes(&result));
+    // Seven timed blocks, and three that hold the counts and nothing else.
+    let observations = room.records("x.assay", "obs");
+    assert_eq!(observations.len(), 2 * (7 + 3));
+    for observation in &observations {
+        let counted = observation["block"].as_u64().unwrap() >= 7;
+        let values = &observation["values"];
+        assert_eq!(values["allocations"].is_number(), counted, "{observation}");
+        assert_eq!(values["wall"].is_number(), !counted, "{observation}");
+    }
+    // The file says the same.
+    let again = room.json(&["compare", "x.assay"]);
+    assert_eq!(medians(&again, 0), medians(&result, 0));
+    assert_eq!(again["comparisons"], result["comparisons"]);
+    let decided = room.json(&["compare", "x.assay", "--primary", "allocations"]);
+    assert!(!codes(&decided).contains(&"INCOMPLETE_BLOCKS"), "{:?}", codes(&decided));
+}
+
+#[test]
+fn what_can_not_be_counted_has_no_values_and_a_reason() {
+    let room = room(&["-static"]);
+    let result = room.json(&["run", "--alloc", "-n", "3", "--no-save", "./some 7", "true"]);
+    assert_eq!(medians(&result, 0), [None; 5]);
+    assert!(medians(&result, 1)[0].is_some());
+    let findings = result["findings"].as_array().unwrap();
+    let finding = findings.iter().find(|f| f["code"] == "ALLOCATIONS_NOT_COUNTED").unwrap();
+    assert_eq!(finding["subject"], "some");
+    assert!(finding["message"].as_str().unwrap().contains("linked statically"), "{finding}");
+    let alone = room.json(&["run", "--alloc", "-n", "3", "--no-save", "./some 7"]);
+    assert_eq!(medians(&alone, 0), [None; 5]);
+}
+
+#[test]
+fn hooks_and_children_belong_to_a_counted_run() {
+    let room = room(&[]);
+    let line = "./some 3; ./some 4; test -e made && rm made";
+    let options = ["run", "--alloc", "-n", "3", "--no-save", "--shell", "--prepare", "touch made"];
+    let result = room.json(&[&options[..], &[line, "./some 1"]].concat());
+    let bytes = |subject: usize| medians(&result, subject)[3].unwrap();
+    // The shell allocates, too: at least what the programs do.
+    assert!(bytes(0) >= 17_000.0 && medians(&result, 0)[1].unwrap() >= 2.0, "{result}");
+    assert!(bytes(0) > bytes(1));
+}
+
+#[test]
+fn a_run_that_is_gone_on_with_keeps_its_counts_apart() {
+    let room = room(&[]);
+    let commands = ["./some 7", "./some 2"];
+    let run = ["run", "--alloc", "--save", "x.assay", "--until", "blocks >= 6 and seconds > 1"];
+    room.run(&[&run[..], &["--time", "0.2"], &commands].concat()).ends(0);
+    let before = room.records("x.assay", "obs").len();
+    let result = room.json(&["run", "--resume", "x.assay", "--time", "20"]);
+    let observations = room.records("x.assay", "obs");
+    assert!(observations.len() > before);
+    assert_eq!(medians(&result, 0)[0], Some(7.0));
+    // Three were taken at the first end; they are enough.
+    let counted = observations.iter().filter(|o| o["values"]["allocations"].is_number());
+    assert_eq!(counted.count(), 6);
+    let timed = observations.len() - 6;
+    assert_eq!(result["blocks"], timed / 2);
+    assert_eq!(room.json(&["compare", "x.assay"])["comparisons"], result["comparisons"]);
+}
+
+#[test]
+fn counts_do_not_decide_when_measuring_ends() {
+    let room = room(&[]);
+    let decide = ["run", "--alloc", "--primary", "allocations", "./some 7", "./some 2"];
+    room.run(&decide).ends(2).complains("counted after the timed runs").complains("assay compare");
+    room.run(&["run", "--beside", "frees", "./some 7"]).ends(2).complains("counted with --alloc");
+    let named = ["run", "--alloc", "--metric", "frees=([0-9]+)", "./some 7"];
+    room.run(&named).ends(2).complains("--alloc counts something of that name");
+    let beside = ["run", "--alloc", "--beside", "allocations", "-n", "3", "--no-save", "./some 7"];
+    assert_eq!(medians(&room.json(&beside), 0)[0], Some(7.0));
+}

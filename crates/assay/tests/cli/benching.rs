@@ -1,0 +1,170 @@
+//! `assay bench`, with a script that answers as a harness would: what is measured, decided, kept, and told of what fails.
+
+use crate::room::{Ended, Room, codes};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+/// Two builds, each with its table of benchmarks.
+fn builds(old: &str, new: &str) -> Room {
+    let room = Room::new();
+    for (name, table) in [("old", old), ("new", new)] {
+        // The two differ in a comment, as two builds do.
+        let text = format!("{}# {name}\n", include_str!("fake-harness.sh"));
+        room.write(name, &text);
+        fs::set_permissions(room.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        room.write(&format!("{name}.table"), table);
+    }
+    room
+}
+
+fn bench(room: &Room, more: &[&str]) -> Ended {
+    room.run(&[&["bench", "./old", "./new", "--time", "30s"], more].concat())
+}
+
+const THREE_OLD: &str = "copy/8 100\nmove 200\nsame 50\n";
+const THREE_NEW: &str = "copy/8 80\nmove 230\nsame 50\n";
+
+#[test]
+fn every_benchmark_of_two_builds_gets_its_verdict() {
+    let room = builds(THREE_OLD, THREE_NEW);
+    let ended =
+        bench(&room, &["--save", "s.assay", "--export", "c.md", "--export", "c.json"]).ends(0);
+    let ended = ended.shows("1 of 3 benchmarks is slower, 1 faster, 1 equivalent");
+    ended.shows("geometric mean of new/old: 0.97").complains("3 benchmarks on old and new");
+    assert!(room.read("c.md").contains("| copy/8"), "{}", room.read("c.md"));
+    // The file repeats what was printed, as any recording does.
+    let again = room.run(&["compare", "s.assay"]).ends(0);
+    again.shows("1 of 3 benchmarks is slower, 1 faster, 1 equivalent");
+    let result = room.json(&["compare", "s.assay"]);
+    assert_eq!(result["design"], "blocks");
+    let printed: serde_json::Value = serde_json::from_str(&room.read("c.json")).unwrap();
+    assert_eq!(printed["tables"], result["tables"]);
+}
+
+#[test]
+fn sides_alternate_at_random_within_blocks_and_do_the_same_work() {
+    let room = builds(THREE_OLD, THREE_NEW);
+    bench(&room, &["--runs", "12", "--seed", "3", "--save", "s.assay"]).ends(0);
+    let observations = room.records("s.assay", "obs");
+    assert_eq!(observations.len(), 3 * 2 * 12);
+    let mut first = [0, 0];
+    for pair in observations.chunks(2) {
+        assert_eq!((&pair[0]["block"], &pair[0]["pos"]), (&pair[1]["block"], &0.into()));
+        assert_eq!(pair[0]["values"]["iterations"], pair[1]["values"]["iterations"]);
+        first[pair[0]["subject"].as_u64().unwrap() as usize % 2] += 1;
+    }
+    assert!(first[0] > 6 && first[1] > 6, "{first:?}");
+}
+
+#[test]
+fn what_fails_is_left_out_and_the_rest_is_decided() {
+    let old = "good 100\nbad 100\nodd 100\nlate 100\ngone 9\n";
+    let new = "good 80\nbad 100 crash\nodd 100 garbage\nlate 80 crash-after 4\ncome 9\n";
+    let room = builds(old, new);
+    let ended = bench(&room, &["--save", "s.assay"]).ends(4);
+    let ended = ended.shows("good").shows("faster");
+    let ended = ended.shows("`bad` on new: it was ended by signal 6");
+    let _ = ended.shows("old has what no other side has").shows("`gone`");
+    let result = room.run(&["compare", "s.assay", "--json"]).json();
+    let told: Vec<&str> = result["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["code"] == "BENCHMARK_FAILED")
+        .map(|finding| finding["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told.iter().any(|m| m.contains("size > 0")), "{told:?}");
+    assert!(
+        told.iter()
+            .any(|m| m.contains("late") && m.contains("out of luck") && m.contains("3 blocks")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_benchmark_that_gives_up_says_why_and_one_that_hangs_is_ended() {
+    let room = builds("a 10 error no input\nb 10\n", "a 10\nb 9 hang\n");
+    let ended = bench(&room, &["--timeout", "1s"]).ends(2);
+    ended
+        .complains("no benchmark can be measured on two sides")
+        .complains("no input")
+        .complains("--timeout");
+}
+
+#[test]
+fn builds_that_are_the_same_or_not_optimised_are_refused_unless_that_is_meant() {
+    let room = builds(THREE_OLD, THREE_OLD);
+    room.run(&["bench", "./old", "./old"]).ends(2).complains("--aa");
+    room.run(&["bench", "./old", "--aa", "--runs", "2", "--no-save"]).ends(0);
+    let ended = bench(&room, &["--env", "BUILD_TYPE=debug"]).ends(2);
+    ended.complains("without optimisation").complains("--allow-debug");
+    bench(&room, &["--env", "BUILD_TYPE=debug", "--allow-debug", "--runs", "1"]).ends(0);
+    room.run(&["bench", "./old"]).ends(2).complains("nothing to compare it with");
+}
+
+#[test]
+fn benchmarks_are_chosen_listed_and_tried() {
+    let room = builds(THREE_OLD, "copy/8 80\nextra 5\n");
+    let listed = bench(&room, &["--list"]).ends(0);
+    assert_eq!(
+        listed.stdout,
+        "copy/8\nmove   (not on new)\nsame   (not on new)\nextra   (not on old)\n"
+    );
+    let listed =
+        room.run(&["bench", "./old", "--list", "--exclude", "/^same$/", "--filter", "-move"]);
+    assert_eq!(listed.ends(0).stdout, "copy/8\n");
+    let listed = bench(&room, &["--list", "--json"]).ends(0).json();
+    assert_eq!(listed["benchmarks"][1]["on"], serde_json::json!(["old"]));
+    bench(&room, &["--filter", "nothing"]).ends(2).complains("--list");
+    room.run(&["bench", "./old", "--smoke"]).ends(0).shows("all 3 run");
+    let broken = builds("a 1\nb 1 crash\n", "a 1\n");
+    broken
+        .run(&["bench", "./old", "--smoke"])
+        .ends(4)
+        .shows("broken: b on old: it was ended by signal 6");
+}
+
+#[test]
+fn one_build_is_compared_with_itself_by_two_filters_or_two_environments() {
+    let room = builds("BM_old/1 100\nBM_old/2 200\nBM_new/1 50\nBM_new/2 100\n", "");
+    let by_filter =
+        ["bench", "./old", "--old-filter", "BM_old", "--new-filter", "BM_new", "--runs", "9"];
+    let ended = room.run(&by_filter).ends(0);
+    ended.shows("BM_new against BM_old: both benchmarks are faster").shows("/1");
+    let by_env = ["bench", "./old", "--old-env", "X=1", "--new-env", "X=2", "--runs", "2"];
+    room.run(&by_env).ends(0).shows("X=2 against X=1");
+    let passed =
+        ["bench", "./old", "--env", "2:OWN_ARGUMENT=seen", "--aa", "--runs", "1", "--", "--mine"];
+    room.run(&passed).ends(0);
+    assert!(room.read("old.seen").contains("seen"));
+}
+
+#[test]
+fn counters_are_told_per_iteration_even_where_a_run_can_not_tell() {
+    let room = builds("copy 100 x x 2\n", "copy 100 x x 0\n");
+    let result = room.run(&["bench", "./old", "./new", "--runs", "9", "--json"]).ends(0).json();
+    let told = result.to_string();
+    assert!(told.contains("\"calls/iteration\"") && !told.contains("\"calls\""), "{told}");
+}
+
+#[test]
+fn other_programs_are_refused_with_the_harnesses_that_are_known() {
+    let room = Room::new();
+    room.link("true", "plain");
+    room.link("false", "other");
+    let ended = room.run(&["bench", "./plain", "./other"]).ends(2);
+    ended.complains("of no harness that assay knows").complains("google-benchmark");
+    room.run(&["bench", "./nowhere", "./other"]).ends(2).complains("nowhere");
+}
+
+#[test]
+fn changed_builds_fail_a_pipeline_and_unknown_metrics_are_named() {
+    let room = builds(THREE_OLD, THREE_NEW);
+    bench(&room, &["--fail-if", "slower"]).ends(1);
+    bench(&room, &["--primary", "nothing"]).ends(2).complains("known are wall, cpu");
+    assert!(
+        codes(&room.run(&["bench", "./old", "./new", "--runs", "3", "--json"]).json())
+            .contains(&"TOO_FEW")
+    );
+}

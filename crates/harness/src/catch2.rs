@@ -1,0 +1,220 @@
+//! Catch2 (C++), versions 2 and 3: `BENCHMARK`s within test cases, told by its XML reporter.
+//!
+//! A run can be held to test cases and sections but to no benchmark within them, so a run measures all; users who want less give the
+//! names or tags of test cases themselves. Where they give none, what runs is all that would run anyway and, in addition, what is tagged
+//! `[!benchmark]`, which Catch2 hides. That includes plain tests. There is no list either: one sample of each tells the names.
+//! Only the number of samples can be given. The iterations of one follow from the resolution of the clock, so that it takes some ten
+//! microseconds, or one iteration if that is longer. Bootstrapping is off.
+
+use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::error::{HarnessError, tail};
+use crate::program::Program;
+use crate::reading::{Reading, add_iterations, imported, readings};
+use std::path::Path;
+
+/// The name by which users choose it.
+pub(crate) const NAME: &str = "catch2";
+
+const HARNESS: &str = "Catch2";
+
+/// What runs by itself, and the benchmarks that are hidden.
+const BENCHMARKS_TOO: &str = "~[.],[!benchmark]";
+
+/// Fewest and most samples; it takes a hundred by itself.
+const SAMPLES: (f64, f64) = (10.0, 100.0);
+
+/// So many samples for a second: each of them may be a slow iteration.
+const SAMPLES_PER_SECOND: f64 = 1000.0;
+
+/// A program that was linked with Catch2.
+#[derive(Debug)]
+struct Catch2 {
+    /// As its help has it, `3.7.1`; empty where it does not tell.
+    version: String,
+    /// The user gave words of his own, which may say what runs.
+    is_chosen: bool,
+}
+
+/// By its help.
+pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
+    let is = help.contains("--benchmark-samples") && help.contains("--benchmark-no-analysis");
+    let version = |line: &str| {
+        let rest = line.strip_prefix("Catch2 v").or_else(|| line.strip_prefix("Catch v"))?;
+        rest.split_ascii_whitespace().next().map(str::to_owned)
+    };
+    let version = || help.lines().find_map(version).unwrap_or_default();
+    is.then(|| Box::new(Catch2 { version: version(), ..of(program) }) as Box<dyn Driver>)
+}
+
+/// For whoever says that it is one.
+pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
+    Box::new(of(program))
+}
+
+fn of(program: &Program) -> Catch2 {
+    Catch2 { version: String::new(), is_chosen: program.words.len() > 1 }
+}
+
+impl Catch2 {
+    fn request(&self, samples: u64, warm_up: f64, scratch: &Path) -> Request {
+        let file = scratch.join("result.xml");
+        let mut request = Request::default();
+        if !self.is_chosen {
+            request = request.arg(BENCHMARKS_TOO);
+        }
+        let out = file.display().to_string();
+        let samples = samples.to_string();
+        let warm_up = ((warm_up * 1000.0).round() as u64).to_string();
+        [
+            ["--reporter", "xml"],
+            ["--out", &out],
+            ["--benchmark-samples", &samples],
+            ["--benchmark-warmup-time", &warm_up],
+        ]
+        .into_iter()
+        .flatten()
+        .fold(request.arg("--benchmark-no-analysis"), Request::arg)
+        .answered_in(Answer::File(file))
+    }
+}
+
+impl Driver for Catch2 {
+    fn name(&self) -> String {
+        format!("{HARNESS} {}", self.version).trim_end().to_owned()
+    }
+
+    fn isolates(&self) -> bool {
+        false
+    }
+
+    fn pins(&self) -> bool {
+        false
+    }
+
+    fn list(&self, scratch: &Path) -> Request {
+        self.request(1, 0.0, scratch)
+    }
+
+    fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
+        let xml = String::from_utf8_lossy(&reply.bytes()?).into_owned();
+        if is_whole(&xml) && !xml.contains("<BenchmarkResults ") {
+            return Err(HarnessError::NoBenchmark { said: tail(&reply.errors, &reply.output) });
+        }
+        Ok(self.read(reply)?.into_iter().map(|reading| reading.benchmark).collect())
+    }
+
+    fn measure(&self, _benchmark: &str, effort: Effort, scratch: &Path) -> Request {
+        match effort {
+            Effort::Once | Effort::Iterations(_) => self.request(1, 0.0, scratch),
+            Effort::Seconds(seconds) => {
+                let samples = (seconds * SAMPLES_PER_SECOND).clamp(SAMPLES.0, SAMPLES.1);
+                self.request(samples as u64, seconds / 10.0, scratch)
+            }
+        }
+    }
+
+    fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
+        // Its status is not asked for: it also tells of tests that failed.
+        let mut found = readings(&imported(reply, HARNESS)?);
+        // Those that gave nothing but an error come last, and have no number of iterations.
+        let measured = found.iter().filter(|reading| !reading.values.is_empty()).count();
+        let xml = String::from_utf8_lossy(&reply.bytes()?).into_owned();
+        add_iterations(&mut found[..measured], xml.lines().filter_map(iterations));
+        Ok(found)
+    }
+}
+
+/// Whether the report was written to its end.
+fn is_whole(xml: &str) -> bool {
+    let end = xml.trim_end();
+    end.ends_with("</Catch2TestRun>") || end.ends_with("</Catch>")
+}
+
+/// All iterations of a benchmark, by the tag that tells of its samples and the iterations of each. Quotes within names are entities.
+fn iterations(line: &str) -> Option<u64> {
+    let number = |name: &str| -> Option<u64> {
+        let (_, rest) = line.split_once(name)?;
+        rest.split('"').next()?.parse().ok()
+    };
+    line.contains("resamples=\"").then_some(())?;
+    number(" samples=\"")?.checked_mul(number(" iterations=\"")?)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::*;
+
+    fn driver() -> Catch2 {
+        Catch2 { version: String::new(), is_chosen: false }
+    }
+
+    fn reply(xml: &str) -> (tempfile::TempDir, Reply) {
+        let scratch = tempfile::tempdir().unwrap();
+        let file = scratch.path().join("result.xml");
+        std::fs::write(&file, xml).unwrap();
+        (scratch, Reply { answer: Answer::File(file), ..Reply::default() })
+    }
+
+    const ANSWER: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<Catch2TestRun name="x" rng-seed="1" xml-format-version="3" catch2-version="3.7.1">
+  <TestCase name="hidden" tags="[!benchmark][.]" filename="x.cpp" line="12">
+    <BenchmarkResults name="throws">
+      <failed message="no luck"/>
+    </BenchmarkResults>
+    <BenchmarkResults name="a &quot;vector&quot;" samples="20" resamples="100000" iterations="117" clockResolution="67.4" estimatedDuration="135720">
+      <!-- All values in nano seconds -->
+      <mean value="500" lowerBound="500" upperBound="500" ci="0"/>
+      <standardDeviation value="0" lowerBound="0" upperBound="0" ci="0"/>
+      <outliers variance="0" lowMild="0" lowSevere="0" highMild="0" highSevere="0"/>
+    </BenchmarkResults>
+    <OverallResult success="false" skips="0"/>
+  </TestCase>
+</Catch2TestRun>
+"#;
+
+    #[test]
+    fn a_report_gives_means_all_iterations_and_errors() {
+        let (_scratch, answer) = reply(ANSWER);
+        let found = driver().read(&answer).unwrap();
+        assert_eq!(driver().listed(&answer).unwrap(), ["hidden: a \"vector\"", "hidden: throws"]);
+        assert_eq!(found[0].iterations, Some(20.0 * 117.0));
+        assert!((found[0].values[0].1 / 500e-9 - 1.0).abs() < 1e-12);
+        assert_eq!(found[1].iterations, None);
+        assert!(found[1].error.as_deref().unwrap().contains("no luck"));
+    }
+
+    #[test]
+    fn a_report_without_a_benchmark_one_that_breaks_off_and_none_are_errors() {
+        let (_scratch, none) = reply("<Catch name=\"x\">\n</Catch>\n");
+        assert!(matches!(driver().listed(&none), Err(HarnessError::NoBenchmark { .. })));
+        let (_scratch, torn) = reply(&ANSWER[..ANSWER.len() / 2]);
+        assert!(matches!(driver().listed(&torn), Err(HarnessError::Garbage { .. })));
+        let (_scratch, garbage) = reply("what?\n");
+        assert!(matches!(driver().listed(&garbage), Err(HarnessError::Garbage { .. })));
+        let (scratch, missing) = reply("");
+        std::fs::remove_file(scratch.path().join("result.xml")).unwrap();
+        assert!(matches!(driver().listed(&missing), Err(HarnessError::NoAnswer { .. })));
+        assert!(matches!(driver().read(&missing), Err(HarnessError::NoAnswer { .. })));
+    }
+
+    #[test]
+    fn words_of_the_user_say_what_runs() {
+        let first = |is_chosen| {
+            let driver = Catch2 { is_chosen, ..driver() };
+            driver.list(Path::new("/")).args[0].to_str().unwrap().to_owned()
+        };
+        assert_eq!(first(false), BENCHMARKS_TOO);
+        assert_eq!(first(true), "--benchmark-no-analysis");
+    }
+
+    #[test]
+    fn time_is_samples() {
+        let samples = |effort| driver().measure("", effort, Path::new("/")).args[7].clone();
+        assert_eq!(samples(Effort::Once), "1");
+        assert_eq!(samples(Effort::Seconds(0.05)), "50");
+        assert_eq!(samples(Effort::Seconds(10.0)), "100");
+        assert_eq!(samples(Effort::Seconds(0.0)), "10");
+    }
+}

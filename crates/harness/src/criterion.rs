@@ -1,0 +1,179 @@
+//! criterion (Rust): `--list`, a filter that is an anchored regular expression, and the files that it leaves in `CRITERION_HOME`.
+//!
+//! It has no way to be given a number of iterations: it estimates one from its warm-up. The time for a run is divided between the
+//! two. A benchmark group may set its own number of samples, warm-up and time, and then the flags do not count: such a
+//! benchmark takes as long as its author wants. Plots are off, and its resampling, which nobody reads, is made short. The least
+//! effort is its own test mode, which runs every benchmark once and has no time to tell.
+
+use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::error::HarnessError;
+use crate::program::Program;
+use crate::reading::{Reading, imported_or_said, readings};
+use crate::rust;
+use std::path::Path;
+
+/// The name by which users choose it.
+pub(crate) const NAME: &str = "criterion";
+
+const HARNESS: &str = "criterion";
+
+/// The part of a run's time that its warm-up takes, from which criterion estimates the iterations of the rest.
+const WARM_UP: f64 = 0.2;
+
+/// A program that was linked with criterion.
+#[derive(Debug)]
+struct Criterion {
+    /// `--bench`, unless the user gave it.
+    bench_flag: Option<&'static str>,
+    /// Why its times are worthless.
+    debug_build: Option<String>,
+}
+
+/// By its help.
+pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
+    let is = ["--measurement-time", "--warm-up-time", "--nresamples", "--save-baseline"]
+        .iter()
+        .all(|flag| help.contains(flag));
+    is.then(|| assumed(program))
+}
+
+/// For whoever says that it is one.
+pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
+    Box::new(Criterion {
+        bench_flag: rust::bench_flag(program),
+        debug_build: rust::built_for_debugging(program),
+    })
+}
+
+impl Driver for Criterion {
+    fn name(&self) -> String {
+        HARNESS.to_owned()
+    }
+
+    fn pins(&self) -> bool {
+        false
+    }
+
+    fn list(&self, scratch: &Path) -> Request {
+        at_home(Request::with(self.bench_flag).arg("--list"), scratch)
+    }
+
+    fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
+        let text = reply.text();
+        let names: Vec<String> = text
+            .lines()
+            .filter_map(|line| line.strip_suffix(": benchmark").or(line.strip_suffix(": bench")))
+            .map(str::to_owned)
+            .collect();
+        if !reply.success || names.is_empty() {
+            return Err(HarnessError::NoBenchmark { said: rust::said(reply) });
+        }
+        Ok(names)
+    }
+
+    fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
+        let mut request = Request::with(self.bench_flag).arg("--noplot");
+        match effort {
+            Effort::Seconds(seconds) => {
+                // Less than a nanosecond it refuses.
+                let seconds = seconds.max(1e-6);
+                for (flag, value) in [
+                    ("--warm-up-time", format!("{:.9}", seconds * WARM_UP)),
+                    ("--measurement-time", format!("{:.9}", seconds * (1.0 - WARM_UP))),
+                    ("--sample-size", "10".to_owned()),
+                    ("--nresamples", "1000".to_owned()),
+                ] {
+                    request = request.arg(flag).arg(value);
+                }
+            }
+            Effort::Once | Effort::Iterations(_) => request = request.arg("--test"),
+        }
+        let filter = format!("^{}$", regex::escape(benchmark));
+        // Behind `--`, a name may begin with a dash.
+        at_home(request.arg("--").arg(filter), scratch)
+            .answered_in(Answer::Directory(scratch.to_path_buf()))
+    }
+
+    fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
+        let tested = tested(&reply.text());
+        if reply.success && !tested.is_empty() {
+            return Ok(tested);
+        }
+        imported_or_said(reply, HARNESS, || rust::said(reply)).map(|samples| readings(&samples))
+    }
+
+    fn debug_build(&self, _reply: &Reply) -> Option<String> {
+        self.debug_build.clone()
+    }
+}
+
+fn at_home(request: Request, scratch: &Path) -> Request {
+    request.env("CRITERION_HOME", scratch.display().to_string())
+}
+
+/// What its test mode ran to the end: `Testing NAME`, then `Success`.
+fn tested(output: &str) -> Vec<Reading> {
+    let lines: Vec<&str> = output.lines().collect();
+    lines
+        .windows(2)
+        .filter(|pair| pair[1] == "Success")
+        .filter_map(|pair| pair[0].strip_prefix("Testing "))
+        .map(|name| Reading { benchmark: name.to_owned(), ..Reading::default() })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::*;
+
+    const DRIVER: Criterion = Criterion { bench_flag: Some("--bench"), debug_build: None };
+
+    fn reply(output: &str, success: bool) -> Reply {
+        Reply { output: output.as_bytes().to_vec(), success, ..Reply::default() }
+    }
+
+    #[test]
+    fn the_list_is_names_with_whatever_stands_between() {
+        let listed = DRIVER.listed(&reply("a: benchmark\n\ng/b: c: benchmark\nhello\n", true));
+        assert_eq!(listed.unwrap(), ["a", "g/b: c"]);
+        // As before 0.4.
+        assert_eq!(DRIVER.listed(&reply("a: bench\n", true)).unwrap(), ["a"]);
+        for (output, success) in [("", true), ("a: benchmark\n", false), ("usage\n", true)] {
+            let listed = DRIVER.listed(&reply(output, success));
+            assert!(matches!(listed, Err(HarnessError::NoBenchmark { .. })), "{output}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_held_against_the_whole_name_and_a_time_is_divided() {
+        let request = DRIVER.measure("g/a (b)", Effort::Seconds(0.1), Path::new("/s"));
+        let args: Vec<_> = request.args.iter().map(|arg| arg.to_str().unwrap()).collect();
+        assert_eq!(
+            args[2..6],
+            ["--warm-up-time", "0.020000000", "--measurement-time", "0.080000000"]
+        );
+        assert_eq!(args[args.len() - 2..], ["--", r"^g/a \(b\)$"]);
+        assert_eq!(request.env, [("CRITERION_HOME".to_owned(), "/s".to_owned())]);
+    }
+
+    #[test]
+    fn its_test_mode_has_names_and_no_times() {
+        let found = DRIVER.read(&reply("Testing a b\nSuccess\n\n", true)).unwrap();
+        assert_eq!(found, [Reading { benchmark: "a b".to_owned(), ..Reading::default() }]);
+    }
+
+    #[test]
+    fn a_directory_without_samples_is_an_error_that_repeats_the_panic() {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut reply = reply("Testing a\n", false);
+        reply.answer = Answer::Directory(scratch.path().to_path_buf());
+        reply.errors = b"thread 'main' panicked at a.rs:1:1:\nno luck\nnote: more\n".to_vec();
+        let error = DRIVER.read(&reply).unwrap_err().to_string();
+        assert!(error.ends_with("it said: `no luck`"), "{error}");
+        std::fs::create_dir_all(scratch.path().join("a/new")).unwrap();
+        std::fs::write(scratch.path().join("a/new/sample.json"), "{\"iters\":[1").unwrap();
+        assert!(matches!(DRIVER.read(&reply), Err(HarnessError::Garbage { .. })));
+    }
+}

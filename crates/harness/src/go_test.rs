@@ -1,0 +1,327 @@
+//! Go: what `go test -c` builds, with its flags `-test.…` and the lines that it prints.
+//!
+//! Only a run tells the names of sub-benchmarks, so the list is what a run with one iteration each prints. `-test.bench` is split
+//! at every `/` into regular expressions, one for each part of a name; the number of processors behind the last dash is no part of
+//! the name that they are held against. Memory is asked for always: Go counts it anyway.
+
+use crate::driver::{Driver, Effort, Reply, Request};
+use crate::error::{HarnessError, tail};
+use crate::program::{Kind, Program};
+use crate::reading::{Reading, add_iterations, imported_or_said, readings};
+use std::path::Path;
+
+/// The name by which users choose it.
+pub(crate) const NAME: &str = "go";
+
+const HARNESS: &str = "go test";
+
+/// How a benchmark that failed is announced.
+const FAILED: &str = "--- FAIL: ";
+
+/// A program that `go test -c` built.
+#[derive(Debug)]
+struct GoTest {
+    /// What its compiler was told that makes its times worthless.
+    debug_build: Option<String>,
+}
+
+/// By its help.
+pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
+    let is = help.contains("-test.bench ") && help.contains("-test.benchtime ");
+    is.then(|| assumed(program))
+}
+
+/// For whoever says that it is one.
+pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
+    Box::new(GoTest { debug_build: built_for_debugging(program) })
+}
+
+impl Driver for GoTest {
+    fn name(&self) -> String {
+        HARNESS.to_owned()
+    }
+
+    fn pins(&self) -> bool {
+        true
+    }
+
+    fn list(&self, _scratch: &Path) -> Request {
+        request(".", "1x")
+    }
+
+    fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
+        let failed = failed(&reply.text());
+        let has_results = reply.text().lines().any(|line| iterations(line).is_some());
+        if reply.success && !has_results && failed.is_empty() {
+            return Err(HarnessError::NoBenchmark { said: said(reply) });
+        }
+        Ok(self.read(reply)?.into_iter().map(|reading| reading.benchmark).collect())
+    }
+
+    fn measure(&self, benchmark: &str, effort: Effort, _scratch: &Path) -> Request {
+        let time = match effort {
+            Effort::Iterations(count) => format!("{}x", count.max(1)),
+            Effort::Once => "1x".to_owned(),
+            // Finer than a nanosecond is no duration to Go.
+            Effort::Seconds(seconds) => format!("{:.9}s", seconds.max(1e-9)),
+        };
+        request(&pattern(benchmark), &time)
+    }
+
+    fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
+        let text = reply.text();
+        let failed = failed(&text);
+        // While a panic ends the program, a line of results may still be printed.
+        if !reply.success && failed.is_empty() {
+            let why = "it ended with an error before it was done".to_owned();
+            return Err(HarnessError::Garbage { harness: HARNESS, why, said: said(reply) });
+        }
+        let mut found = match imported_or_said(reply, HARNESS, || said(reply)) {
+            Ok(samples) => readings(&samples),
+            // Nothing but failures: they are the answer.
+            Err(_) if !failed.is_empty() => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        add_iterations(&mut found, text.lines().filter_map(iterations));
+        let processors = found.iter().find_map(|reading| processors(&reading.benchmark));
+        let processors = processors.unwrap_or_default().to_owned();
+        for (name, error) in failed {
+            // One that failed in its first iteration is announced without the number of processors.
+            let full = format!("{name}{processors}");
+            let benchmark = if name.ends_with(&processors) { name } else { full };
+            match found.iter_mut().find(|reading| reading.benchmark == benchmark) {
+                Some(reading) => reading.error = Some(error),
+                None => found.push(Reading { benchmark, error: Some(error), ..Reading::default() }),
+            }
+        }
+        Ok(found)
+    }
+
+    fn debug_build(&self, _reply: &Reply) -> Option<String> {
+        self.debug_build.clone()
+    }
+}
+
+fn request(pattern: &str, time: &str) -> Request {
+    Request::with([
+        "-test.run=^$".to_owned(),
+        format!("-test.bench={pattern}"),
+        format!("-test.benchtime={time}"),
+        "-test.benchmem=true".to_owned(),
+        "-test.count=1".to_owned(),
+    ])
+}
+
+/// What `-test.bench` has to be for this benchmark alone. A number behind the last dash may be that of processors, or belong to the
+/// name: both are let in.
+fn pattern(benchmark: &str) -> String {
+    let processors = processors(benchmark).unwrap_or_default();
+    let name = &benchmark[..benchmark.len() - processors.len()];
+    let parts: Vec<String> =
+        name.split('/').map(|part| format!("^{}", regex::escape(part))).collect();
+    let end = if processors.is_empty() { String::new() } else { format!("({processors})?") };
+    format!("{}{end}$", parts.join("$/"))
+}
+
+/// `-8` of `BenchmarkSort/n=16-8`.
+fn processors(benchmark: &str) -> Option<&str> {
+    let dash = benchmark.rfind('-')?;
+    let digits = &benchmark[dash + 1..];
+    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        .then_some(&benchmark[dash..])
+}
+
+/// The number of iterations of a line of results: what stands before the first pair of value and unit.
+fn iterations(line: &str) -> Option<u64> {
+    let is_pair = |piece: &str| {
+        let mut words = piece.split_ascii_whitespace();
+        words.next().is_some_and(|word| word.parse::<f64>().is_ok())
+            && words.next().is_some_and(|unit| unit.parse::<f64>().is_err())
+            && words.next().is_none()
+    };
+    let mut pieces: Vec<&str> = line.split('\t').collect();
+    let before = pieces.len();
+    while pieces.last().is_some_and(|piece| is_pair(piece)) {
+        pieces.pop();
+    }
+    if pieces.len() == before || pieces.len() < 2 {
+        return None;
+    }
+    pieces.last()?.split_ascii_whitespace().next_back()?.parse().ok()
+}
+
+/// Benchmarks that failed, with what they said. One that failed only because a part of it did is left out.
+fn failed(text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut is_open = false;
+    for line in text.lines() {
+        if let Some(at) = line.find(FAILED) {
+            let name = line[at + FAILED.len()..].split_ascii_whitespace().next();
+            is_open = name.is_some_and(|name| name.starts_with("Benchmark"));
+            if let Some(name) = name.filter(|_| is_open) {
+                found.push((name.to_owned(), String::new()));
+            }
+        } else if let Some((_, said)) =
+            found.last_mut().filter(|_| is_open && line.starts_with("    "))
+        {
+            let gap = if said.is_empty() { "" } else { " " };
+            *said += gap;
+            *said += line.trim();
+        } else {
+            is_open = false;
+        }
+    }
+    let names: Vec<String> = found.iter().map(|(name, _)| format!("{name}/")).collect();
+    let is_whole = |name: &str| {
+        let name = format!("{}/", &name[..name.len() - processors(name).map_or(0, str::len)]);
+        names.iter().any(|other| other.len() > name.len() && other.starts_with(&name))
+    };
+    found.retain(|(name, _)| !is_whole(name));
+    for (_, said) in found.iter_mut().filter(|(_, said)| said.is_empty()) {
+        "it failed".clone_into(said);
+    }
+    found
+}
+
+/// What went wrong, for messages: the line of a panic rather than the end of its trace.
+fn said(reply: &Reply) -> Option<String> {
+    let errors = String::from_utf8_lossy(&reply.errors);
+    let panic = errors
+        .lines()
+        .find(|line| line.starts_with("panic: ") || line.starts_with("fatal error: "));
+    tail(panic.map_or(&reply.errors, str::as_bytes), &reply.output)
+}
+
+/// Go notes in its programs with which flags they were built, as text; of test programs only newer versions do.
+fn built_for_debugging(program: &Program) -> Option<String> {
+    if program.kind != Kind::Executable {
+        return None;
+    }
+    let bytes = std::fs::read(&program.file).ok()?;
+    let setting = |name: &str| {
+        let key = format!("\nbuild\t{name}=");
+        let found = memchr::memmem::find(&bytes, key.as_bytes())?;
+        let value = &bytes[found + key.len()..];
+        let end = value.iter().take(4096).position(|&byte| byte == b'\n')?;
+        std::str::from_utf8(&value[..end]).ok()
+    };
+    let unoptimised = |flags: &str| {
+        flags.split(|c: char| c.is_whitespace() || "\"'=".contains(c)).any(|flag| flag == "-N")
+    };
+    if setting("-gcflags").is_some_and(unoptimised) {
+        return Some("it was built without optimisation (`-gcflags` with `-N`)".to_owned());
+    }
+    [
+        ("-race", "with the race detector"),
+        ("-msan", "with the memory sanitizer"),
+        ("-asan", "with the address sanitizer"),
+        ("-cover", "with coverage counters"),
+    ]
+    .into_iter()
+    .find(|(flag, _)| setting(flag) == Some("true"))
+    .map(|(flag, how)| format!("it was built {how} (`{flag}`)"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::*;
+
+    fn driver() -> GoTest {
+        GoTest { debug_build: None }
+    }
+
+    fn reply(output: &str) -> Reply {
+        Reply { output: output.as_bytes().to_vec(), success: true, ..Reply::default() }
+    }
+
+    const ANSWER: &str = "goos: linux\ngoarch: amd64\npkg: example.org/sums\n\
+        BenchmarkSum-2      \t       3\t       650.7 ns/op\t       0 B/op\t       0 allocs/op\n\
+        BenchmarkGrow/n=16/a+b_(c)-2         \tsaid by itself\n   \t      30\t       928.0 ns/op\t        16.00 elements\n\
+        --- FAIL: BenchmarkBroken\n    sums_test.go:47: no luck\n    today\nFAIL\n";
+
+    #[test]
+    fn a_pattern_is_one_expression_for_every_part_of_the_name() {
+        assert_eq!(pattern("BenchmarkSum"), "^BenchmarkSum$");
+        assert_eq!(pattern("BenchmarkSum-8"), "^BenchmarkSum(-8)?$");
+        assert_eq!(pattern("BenchmarkA/n=1/b+(c)-2"), r"^BenchmarkA$/^n=1$/^b\+\(c\)(-2)?$");
+        assert_eq!(pattern("BenchmarkA/b-c"), r"^BenchmarkA$/^b\-c$");
+    }
+
+    #[test]
+    fn the_effort_is_a_time_or_a_number() {
+        let time = |effort| driver().measure("BenchmarkA", effort, Path::new("/")).args[2].clone();
+        assert_eq!(time(Effort::Iterations(7)), "-test.benchtime=7x");
+        assert_eq!(time(Effort::Once), "-test.benchtime=1x");
+        assert_eq!(time(Effort::Seconds(0.05)), "-test.benchtime=0.050000000s");
+        assert_eq!(time(Effort::Seconds(1e-12)), "-test.benchtime=0.000000001s");
+    }
+
+    #[test]
+    fn results_have_iterations_also_when_a_line_is_torn_and_failures_their_words() {
+        let mut answer = reply(ANSWER);
+        answer.success = false;
+        let found = driver().read(&answer).unwrap();
+        let names: Vec<_> = found.iter().map(|reading| reading.benchmark.as_str()).collect();
+        assert_eq!(names, ["BenchmarkSum-2", "BenchmarkGrow/n=16/a+b_(c)-2", "BenchmarkBroken-2"]);
+        assert_eq!(found[0].iterations, Some(3.0));
+        assert_eq!(found[1].iterations, Some(30.0));
+        let value = |index: usize, name: &str| {
+            found[index].values.iter().find(|(metric, _)| metric.name == name).map(|(_, v)| *v)
+        };
+        assert!((value(0, "wall").unwrap() / 650.7e-9 - 1.0).abs() < 1e-12);
+        assert_eq!(value(0, "allocs/op"), Some(0.0));
+        assert_eq!(value(1, "elements"), Some(16.0));
+        assert_eq!(found[2].error.as_deref(), Some("sums_test.go:47: no luck today"));
+        assert_eq!(driver().listed(&answer).unwrap(), names);
+    }
+
+    #[test]
+    fn a_failure_later_on_and_one_within_a_part_are_told_once() {
+        let later = "BenchmarkBroken-2  \t--- FAIL: BenchmarkBroken-2\n    x.go:1: no\nFAIL\n";
+        assert_eq!(failed(later), [("BenchmarkBroken-2".to_owned(), "x.go:1: no".to_owned())]);
+        let found = driver().read(&reply(later)).unwrap();
+        assert_eq!(found[0].benchmark, "BenchmarkBroken-2");
+        let part = "--- FAIL: BenchmarkA/b\n    x.go:1: no\n--- FAIL: BenchmarkA\nFAIL\n";
+        assert_eq!(failed(part), [("BenchmarkA/b".to_owned(), "x.go:1: no".to_owned())]);
+        assert_eq!(failed("--- FAIL: TestOther\n    x\n"), []);
+    }
+
+    #[test]
+    fn a_panic_is_told_rather_than_the_end_of_its_trace() {
+        let mut answer = reply("goos: linux\nBenchmarkSum-2 \t 1\t 5 ns/op\n");
+        answer.success = false;
+        answer.errors =
+            b"panic: no luck today\n\ngoroutine 1 [running]:\nmain.go:1 +0x1\n".to_vec();
+        let error = driver().listed(&answer).unwrap_err().to_string();
+        assert!(error.contains("`panic: no luck today`"), "{error}");
+        answer.output.clear();
+        let error = driver().read(&answer).unwrap_err().to_string();
+        assert!(error.contains("`panic: no luck today`"), "{error}");
+    }
+
+    #[test]
+    fn no_benchmark_is_an_error_and_so_is_what_go_does_not_print() {
+        let none = driver().listed(&reply("goos: linux\nPASS\n"));
+        assert!(matches!(none, Err(HarnessError::NoBenchmark { .. })));
+        for garbage in ["", "PASS\n", "\u{0}\u{1}", "BenchmarkA-2 \t 10\t"] {
+            assert!(driver().read(&reply(garbage)).is_err(), "{garbage:?}");
+        }
+    }
+
+    #[test]
+    fn the_flags_of_the_build_tell_a_debug_build() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("x.test");
+        let debug = |settings: &str| {
+            std::fs::write(&file, format!("\x7fELF..path\tx\n{settings}build\tGOOS=linux\n\0"))
+                .unwrap();
+            built_for_debugging(&Program::look(&[file.clone().into()], &file))
+        };
+        assert_eq!(debug("build\t-compiler=gc\n"), None);
+        assert_eq!(debug("build\t-gcflags=-m\n"), None);
+        assert!(debug("build\t-gcflags=\"all=-N -l\"\n").unwrap().contains("-N"));
+        assert!(debug("build\t-race=true\n").unwrap().contains("race"));
+    }
+}

@@ -1,0 +1,234 @@
+//! pytest-benchmark: `pytest`, held to one test by the memory that pytest has of the last failures.
+//!
+//! Ids on the command line add to the user's own directories, `-k` does not look for whole names, and `--deselect` takes away
+//! whatever begins alike. What runs exactly one test is `--last-failed` with a cache of ours, in which this test alone failed;
+//! so the user's own cache and storage stay as they are, too. An id that pytest does not know makes it run all.
+//!
+//! `--setup-plan` tells the tests with their fixtures, without running them: those with the fixture `benchmark` are the list. The
+//! number of iterations is only found by the harness, never given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and
+//! `pedantic` win over what is asked here.
+
+use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::error::{HarnessError, tail};
+use crate::program::Program;
+use crate::reading::{Reading, imported, readings};
+use std::path::Path;
+
+/// The name by which users choose it.
+pub(crate) const NAME: &str = "pytest-benchmark";
+
+/// A round takes at least this share of the time: enough rounds to see, few enough to write down.
+const ROUNDS: f64 = 50.0;
+
+/// A call of pytest.
+#[derive(Debug)]
+struct PytestBenchmark;
+
+/// By the command: `pytest …`, `python3 -m pytest …`, `uv run pytest …`.
+pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
+    let is_pytest = program.words.iter().any(|word| {
+        let name = Path::new(word).file_name().unwrap_or_default();
+        ["pytest", "pytest-3", "py.test"].iter().any(|known| name == *known)
+    });
+    is_pytest.then(|| assumed(program))
+}
+
+/// Any command that ends in a call of pytest.
+pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
+    Box::new(PytestBenchmark)
+}
+
+/// What every call says: few words, the reasons of failures on one line, and nothing left in the user's directories.
+fn quiet(scratch: &Path) -> Request {
+    Request::with(["--verbosity=-1", "--color=no", "-rfE", "-o"])
+        .arg(format!("cache_dir={}", scratch.join("cache").display()))
+        .arg(format!("--benchmark-storage=file://{}", scratch.join("storage").display()))
+        .env("COLUMNS", "240")
+}
+
+impl Driver for PytestBenchmark {
+    fn name(&self) -> String {
+        "pytest-benchmark".to_owned()
+    }
+
+    fn pins(&self) -> bool {
+        false
+    }
+
+    fn list(&self, scratch: &Path) -> Request {
+        quiet(scratch).arg("--setup-plan").arg("--benchmark-only")
+    }
+
+    fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
+        let names: Vec<String> = reply.text().lines().filter_map(planned).collect();
+        if names.is_empty() || !reply.success {
+            return Err(HarnessError::NoBenchmark { said: said(reply) });
+        }
+        Ok(names)
+    }
+
+    fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
+        let file = scratch.join("result.json");
+        let seconds = match effort {
+            Effort::Seconds(seconds) => seconds,
+            // The shortest time is over after the first call.
+            Effort::Once | Effort::Iterations(_) => 1e-9,
+        };
+        let failed = serde_json::json!({ benchmark: true });
+        quiet(scratch)
+            .arg("--last-failed")
+            .arg("--last-failed-no-failures=none")
+            .arg("--benchmark-enable")
+            .arg("--benchmark-warmup=off")
+            .arg("--benchmark-min-rounds=1")
+            .arg(format!("--benchmark-max-time={seconds:.9}"))
+            .arg(format!("--benchmark-min-time={:.9}", (seconds / ROUNDS).max(1e-9)))
+            .arg(format!("--benchmark-json={}", file.display()))
+            .file(scratch.join("cache/v/cache/lastfailed"), failed.to_string())
+            .answered_in(Answer::File(file))
+    }
+
+    fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
+        let text = reply.text();
+        let failed: Vec<Reading> = text.lines().filter_map(failure).collect();
+        // Where nothing was measured, there is no file.
+        let mut found = match imported(reply, "pytest-benchmark") {
+            Ok(samples) => readings(&samples),
+            Err(HarnessError::NoAnswer { .. }) if !failed.is_empty() => Vec::new(),
+            Err(HarnessError::NoAnswer { path, source, .. }) => {
+                return Err(HarnessError::NoAnswer { path, source, said: said(reply) });
+            }
+            Err(error) => return Err(error),
+        };
+        found.extend(failed);
+        Ok(found)
+    }
+}
+
+/// A line of the plan, `bench/test_a.py::test_x[1] (fixtures used: benchmark, request)`: the id, if it is of a benchmark.
+fn planned(line: &str) -> Option<String> {
+    let (id, fixtures) = line.trim().rsplit_once(" (fixtures used: ")?;
+    let fixtures = &fixtures[..fixtures.find(')')?];
+    let is_benchmark = |name: &str| name == "benchmark" || name == "benchmark_weave";
+    (id.contains("::") && fixtures.split(", ").any(is_benchmark)).then(|| id.to_owned())
+}
+
+/// A line of the summary, `FAILED bench/test_a.py::test_x - ValueError: …`.
+fn failure(line: &str) -> Option<Reading> {
+    let rest = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "))?;
+    let (id, why) = rest.split_once(" - ").unwrap_or((rest, "it failed"));
+    id.contains("::").then(|| Reading {
+        benchmark: id.trim().to_owned(),
+        error: Some(why.trim().to_owned()),
+        ..Reading::default()
+    })
+}
+
+/// The line that tells most about why there is nothing: that of an exception, or an error of pytest's own.
+fn said(reply: &Reply) -> Option<String> {
+    let telling = |line: &&str| {
+        line.starts_with("E  ") || line.starts_with("ERROR: ") || line.contains(": error: ")
+    };
+    let both = format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors));
+    let line = both.lines().rev().find(|line| telling(line) && !line.contains("usage:"));
+    match line {
+        Some(line) => tail(line.trim_start_matches("E ").as_bytes(), b""),
+        None => tail(&reply.errors, &reply.output),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    const PLAN: &str = "
+        SETUP    F benchmark
+        SETUP    F n[10]
+        bench/test_sums.py::test_total[10] (fixtures used: benchmark, n, request)
+        TEARDOWN F n[10]
+        TEARDOWN F benchmarks
+        bench/test_sums.py::test_plain
+        bench/test_sums.py::test_file (fixtures used: tmp_path, tmp_path_factory)
+        bench/test_sums.py::test_odd[a - (b)] (fixtures used: benchmark, request)
+        TEARDOWN F benchmark
+1 skipped in 0.05s
+";
+
+    fn reply(output: &str, success: bool) -> Reply {
+        Reply { output: output.as_bytes().to_vec(), success, ..Reply::default() }
+    }
+
+    #[test]
+    fn the_list_is_what_uses_the_fixture() {
+        let names = PytestBenchmark.listed(&reply(PLAN, true)).unwrap();
+        assert_eq!(
+            names,
+            ["bench/test_sums.py::test_total[10]", "bench/test_sums.py::test_odd[a - (b)]"]
+        );
+    }
+
+    #[test]
+    fn a_list_that_fails_tells_the_reason() {
+        for (output, errors, told) in [
+            (
+                "E   ModuleNotFoundError: No module named 'x'\n1 error in 0.2s\n",
+                "",
+                "No module named 'x'",
+            ),
+            (
+                "no tests ran in 0.01s",
+                "ERROR: file or directory not found: b.py",
+                "not found: b.py",
+            ),
+            (
+                "",
+                "ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: --benchmark-only\n  rootdir: /r\n",
+                "unrecognized arguments: --benchmark-only",
+            ),
+        ] {
+            let reply = Reply { errors: errors.as_bytes().to_vec(), ..reply(output, false) };
+            let error = PytestBenchmark.listed(&reply).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
+        assert!(PytestBenchmark.listed(&reply("", true)).is_err());
+        assert!(PytestBenchmark.listed(&reply(PLAN, false)).is_err());
+    }
+
+    #[test]
+    fn one_test_is_what_failed_last() {
+        let scratch = Path::new("/scratch");
+        let request = PytestBenchmark.measure("a.py::t[\"x\"]", Effort::Seconds(0.5), scratch);
+        let (path, text) = &request.files[0];
+        assert_eq!(path, Path::new("/scratch/cache/v/cache/lastfailed"));
+        assert_eq!(text, r#"{"a.py::t[\"x\"]":true}"#);
+        assert!(request.args.contains(&OsString::from("--benchmark-max-time=0.500000000")));
+        assert!(request.args.contains(&OsString::from("--benchmark-min-time=0.010000000")));
+    }
+
+    #[test]
+    fn a_test_that_fails_is_a_reading_with_its_error() {
+        let output =
+            "FAILED b.py::T::test_x - ZeroDivisionError: division by zero\n1 failed in 0.05s\n";
+        let gone = Answer::File("/nowhere/result.json".into());
+        let found = PytestBenchmark.read(&Reply { answer: gone.clone(), ..reply(output, false) });
+        let found = found.unwrap();
+        assert_eq!(found[0].benchmark, "b.py::T::test_x");
+        assert_eq!(found[0].error.as_deref(), Some("ZeroDivisionError: division by zero"));
+        let nothing = Reply { answer: gone, ..reply("1 deselected\n", true) };
+        let error = PytestBenchmark.read(&nothing).unwrap_err();
+        assert!(matches!(error, HarnessError::NoAnswer { .. }), "{error}");
+    }
+
+    #[test]
+    fn pytest_is_known_by_its_command() {
+        let known = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            looks(&Program::look(&words, Path::new("/nowhere"))).is_some()
+        };
+        assert!(known(&["/venv/bin/pytest", "bench"]));
+        assert!(known(&["python3", "-m", "pytest", "bench"]));
+        assert!(known(&["uv", "run", "pytest"]));
+        assert!(!known(&["python3", "bench.py", "pytest.ini"]));
+    }
+}

@@ -1,0 +1,75 @@
+//! What benchmark programs that `cargo bench` builds have in common, whatever their harness.
+
+use crate::driver::Reply;
+use crate::error::tail;
+use crate::program::Program;
+use std::path::Path;
+
+/// Cargo puts what it builds without optimisation into a directory of its own.
+pub(crate) fn built_for_debugging(program: &Program) -> Option<String> {
+    let file = program.file.canonicalize().unwrap_or_else(|_| program.file.clone());
+    let directory = file.parent()?;
+    let is_debug = |path: &Path| path.file_name().is_some_and(|name| name == "debug");
+    let above = directory.parent().filter(|_| directory.ends_with("deps"));
+    (is_debug(directory) || above.is_some_and(is_debug))
+        .then(|| "it lies where Cargo puts what is built without optimisation (`debug`)".to_owned())
+}
+
+/// The flag without which the program would test its benchmarks rather than measure them, unless the user gave it, who had to do so by
+/// hand; it may not stand there twice.
+pub(crate) fn bench_flag(program: &Program) -> Option<&'static str> {
+    (!program.has_word("--bench")).then_some("--bench")
+}
+
+/// What went wrong, for messages: what a panic says rather than the notes behind it.
+pub(crate) fn said(reply: &Reply) -> Option<String> {
+    let errors = String::from_utf8_lossy(&reply.errors);
+    let mut lines = errors.lines().skip_while(|line| !line.contains(" panicked at "));
+    // Before 1.73 the message stood on the same line.
+    let place = lines.next();
+    let message = lines.next().filter(|_| place.is_some_and(|line| line.ends_with(':')));
+    tail(message.or(place).map_or(&reply.errors, str::as_bytes), &reply.output)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn the_directory_tells_a_debug_build() {
+        let debug = |path: &str| {
+            let file = PathBuf::from(path);
+            built_for_debugging(&Program::look(&[file.clone().into()], &file)).is_some()
+        };
+        assert!(debug("/x/target/debug/deps/bench-0123"));
+        assert!(debug("/x/target/x86_64-unknown-linux-gnu/debug/deps/bench-0123"));
+        assert!(debug("/x/target/debug/bench"));
+        assert!(!debug("/x/target/release/deps/bench-0123"));
+        assert!(!debug("/x/debug/target/release/deps/bench-0123"));
+    }
+
+    #[test]
+    fn the_flag_is_not_given_twice() {
+        let flag = |words: &[&str]| {
+            let words: Vec<_> = words.iter().map(Into::into).collect();
+            bench_flag(&Program::look(&words, "/x".as_ref()))
+        };
+        assert_eq!(flag(&["/x"]), Some("--bench"));
+        assert_eq!(flag(&["/x", "--bench"]), None);
+    }
+
+    #[test]
+    fn of_a_panic_its_message_is_told() {
+        let said = |errors: &str| {
+            said(&Reply { errors: errors.as_bytes().to_vec(), ..Reply::default() }).unwrap()
+        };
+        let new = "Benchmarking a\nthread 'main' (7) panicked at benches/a.rs:22:9:\nno luck\nnote: run with\n";
+        assert_eq!(said(new), "`no luck`");
+        let old = "thread 'main' panicked at 'no luck', benches/a.rs:22:9\nnote: run with\n";
+        assert_eq!(said(old), "`thread 'main' panicked at 'no luck', benches/a.rs:22:9`");
+        assert_eq!(said("error: unexpected argument\n"), "`error: unexpected argument`");
+    }
+}

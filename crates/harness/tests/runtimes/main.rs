@@ -1,0 +1,14 @@
+//! Real programs of interpreted languages, really run: `scripts/runtimes.sh` installs their harnesses.
+
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails with what the program said, and tells when it was skipped"
+)]
+
+mod benchmark_ips;
+mod garbage;
+mod jmh;
+mod pyperf;
+mod pytest_benchmark;
+mod support;

@@ -1,0 +1,117 @@
+//! Runs a program as its driver asks for it, the way the binary does.
+
+use assay_harness::{Driver, Effort, Program, Reading, Reply, Request};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program with the user's arguments, and a directory for what it leaves.
+pub struct Subject {
+    words: Vec<OsString>,
+    directory: PathBuf,
+    scratch: tempfile::TempDir,
+}
+
+impl Subject {
+    /// Run in the directory of the programs of these tests.
+    pub fn new(words: &[&str]) -> Self {
+        Self {
+            words: words.iter().map(OsString::from).collect(),
+            directory: programs(),
+            scratch: tempfile::tempdir().expect("a scratch directory"),
+        }
+    }
+
+    pub fn scratch(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// As the tests see it, whose own directory is another.
+    pub fn program(&self) -> Program {
+        let seen: Vec<OsString> = self
+            .words
+            .iter()
+            .map(|word| {
+                let path = self.directory.join(word);
+                if path.is_file() { path.into_os_string() } else { word.clone() }
+            })
+            .collect();
+        Program::look(&seen, Path::new(&seen[0]))
+    }
+
+    /// Empties the scratch directory, and runs.
+    pub fn run(&self, request: impl FnOnce(&Path) -> Request) -> Reply {
+        for entry in std::fs::read_dir(self.scratch()).expect("it is there").flatten() {
+            let path = entry.path();
+            let gone = if path.is_dir() {
+                std::fs::remove_dir_all(path)
+            } else {
+                std::fs::remove_file(path)
+            };
+            gone.expect("it is ours");
+        }
+        let request = request(self.scratch());
+        for (path, text) in &request.files {
+            std::fs::create_dir_all(path.parent().expect("a file")).expect("a directory");
+            std::fs::write(path, text).expect("a file");
+        }
+        let output = Command::new(&self.words[0])
+            .args(&request.before)
+            .args(&self.words[1..])
+            .args(&request.args)
+            .envs(request.env.iter().chain(&request.options).map(|(name, value)| (name, value)))
+            .current_dir(&self.directory)
+            .output()
+            .expect("the program starts");
+        Reply {
+            output: output.stdout,
+            errors: output.stderr,
+            success: output.status.success(),
+            answer: request.answer,
+        }
+    }
+
+    pub fn list(&self, driver: &dyn Driver) -> Vec<String> {
+        let reply = self.run(|scratch| driver.list(scratch));
+        driver.listed(&reply).unwrap_or_else(|error| panic!("{error}\n{}", told(&reply)))
+    }
+
+    /// The reading of one benchmark; the only one in the answer.
+    pub fn measure(&self, driver: &dyn Driver, benchmark: &str, effort: Effort) -> Reading {
+        let reply = self.run(|scratch| driver.measure(benchmark, effort, scratch));
+        let mut found =
+            driver.read(&reply).unwrap_or_else(|error| panic!("{error}\n{}", told(&reply)));
+        assert_eq!(found.len(), 1, "{found:?}");
+        let reading = found.remove(0);
+        assert_eq!(reading.benchmark, benchmark);
+        assert_eq!(driver.debug_build(&reply), None);
+        reading
+    }
+}
+
+fn told(reply: &Reply) -> String {
+    format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors))
+}
+
+/// Where the sources of the programs are.
+pub fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
+}
+
+/// What `scripts/runtimes.sh` made, if it is there; the test says so otherwise.
+pub fn installed(path: &str) -> Option<String> {
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/runtimes");
+    let path = target.join(path);
+    if !path.exists() {
+        println!("skipped: {} is not there; sh scripts/runtimes.sh makes it", path.display());
+        return None;
+    }
+    let whole = std::path::absolute(path).expect("a path");
+    Some(whole.to_str().expect("a path in UTF-8").to_owned())
+}
+
+/// The value of a metric.
+pub fn value(reading: &Reading, metric: &str) -> f64 {
+    let found = reading.values.iter().find(|(known, _)| known.name == metric);
+    found.unwrap_or_else(|| panic!("no {metric} in {reading:?}")).1
+}

@@ -1,0 +1,295 @@
+//! Counts what a program allocates: calls and bytes of malloc and its kin, and the peak of the bytes
+//! that were live, of every process of a run.
+//!
+//! The counting is done by a library that the program is made to load (`c/alloc.c`, which says what
+//! counts and how). It is embedded, and unpacked into the user's cache. Each process leaves a file
+//! in a directory of the run; here the directory is made, the variables are given that lead there,
+//! and the files are read. Whether a program can be counted at all is answered by [`refusal`],
+//! before it is run; what its runtime hides from malloc by [`notes`]. Nothing is run here, and
+//! whatever is run with these variables is slower by the counting: it must not be timed.
+//!
+//! ```
+//! use assay_measure::{Command, RunOptions, Runner, allocations::Counting};
+//!
+//! let counting = Counting::start()?;
+//! let mut command = Command::parse("sort /dev/null", false)?;
+//! command.env.extend(counting.environment(&command)?);
+//! let mut runner = Runner::start()?;
+//! let subject = runner.add(&command)?;
+//! runner.run(subject, RunOptions::default())?;
+//! let records = counting.read()?;
+//! assert!(records[0].counts.is_some_and(|counts| counts.allocations > 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod programs;
+mod record;
+mod refusal;
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::command::Command;
+use crate::samples::SampleDirectory;
+
+pub use record::{Counts, Record};
+pub use refusal::{Note, Refusal, Why, notes, refusal};
+
+const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/alloc.so"));
+/// The variable that names the directory to the library.
+const DIRECTORY: &str = "ASSAY_ALLOC";
+/// The dynamic linker's list of what to load before anything else.
+const PRELOAD: &str = "LD_PRELOAD";
+/// What the files of processes are called behind the dot.
+const EXTENSION: &str = "alloc";
+/// A record is smaller; whatever is larger is none.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Why allocations cannot be counted, or what was counted not be read.
+#[derive(Debug, Error)]
+pub enum CountingError {
+    /// There is no place for the library or for the files of the processes.
+    #[error(
+        "cannot make files for counting allocations in `{}`: {source}.\nXDG_RUNTIME_DIR or TMPDIR \
+         names the directory to make them in.",
+        path.display()
+    )]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The dynamic linker could not be told of the library.
+    #[error(
+        "the counting library in `{}` cannot be preloaded, for the dynamic linker ends names at \
+         blanks and colons, and takes only UTF-8 from here. Name another directory in \
+         XDG_CACHE_HOME.",
+        path.display()
+    )]
+    Name {
+        /// Where the library is.
+        path: PathBuf,
+    },
+    /// Other libraries that are to be preloaded, too, but cannot be handed over.
+    #[error("LD_PRELOAD is no UTF-8, so the counting library cannot be put before it: change it")]
+    Preload,
+    /// A file of a process cannot be read.
+    #[error("cannot read the counts in `{}`: {source}", path.display())]
+    Read {
+        /// The file, or the directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file that no counting library of this version wrote.
+    #[error("the counts in `{}` cannot be used: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+/// One run to be counted: a directory of its own, removed on drop, and the library.
+#[derive(Debug)]
+pub struct Counting {
+    directory: SampleDirectory,
+    library: PathBuf,
+}
+
+impl Counting {
+    /// Makes the directory, and unpacks the library if that was not done before.
+    ///
+    /// # Errors
+    ///
+    /// [`CountingError::Directory`], [`CountingError::Name`].
+    pub fn start() -> Result<Self, CountingError> {
+        let directory = SampleDirectory::make()
+            .map_err(|(path, source)| CountingError::Directory { path, source })?;
+        // The cache may be out of reach, or have a name that cannot be preloaded: then the library
+        // goes with the run.
+        let cached = cache().filter(|path| can_be_preloaded(path));
+        let library = match cached.and_then(|cache| unpack(&cache).ok()) {
+            Some(library) => library,
+            None => {
+                let path = directory.path();
+                unpack(path)
+                    .map_err(|source| CountingError::Directory { path: path.to_owned(), source })?
+            }
+        };
+        if can_be_preloaded(&library) && directory.path().to_str().is_some() {
+            Ok(Self { directory, library })
+        } else {
+            Err(CountingError::Name { path: library })
+        }
+    }
+
+    /// The variables that a command has to be given so that it and what it starts are counted.
+    /// Libraries that it would preload anyhow stay, behind this one.
+    ///
+    /// # Errors
+    ///
+    /// [`CountingError::Preload`].
+    pub fn environment(&self, command: &Command) -> Result<[(String, String); 2], CountingError> {
+        let mut preload = self.library.display().to_string();
+        if let Some(others) = command.variable(PRELOAD).filter(|others| !others.is_empty()) {
+            preload.push(':');
+            preload.push_str(others.to_str().ok_or(CountingError::Preload)?);
+        }
+        let directory = self.directory.path().display().to_string();
+        Ok([(PRELOAD.to_owned(), preload), (DIRECTORY.to_owned(), directory)])
+    }
+
+    /// What the processes of the run have counted so far, in the order in which they began. A forked
+    /// child that never called an allocator has no record. Processes that still run go on counting.
+    ///
+    /// # Errors
+    ///
+    /// [`CountingError::Read`]; [`CountingError::Damaged`] for a file with the name of a record that
+    /// is none.
+    pub fn read(&self) -> Result<Vec<Record>, CountingError> {
+        let found = read(self.directory.path())?;
+        Ok(found.into_iter().map(|(_, record)| record).collect())
+    }
+
+    /// The same, and makes room for another run: what was read is not read again. Processes that still
+    /// run go on counting where nobody looks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Counting::read`]; [`CountingError::Read`] also for a file that cannot be removed.
+    pub fn take(&self) -> Result<Vec<Record>, CountingError> {
+        let mut records = Vec::new();
+        for (path, record) in read(self.directory.path())? {
+            fs::remove_file(&path).map_err(|source| CountingError::Read { path, source })?;
+            records.push(record);
+        }
+        Ok(records)
+    }
+}
+
+/// The directory of the user for things that can be made again.
+fn cache() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(base.join("assay"))
+}
+
+fn can_be_preloaded(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| !path.contains([' ', ':', '\t', '\n', '$']))
+}
+
+/// Writes the library into a directory, which is made if need be, under a name that its content
+/// determines; one that is there already is taken if it is the same to the byte.
+fn unpack(directory: &Path) -> io::Result<PathBuf> {
+    let digest = Sha256::digest(LIBRARY);
+    let digest: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let path = directory.join(format!("alloc-{digest}.so"));
+    if fs::read(&path).is_ok_and(|found| found == LIBRARY) {
+        return Ok(path);
+    }
+    fs::create_dir_all(directory)?;
+    // A program may be loading the old one: it is replaced, never written into.
+    let fresh = directory.join(format!(".alloc-{digest}.{}", std::process::id()));
+    let written = write(&fresh).and_then(|()| fs::rename(&fresh, &path));
+    if let Err(error) = written {
+        // Half a library is of no use; if it cannot even be removed there is nothing to do.
+        let _ = fs::remove_file(&fresh);
+        return Err(error);
+    }
+    Ok(path)
+}
+
+fn write(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o644).open(path)?.write_all(LIBRARY)
+}
+
+/// The records of a directory with their files.
+fn read(directory: &Path) -> Result<Vec<(PathBuf, Record)>, CountingError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| CountingError::Read { path, source }
+    };
+    let mut records = Vec::new();
+    for entry in fs::read_dir(directory).map_err(failed(directory))? {
+        let path = entry.map_err(failed(directory))?.path();
+        let hidden = path.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b"."));
+        // Behind a dot is what was not finished when its process ended.
+        if hidden || path.extension() != Some(OsStr::new(EXTENSION)) {
+            continue;
+        }
+        let about = fs::metadata(&path).map_err(failed(&path))?;
+        if !about.is_file() || about.len() > MOST_BYTES {
+            return Err(CountingError::Damaged { path, why: "it is no record" });
+        }
+        let bytes = fs::read(&path).map_err(failed(&path))?;
+        match Record::parse(&bytes) {
+            Ok(record) => records.push((path, record)),
+            Err(why) => return Err(CountingError::Damaged { path, why }),
+        }
+    }
+    records.sort_by_key(|(_, record)| (record.started_ns, record.pid));
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_library_is_written_once_and_again_when_it_is_not_the_same() {
+        let room = tempfile::tempdir().unwrap();
+        let deep = room.path().join("a/b");
+        let path = unpack(&deep).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), LIBRARY);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o111, 0);
+        let changed = fs::metadata(&path).unwrap().modified().unwrap();
+        assert_eq!(unpack(&deep).unwrap(), path);
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), changed);
+        fs::write(&path, "half").unwrap();
+        assert_eq!(unpack(&deep).unwrap(), path);
+        assert_eq!(fs::read(&path).unwrap(), LIBRARY);
+        assert_eq!(fs::read_dir(&deep).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn names_at_which_the_linker_would_break_off_are_known() {
+        assert!(can_be_preloaded(Path::new("/home/ada/.cache/assay")));
+        for name in ["/home/ada l/x", "/a:b", "/a\tb", "/$ORIGIN/x"] {
+            assert!(!can_be_preloaded(Path::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_record_is_an_error_and_other_files_are_none_of_ours() {
+        let room = tempfile::tempdir().unwrap();
+        for name in ["readme", ".1-2.alloc", "1-2.alloc.bak"] {
+            fs::write(room.path().join(name), "x").unwrap();
+        }
+        assert_eq!(read(room.path()).unwrap(), []);
+        for content in [&b""[..], b"ASSAYALC", &[0; 8192], &vec![1; 2 << 20]] {
+            fs::write(room.path().join("1-2.alloc"), content).unwrap();
+            match read(room.path()) {
+                Err(CountingError::Damaged { path, .. }) => assert!(path.ends_with("1-2.alloc")),
+                other => panic!("{other:?}"),
+            }
+        }
+        fs::remove_file(room.path().join("1-2.alloc")).unwrap();
+        fs::create_dir(room.path().join("1-2.alloc")).unwrap();
+        assert!(matches!(read(room.path()), Err(CountingError::Damaged { .. })));
+        assert!(matches!(read(&room.path().join("gone")), Err(CountingError::Read { .. })));
+    }
+}

@@ -1,0 +1,413 @@
+//! Whether a program can be counted at all, and what its counts will not show, from its file alone.
+//!
+//! A program that cannot be counted is refused with the reason: nothing would be counted, and a zero
+//! would be a lie. Whatever cannot be told from the file is left to the run, which leaves no record
+//! then. The file is taken for what it is, however damaged.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use object::Endianness;
+use object::elf;
+use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionTable, Sym};
+use rustix::fs::{StatVfsMountFlags, getxattr, statvfs};
+use rustix::process::{getgid, getuid};
+
+use super::programs::behind;
+
+type Header = elf::FileHeader64<Endianness>;
+
+/// More of a file is not read: programs are smaller, or have at least their head here.
+const MOST_BYTES: u64 = 256 << 20;
+const SETUID: u32 = 0o4000;
+/// Without leave for the group to execute the bit means something else.
+const SETGID: u32 = 0o2010;
+const BUILD_OF_GO: &[u8] = b".note.go.buildid";
+
+/// Why a program's allocations cannot be counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The program; of a script its interpreter.
+    pub program: PathBuf,
+    /// The reason.
+    pub why: Why,
+}
+
+/// A reason why allocations cannot be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It has no dynamic linker that could load the counting library.
+    Static,
+    /// A static program of Go, whose runtime does not use malloc either.
+    Go,
+    /// It has a malloc of its own, which goes before every preloaded one.
+    OwnMalloc,
+    /// AddressSanitizer refuses to run behind another library.
+    Sanitizer,
+    /// It runs with the rights of its owner or group, so that nothing is preloaded.
+    Setuid,
+    /// It is given capabilities, so that nothing is preloaded.
+    Capabilities,
+    /// It is built for another machine than `assay` itself.
+    OtherMachine,
+    /// It is no program of this system.
+    NotAProgram,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.program.display(), self.why)
+    }
+}
+
+/// What is said of the program, behind its name.
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Static => "is linked statically: nothing can be put before its malloc",
+            Self::Go => {
+                "is a static program of Go, whose runtime takes memory from the kernel itself"
+            }
+            Self::OwnMalloc => {
+                "has a malloc of its own inside, which goes before any that is preloaded"
+            }
+            Self::Sanitizer => {
+                "is built with AddressSanitizer, which must come before any other library"
+            }
+            Self::Setuid => {
+                "runs with the rights of its owner or group, and the system preloads nothing into \
+                 such programs"
+            }
+            Self::Capabilities => {
+                "is given capabilities, and the system preloads nothing into such programs"
+            }
+            Self::OtherMachine => "is built for another machine than assay",
+            Self::NotAProgram => "is neither a program of this system nor a script",
+        })
+    }
+}
+
+/// What the counts of a program do not show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The runtime or the allocator, as a name.
+    pub runtime: &'static str,
+    /// Where its memory comes from, and what shows it, in words.
+    pub text: &'static str,
+}
+
+/// Runtimes with memory of their own: how their programs and their libraries are called.
+const RUNTIMES: [(&[&str], &[&str], Note); 5] = [
+    (
+        &["python"],
+        &["libpython"],
+        Note {
+            runtime: "CPython",
+            text: "takes small objects from arenas that malloc does not see; PYTHONMALLOC=malloc \
+                   in its environment shows them",
+        },
+    ),
+    (
+        &["ruby", "irb", "rake", "bundle"],
+        &["libruby"],
+        Note {
+            runtime: "Ruby",
+            text: "keeps objects in pages of its own, and asks malloc only for what does not fit \
+                   in there; GC.stat(:total_allocated_objects) counts objects",
+        },
+    ),
+    (
+        &["java"],
+        &["libjvm", "libjli"],
+        Note {
+            runtime: "the JVM",
+            text: "keeps objects in a heap of its own, which malloc does not see",
+        },
+    ),
+    (
+        &["node", "nodejs", "deno"],
+        &["libnode", "libv8"],
+        Note {
+            runtime: "V8",
+            text: "keeps objects of JavaScript in a heap of its own, which malloc does not see",
+        },
+    ),
+    (
+        &["php"],
+        &["libphp"],
+        Note {
+            runtime: "PHP",
+            text: "takes memory in large pieces and divides it itself; USE_ZEND_ALLOC=0 in its \
+                   environment shows the small ones",
+        },
+    ),
+];
+
+const GO: Note = Note {
+    runtime: "Go",
+    text: "takes memory from the kernel itself; only what C code in it allocates is counted",
+};
+
+/// Allocators that are linked in under names of their own, and words that stand in their code.
+const ALLOCATORS: [(&[u8], Note); 2] = [
+    (
+        b"<jemalloc>",
+        Note {
+            runtime: "jemalloc",
+            text: "is linked into it; what comes from there is not counted",
+        },
+    ),
+    (
+        b"mimalloc: ",
+        Note {
+            runtime: "mimalloc",
+            text: "is linked into it; what comes from there is not counted",
+        },
+    ),
+];
+
+/// Why a program cannot be counted; `None` if nothing in its file speaks against it. A script is
+/// looked through to its interpreter. A file that cannot be read is not refused. O(bytes).
+pub fn refusal(program: &Path) -> Option<Refusal> {
+    behind(program).into_iter().find_map(|program| {
+        let why = why_not(&program)?;
+        Some(Refusal { program, why })
+    })
+}
+
+/// What the counts of a program will not show, by its name and its file; a script is looked through
+/// to its interpreter. O(bytes).
+pub fn notes(program: &Path) -> Vec<Note> {
+    let mut found = Vec::new();
+    for program in behind(program) {
+        for note in notes_of(&program) {
+            if !found.contains(&note) {
+                found.push(note);
+            }
+        }
+    }
+    found
+}
+
+fn why_not(program: &Path) -> Option<Why> {
+    let about = fs::metadata(program).ok().filter(Metadata::is_file)?;
+    if let Some(why) = gains_rights(program, &about) {
+        return Some(why);
+    }
+    let bytes = content(program)?;
+    let Some(own) = OwnFile::parse(&bytes) else {
+        return Some(if bytes.starts_with(b"\x7fELF") {
+            Why::OtherMachine
+        } else {
+            Why::NotAProgram
+        });
+    };
+    if !own.has_linker() {
+        return Some(if own.has_section(BUILD_OF_GO) { Why::Go } else { Why::Static });
+    }
+    if own.needs(&["libasan"]) {
+        return Some(Why::Sanitizer);
+    }
+    own.defines(b"malloc").then_some(Why::OwnMalloc)
+}
+
+/// Whether the program is run with rights that we do not have: the bits of its owner change nothing
+/// for the owner, and capabilities nothing for root.
+fn gains_rights(program: &Path, about: &Metadata) -> Option<Why> {
+    let may = statvfs(program).is_ok_and(|fs| !fs.f_flag.contains(StatVfsMountFlags::NOSUID));
+    let other_user = about.mode() & SETUID != 0 && about.uid() != getuid().as_raw();
+    let other_group = about.mode() & SETGID == SETGID && about.gid() != getgid().as_raw();
+    if may && (other_user || other_group) {
+        return Some(Why::Setuid);
+    }
+    let mut value = [0_u8; 64];
+    let capable = getxattr(program, "security.capability", &mut value).is_ok_and(|n| n > 0);
+    (may && capable && !getuid().is_root()).then_some(Why::Capabilities)
+}
+
+fn notes_of(program: &Path) -> Vec<Note> {
+    let real = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+    let names = [program.file_name(), real.file_name()].map(|n| n.unwrap_or(OsStr::new("")));
+    let bytes = content(&real).unwrap_or_default();
+    let own = OwnFile::parse(&bytes);
+    let mut found = Vec::new();
+    for (programs, libraries, note) in RUNTIMES {
+        let is_called = names.iter().any(|name| {
+            let name = name.to_string_lossy();
+            // Versions stand behind the name: python3.11, ruby3.1.
+            let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+            programs.contains(&name)
+        });
+        if is_called || own.as_ref().is_some_and(|own| own.needs(libraries)) {
+            found.push(note);
+        }
+    }
+    if own.as_ref().is_some_and(|own| own.has_section(BUILD_OF_GO)) {
+        found.push(GO);
+    }
+    if found.is_empty() && own.is_some() {
+        let inside = ALLOCATORS.iter().filter(|(words, _)| contains(&bytes, words));
+        found.extend(inside.map(|(_, note)| *note));
+    }
+    found
+}
+
+fn content(program: &Path) -> Option<Vec<u8>> {
+    let about = fs::metadata(program).ok()?;
+    if !about.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(program).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn contains(bytes: &[u8], words: &[u8]) -> bool {
+    bytes.windows(words.len()).any(|window| window == words)
+}
+
+/// The parts of a program of this machine that matter here. What cannot be read is taken for absent.
+struct OwnFile<'a> {
+    bytes: &'a [u8],
+    header: &'a Header,
+    endian: Endianness,
+    sections: SectionTable<'a, Header>,
+}
+
+impl<'a> OwnFile<'a> {
+    /// `None` for what is no program of this machine.
+    fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let machine = match std::env::consts::ARCH {
+            "x86_64" => elf::EM_X86_64,
+            "aarch64" => elf::EM_AARCH64,
+            _ => return None,
+        };
+        let header = Header::parse(bytes).ok()?;
+        let endian = header.endian().ok()?;
+        if header.e_machine(endian) != machine {
+            return None;
+        }
+        let sections = header.sections(endian, bytes).unwrap_or_default();
+        Some(Self { bytes, header, endian, sections })
+    }
+
+    fn has_linker(&self) -> bool {
+        let segments = self.header.program_headers(self.endian, self.bytes).unwrap_or_default();
+        segments.iter().any(|segment| segment.p_type(self.endian) == elf::PT_INTERP)
+    }
+
+    fn has_section(&self, name: &[u8]) -> bool {
+        self.sections.section_by_name(self.endian, name).is_some()
+    }
+
+    /// Whether it needs a library whose name begins so.
+    fn needs(&self, libraries: &[&str]) -> bool {
+        let Ok(table) = self.sections.dynamic_table(self.endian, self.bytes) else { return false };
+        table.dynamics().iter().any(|entry| {
+            entry.tag(self.endian) == elf::DT_NEEDED
+                && entry.string(self.endian, *table.strings()).is_ok_and(|needed| {
+                    libraries.iter().any(|name| needed.starts_with(name.as_bytes()))
+                })
+        })
+    }
+
+    /// Whether other libraries would find this function in it.
+    fn defines(&self, function: &[u8]) -> bool {
+        let symbols = self.sections.symbols(self.endian, self.bytes, elf::SHT_DYNSYM);
+        let Ok(symbols) = symbols else { return false };
+        symbols.iter().any(|symbol| {
+            !symbol.is_undefined(self.endian)
+                && symbols.symbol_name(self.endian, symbol) == Ok(function)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_program_is_told_from_one_of_another_machine() {
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("file");
+        let refused = |content: &[u8]| {
+            fs::write(&path, content).unwrap();
+            refusal(&path).map(|refusal| refusal.why)
+        };
+        assert_eq!(refused(b""), Some(Why::NotAProgram));
+        assert_eq!(refused(b"PK\x03\x04"), Some(Why::NotAProgram));
+        let own = fs::read(std::env::current_exe().unwrap()).unwrap();
+        assert_eq!(refused(&own), None);
+        let mut other = own.clone();
+        other[18] = 40;
+        assert_eq!(refused(&other), Some(Why::OtherMachine));
+        let mut narrow = own;
+        narrow[4] = 1;
+        assert_eq!(refused(&narrow), Some(Why::OtherMachine));
+        assert_eq!(refusal(&room.path().join("gone")), None);
+        assert_eq!(refusal(room.path()), None);
+        let message = Refusal { program: "/bin/x".into(), why: Why::Static }.to_string();
+        assert_eq!(message, "`/bin/x` is linked statically: nothing can be put before its malloc");
+    }
+
+    #[test]
+    fn runtimes_are_known_by_their_names_with_versions() {
+        let room = tempfile::tempdir().unwrap();
+        for (name, runtime) in [
+            ("python3.11", Some("CPython")),
+            ("python", Some("CPython")),
+            ("ruby3.1", Some("Ruby")),
+            ("java", Some("the JVM")),
+            ("rubyist", None),
+            ("pythonize", None),
+        ] {
+            let path = room.path().join(name);
+            fs::write(&path, "").unwrap();
+            let found = notes(&path);
+            assert_eq!(found.first().map(|note| note.runtime), runtime, "{name}");
+        }
+        let script = room.path().join("script");
+        let interpreter = room.path().join("ruby3.1");
+        fs::write(&script, format!("#!{}\n", interpreter.display())).unwrap();
+        assert_eq!(notes(&script)[0].runtime, "Ruby");
+    }
+
+    #[test]
+    fn an_allocator_that_is_linked_in_is_known_by_its_words() {
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("search");
+        let mut content = fs::read("/bin/true").unwrap();
+        fs::write(&path, &content).unwrap();
+        assert_eq!(notes(&path), []);
+        content.extend(b"<jemalloc>: Error\0");
+        fs::write(&path, content).unwrap();
+        assert_eq!(notes(&path)[0].runtime, "jemalloc");
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_program_is_no_reason_to_panic(
+            place in 0_usize..4096,
+            bytes in prop::collection::vec(any::<u8>(), 1..64),
+            length in 0_usize..40_000,
+        ) {
+            let mut content = fs::read("/bin/true").unwrap();
+            let end = (place + bytes.len()).min(content.len());
+            content[place.min(end)..end].copy_from_slice(&bytes[..end - place.min(end)]);
+            content.truncate(length);
+            if let Some(own) = OwnFile::parse(&content) {
+                own.has_linker();
+                own.has_section(BUILD_OF_GO);
+                own.needs(&["libc"]);
+                own.defines(b"malloc");
+            }
+        }
+    }
+}

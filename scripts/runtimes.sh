@@ -1,0 +1,46 @@
+#!/bin/sh
+# What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf and pytest-benchmark in an environment
+# of their own; benchmark-ips of Debian; a small jar of JMH, where a JDK and Maven are there already (to install those for one
+# test would cost more than the rest together). What can't be had is told, and its tests say that they were skipped.
+set -eu
+cd "$(dirname "$0")/.."
+programs=crates/harness/tests/programs
+mkdir -p target/runtimes
+
+# Packages of Debian, for root without a question.
+debian() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+python=target/runtimes/python
+if ! cmp -s "$programs/python/requirements.txt" "$python/installed.txt"; then
+    rm -rf "$python"
+    { python3 -m venv "$python" 2>/dev/null || { rm -rf "$python"; debian python3-venv && python3 -m venv "$python"; }; } \
+        && "$python/bin/pip" install --quiet --requirement "$programs/python/requirements.txt" \
+        && cp "$programs/python/requirements.txt" "$python/installed.txt" \
+        || echo "pyperf and pytest-benchmark could not be installed: their tests are skipped" >&2
+fi
+
+if ! ruby -e 'require "benchmark/ips"' 2>/dev/null; then
+    debian ruby ruby-benchmark-ips \
+        || echo "benchmark-ips could not be installed (Debian: ruby-benchmark-ips): its tests are skipped" >&2
+fi
+
+jmh=target/runtimes/jmh
+sources=$programs/java
+if ! command -v javac >/dev/null || ! command -v mvn >/dev/null; then
+    echo "no JDK with Maven: the test of JMH is skipped" >&2
+elif ! [ "$jmh/sums.jar" -nt "$sources/src/sums/Sums.java" ] || ! [ "$jmh/sums.jar" -nt "$sources/pom.xml" ]; then
+    rm -rf "$jmh"
+    mkdir -p "$jmh/classes"
+    {
+        mvn -q -B -f "$sources/pom.xml" dependency:copy-dependencies -DoutputDirectory="$PWD/$jmh/lib" >/dev/null \
+            && libraries=$(printf '%s:' "$jmh"/lib/*.jar) \
+            && javac -cp "$libraries" -processorpath "$libraries" -d "$jmh/classes" "$sources/src/sums/Sums.java" \
+            && printf 'Main-Class: org.openjdk.jmh.Main\nClass-Path:%s\n' \
+                "$(cd "$jmh" && for jar in lib/*.jar; do printf ' %s' "$jar"; done)" > "$jmh/manifest" \
+            && jar --create --file "$jmh/sums.jar" --manifest "$jmh/manifest" -C "$jmh/classes" .
+    } || echo "the jar of JMH could not be built: its test is skipped" >&2
+fi
