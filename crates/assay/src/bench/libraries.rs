@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Variables by which the loader of glibc takes other libraries.
 const VARIABLES: [&str; 3] = ["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT"];
+/// Programs that run others, and open libraries for them.
+const INTERPRETERS: [&str; 7] = ["java", "jruby", "node", "perl", "pypy", "python", "ruby"];
 /// Differences, or libraries, that are named.
 const NAMED: usize = 4;
 
@@ -93,8 +95,7 @@ impl Proof {
                     }
                     return Ok(());
                 }
-                // What a script loads is opened while it runs.
-                let interpreted = one.program()?.kind == Kind::Script;
+                let interpreted = is_interpreted(one)?;
                 if named && !meant && !interpreted {
                     let said = [said_a, said_b].into_iter().find(|said| !said.is_empty());
                     bail!("{}", refusal(one, other, a, b, said.map(String::as_str)));
@@ -127,6 +128,13 @@ impl Proof {
         }
         Ok(())
     }
+}
+
+/// Whether a side's program is run by an interpreter: what such a one loads is opened while it runs.
+fn is_interpreted(side: &Side) -> anyhow::Result<bool> {
+    let program = side.program()?;
+    let by_name = INTERPRETERS.iter().any(|name| program.is_called(name));
+    Ok(by_name || program.kind != Kind::Executable)
 }
 
 /// A variable as a side's program sees it.
