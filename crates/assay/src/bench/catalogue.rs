@@ -140,6 +140,16 @@ fn driver_of(
     if let Some(driver) = assay_harness::by_help(&program, &ran.reply) {
         return Ok(driver);
     }
+    // Some print their results whatever they are asked.
+    if let Some(driver) = assay_harness::by_output(&ran.reply) {
+        return Ok(driver);
+    }
+    if !ran.reply.success {
+        let plain = asker.ask(side, &assay_harness::plain_run(), &scratch)?;
+        if let Some(driver) = assay_harness::by_output(&plain.reply) {
+            return Ok(driver);
+        }
+    }
     let said = ran.failure().map_or(String::new(), |how| format!(" (asked for --help it {how})"));
     let what = match program.kind {
         Kind::Executable => "an executable",

@@ -88,7 +88,8 @@ impl Trial {
                             unread.clone().or_else(nothing)
                         }
                     };
-                    let failure = failed.clone().or(error).or_else(empty);
+                    // What the benchmark said of itself tells more than how its program ended.
+                    let failure = error.or(failed.clone()).or_else(empty);
                     tried[index][side] = Tried {
                         reading: reading.filter(|_| failure.is_none()),
                         seconds: ran.result.wall_seconds,
