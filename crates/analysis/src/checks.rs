@@ -26,7 +26,7 @@ const DRIFT_OF_MEDIAN: f64 = 0.001;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 69] = [
+pub const CODES: [&str; 72] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -56,6 +56,8 @@ pub const CODES: [&str; 69] = [
     "INTERVAL_OPTIMISTIC",
     "LEFT_PROCESSES",
     "LEVELS_IGNORED",
+    "LIBRARIES_DIFFER",
+    "LIBRARIES_UNKNOWN",
     "LINES_SKIPPED",
     "LOAD",
     "LOST_RUN",
@@ -93,6 +95,7 @@ pub const CODES: [&str; 69] = [
     "TOO_FEW",
     "TRUNCATED_FILE",
     "TURBO",
+    "UNCOMMITTED",
     "UNITS_COMPARED",
     "UNITS_DIFFER",
     "WARM_UP",

@@ -7,6 +7,7 @@
 mod asker;
 mod catalogue;
 mod counting;
+mod libraries;
 mod rounds;
 mod sides;
 mod trial;
@@ -14,6 +15,7 @@ mod trial;
 pub(crate) use asker::{Asker, Ran};
 pub(crate) use catalogue::{Catalogue, Wanted};
 pub(crate) use counting::{Passes, find_simulator};
+pub(crate) use libraries::Proof;
 pub(crate) use rounds::{Failure, Suite};
-pub(crate) use sides::{Side, check_differ, named};
+pub(crate) use sides::{Side, all_differ, check_differ, named, numbered};
 pub(crate) use trial::Trial;

@@ -7,26 +7,24 @@
 //! line itself does in it when that tree is what is asked for. Nothing is measured here.
 
 mod errands;
+mod place;
 
-use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-use sha2::{Digest, Sha256};
+use rustix::fs::FlockOperation;
 use thiserror::Error;
 
 use crate::error::MeasureError;
 use crate::interrupt;
 use crate::resolve::ResolveError;
 use errands::{Errands, Told};
+use place::{Place, digest, locked};
 
 /// Trees that are kept of one repository.
 const KEEP: usize = 10;
@@ -34,26 +32,6 @@ const KEEP: usize = 10;
 const LOOK: Duration = Duration::from_millis(100);
 /// What names the working tree as it stands, in the place of a revision.
 const WORKING_TREE: &str = ".";
-/// Variables that steer compilers and tools of building: under other values a build is another one.
-const STEERING: [&str; 16] = [
-    "AR",
-    "CC",
-    "CFLAGS",
-    "CGO_CFLAGS",
-    "CGO_LDFLAGS",
-    "CMAKE_BUILD_TYPE",
-    "CMAKE_GENERATOR",
-    "CPPFLAGS",
-    "CXX",
-    "CXXFLAGS",
-    "GOFLAGS",
-    "LD",
-    "LDFLAGS",
-    "MAKEFLAGS",
-    "RUSTFLAGS",
-    "RUSTUP_TOOLCHAIN",
-];
-
 /// Why a revision cannot be had.
 #[derive(Debug, Error)]
 pub enum RevisionError {
@@ -264,9 +242,13 @@ impl Repository {
                 self.take(&place.lock, FlockOperation::NonBlockingLockExclusive, telling)?;
             if !place.is_built() {
                 telling(Stage::Building(&place.log));
-                self.build_in(revision, commit, &place, line)?;
+                let built = self.build_in(revision, commit, &place, line);
+                // Trees that did not build take room as well. Who wants to stop does not wait for it.
+                if interrupt::count() == 0 {
+                    self.prune();
+                }
+                built?;
                 anew = true;
-                self.prune();
             }
         }
     }
@@ -389,56 +371,6 @@ impl Repository {
     }
 }
 
-/// The paths of one built revision.
-struct Place {
-    tree: PathBuf,
-    /// Is there when the tree is built.
-    marker: PathBuf,
-    log: PathBuf,
-    lock: PathBuf,
-}
-
-impl Place {
-    /// Of a commit that is built by a line, under the variables as they are now.
-    fn of(home: &Path, commit: &str, line: &str) -> Self {
-        let steering = STEERING.iter().map(|name| {
-            let value = env::var_os(name).unwrap_or_default();
-            [name.as_bytes(), b"=", value.as_encoded_bytes()].concat()
-        });
-        let all: Vec<Vec<u8>> = std::iter::once(line.as_bytes().to_vec()).chain(steering).collect();
-        let digest = digest(all.iter().map(Vec::as_slice));
-        Self::at(&home.join(format!("{commit}-{}", &digest[..12])))
-    }
-
-    fn at(tree: &Path) -> Self {
-        // The names have no dot in them, so these are added.
-        let beside = |extension: &str| tree.with_extension(extension);
-        Self {
-            tree: tree.to_owned(),
-            marker: beside("built"),
-            log: beside("log"),
-            lock: beside("lock"),
-        }
-    }
-
-    fn is_built(&self) -> bool {
-        self.marker.exists() && self.tree.is_dir()
-    }
-}
-
-/// Opens a file and locks it; `None` when somebody else has it, or took it away meanwhile.
-fn locked(path: &Path, how: FlockOperation) -> io::Result<Option<File>> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-    match flock(&file, how) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    }
-    let own = file.metadata()?;
-    let still = fs::metadata(path).is_ok_and(|at| (at.dev(), at.ino()) == (own.dev(), own.ino()));
-    Ok(still.then_some(file))
-}
-
 fn done(told: Told, what: &str) -> Result<Told, RevisionError> {
     if told.success {
         return Ok(told);
@@ -450,16 +382,6 @@ fn done(told: Told, what: &str) -> Result<Told, RevisionError> {
 fn path_in(told: &Told) -> PathBuf {
     let line = told.output.strip_suffix(b"\n").unwrap_or(&told.output);
     PathBuf::from(OsString::from_vec(line.to_vec()))
-}
-
-/// A digest of several texts, in hexadecimal digits.
-fn digest<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
-    let mut hash = Sha256::new();
-    for text in texts {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn ending_of(end: &str) -> String {

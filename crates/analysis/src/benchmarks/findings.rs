@@ -25,8 +25,16 @@ const COARSE_SHARE: f64 = 0.25;
 /// Values of which at most this share is distinct come in steps.
 const STEPPED_BELOW: f64 = 0.8;
 /// Facts that differ between any two recordings and mean nothing for the comparison.
-const ALWAYS_DIFFER: [&str; 7] =
-    ["started", "load_1m", "load_5m", "load_15m", "executable", "command", "calibrated_at"];
+const ALWAYS_DIFFER: [&str; 8] = [
+    "started",
+    "load_1m",
+    "load_5m",
+    "load_15m",
+    "executable",
+    "command",
+    "calibrated_at",
+    "git_commit",
+];
 
 /// Everything that the checks found about a suite. O(subjects + rows).
 pub(super) fn of(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -> Vec<Finding> {

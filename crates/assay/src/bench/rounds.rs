@@ -178,7 +178,7 @@ impl<'a> Suite<'a> {
                     against: Some(against),
                     benchmark: Some(listed.name.clone()),
                     side: Some(side.name.clone()),
-                    files: files.files_of(&side.command),
+                    files: [files.files_of(&side.command), side.libraries.clone()].concat(),
                     ..assay_data::Subject::default()
                 });
                 subjects.push(subject);

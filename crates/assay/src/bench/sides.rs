@@ -1,5 +1,6 @@
 //! The sides of a suite: programs with their arguments, variables and directories, and what they are called.
 
+use super::Proof;
 use assay_harness::{Program, Request};
 use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
@@ -16,6 +17,8 @@ pub(crate) struct Side {
     pub command: Command,
     /// What in the names of its benchmarks is this side's alone, and is left out where sides are matched.
     pub versus: Option<Regex>,
+    /// Libraries in which it differs from a side with the same program: absolute paths, with digests.
+    pub libraries: Vec<(String, String)>,
 }
 
 impl Side {
@@ -24,7 +27,17 @@ impl Side {
     /// # Errors
     /// When there is no such program.
     pub fn program(&self) -> anyhow::Result<Program> {
-        Ok(Program::look(&self.command.argv, &self.command.resolve()?))
+        let words = self.command.argv.iter().map(|word| self.seen_from_here(word));
+        Ok(Program::look(&words.collect::<Vec<_>>(), &self.command.resolve()?))
+    }
+
+    /// A word that names a file in the directory of the command, so that it names it in ours.
+    fn seen_from_here(&self, word: &OsString) -> OsString {
+        let there = self.command.cwd.as_ref().map(|cwd| cwd.join(word));
+        match there.filter(|path| path.is_file()) {
+            Some(path) => path.into_os_string(),
+            None => word.clone(),
+        }
     }
 
     /// The command that puts a request: what it writes is kept.
@@ -65,7 +78,12 @@ pub(crate) fn named(commands: &[Command]) -> Vec<String> {
         }
     }
     let last = |parts: &Vec<String>| parts.last().cloned().unwrap_or_default();
-    paths.iter().enumerate().map(|(i, parts)| format!("{} #{}", last(parts), i + 1)).collect()
+    numbered(paths.iter().map(last))
+}
+
+/// Names that are the same, told apart by numbers.
+pub(crate) fn numbered(names: impl Iterator<Item = String>) -> Vec<String> {
+    names.enumerate().map(|(index, name)| format!("{name} #{}", index + 1)).collect()
 }
 
 /// The parts of the path that tells what a command is: of an interpreter, that of the first file it is given.
@@ -79,17 +97,17 @@ fn parts(command: &Command) -> Vec<String> {
     word.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
 }
 
-fn all_differ(names: &[String]) -> bool {
+pub(crate) fn all_differ(names: &[String]) -> bool {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort_unstable();
     sorted.windows(2).all(|two| two[0] != two[1])
 }
 
-/// Sees to it that no two sides are the same program, called in the same way: whoever wants that says so.
+/// Sees to it that no two sides are the same program, called in the same way, with the same libraries: whoever wants that says so.
 ///
 /// # Errors
 /// With the two sides.
-pub(crate) fn check_differ(sides: &[Side]) -> anyhow::Result<()> {
+pub(crate) fn check_differ(sides: &[Side], proof: &Proof) -> anyhow::Result<()> {
     let mut files = Fingerprints::default();
     let known: Vec<_> = sides.iter().map(|side| files.files_of(&side.command)).collect();
     let arguments = |side: &Side| side.command.argv.iter().skip(1).cloned().collect::<Vec<_>>();
@@ -103,7 +121,8 @@ pub(crate) fn check_differ(sides: &[Side]) -> anyhow::Result<()> {
                 && side.command.env == other.command.env
                 && side.command.cwd == other.command.cwd
                 && same_but_files(&arguments(side), &arguments(other))
-                && pattern(side) == pattern(other);
+                && pattern(side) == pattern(other)
+                && !proof.differ(first, second);
             if alike {
                 anyhow::bail!(
                     "`{}` and `{}` are the same file to the last byte, so there is nothing to compare; if that is meant, to see what \

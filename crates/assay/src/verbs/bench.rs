@@ -2,10 +2,13 @@
 
 mod choose;
 mod planning;
+mod revisions;
 mod telling;
 
 use crate::args::{JudgeArgs, ShowArgs, seconds};
-use crate::bench::{Asker, Catalogue, Failure, Passes, Suite, Trial, check_differ, find_simulator};
+use crate::bench::{
+    Asker, Catalogue, Failure, Passes, Proof, Suite, Trial, check_differ, find_simulator,
+};
 use crate::session::{Obstacle, Record};
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed, store};
@@ -14,8 +17,9 @@ use assay_analysis::benchmarks::{self, is_suite};
 use assay_analysis::design::Rounds;
 use assay_data::{Environment, Finding, Severity, StopReason};
 use assay_harness::Effort;
-use assay_measure::{environment, interrupt};
+use assay_measure::{Command, environment, interrupt};
 use choose::{ChooseArgs, SideArgs};
+use revisions::{Prepared, RevisionArgs};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,14 +39,15 @@ Examples:
   assay bench build-old/bm build-new/bm
   assay bench build-old/bm build-new/bm --filter Copy --time 2min
   assay bench ./bm --old-filter BM_memcpy --new-filter BM_mine       two functions of one build
-  assay bench ./bm ./bm --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new
+  assay bench ./bm --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new
+  assay bench --rev main --rev HEAD --build 'cmake -B build && cmake --build build' --program build/bm
   assay bench old.test new.test -- -test.cpu 1                       arguments for both
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
   assay bench build/bm --list
   assay bench build/bm --smoke                                       does every benchmark still run?")]
 pub(crate) struct Args {
     /// The benchmark programs, in quotes if they have arguments of their own; the first is the reference
-    #[arg(required = true, value_name = "PROGRAM")]
+    #[arg(required_unless_present = "rev", value_name = "PROGRAM")]
     programs: Vec<String>,
 
     /// Arguments for all programs, behind their own
@@ -54,6 +59,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     sides: SideArgs,
+
+    #[command(flatten)]
+    revisions: RevisionArgs,
 
     #[command(flatten)]
     when: WhenArgs,
@@ -129,27 +137,55 @@ struct KeepArgs {
     anonymous: bool,
 }
 
-/// Asks, tries, measures, decides, shows.
+/// Builds, asks, tries, measures, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show, &[], args.keep.save.as_deref())?;
     if let Some(path) = &args.keep.save {
         store::check_named("--save", path)?;
     }
-    let sides = args.sides.sides(&args.programs, &args.passed, &args.choose)?;
+    interrupt::install()?;
+    match asked(args) {
+        Err(error) if error.downcast_ref::<Obstacle>().is_some_and(is_interruption) => {
+            output::error(&error);
+            Ok(Ending::Interrupted)
+        }
+        other => other,
+    }
+}
+
+fn asked(args: &Args) -> anyhow::Result<Ending> {
     let alone = args.choose.list || args.choose.smoke;
+    if args.count.simulate {
+        find_simulator()?;
+    }
+    let commands = match args.revisions.commands()? {
+        Some(commands) => commands,
+        None => args
+            .programs
+            .iter()
+            .map(|text| Command::parse(text, false))
+            .collect::<Result<_, _>>()?,
+    };
+    let mut sides = args.sides.sides(commands, &args.revisions.rev, &args.passed, &args.choose)?;
     if sides.len() < 2 && !alone {
         bail!(
             "one program, and nothing to compare it with: give a second one, or two sets of its benchmarks (--old-filter and --new-filter), or two \
              environments (--old-env and --new-env); --list shows what it has, --smoke runs each once"
         );
     }
-    if !args.sides.aa && !alone {
-        check_differ(&sides)?;
+    // A build takes long: what is wrong with the rest is said before.
+    let prepared = args.revisions.prepare(args.sides.aa || alone, args.show.quiet)?;
+    if let Some(prepared) = &prepared {
+        prepared.settle(&mut sides);
     }
-    if args.count.simulate {
-        find_simulator()?;
+    let mut before = Beforehand { prepared, findings: Vec::new() };
+    if !alone {
+        let proof = Proof::of(&mut sides, args.sides.aa)?;
+        if !args.sides.aa {
+            check_differ(&sides, &proof)?;
+        }
+        before.findings = proof.findings;
     }
-    interrupt::install()?;
     let mut asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
     let catalogue =
         Catalogue::of(sides, &args.choose.wanted(args.sides.harness.as_deref()), &mut asker)?;
@@ -159,14 +195,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if args.choose.smoke {
         return smoke(args, &catalogue, &mut asker);
     }
-    let ended = measure(args, &catalogue, &mut asker);
-    match ended {
-        Err(error) if error.downcast_ref::<Obstacle>().is_some_and(is_interruption) => {
-            output::error(&error);
-            Ok(Ending::Interrupted)
-        }
-        other => other,
-    }
+    measure(args, &catalogue, &mut asker, before)
+}
+
+/// What was found out before the programs were asked anything.
+struct Beforehand {
+    /// The revisions, if the sides are such. They are held until all is measured.
+    prepared: Option<Prepared>,
+    /// About the libraries of the sides.
+    findings: Vec<Finding>,
 }
 
 fn is_interruption(obstacle: &Obstacle) -> bool {
@@ -185,7 +222,12 @@ fn smoke(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Resul
     Ok(if broken == 0 { Ending::Fine } else { Ending::CommandFailed })
 }
 
-fn measure(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Result<Ending> {
+fn measure(
+    args: &Args,
+    catalogue: &Catalogue,
+    asker: &mut Asker,
+    before: Beforehand,
+) -> anyhow::Result<Ending> {
     let comparable = catalogue.comparable();
     if comparable.is_empty() {
         let of = |side: usize| {
@@ -215,6 +257,7 @@ fn measure(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Res
     let (plan, fitted) =
         planning::plan(&args.when, &args.judge, &args.suite, &suite, &trial, &primary)?;
     telling.plan(catalogue, &suite, &trial, &plan);
+    telling.libraries(&before.findings);
     let began = jiff::Timestamp::now();
     let calibrated = crate::calibrated::facts(&environment);
     let samples = &mut suite.samples;
@@ -228,6 +271,12 @@ fn measure(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Res
             false => format!("harness@{}", side.name),
         };
         samples.environment.set(&fact, name.as_str());
+    }
+    samples.findings.extend(before.findings);
+    if let Some(prepared) = &before.prepared {
+        samples.findings.extend(prepared.findings.iter().cloned());
+        let names = catalogue.sides.iter().map(|side| side.name.clone());
+        prepared.record(names, &mut samples.environment);
     }
     samples.started = Some(began.to_string());
     samples.argv = present::argv();

@@ -1,6 +1,6 @@
 //! Which programs and which of their benchmarks: the sides from the arguments.
 
-use crate::bench::{Side, Wanted, named};
+use crate::bench::{Side, Wanted, all_differ, named, numbered};
 use anyhow::{Context, bail};
 use assay_data::select::Filter;
 use assay_measure::Command;
@@ -78,19 +78,16 @@ pub(super) struct SideArgs {
 }
 
 impl SideArgs {
-    /// The sides, each with its command; programs are not looked at yet.
+    /// The sides, each with its command; programs are not looked at yet. `given`: what the commands are called, where something
+    /// else than they themselves tells them apart.
     pub fn sides(
         &self,
-        programs: &[String],
+        mut commands: Vec<Command>,
+        given: &[String],
         passed: &[OsString],
         choose: &ChooseArgs,
     ) -> anyhow::Result<Vec<Side>> {
-        let mut commands = Vec::with_capacity(programs.len());
-        for text in programs {
-            let mut command = Command::parse(text, false)?;
-            command.argv.extend(passed.iter().cloned());
-            commands.push(command);
-        }
+        commands.iter_mut().for_each(|command| command.argv.extend(passed.iter().cloned()));
         let mut patterns: Vec<Option<Regex>> = vec![None; commands.len()];
         let two_environments = !self.old_env.is_empty() || !self.new_env.is_empty();
         if let (Some(old), Some(new)) = (&choose.old_filter, &choose.new_filter) {
@@ -117,7 +114,7 @@ impl SideArgs {
                 commands.len()
             );
         }
-        let mut names = self.names_of(&commands, &patterns);
+        let mut names = self.names_of(&commands, given, &patterns);
         names.iter_mut().zip(&self.name).for_each(|(name, given)| name.clone_from(given));
         for (index, name) in names.iter().enumerate() {
             if names[..index].contains(name) {
@@ -125,15 +122,28 @@ impl SideArgs {
             }
         }
         let sides = commands.into_iter().zip(names).zip(patterns);
-        Ok(sides.map(|((command, name), versus)| Side { name, command, versus }).collect())
+        let side =
+            |((command, name), versus)| Side { name, command, versus, libraries: Vec::new() };
+        Ok(sides.map(side).collect())
     }
 
     /// What the sides are called unless the user says it: by what differs between them.
-    fn names_of(&self, commands: &[Command], patterns: &[Option<Regex>]) -> Vec<String> {
+    fn names_of(
+        &self,
+        commands: &[Command],
+        given: &[String],
+        patterns: &[Option<Regex>],
+    ) -> Vec<String> {
         if let [Some(old), Some(new)] = patterns
             && old.as_str() != new.as_str()
         {
             return vec![old.to_string(), new.to_string()];
+        }
+        if given.len() == commands.len() {
+            return match all_differ(given) {
+                true => given.to_vec(),
+                false => numbered(given.iter().cloned()),
+            };
         }
         let same = commands.windows(2).all(|two| two[0].argv == two[1].argv);
         if same && commands.len() == 2 && commands[0].env != commands[1].env {
@@ -145,6 +155,9 @@ impl SideArgs {
                 if told.is_empty() { "as it is".to_owned() } else { told.join(" ") }
             };
             return vec![own(0), own(1)];
+        }
+        if let [one] = given {
+            return numbered(commands.iter().map(|_| one.clone()));
         }
         named(commands)
     }

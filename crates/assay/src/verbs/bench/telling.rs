@@ -3,7 +3,7 @@
 use crate::bench::{Catalogue, Suite, Trial};
 use crate::output;
 use assay_analysis::design::Rounds;
-use assay_data::{Environment, Plan, StopRule, Unit};
+use assay_data::{Environment, Finding, Plan, StopRule, Unit};
 use assay_report::number;
 use assay_report::progress::{SuiteStanding, machine, suite_plan, suite_status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -74,6 +74,11 @@ impl Telling {
         let pinned = catalogue.pins() && catalogue.isolates();
         let round = suite.round_seconds(trial);
         self.say(&suite_plan(suite.benchmarks(), &names, &harness, pinned, round, plan));
+    }
+
+    /// Which libraries the sides load, where that was found out.
+    pub fn libraries(&self, findings: &[Finding]) {
+        findings.iter().for_each(|finding| self.say(&format!("libraries: {}", finding.message)));
     }
 
     /// How far the rounds are, and what is known.

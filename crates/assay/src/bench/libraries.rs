@@ -1,0 +1,316 @@
+//! Which libraries the sides load, where they are one program in several environments or places: found out before anything is
+//! measured. Two sides that load the same files are one, whatever their variables say, and that is refused with the reason.
+//!
+//! Asking the loader is `assay-measure`'s; here its answers are held against each other. Nothing is measured.
+
+use super::Side;
+use anyhow::bail;
+use assay_data::{Finding, Severity};
+use assay_harness::Kind;
+use assay_measure::fingerprint::Fingerprints;
+use assay_measure::libraries::{Library, Loads, loaded, search_paths};
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Variables by which the loader of glibc takes other libraries.
+const VARIABLES: [&str; 3] = ["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT"];
+/// Programs that run others, and open libraries for them.
+const INTERPRETERS: [&str; 7] = ["java", "jruby", "node", "perl", "pypy", "python", "ruby"];
+/// Differences, or libraries, that are named.
+const NAMED: usize = 4;
+
+/// What was found out about the libraries of the sides.
+#[derive(Debug, Default)]
+pub(crate) struct Proof {
+    /// What differs, and what could not be found out.
+    pub findings: Vec<Finding>,
+    different: Vec<(usize, usize)>,
+}
+
+impl Proof {
+    /// Asks the loader of every side whose program is that of another one. The files in which sides differ are noted on them.
+    ///
+    /// # Errors
+    /// When the variables of two sides name libraries and both load the same files, unless that is `meant`; when a library is not
+    /// found; when a program can't be run.
+    pub fn of(sides: &mut [Side], meant: bool) -> anyhow::Result<Self> {
+        let mut proof = Self::default();
+        let mut files = Fingerprints::default();
+        let mut known: Vec<Option<Loads>> = vec![None; sides.len()];
+        for second in 1..sides.len() {
+            for first in 0..second {
+                let (one, other) = (&sides[first], &sides[second]);
+                let paths = (one.command.resolve()?, other.command.resolve()?);
+                let digest = files.digest(paths.0.clone());
+                let named = variables(one) != variables(other);
+                let elsewhere = paths.0 != paths.1 || one.command.cwd != other.command.cwd;
+                let same = digest.is_some() && digest == files.digest(paths.1);
+                if !same || !(named || elsewhere) {
+                    continue;
+                }
+                for side in [first, second] {
+                    if known[side].is_none() {
+                        known[side] = Some(loaded(&sides[side].command, &mut files)?);
+                    }
+                }
+                if let (Some(one), Some(other)) = (&known[first], &known[second]) {
+                    proof.hold(sides, (first, second), (one, other), named, meant)?;
+                }
+            }
+        }
+        Ok(proof)
+    }
+
+    /// Whether two sides of one program were seen to load different libraries.
+    pub fn differ(&self, first: usize, second: usize) -> bool {
+        self.different.contains(&(first, second))
+    }
+
+    fn hold(
+        &mut self,
+        sides: &mut [Side],
+        (first, second): (usize, usize),
+        loads: (&Loads, &Loads),
+        named: bool,
+        meant: bool,
+    ) -> anyhow::Result<()> {
+        let (one, other) = (&sides[first], &sides[second]);
+        let unknown = match loads {
+            (Loads::Unknown(why), _) | (_, Loads::Unknown(why)) => Some(why.clone()),
+            (
+                Loads::Libraries { libraries: a, said: said_a },
+                Loads::Libraries { libraries: b, said: said_b },
+            ) => {
+                let differences = differences(a, b);
+                if named {
+                    check_found(one, a)?;
+                    check_found(other, b)?;
+                }
+                if !differences.is_empty() {
+                    self.different.push((first, second));
+                    self.findings.push(found_different(one, other, &differences, sides.len()));
+                    for (a, b) in differences {
+                        note(&mut sides[first], a);
+                        note(&mut sides[second], b);
+                    }
+                    return Ok(());
+                }
+                let interpreted = is_interpreted(one)?;
+                if named && !meant && !interpreted {
+                    let said = [said_a, said_b].into_iter().find(|said| !said.is_empty());
+                    bail!("{}", refusal(one, other, a, b, said.map(String::as_str)));
+                }
+                interpreted.then(|| {
+                    "its interpreter loads the same ones, and opens others while it runs".to_owned()
+                })
+            }
+            _ => {
+                if named && !meant {
+                    bail!(
+                        "`{}` and `{}` are the same: the program is linked statically, so {} changes nothing; if that is meant: --aa",
+                        one.name,
+                        other.name,
+                        differing(one, other).join(" and ")
+                    );
+                }
+                None
+            }
+        };
+        if let Some(why) = unknown.filter(|_| named) {
+            let message = format!(
+                "which libraries `{}` and `{}` load could not be found out: {why}",
+                one.name, other.name
+            );
+            let finding = Finding::new("LIBRARIES_UNKNOWN", Severity::Note, message);
+            self.findings.push(finding.next(
+                "see for yourself that the sides load what they should: LD_DEBUG=libs, or the program's own version",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a side's program is run by an interpreter: what such a one loads is opened while it runs.
+fn is_interpreted(side: &Side) -> anyhow::Result<bool> {
+    let program = side.program()?;
+    let by_name = INTERPRETERS.iter().any(|name| program.is_called(name));
+    Ok(by_name || program.kind != Kind::Executable)
+}
+
+/// A variable as a side's program sees it.
+fn variable(side: &Side, name: &str) -> Option<String> {
+    let own = side.command.env.iter().rev().find(|(own, _)| own == name);
+    let told = own.map(|(_, value)| value.clone()).or_else(|| env::var(name).ok());
+    told.filter(|value| !value.is_empty())
+}
+
+fn variables(side: &Side) -> [Option<String>; 3] {
+    VARIABLES.map(|name| variable(side, name))
+}
+
+/// The variables of the loader in which two sides differ.
+fn differing(one: &Side, other: &Side) -> Vec<&'static str> {
+    VARIABLES.into_iter().filter(|name| variable(one, name) != variable(other, name)).collect()
+}
+
+/// The libraries that are not the same file to the last byte on both sides.
+fn differences<'a>(
+    one: &'a [Library],
+    other: &'a [Library],
+) -> Vec<(Option<&'a Library>, Option<&'a Library>)> {
+    let of = |libraries: &'a [Library], name: &str| {
+        libraries.iter().find(|library| library.name == name)
+    };
+    let same = |a: &Library, b: &Library| match (&a.digest, &b.digest) {
+        (Some(a), Some(b)) => a == b,
+        _ => a.path == b.path,
+    };
+    let first = one.iter().filter_map(|a| match of(other, &a.name) {
+        Some(b) if same(a, b) => None,
+        b => Some((Some(a), b)),
+    });
+    let alone = other.iter().filter(|b| of(one, &b.name).is_none()).map(|b| (None, Some(b)));
+    first.chain(alone).collect()
+}
+
+/// Keeps on a side which file it loads.
+fn note(side: &mut Side, library: Option<&Library>) {
+    let Some(Library { path: Some(path), digest: Some(digest), .. }) = library else { return };
+    let own = (located(side, path).display().to_string(), digest.clone());
+    if !side.libraries.contains(&own) {
+        side.libraries.push(own);
+    }
+}
+
+/// A path as a side's program sees it, absolute.
+fn located(side: &Side, path: &Path) -> PathBuf {
+    let path = side.command.cwd.as_ref().map_or(path.to_owned(), |cwd| cwd.join(path));
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+fn found_different(
+    one: &Side,
+    other: &Side,
+    differences: &[(Option<&Library>, Option<&Library>)],
+    sides: usize,
+) -> Finding {
+    let path = |library: Option<&Library>| match library.map(|library| &library.path) {
+        Some(Some(path)) => path.display().to_string(),
+        Some(None) => "not found".to_owned(),
+        None => "none".to_owned(),
+    };
+    let mut told: Vec<String> = differences
+        .iter()
+        .take(NAMED)
+        .map(|&(a, b)| {
+            let name = a.or(b).map(|library| library.name.as_str()).unwrap_or_default();
+            format!("{name}: {} against {}", path(a), path(b))
+        })
+        .collect();
+    if differences.len() > NAMED {
+        told.push(format!("and {} more", differences.len() - NAMED));
+    }
+    let whose = match sides {
+        2 => String::new(),
+        _ => format!("{} against {}: ", one.name, other.name),
+    };
+    Finding::new("LIBRARIES_DIFFER", Severity::Note, format!("{whose}{}", told.join("; ")))
+        .with("libraries", differences.len() as f64)
+}
+
+/// Sees to it that a side finds all of its libraries.
+fn check_found(side: &Side, libraries: &[Library]) -> anyhow::Result<()> {
+    let Some(missing) = libraries.iter().find(|library| library.path.is_none()) else {
+        return Ok(());
+    };
+    let looked: Vec<String> = directories(side)
+        .into_iter()
+        .map(|directory| match located(side, Path::new(&directory)).is_dir() {
+            true => format!("`{directory}/{}` is not there", missing.name),
+            false => format!("the directory `{directory}` is not there"),
+        })
+        .collect();
+    let looked = match looked.is_empty() {
+        true => "LD_LIBRARY_PATH names no directory for it".to_owned(),
+        false => looked.join(", "),
+    };
+    bail!("{}: the library {} is not found: {looked}", side.name, missing.name)
+}
+
+/// The directories that a side's LD_LIBRARY_PATH names.
+fn directories(side: &Side) -> Vec<String> {
+    let path = variable(side, "LD_LIBRARY_PATH").unwrap_or_default();
+    path.split([':', ';']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// Says that two sides load the same files, which, and why.
+fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<&str>) -> String {
+    let mut concerned: Vec<&Library> = Vec::new();
+    let mut reasons: Vec<String> = Vec::new();
+    for (side, libraries) in [(one, a), (other, b)] {
+        for directory in directories(side) {
+            let place = located(side, Path::new(&directory));
+            let held: Vec<&Library> =
+                libraries.iter().filter(|library| place.join(&library.name).is_file()).collect();
+            if !place.is_dir() {
+                reasons.push(format!("the directory `{directory}` is not there"));
+            } else if held.is_empty() {
+                reasons.push(format!("`{directory}` holds none of the libraries that it loads"));
+            }
+            for library in held {
+                reasons.push(why(side, &directory, library));
+                if concerned.iter().all(|known| known.name != library.name) {
+                    concerned.push(library);
+                }
+            }
+        }
+        let preloaded = variable(side, "LD_PRELOAD").unwrap_or_default();
+        for file in preloaded.split([' ', ':']).filter(|file| file.contains('/')) {
+            if !located(side, Path::new(file)).is_file() {
+                reasons.push(format!("`{file}` is not there"));
+            }
+        }
+    }
+    reasons.extend(
+        said.and_then(|said| said.lines().next()).map(|said| format!("the loader says: {said}")),
+    );
+    reasons.dedup();
+    if concerned.is_empty() {
+        // The loader itself is no answer to what is loaded.
+        concerned = a.iter().filter(|library| !library.name.starts_with("ld-")).collect();
+    }
+    let files: Vec<String> = concerned
+        .iter()
+        .take(NAMED)
+        .filter_map(|library| {
+            Some(format!("{} is {}", library.name, library.path.as_ref()?.display()))
+        })
+        .collect();
+    let reasons: Vec<String> = reasons.iter().map(|reason| format!("\n  {reason}")).collect();
+    format!(
+        "`{}` and `{}` load the same libraries: {} on both sides.{}\nIf that is meant, or the program opens other libraries by itself: --aa",
+        one.name,
+        other.name,
+        files.join(", "),
+        reasons.concat()
+    )
+}
+
+/// Why a library is the same on the other side, although a directory that this side's variable names holds one.
+fn why(side: &Side, directory: &str, library: &Library) -> String {
+    let own = format!("{directory}/{}", library.name);
+    let real = |path: &Path| located(side, path).canonicalize().ok();
+    let loaded = library.path.as_deref().unwrap_or(Path::new(""));
+    if real(Path::new(&own)) == real(loaded) {
+        return format!("`{own}` is loaded, and is the same as the other side's to the last byte");
+    }
+    let program = side.command.resolve().ok();
+    let search = program.as_deref().and_then(search_paths).unwrap_or_default();
+    match (search.rpath, search.runpath) {
+        (Some(rpath), None) => format!(
+            "`{own}` is there, but the program's RPATH (`{rpath}`) is searched before LD_LIBRARY_PATH; link it with \
+             -Wl,--enable-new-dtags, or take the path out: patchelf --remove-rpath"
+        ),
+        _ => format!("`{own}` is there, but `{}` is found before it", loaded.display()),
+    }
+}

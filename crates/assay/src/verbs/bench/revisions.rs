@@ -1,0 +1,227 @@
+//! `assay bench --rev`: the sides are git revisions, each built apart, before anything is measured.
+
+use crate::bench::Side;
+use crate::output;
+use crate::session::Obstacle;
+use anyhow::{Context, bail};
+use assay_data::{Environment, Finding, Severity};
+use assay_measure::Command;
+use assay_measure::revisions::{Built, Repository, Revision, RevisionError, Stage};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// So much of a commit's name tells it from all others, for people.
+const SHORT: usize = 12;
+
+/// Which revisions, and how they are built.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Git revisions")]
+pub(super) struct RevisionArgs {
+    /// Build this revision apart and measure it, once per side, the first is the reference; `.` is the working tree as it stands
+    #[arg(long, value_name = "REVISION", requires_all = ["build", "program"], conflicts_with = "programs")]
+    pub rev: Vec<String>,
+
+    /// The shell line that builds a revision, at the top of its working tree; done once for each commit
+    #[arg(long, value_name = "LINE", requires = "rev")]
+    build: Option<String>,
+
+    /// The program that the line builds, from the top of the working tree, in quotes if it has arguments; it runs there
+    #[arg(long, value_name = "PROGRAM", requires = "rev")]
+    program: Option<String>,
+}
+
+/// Revisions that are built.
+pub(super) struct Prepared {
+    /// Their programs, each in its own directory.
+    commands: Vec<Command>,
+    /// What should be known of them.
+    pub findings: Vec<Finding>,
+    /// Their commits, as facts.
+    commits: Vec<Option<String>>,
+    /// While these live, nobody takes their trees away.
+    _built: Vec<Built>,
+}
+
+impl RevisionArgs {
+    /// The programs of all revisions, before they are built; `None` when there are none.
+    ///
+    /// # Errors
+    /// When that is no program, or would be the same file for every revision.
+    pub fn commands(&self) -> anyhow::Result<Option<Vec<Command>>> {
+        let Some(text) = &self.program else { return Ok(None) };
+        let program = Command::parse(text, false)?;
+        if Path::new(&program.argv[0]).is_absolute() {
+            bail!(
+                "--program {text}: name it from the top of the working tree, for each revision has one of its own"
+            );
+        }
+        Ok(Some(vec![program; self.rev.len()]))
+    }
+
+    /// Builds all revisions; `None` when there are none. `same` ones are refused unless that is meant.
+    ///
+    /// # Errors
+    /// When there is no such revision, or it does not build, or not the program; [`Obstacle::Interrupted`].
+    pub fn prepare(&self, same: bool, quiet: bool) -> anyhow::Result<Option<Prepared>> {
+        let (Some(line), Some(program)) = (&self.build, &self.program) else { return Ok(None) };
+        let program = Command::parse(program, false)?;
+        let cache = cache_directory().context(
+            "neither XDG_CACHE_HOME nor HOME names a directory to keep built revisions in",
+        )?;
+        let place = cache.join("revisions");
+        let mut repository = Repository::around(Path::new("."), &place).map_err(told)?;
+        let asked = self.rev.iter().map(|written| repository.revision(written));
+        let revisions = asked.collect::<Result<Vec<_>, _>>().map_err(told)?;
+        let head = repository.revision(".").map_err(told)?;
+        if !same {
+            check_differ(&revisions, &mut repository)?;
+        }
+        let changed = repository.is_changed(false).map_err(told)?;
+        let findings: Vec<Finding> =
+            changed.then(|| uncommitted(&revisions, &head)).flatten().into_iter().collect();
+        let say = |line: String| {
+            if !quiet {
+                output::say(&line);
+            }
+        };
+        findings.iter().for_each(|finding| say(format!("warning: {}", finding.message)));
+        let mut commands = Vec::with_capacity(revisions.len());
+        let mut built = Vec::with_capacity(revisions.len());
+        for revision in &revisions {
+            let name = named(revision);
+            let ready = repository.ready(revision, line, &mut |stage| {
+                say(match stage {
+                    Stage::Waiting => format!("{name}: another assay builds it; waiting"),
+                    Stage::Building(log) => format!("{name}: building it ({})", log.display()),
+                    Stage::Kept => format!("{name}: was built before"),
+                });
+            });
+            let ready = ready.map_err(told)?;
+            commands.push(found(&program, &ready, revision)?);
+            built.push(ready);
+        }
+        let commit = |revision: &Revision| {
+            let commit = revision.commit.clone()?;
+            let changed = if revision.is_working_tree && changed { "-dirty" } else { "" };
+            Some(format!("{commit}{changed}"))
+        };
+        Ok(Some(Prepared {
+            commands,
+            findings,
+            commits: revisions.iter().map(commit).collect(),
+            _built: built,
+        }))
+    }
+}
+
+impl Prepared {
+    /// Lets every side run the program of its revision; there may be more sides than revisions, of one.
+    pub fn settle(&self, sides: &mut [Side]) {
+        for (index, side) in sides.iter_mut().enumerate() {
+            let Some(own) = self.commands.get(index).or(self.commands.last()) else { continue };
+            side.command.cwd.clone_from(&own.cwd);
+            side.command.argv[0].clone_from(&own.argv[0]);
+        }
+    }
+
+    /// Sets the commit of every side, as a fact.
+    pub fn record(&self, sides: impl Iterator<Item = String>, environment: &mut Environment) {
+        for (index, side) in sides.enumerate() {
+            let commit = self.commits.get(index).or(self.commits.last());
+            if let Some(Some(commit)) = commit {
+                environment.set(&format!("git_commit@{side}"), commit.as_str());
+            }
+        }
+    }
+}
+
+/// The directory in which `assay` keeps what it can make anew.
+fn cache_directory() -> Option<PathBuf> {
+    let absolute =
+        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(cache.join("assay"))
+}
+
+/// An interruption is told as those of measuring are.
+fn told(error: RevisionError) -> anyhow::Error {
+    match error {
+        RevisionError::Interrupted => Obstacle::Interrupted(
+            "while the revisions were made ready; nothing was measured".to_owned(),
+        )
+        .into(),
+        other => other.into(),
+    }
+}
+
+/// A revision for people: as written, with its commit.
+fn named(revision: &Revision) -> String {
+    match &revision.commit {
+        _ if revision.is_working_tree => "the working tree".to_owned(),
+        Some(commit) => format!("{} ({})", revision.written, short(commit)),
+        None => revision.written.clone(),
+    }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..SHORT).unwrap_or(commit)
+}
+
+/// Sees to it that no two revisions are the same.
+fn check_differ(revisions: &[Revision], repository: &mut Repository) -> anyhow::Result<()> {
+    for (second, revision) in revisions.iter().enumerate() {
+        for other in &revisions[..second] {
+            if revision.commit.is_none() || revision.commit != other.commit {
+                continue;
+            }
+            let commit = revision.commit.as_deref().map(short).unwrap_or_default();
+            if revision.is_working_tree == other.is_working_tree {
+                bail!(
+                    "`{}` and `{}` are the same commit, {commit}; if that is meant, to see what this machine makes of no difference: --aa",
+                    other.written,
+                    revision.written
+                );
+            }
+            if !repository.is_changed(true).map_err(told)? {
+                bail!(
+                    "the working tree has no changes: it is commit {commit}, as `{}` is; if that is meant: --aa",
+                    if revision.is_working_tree { &other.written } else { &revision.written }
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Of changes that are in no commit, where the commit that they belong to is measured and they are not.
+fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
+    let without = revisions.iter().find(|revision| revision.commit == head.commit)?;
+    if revisions.iter().any(|revision| revision.is_working_tree) {
+        return None;
+    }
+    let message = format!(
+        "the working tree has changes that are not committed, so they are not in `{}`",
+        without.written
+    );
+    let finding = Finding::new("UNCOMMITTED", Severity::Warning, message);
+    Some(finding.next("--rev . measures the working tree as it stands"))
+}
+
+/// The program of a revision that was built.
+fn found(program: &Command, built: &Built, revision: &Revision) -> anyhow::Result<Command> {
+    let mut command = program.clone();
+    command.cwd = Some(built.directory.clone());
+    // A name without a slash would be looked for in PATH, and mean the same for all revisions.
+    let own = built.directory.join(&command.argv[0]);
+    if !program.argv[0].to_string_lossy().contains('/') && own.is_file() {
+        command.argv[0] = [OsString::from("./"), program.argv[0].clone()].into_iter().collect();
+    }
+    command.resolve().with_context(|| {
+        format!(
+            "`{}`: the build line succeeded ({}), but --program is not there",
+            revision.written,
+            built.log.display()
+        )
+    })?;
+    Ok(command)
+}

@@ -1,0 +1,274 @@
+//! `assay bench --rev`: revisions are built apart, once, and measured in their own trees; what is wrong with them is said.
+
+use crate::room::{Ended, Room, codes, endless, finish, processes_of, start, until};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Measures two revisions of a repository, the least that gives a verdict.
+const SHORT: [&str; 6] = ["--runs", "8", "--run-time", "1ms", "--save", "s.assay"];
+/// How the repositories of these tests are built: it leaves a trace of every build.
+const BUILD: &str = "mkdir -p build && cp bm.sh build/bm && echo built >> \"$TRACE\"";
+
+/// A repository whose program takes 100 ns at `old` and 50 ns at `main`.
+fn repository() -> Room {
+    let room = Room::new();
+    let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/fake-harness.sh");
+    fs::copy(harness, room.path("bm.sh")).unwrap();
+    room.write(".gitignore", "build/\nstate/\ncache/\n*.assay\nassay-*\ntrace\n");
+    room.write("speed", "100\n");
+    git(&room, "init -q -b main && git add . && git commit -q -m first && git tag old");
+    room.write("speed", "50\n");
+    git(&room, "commit -q -a -m second");
+    room
+}
+
+fn git(room: &Room, words: &str) -> Ended {
+    let mut command = room.shell(&format!("git {words}"));
+    for role in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{role}_NAME"), "Somebody");
+        command.env(format!("GIT_{role}_EMAIL"), "somebody@example.org");
+    }
+    finish(command).ends(0)
+}
+
+fn bench(room: &Room, revisions: &[&str], build: &str, more: &[&str]) -> Ended {
+    finish(command(room, revisions, build, more))
+}
+
+fn command(room: &Room, revisions: &[&str], build: &str, more: &[&str]) -> std::process::Command {
+    let mut words = vec!["bench"];
+    for revision in revisions {
+        words.extend(["--rev", revision]);
+    }
+    words.extend(["--build", build, "--program", "build/bm"]);
+    words.extend(more);
+    let mut command = room.assay(&words);
+    command.env("XDG_CACHE_HOME", room.path("cache")).env("TRACE", room.path("trace"));
+    command
+}
+
+fn short(room: &Room, revisions: &[&str], more: &[&str]) -> Ended {
+    bench(room, revisions, BUILD, &[&SHORT[..], more].concat())
+}
+
+fn builds(room: &Room) -> usize {
+    room.read("trace").lines().count()
+}
+
+/// The directory of the repository in the cache.
+fn home(room: &Room) -> PathBuf {
+    let mut entries = fs::read_dir(room.path("cache/assay/revisions")).unwrap();
+    entries.next().unwrap().unwrap().path()
+}
+
+/// The trees in the cache.
+fn trees(room: &Room) -> Vec<PathBuf> {
+    let entries = fs::read_dir(home(room)).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_dir()).collect()
+}
+
+fn only_verdict(result: &Value) -> String {
+    let text = result.to_string();
+    let found = ["faster", "slower", "equivalent", "inconclusive"]
+        .into_iter()
+        .find(|verdict| text.contains(&format!("\"verdict\":\"{verdict}\"")));
+    found.unwrap_or_else(|| unreachable!("no verdict in {result:#}")).to_owned()
+}
+
+#[test]
+fn two_revisions_are_built_once_and_measured_in_their_own_trees() {
+    let room = repository();
+    let result = short(&room, &["old", "main"], &["--json"]).ends(0).json();
+    assert_eq!(only_verdict(&result), "faster");
+    assert_eq!(builds(&room), 2);
+    let subjects = room.records("s.assay", "subject");
+    assert_eq!(subjects.len(), 2, "{}", room.read("s.assay"));
+    let text = room.read("s.assay");
+    let commit = git(&room, "rev-parse old").stdout.trim().to_owned();
+    assert!(text.contains(&format!("\"git_commit@old\":\"{commit}\"")), "{text}");
+    assert!(!codes(&result).contains(&"SETTINGS_DIFFER"), "{result:#}");
+    // The user's own tree was not touched, and the trees stay for the next time.
+    assert_eq!(git(&room, "status --porcelain").stdout, "");
+    assert!(!room.path("build").exists());
+    let again = short(&room, &["old", "HEAD"], &[]).ends(0).complains("was built before");
+    assert!(again.stdout.contains("HEAD"), "{again:?}");
+    assert_eq!(builds(&room), 2);
+}
+
+#[test]
+fn another_line_and_other_flags_of_the_compiler_are_other_builds() {
+    let room = repository();
+    let list = ["--list"];
+    bench(&room, &["old"], BUILD, &list).ends(0).shows("BM_One");
+    bench(&room, &["old"], BUILD, &list).ends(0);
+    assert_eq!(builds(&room), 1);
+    bench(&room, &["old"], &format!("{BUILD} # otherwise"), &list).ends(0);
+    assert_eq!(builds(&room), 2);
+    let mut optimised = command(&room, &["old"], BUILD, &list);
+    optimised.env("CFLAGS", "-O3");
+    finish(optimised).ends(0);
+    assert_eq!(builds(&room), 3);
+}
+
+#[test]
+fn a_dot_is_the_working_tree_as_it_stands() {
+    let room = repository();
+    short(&room, &["HEAD", "."], &[]).ends(2).complains("the working tree has no changes");
+    room.write("speed", "200\n");
+    let result = short(&room, &["HEAD", "."], &["--json"]).ends(0).json();
+    assert_eq!(only_verdict(&result), "slower");
+    assert!(!codes(&result).contains(&"UNCOMMITTED"));
+    assert!(room.read("s.assay").contains("-dirty"));
+    assert!(room.path("build/bm").exists(), "it is built where it is");
+    let result = short(&room, &["old", "HEAD"], &["--json"]).ends(0);
+    assert!(codes(&result.json()).contains(&"UNCOMMITTED"));
+    result.complains("not in `HEAD`");
+}
+
+#[test]
+fn the_same_commit_twice_is_refused_unless_that_is_meant() {
+    let room = repository();
+    short(&room, &["main", "HEAD"], &[]).ends(2).complains("the same commit");
+    let result = short(&room, &["main", "HEAD"], &["--aa", "--json"]).ends(0).json();
+    assert_ne!(only_verdict(&result), "faster");
+    assert_eq!(builds(&room), 1);
+    short(&room, &["main", "main"], &["--aa"]).ends(0).shows("main #2");
+    short(&room, &["main"], &["--aa"]).ends(0).shows("main #2");
+    let alone = bench(&room, &["main"], "echo built > \"$TRACE.early\"", &[]).ends(2);
+    alone.complains("nothing to compare it with");
+    assert_eq!(room.read("trace.early"), "", "what is wrong is said before anything is built");
+}
+
+#[test]
+fn what_is_no_revision_or_no_repository_is_said_in_the_words_of_git() {
+    let room = repository();
+    short(&room, &["old", "nonesuch"], &[])
+        .ends(2)
+        .complains("`nonesuch` is no revision")
+        .complains("fatal:");
+    let nowhere = Room::new();
+    let mut command = command(&nowhere, &["old", "main"], "true", &[]);
+    command.env("GIT_CEILING_DIRECTORIES", nowhere.path("").parent().unwrap());
+    finish(command).ends(2).complains("no revisions in").complains("not a git repository");
+    let mut without = self::command(&room, &["old", "main"], "true", &[]);
+    without.env("PATH", "/nowhere");
+    finish(without).ends(2).complains("git, which is not there");
+}
+
+#[test]
+fn a_build_that_fails_shows_its_last_lines_and_is_tried_again() {
+    let room = repository();
+    let failing = format!(
+        "{BUILD}; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22; do echo line $i; done; echo broken >&2; exit 3"
+    );
+    for times in 1..=2 {
+        let ended = bench(&room, &["old", "main"], &failing, &[]).ends(2);
+        let ended = ended
+            .complains("`old`: the build line")
+            .complains("exit status 3")
+            .complains("  broken");
+        assert!(
+            ended.stderr.contains("line 4\n") && !ended.stderr.contains("line 3\n"),
+            "{ended:?}"
+        );
+        let log = ended.stderr.split_whitespace().find(|word| word.ends_with(".log")).unwrap();
+        assert!(fs::read_to_string(log).unwrap().contains("line 1\n"));
+        assert_eq!(builds(&room), times, "half a build is no build");
+    }
+}
+
+#[test]
+fn a_program_that_the_build_does_not_make_is_an_error() {
+    let room = repository();
+    bench(&room, &["old", "main"], "true", &[])
+        .ends(2)
+        .complains("--program is not there")
+        .complains("build/bm");
+    let words = ["bench", "--rev", "old", "--rev", "main"];
+    room.run(&words).ends(2).complains("--build");
+    room.run(&[&words[..], &["--build", "true", "--program", "x", "y"]].concat()).ends(2);
+    let absolute = ["--build", "true", "--program", "/bin/true"];
+    room.run(&[&words[..], &absolute].concat()).ends(2).complains("from the top");
+}
+
+#[test]
+fn an_interrupt_ends_a_build_with_its_children_and_half_a_build_is_built_anew() {
+    let room = repository();
+    let endless = endless();
+    let hanging = format!("{BUILD}; test -e \"$TRACE.go\" || {{ {endless} & {endless}; }}");
+    let assay = start(command(&room, &["old", "main"], &hanging, &[]));
+    until("it is built", || processes_of(&endless).len() == 2);
+    assay.signal("INT");
+    assay.finish().ends(130).complains("nothing was measured");
+    until("the build is gone", || processes_of(&endless).is_empty());
+    room.write("trace.go", "");
+    bench(&room, &["old", "main"], &hanging, &SHORT).ends(0);
+    assert_eq!(builds(&room), 3);
+}
+
+#[test]
+fn the_tree_of_a_killed_assay_is_built_anew_and_its_build_is_ended() {
+    let room = repository();
+    let endless = endless();
+    let hanging = format!("{BUILD}; test -e \"$TRACE.go\" || {endless}");
+    let assay = start(command(&room, &["old"], &hanging, &["--list"]));
+    until("it is built", || !processes_of(&endless).is_empty());
+    assay.signal("KILL");
+    assay.finish().ends(128 + 9);
+    until("the build is gone", || processes_of(&endless).is_empty());
+    room.write("trace.go", "");
+    bench(&room, &["old"], &hanging, &["--list"]).ends(0);
+    assert_eq!(builds(&room), 2);
+}
+
+#[test]
+fn two_that_want_the_same_revision_at_once_build_it_once() {
+    let room = repository();
+    let slow = format!("sleep 0.5; {BUILD}");
+    let first = start(command(&room, &["old"], &slow, &["--list"]));
+    let second = start(command(&room, &["old"], &slow, &["--list"]));
+    first.finish().ends(0);
+    second.finish().ends(0);
+    assert_eq!(builds(&room), 1);
+}
+
+#[test]
+fn the_ten_that_were_used_last_are_kept() {
+    let room = repository();
+    let line = |number: usize| format!("{BUILD} # {number}");
+    for number in 0..11 {
+        bench(&room, &["old"], &line(number), &["--list"]).ends(0);
+        // The first one is used again and again, so it is not the one to go.
+        bench(&room, &["old"], &line(0), &["--list"]).ends(0);
+    }
+    assert_eq!((builds(&room), trees(&room).len()), (11, 10));
+    bench(&room, &["old"], &line(0), &["--list"]).ends(0);
+    assert_eq!(builds(&room), 11);
+    assert_eq!(git(&room, "worktree list").stdout.lines().count(), 11);
+    // What somebody took away is made anew, although git still knows of it.
+    trees(&room).iter().for_each(|tree| fs::remove_dir_all(tree).unwrap());
+    bench(&room, &["old"], &line(0), &["--list"]).ends(0);
+    assert_eq!(builds(&room), 12);
+}
+
+#[test]
+fn submodules_are_there_when_a_revision_is_built() {
+    let room = repository();
+    room.shell("mkdir other").status().unwrap();
+    git(
+        &room,
+        "-C other init -q && echo text > other/text && git -C other add . && git -C other commit -q -m text",
+    );
+    git(
+        &room,
+        "-c protocol.file.allow=always submodule --quiet add ./other part && git commit -q -m part",
+    );
+    let line = format!("test -e part/text && {BUILD}");
+    let mut command = command(&room, &["main"], &line, &["--list"]);
+    // Git does not clone from files of this machine unless it is told to.
+    command.env("GIT_CONFIG_COUNT", "1");
+    command.env("GIT_CONFIG_KEY_0", "protocol.file.allow").env("GIT_CONFIG_VALUE_0", "always");
+    finish(command).ends(0);
+    assert_eq!(builds(&room), 1);
+}
