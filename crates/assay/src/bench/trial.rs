@@ -71,9 +71,12 @@ impl Trial {
                 for index in group {
                     let name = own(&index).unwrap_or_default();
                     let reading = readings.iter().find(|r| r.benchmark == name).cloned();
-                    let error = reading
-                        .as_ref()
-                        .and_then(|r| Some(format!("failed: {}", r.error.as_ref()?)));
+                    // One that gives up at once may be told under a shorter name.
+                    let told = reading.as_ref().or_else(|| match readings.as_slice() {
+                        [only] if driver.isolates() => Some(only),
+                        _ => None,
+                    });
+                    let error = told.and_then(|r| Some(format!("failed: {}", r.error.as_ref()?)));
                     let nothing = || match &reading {
                         Some(reading) if reading.values.is_empty() => {
                             Some("gave no value".to_owned())

@@ -114,6 +114,6 @@ mod tests {
         let fixed = Plan { stop: StopRule::Fixed { blocks: 10 }, ..plan };
         let told = suite_plan(1, &["a", "b", "c"], "Go", true, 0.5, &fixed);
         assert!(told.starts_with("1 benchmark on a, b and c (Go, the same number"), "{told}");
-        assert!(told.ends_with("a round takes about 0.5 s: 10 rounds, about 5 s"), "{told}");
+        assert!(told.ends_with("a round takes about 500 ms: 10 rounds, about 5.0 s"), "{told}");
     }
 }
