@@ -15,6 +15,7 @@ test: tools runtimes
 	$(CARGO) test --workspace --locked
 	$(CARGO) build --release --locked -p assay
 	sh examples/is-it-faster/demo.sh $(ASSAY) --smoke
+	sh examples/copy-element/demo.sh $(ASSAY) --smoke
 
 check:
 	$(CARGO) fmt --all -- --check

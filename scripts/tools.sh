@@ -12,6 +12,7 @@ command -v python3 >/dev/null || missing="$missing python3"
 command -v go >/dev/null || missing="$missing golang-go"
 command -v c++ >/dev/null || missing="$missing g++"
 [ -d /usr/include/catch2 ] || missing="$missing catch2"
+[ -f /usr/include/benchmark/benchmark.h ] || missing="$missing libbenchmark-dev"
 if command -v cc >/dev/null; then
     # A static program is the real question; the header alone may be there without the library.
     probe=$(mktemp -d)
