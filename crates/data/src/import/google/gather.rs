@@ -9,7 +9,8 @@
 //! 3. whole in all rows, and in some row of at least a thousand iterations a multiple of them (but for a thousandth, which
 //!    preparations may add): a total. It is divided, and called `NAME/iteration`;
 //! 4. whole in all rows, and beside a total in some row: most likely counted in the same way, but too small to show it (two calls
-//!    in a million iterations). It is kept as `NAME` and as `NAME/iteration`;
+//!    in a million iterations). It is kept as `NAME` and as `NAME/iteration`; one that is nothing in all rows only as the latter, since none
+//!    in all is none in each;
 //! 5. all else stands as it is.
 //!
 //! In a file that our own exporter wrote all counters stand as they are, as the metrics that it tells. Aggregates do not tell the iterations: there, whole counters are left out, since totals cannot be told from them.
@@ -40,6 +41,7 @@ const ENDINGS: [&str; 6] = ["_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS
 struct Seen {
     metric: Option<usize>,
     fraction: bool,
+    nonzero: bool,
     multiple: bool,
     beside_multiple: bool,
     fraction_in_aggregates: bool,
@@ -189,6 +191,7 @@ impl<'c> Gatherer<'c> {
                 continue;
             }
             seen.fraction |= value.fract() != 0.0;
+            seen.nonzero |= value != 0.0;
             let is_multiple = is_multiple(value, row.iterations);
             seen.multiple |= is_multiple;
             has_multiple |= is_multiple;
@@ -324,7 +327,12 @@ impl<'c> Gatherer<'c> {
                 while self.recorder.has_metric(&per_iteration) {
                     per_iteration += " (divided)";
                 }
-                self.recorder.divide(metric, iterations, &per_iteration, !seen.multiple)?;
+                self.recorder.divide(
+                    metric,
+                    iterations,
+                    &per_iteration,
+                    !seen.multiple && seen.nonzero,
+                )?;
                 divided.push(name.clone());
             }
         }
