@@ -62,7 +62,7 @@ class Bench:
 
     def shown(self, argv):
         """A command line as a reader of the result can type it at the root of the tree."""
-        line = shlex.join(argv).replace(str(self.scratch), "$TMPDIR").replace(f"{ROOT}/", "")
+        line = shlex.join(argv).replace(str(self.scratch), "$TMPDIR").replace(f"{ROOT}/", "").replace(sys.executable, "python3")
         return line
 
     @contextlib.contextmanager

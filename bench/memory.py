@@ -1,6 +1,7 @@
 """The figures about memory: what each tool reports for a program that needs 0.6 MiB, and what ten thousand runs cost."""
 
 import json
+import shutil
 import re
 
 from judge import median
@@ -52,7 +53,9 @@ def _assays(bench, runs, program):
 def peak(bench, argv):
     """Peak resident memory of a command in bytes, by the static launcher."""
     out = bench.scratch / "peak"
-    bench.run([BUILD / "peak", out, *argv], timeout=600)
+    program, *arguments = argv
+    # The launcher takes paths only.
+    bench.run([BUILD / "peak", out, shutil.which(program) or program, *arguments], timeout=600)
     return int(out.read_text()) * 1024
 
 

@@ -45,7 +45,7 @@ class Task:
 
 
 # A tool is not asked again for a task that took it so many seconds, all its rounds together.
-ENOUGH = 10
+ENOUGH = 4
 
 
 def own_seconds(stdout):
@@ -68,7 +68,7 @@ def stats(bench):
     if bench.long:
         install_boot()
     tasks = [task for make in (shifts, tests, bootstraps, correlations, processes, reports) for task in make(bench)]
-    rounds = bench.size(5, 1)
+    rounds = bench.size(3, 1)
     pairs = [(task, tool) for task in tasks for tool in task.commands]
 
     def step(_number, pair):
