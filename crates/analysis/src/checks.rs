@@ -26,7 +26,7 @@ const DRIFT_OF_MEDIAN: f64 = 0.001;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 72] = [
+pub const CODES: [&str; 73] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -35,6 +35,7 @@ pub const CODES: [&str; 72] = [
     "BENCHMARK_ERROR",
     "BENCHMARK_FAILED",
     "BENCHMARK_SKIPPED",
+    "BUDGET_SPENT",
     "CHANGE_POINT",
     "CLOCK_SOURCE",
     "COARSE_CLOCK",
@@ -303,7 +304,8 @@ pub fn series(
         return findings;
     };
     let name = &summary.name;
-    if description.clock_step.is_none() && description.n > 1 {
+    // Counts that programs repeat are meant to be equal.
+    if description.clock_step.is_none() && description.n > 1 && !metric.exact {
         let next = match metric.unit {
             Unit::Second => "measure with a finer clock, or more work per run",
             _ => "nothing, if this quantity is meant to be constant",

@@ -32,6 +32,14 @@ pub struct Reading {
 /// What a counter that is a total over all iterations is called once it is divided by them.
 const PER_ITERATION: &str = "/iteration";
 
+/// Counts of Go that the same work repeats.
+const COUNTS_OF_GO: [&str; 2] = ["B/op", "allocs/op"];
+
+/// Whether a metric counts what one iteration does, which it does the same way every time.
+fn is_count(metric: &str) -> bool {
+    metric.ends_with(PER_ITERATION) || COUNTS_OF_GO.contains(&metric)
+}
+
 impl Reading {
     /// The counters that this reading gives per iteration, by the names that the benchmark gives them.
     pub fn divided(&self) -> impl Iterator<Item = &str> {
@@ -48,6 +56,7 @@ impl Reading {
         for (metric, value) in &mut self.values {
             if totals.contains(&metric.name) {
                 metric.name += PER_ITERATION;
+                metric.exact = true;
                 *value /= iterations;
             }
         }
@@ -114,6 +123,8 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
             }
         }
         values.retain(|(_, value)| value.is_finite());
+        // Where they vary after all, they are compared as any other values are.
+        values.iter_mut().for_each(|(metric, _)| metric.exact |= is_count(&metric.name));
         let all: f64 = counts.values().sum();
         Reading {
             benchmark: own.name.clone(),
@@ -164,7 +175,8 @@ mod tests {
     use assay_data::Unit;
 
     fn reading(values: &[(&str, f64)]) -> Reading {
-        let values = values.iter().map(|(n, v)| (Metric::lower(n, Unit::One), *v)).collect();
+        let metric = |name| Metric { exact: is_count(name), ..Metric::lower(name, Unit::One) };
+        let values = values.iter().map(|(name, value)| (metric(name), *value)).collect();
         Reading { iterations: Some(100.0), values, ..Reading::default() }
     }
 

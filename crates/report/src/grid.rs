@@ -44,13 +44,22 @@ impl Cells {
     }
 }
 
+/// Columns of every column, found once: it asks every cell. A heading on the left hangs over what follows only where that has none.
+fn widths(columns: &[Cells]) -> Vec<usize> {
+    let own = |(index, column): (usize, &Cells)| {
+        let beside = columns.get(index + 1).is_some_and(|next| !next.heading.is_empty());
+        let heading = if beside { width(&column.heading) } else { 0 };
+        column.width().max(heading)
+    };
+    columns.iter().enumerate().map(own).collect()
+}
+
 /// Columns that all of them take side by side, with a heading that hangs over the last.
 pub(crate) fn width_of(columns: &[Cells]) -> usize {
     let mut place = 0;
     let mut widest = 0;
-    for column in columns {
+    for (column, own) in columns.iter().zip(widths(columns)) {
         place += column.gap;
-        let own = column.width();
         widest = widest.max(place + own.max(width(&column.heading)));
         place += own;
     }
@@ -59,8 +68,7 @@ pub(crate) fn width_of(columns: &[Cells]) -> usize {
 
 /// Draws columns of so many rows under their headings.
 pub(crate) fn draw_columns(page: &mut Page, columns: &[Cells], rows: usize) {
-    // Found once: it asks every cell, and every row needs it.
-    let widths: Vec<usize> = columns.iter().map(Cells::width).collect();
+    let widths = widths(columns);
     let mut head = String::new();
     let mut place = 0;
     for (column, own) in columns.iter().zip(&widths) {

@@ -10,7 +10,9 @@ use crate::paired;
 use crate::unpaired;
 use crate::verdict::Scale;
 use assay_data::samples::BySubject;
-use assay_data::{Design, Environment, Finding, Outcome, Samples, Severity, Threshold, Unit};
+use assay_data::{
+    Design, Environment, Finding, Outcome, Samples, Severity, StopReason, Threshold, Unit,
+};
 
 /// How many benchmarks are named; more are counted.
 const NAMED: usize = 3;
@@ -53,6 +55,7 @@ pub(super) fn of(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -
     found.extend(checks::machines_differ(&suite.environment));
     found.extend(settings_differ(&suite.environment));
     found.extend(optimised_away(suite));
+    found.extend(stopped_early(samples, suite));
     found.extend(machine::findings(&suite.environment));
     found
 }
@@ -407,6 +410,35 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
         .with("facts", count as f64)
         .next("record both with the same versions and settings, or know that the difference holds theirs too")
     })
+}
+
+/// Why measuring ended before every benchmark was answered.
+fn stopped_early(samples: &Samples, suite: &Benchmarks) -> Option<Finding> {
+    match samples.stop? {
+        StopReason::Interrupted => Some(Finding::new(
+            "INTERRUPTED",
+            Severity::Note,
+            "stopped by the user; decided on what there was",
+        )),
+        StopReason::Budget => {
+            let counts = suite.primary_tables().map(Table::counts);
+            let open: usize = counts.map(|counts| counts.inconclusive).sum();
+            let all: usize = suite.primary_tables().map(|table| table.rows.len()).sum();
+            let seconds = suite.plan.budget_seconds?;
+            (open > 0).then(|| {
+                let message =
+                    format!("the time was spent before {open} of {all} comparisons had an answer");
+                Finding::new("BUDGET_SPENT", Severity::Note, message)
+                    .with("open", open as f64)
+                    .with("budget_seconds", seconds)
+                    .next(format!(
+                        "give it more: --time {}s; or ask for less: --threshold, --filter",
+                        (3.0 * seconds).ceil()
+                    ))
+            })
+        }
+        _ => None,
+    }
 }
 
 /// Less than any processor needs for one instruction, s.

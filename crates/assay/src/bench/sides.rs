@@ -8,6 +8,9 @@ use regex::Regex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// What a benchmark is called of whose name its side's pattern leaves nothing.
+const WITHOUT_REST: &str = "(alone)";
+
 /// One side.
 #[derive(Clone, Debug)]
 pub(crate) struct Side {
@@ -58,7 +61,10 @@ impl Side {
     /// The name by which a benchmark of this side is matched with those of the others.
     pub fn matched(&self, benchmark: &str) -> String {
         match &self.versus {
-            Some(pattern) => pattern.replace(benchmark, "").into_owned(),
+            Some(pattern) => match pattern.replace(benchmark, "") {
+                rest if rest.is_empty() => WITHOUT_REST.to_owned(),
+                rest => rest.into_owned(),
+            },
             None => benchmark.to_owned(),
         }
     }

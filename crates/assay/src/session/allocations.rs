@@ -278,7 +278,7 @@ fn of_program(program: &std::path::Path, why: Why) -> String {
 fn metrics() -> impl Iterator<Item = Metric> {
     ALLOCATIONS.into_iter().map(|name| {
         let in_bytes = ["allocated_bytes", "peak_heap"].contains(&name);
-        Metric::lower(name, if in_bytes { Unit::Byte } else { Unit::One })
+        Metric::exact(name, if in_bytes { Unit::Byte } else { Unit::One })
     })
 }
 

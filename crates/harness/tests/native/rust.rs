@@ -34,8 +34,8 @@ fn criterion_lists_groups_and_measures_one_benchmark_at_every_effort() {
     for name in names {
         let reading = tool.alone(name, Effort::Seconds(0.005));
         assert!(value(&reading, "wall").unwrap() > 0.0);
-        // Ten samples, each of at least one iteration more than the one before.
-        assert!(reading.iterations.unwrap() >= 55.0);
+        // Ten samples of at least one iteration: on a busy machine it takes all of the same length.
+        assert!(reading.iterations.unwrap() >= 10.0);
         let once = tool.alone(name, Effort::Once);
         assert!(value(&once, "wall").unwrap() > 0.0);
         assert_eq!(once.error, None);

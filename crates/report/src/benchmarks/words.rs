@@ -26,6 +26,13 @@ pub(crate) fn counts(suite: &Benchmarks, table: &Table) -> String {
         (found.equivalent, "equivalent"),
         (found.inconclusive, "not known"),
     ];
+    if found.inconclusive == all {
+        return match all {
+            1 => "no verdict on the only benchmark in both".to_owned(),
+            2 => "no verdict on either benchmark".to_owned(),
+            _ => format!("no verdict on any of the {all} benchmarks"),
+        };
+    }
     let mut said: Vec<String> = Vec::new();
     for (n, word) in told.into_iter().filter(|(n, _)| *n > 0) {
         said.push(match (said.is_empty(), n == all) {
