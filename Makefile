@@ -31,7 +31,7 @@ bench: tools
 	python3 bench/run.py report
 
 # One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
-# bench-stats, bench-ministat, bench-imports, bench-allocations.
+# bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites.
 bench-%: tools
 	python3 bench/run.py $*
 

@@ -26,6 +26,7 @@ import options
 import peers
 import speed
 import stats
+import suites
 from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
 from result import Result
 
@@ -50,6 +51,7 @@ FIGURES = {
     "ministat": (ministat.ministat, ["ministat"]),
     "imports": (imports.imports, ["imports"]),
     "allocations": (allocations.allocations, ["allocations"]),
+    "suites": (suites.suites, ["suites"]),
 }
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5
