@@ -21,6 +21,8 @@ HYPERFINE_2 = HOME / "bin/hyperfine"
 PYPERF = HOME / "pyperf/bin/python"
 SCIPY = HOME / "scipy/bin/python"
 RSCRIPT = Path("Rscript")
+COMPARE_PY = HOME / "debian/usr/share/benchmark/compare.py"
+BENCHSTAT = HOME / "bin/benchstat"
 
 
 @dataclass
@@ -132,12 +134,17 @@ def there(timer_or_path):
     return path is None or shutil.which(str(path)) is not None
 
 
-def _debian_hyperfine():
+def _of_debian(package, version):
+    """Unpacks a package of Debian beside us: nothing of the system is changed."""
     home = HOME / "debian"
     home.mkdir(parents=True, exist_ok=True)
-    execute(["apt-get", "download", "hyperfine=1.15.*"], 120, cwd=home)
-    package = next(home.glob("hyperfine_*.deb"))
-    execute(["dpkg-deb", "-x", str(package), str(home)], 60)
+    execute(["apt-get", "download", f"{package}={version}"], 120, cwd=home)
+    execute(["dpkg-deb", "-x", str(next(home.glob(f"{package}_*.deb"))), str(home)], 60)
+
+
+def _benchstat():
+    package = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
+    execute(["env", f"GOBIN={HOME / 'bin'}", "go", "install", package], 300)
 
 
 def _new_hyperfine():
@@ -172,13 +179,18 @@ def _by_apt(package):
     execute(["apt-get", "install", "--yes", "--no-install-recommends", package], 600)
 
 
+# A Go program knows the module that it was built from.
+VERSION_OF_GO = """go version -m "$0" | awk '$1 == "mod" {print $2, $3}'"""
+
 # What is installed, how, and how it tells its version.
 PEERS = [
-    ("hyperfine 1.15", HYPERFINE_1, _debian_hyperfine, [HYPERFINE_1, "--version"]),
+    ("hyperfine 1.15", HYPERFINE_1, lambda: _of_debian("hyperfine", "1.15.*"), [HYPERFINE_1, "--version"]),
     ("hyperfine 2.0", HYPERFINE_2, _new_hyperfine, [HYPERFINE_2, "--version"]),
     ("perf", Path("perf"), lambda: _by_apt("linux-perf"), ["perf", "--version"]),
     ("pyperf", PYPERF, _pyperf, [PYPERF, "-c", "import pyperf; print('pyperf', pyperf.__version__)"]),
     ("scipy", SCIPY, _scipy, [SCIPY, "-c", "import numpy, scipy; print('scipy', scipy.__version__, 'with numpy', numpy.__version__)"]),
+    ("compare.py", COMPARE_PY, lambda: _of_debian("libbenchmark-tools", "1.7.1-*"), ["echo", "compare.py of libbenchmark-tools 1.7.1"]),
+    ("benchstat", BENCHSTAT, _benchstat, ["sh", "-c", VERSION_OF_GO, BENCHSTAT]),
     ("R", RSCRIPT, lambda: _by_apt("r-base-core"), [RSCRIPT, "--version"]),
     ("GNU time", Path("/usr/bin/time"), lambda: _by_apt("time"), ["/usr/bin/time", "--version"]),
 ]

@@ -1,20 +1,22 @@
 """The figures about suites: how often a benchmark of 24 is called different from itself, by `assay bench` and by the usual way, and how
 often a true 3 % is found.
 
-The usual way is that of Google Benchmark's compare.py (and, with the same test on the same kind of file, of benchstat): all repetitions of
-the one executable, then all of the other, each in one process, and Mann-Whitney's test at 5 %. Both ways stand in the same minutes, in an
-order drawn anew for each repetition.
+The usual way is that of Google Benchmark's compare.py and of benchstat: all repetitions of the one executable, then all of the other, each
+in one process. Both judge the very same files. Ours and theirs stand in the same minutes, in an order drawn anew for each repetition.
 """
 
+import csv
+import io
 import json
 
-from judge import mann_whitney_p, median
+import peers
+from judge import median
 from machine import ASSAY, BUILD, HERE
 from result import Bar, Result, Share
 
 REPETITIONS = 9
 LEVEL = 0.05
-US, USUAL = "assay bench", "one after the other, U test"
+US, USUAL = "assay bench", "one executable after the other"
 
 
 def _program(bench, more):
@@ -26,7 +28,7 @@ def _program(bench, more):
 
 
 def _ours(bench, old, new, *options):
-    """The verdicts on wall time of one `assay bench`, and how long it took."""
+    """What one `assay bench` reports as JSON, its record, and how long it took."""
     saved = bench.scratch / "suite.assay"
     argv = [ASSAY, "bench", old, new, "-N", "old", "-N", "new", "--allow-debug", "--quiet", "--save", saved, *options, "--json"]
     done = bench.run(argv, timeout=900)
@@ -38,51 +40,61 @@ def _directions(report, metric="wall"):
     return table["faster"] + table["slower"], table["compared"], table
 
 
+def _by_compare_py(bench, files):
+    """Of what compare.py holds against each other: wall and CPU times that it calls changed, and how many benchmarks there are."""
+    told = bench.scratch / "compare.json"
+    bench.run([peers.SCIPY, peers.COMPARE_PY, "--no-color", "-d", told, "benchmarks", *files], timeout=120)
+    tests = [row["utest"] for row in json.loads(told.read_text()) if row.get("utest")]
+    changed = lambda key: sum(test[key] < LEVEL for test in tests)  # noqa: E731
+    return {"wall": changed("time_pvalue"), "cpu": changed("cpu_pvalue")}, len(tests)
+
+
+def _by_benchstat(bench, files):
+    """The same of benchstat: a row whose change is not `~`."""
+    converted = []
+    for file in files:
+        converted.append(file.with_suffix(".txt"))
+        bench.run([ASSAY, "convert", file, "--to", "go", "-o", converted[-1]], timeout=60)
+    text = bench.run([peers.BENCHSTAT, "-format", "csv", *converted], timeout=60).stdout
+    changed, of, metric = {"wall": 0, "cpu": 0}, {"wall": 0, "cpu": 0}, None
+    for row in csv.reader(io.StringIO(text)):
+        if len(row) == 7 and row[5] == "vs base":
+            metric = {"sec/op": "wall", "cpu-sec/op": "cpu"}[row[1]]
+        elif len(row) == 7 and row[6].startswith("p="):
+            of[metric] += 1
+            changed[metric] += row[5] != "~"
+    return changed, of["wall"]
+
+
 def _usual(bench, old, new):
-    """How many benchmarks the usual way calls changed, by wall and by CPU time, of how many."""
-    times = []
+    """All repetitions of the one, then all of the other; what the two peers say of them."""
+    files = []
     for side, program in (("a", old), ("b", new)):
         out = bench.scratch / f"{side}.json"
-        bench.run(
-            [
-                program, f"--benchmark_repetitions={REPETITIONS}", "--benchmark_min_time=0.002",
-                f"--benchmark_out={out}", "--benchmark_out_format=json",
-            ],
-            timeout=300,
-        )  # fmt: skip
-        found = {}
-        for row in json.loads(out.read_text())["benchmarks"]:
-            if row["run_type"] == "iteration":
-                own = found.setdefault(row["run_name"], {"wall": [], "cpu": []})
-                own["wall"].append(row["real_time"])
-                own["cpu"].append(row["cpu_time"])
-        times.append(found)
-    old_times, new_times = times
-    changed = {"wall": 0, "cpu": 0}
-    for name, values in old_times.items():
-        for metric in changed:
-            changed[metric] += mann_whitney_p(values[metric], new_times[name][metric]) < LEVEL
-    return changed, len(old_times)
+        options = [f"--benchmark_repetitions={REPETITIONS}", "--benchmark_min_time=0.002", "--benchmark_out_format=json"]
+        bench.run([program, *options, f"--benchmark_out={out}"], timeout=300)
+        files.append(out)
+    return {"compare.py": _by_compare_py(bench, files), "benchstat": _by_benchstat(bench, files)}
 
 
 def suites(bench):
     """A suite against itself, and against itself with 3 % more to do."""
     same, more = _program(bench, 0), _program(bench, 3)
-    repetitions, powers = bench.size(100, 1), bench.size(20, 1)
+    repetitions, powers = bench.size(100, 1), bench.size(10, 1)
     blocks = bench.size(15, 3)
     false = {"one by one, wall": [0, 0], "one by one, cpu": [0, 0], "suites with any, Holm": [0, 0]}
-    usual = {"wall": [0, 0], "cpu": [0, 0]}
-    seconds = {US: [], USUAL: []}
+    usual = {(peer, metric): [0, 0] for peer in ("compare.py", "benchstat") for metric in ("wall", "cpu")}
+    seconds = []
 
     def step(_number, way):
         if way == USUAL:
-            changed, of = _usual(bench, same, same)
-            for metric, hits in changed.items():
-                usual[metric][0] += hits
-                usual[metric][1] += of
+            for peer, (changed, of) in _usual(bench, same, same).items():
+                for metric, hits in changed.items():
+                    usual[peer, metric][0] += hits
+                    usual[peer, metric][1] += of
             return
-        report, saved, took = _ours(bench, same, same, "--aa", "--runs", blocks, "--run-time", "2ms", "--adjust", "none")
-        seconds[US].append(took)
+        report, saved, took = _ours(bench, same, same, "--aa", "--runs", blocks, "--adjust", "none")
+        seconds.append(took)
         for metric in ("wall", "cpu"):
             hits, of, _ = _directions(report, metric)
             false[f"one by one, {metric}"][0] += hits
@@ -92,13 +104,14 @@ def suites(bench):
         false["suites with any, Holm"][1] += 1
 
     bench.rounds(repetitions, [US, USUAL], step)
-    found, took = [0, 0], []
+    found, needed, ratios = [0, 0], [], []
     for _ in range(powers):
-        report, _, needed = _ours(bench, same, more, "--time", "60s", "--primary", "cpu")
-        _, of, table = _directions(report, "cpu")
+        report, _, took = _ours(bench, same, more)
+        _, of, table = _directions(report)
         found[0] += table["slower"]
         found[1] += of
-        took.append(needed)
+        needed.append(took)
+        ratios.append(table["geometric_mean"])
 
     result = Result(
         "suites",
@@ -109,11 +122,20 @@ def suites(bench):
         share = Share(hits, of)
         result.row(f"{US}, {blocks} blocks", f"false, {what}", share)
         result.bar(Bar.share_at_most(f"false verdicts, {what}", share, LEVEL))
-    for metric, (hits, of) in usual.items():
-        result.row(f"{USUAL}, {REPETITIONS} repetitions", f"false, {metric}", Share(hits, of))
+    for (peer, metric), (hits, of) in usual.items():
+        result.row(f"{peer}: {USUAL}, {REPETITIONS} repetitions", f"false, {metric}", Share(hits, of))
     power = Share(*found)
-    result.row(f"{US}, 60 s, Holm", "a true 3 % found, cpu", power)
+    result.row(f"{US}, as it comes (60 s, Holm)", "a true 3 % found, wall", power)
     result.bar(Bar.share_at_least("a true 3 % found in a suite of 24 within 60 s", power, 0.9))
-    result.note(f"A suite of {blocks} blocks took {median(seconds[US]):.1f} s; those with 3 % more took {median(took):.1f} s, trying out included.")
-    result.raw = {"false": false, "usual": usual, "power": found, "seconds": seconds[US], "power_seconds": took}
+    result.note(
+        f"A suite of {blocks} blocks took {median(seconds):.1f} s; those with 3 % more took {median(needed):.1f} s, trying out included, and gave a "
+        f"geometric mean of {min(ratios):.3f} to {max(ratios):.3f}."
+    )
+    result.raw = {
+        "false": false,
+        "usual": {f"{peer}, {metric}": counts for (peer, metric), counts in usual.items()},
+        "power": found,
+        "seconds": seconds,
+        "power_seconds": needed,
+    }
     return [result]

@@ -45,6 +45,8 @@ pub(crate) struct Catalogue {
     pub drivers: Vec<Box<dyn Driver>>,
     /// The benchmarks, in the reference's order, then those that it lacks.
     pub benchmarks: Vec<Listed>,
+    /// How long a process takes that measures nothing, s: the slowest of those that told what they hold.
+    pub start_seconds: f64,
 }
 
 impl Catalogue {
@@ -56,11 +58,13 @@ impl Catalogue {
         let mut drivers = Vec::with_capacity(sides.len());
         let mut benchmarks: Vec<Listed> = Vec::new();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut start_seconds: f64 = 0.0;
         for (index, side) in sides.iter().enumerate() {
             let driver = driver_of(side, wanted.harness.as_deref(), asker)
                 .with_context(|| side.name.clone())?;
             let scratch = asker.directory()?;
             let ran = asker.ask(side, &driver.list(&scratch), &scratch)?;
+            start_seconds = start_seconds.max(ran.result.wall_seconds);
             let names = driver.listed(&ran.reply).with_context(|| match ran.failure() {
                 Some(how) => format!("{}: asked for its benchmarks it {how}", side.name),
                 None => side.name.clone(),
@@ -98,7 +102,7 @@ impl Catalogue {
             }
             drivers.push(driver);
         }
-        Ok(Self { sides, drivers, benchmarks })
+        Ok(Self { sides, drivers, benchmarks, start_seconds })
     }
 
     /// Indices of the benchmarks that can be compared: those on the reference and on one more side at least.

@@ -94,9 +94,10 @@ struct WhenArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     time: Option<f64>,
 
-    /// How long one process measures, about; many short ones tell more than a few long ones
-    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "50ms")]
-    run_time: f64,
+    /// How long one process measures, about [default: 2ms to 50ms, so short that the budget holds many: many short ones tell more than few
+    /// long ones]
+    #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    run_time: Option<f64>,
 
     /// End a run that takes longer, and leave its benchmark out
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "5min")]
@@ -241,12 +242,13 @@ fn measure(
     let environment = Environment::from_facts(environment::capture());
     let telling = Telling::new(args.show.quiet);
     telling.machine(&environment);
-    let effort = Effort::Seconds(args.when.run_time);
+    let run_time = planning::run_time(&args.when, catalogue, comparable.len());
+    let effort = Effort::Seconds(run_time);
     let trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
         telling.trying(done, of);
     })?;
     refuse_debug_builds(args, catalogue, &trial)?;
-    let mut suite = Suite::ready(catalogue, &trial, args.when.run_time, asker)?;
+    let mut suite = Suite::ready(catalogue, &trial, run_time, asker)?;
     if suite.benchmarks() == 0 {
         telling.end();
         let failures = std::mem::take(&mut suite.failures);

@@ -89,7 +89,11 @@ impl Teller<'_> {
         }
         if let Some(threshold) = outlook.reachable_threshold {
             let reachable = self.on_scale(threshold);
-            let gap = if line.is_empty() { "" } else { " " };
+            let gap = match line.chars().last() {
+                None => "",
+                Some('.') => " ",
+                Some(_) => ". ",
+            };
             line += &format!(
                 "{gap}Ruling out {} is beyond {limit} blocks with this noise; {reachable} would be in reach: --threshold {}",
                 self.threshold(),
