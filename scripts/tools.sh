@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that what building and testing need is there, installing it with apt where it is not: a C compiler with the
 # static C library (the launcher), git (its state is recorded with every run), for the examples, which the tests run, Ruby and
-# Python, for the harnesses of benchmarks that are driven Go and Catch2, and for the pages a browser.
+# Python, for the harnesses of benchmarks that are driven Go and Catch2, valgrind for counted instructions, and for the pages a browser.
 set -eu
 
 missing=
@@ -11,6 +11,7 @@ command -v ruby >/dev/null || missing="$missing ruby"
 command -v python3 >/dev/null || missing="$missing python3"
 command -v go >/dev/null || missing="$missing golang-go"
 command -v c++ >/dev/null || missing="$missing g++"
+command -v valgrind >/dev/null || missing="$missing valgrind"
 [ -d /usr/include/catch2 ] || missing="$missing catch2"
 [ -f /usr/include/benchmark/benchmark.h ] || missing="$missing libbenchmark-dev"
 if command -v cc >/dev/null; then

@@ -10,7 +10,7 @@ use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use crate::describe::{Description, SubjectSummary};
 use crate::verdict::Scale;
 use crate::{paired, unpaired};
-use assay_data::samples::{ALLOCATIONS, BlockRow};
+use assay_data::samples::BlockRow;
 use assay_data::{Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold, Unit};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankLaw};
 
@@ -26,7 +26,7 @@ const DRIFT_OF_MEDIAN: f64 = 0.001;
 const STEPPED_BELOW: f64 = 0.8;
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 73] = [
+pub const CODES: [&str; 74] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -39,6 +39,7 @@ pub const CODES: [&str; 73] = [
     "CHANGE_POINT",
     "CLOCK_SOURCE",
     "COARSE_CLOCK",
+    "COUNTED_WHOLE",
     "COUNTERS_USER_ONLY",
     "COUNTER_TOTALS",
     "CPU_DECIDES_SOONER",
@@ -105,13 +106,13 @@ pub const CODES: [&str; 73] = [
 /// The code of a run that was gone on with as another one: its verdicts are withheld.
 pub(crate) const RESUMED_DIFFERENT: &str = "RESUMED_DIFFERENT";
 
-/// How many blocks were begun that should hold the primary metric. Those that were taken to count allocations hold nothing else,
-/// and the others no allocations.
-fn begun_blocks(samples: &Samples, primary: usize) -> usize {
-    let counting = samples.counting_blocks();
-    if ALLOCATIONS.contains(&samples.metrics[primary].name.as_str()) {
-        return counting.len();
+/// How many blocks were begun that should hold the primary metric. Those that were taken to count hold nothing else, and the others
+/// no counts: a count is held by all the blocks that have one.
+fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
+    if samples.metrics[primary].is_count() {
+        return complete;
     }
+    let counting = samples.counting_blocks();
     let others = samples.observations().filter_map(|o| o.block);
     let last = others.filter(|block| !counting.contains(block)).max();
     last.map_or(0, |last| last as usize + 1 - counting.range(..last).count())
@@ -159,7 +160,7 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
         }
     }
     if let Some(complete) = complete_blocks {
-        let begun = begun_blocks(samples, primary);
+        let begun = begun_blocks(samples, primary, complete);
         if begun > complete {
             findings.push(
                 Finding::new(

@@ -1,12 +1,13 @@
 //! Arguments that several verbs share, and the readers of their values.
 
-use crate::Ending;
+use crate::session::Record;
+use crate::{Ending, store};
 use assay_analysis::Options;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
 use assay_data::import::{ColumnRef, ImportOptions};
 use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
-use assay_data::{Threshold, Unit};
+use assay_data::{Samples, Threshold, Unit};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -26,6 +27,8 @@ pub(crate) struct JudgeArgs {
     ///
     /// For commands: wall, cpu, user, system, max_rss, minor_faults, major_faults, voluntary_switches,
     /// involuntary_switches, block_in, block_out, cpu_per_wall, and what is asked for by --metric, --samples and --counters.
+    /// For benchmarks: wall, cpu where the harness tells it, and their own counters. For both, what --alloc and --simulate count:
+    /// then nothing is timed.
     /// Choose before you look: deciding on whichever metric came out best is
     /// how one fools oneself.
     #[arg(long, value_name = "METRIC")]
@@ -163,6 +166,37 @@ impl ProtocolArgs {
     pub fn ending(&self, chains: &[Protocol], judged: Ending) -> Ending {
         let passed = chains.iter().all(|chain| chain.outcome() == Status::Passed);
         if self.strict && !passed { Ending::FailIfCameTrue } else { judged }
+    }
+}
+
+/// Whether and where to record what is measured.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Keeping")]
+pub(crate) struct KeepArgs {
+    /// Record the run in this file [default: among the last 200 runs in the state directory]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_save")]
+    pub save: Option<PathBuf>,
+
+    /// Do not record the run
+    #[arg(long)]
+    pub no_save: bool,
+
+    /// Leave host, directories and repository out of the record
+    #[arg(long)]
+    pub anonymous: bool,
+}
+
+impl KeepArgs {
+    /// Opens the record, if there is to be one. The state directory may be out of reach: that is told, and measuring goes on.
+    pub fn open(&self, began: &jiff::Timestamp, samples: &Samples) -> Option<Record> {
+        if self.no_save {
+            return None;
+        }
+        let opened = match &self.save {
+            Some(path) => store::open_named("--save", path).map(|file| (path.clone(), file)),
+            None => store::open_kept(began),
+        };
+        Some(Record::begin(opened, self.save.as_ref(), samples))
     }
 }
 

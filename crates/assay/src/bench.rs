@@ -14,7 +14,7 @@ mod trial;
 
 pub(crate) use asker::{Asker, Ran};
 pub(crate) use catalogue::{Catalogue, Wanted};
-pub(crate) use counting::{Passes, find_simulator};
+pub(crate) use counting::{Passes, TIMES};
 pub(crate) use libraries::Proof;
 pub(crate) use rounds::{Failure, Suite};
 pub(crate) use sides::{Side, all_differ, check_differ, named, numbered};

@@ -9,6 +9,7 @@
 mod args;
 mod bench;
 mod calibrated;
+mod counted;
 mod knobs;
 mod meter;
 mod output;

@@ -4,10 +4,11 @@
 //! numbers that the program prints (`--metric`) or hands over by the sample protocol (`--samples`). Several runs at once
 //! (`--jobs`) come to one set of values. Nothing is run here, and nothing decided.
 
+use crate::counted::Counted;
 use assay_data::assay_file::MAX_METRICS;
 use assay_data::protocol::{self, Report};
 use assay_data::reading::{MetricSpec, Reading, Source, Take, take};
-use assay_data::samples::{ALLOCATIONS, OF_EVERY_RUN, STEAL};
+use assay_data::samples::{OF_EVERY_RUN, STEAL};
 use assay_data::{Better, Finding, Metric, Severity, Unit};
 use assay_measure::counters::Count;
 use assay_measure::{Kept, RunResult};
@@ -83,8 +84,8 @@ pub(crate) struct Wishes {
     pub named: Vec<String>,
     /// The machine tells how much time is stolen from it.
     pub steal: bool,
-    /// Allocations are counted afterwards, in runs of their own.
-    pub allocations: bool,
+    /// What is counted afterwards, in runs of their own.
+    pub counted: Vec<Counted>,
 }
 
 /// What one turn came to.
@@ -172,9 +173,9 @@ impl Meter {
         Ok(())
     }
 
-    /// True for a metric of the allocations, where they are counted.
+    /// True for a metric of what is counted afterwards.
     fn is_counted(&self, name: &str) -> bool {
-        self.wishes.allocations && ALLOCATIONS.contains(&name)
+        self.wishes.counted.iter().any(|counted| counted.names().contains(&name))
     }
 
     /// All metrics known so far.

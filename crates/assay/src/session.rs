@@ -3,12 +3,13 @@
 //!
 //! An observation is recorded the moment it is measured. Nothing here may print or draw while a run is in flight.
 
-mod allocations;
+mod counting;
 mod crew;
 mod ending;
 mod prepared;
 mod record;
 
+pub(crate) use counting::RUNS as COUNTING_RUNS;
 pub(crate) use prepared::{Prepared, Tolerated};
 pub(crate) use record::Record;
 
@@ -75,7 +76,7 @@ pub(crate) struct Session {
     pub samples: Samples,
     /// Seconds between the start of the run and the first observation of this session: not 0 for one that goes on.
     since_start: f64,
-    /// Blocks that were taken before to count allocations: they stand between those of the experiment.
+    /// Blocks that were taken before to count: they stand between those of the experiment.
     blocks_between: u32,
     left_behind: Vec<u32>,
     lost: u32,

@@ -57,6 +57,15 @@ impl Metric {
         Self { exact: true, ..Self::lower(name, unit) }
     }
 
+    /// Whether it is of what is counted in runs of their own: an exact count, or one of a benchmark's iteration.
+    pub fn is_count(&self) -> bool {
+        let name = self.name.as_str();
+        self.exact
+            || name.ends_with(PER_ITERATION)
+            || name == SIMULATED_INSTRUCTIONS
+            || ALLOCATIONS.contains(&name)
+    }
+
     /// Wall-clock time in seconds.
     pub fn wall() -> Self {
         Self::lower("wall", Unit::Second)
@@ -90,6 +99,12 @@ pub const ITERATIONS: &str = "iterations";
 /// bytes asked for, and the most that were live at once in one process. They are counted in runs of their own.
 pub const ALLOCATIONS: [&str; 5] =
     ["allocations", "reallocs", "frees", "allocated_bytes", "peak_heap"];
+
+/// Name of the metric of the instructions that a run takes on a simulated processor. They are counted in runs of their own.
+pub const SIMULATED_INSTRUCTIONS: &str = "simulated_instructions";
+
+/// What stands behind the name of a count that is per iteration of a benchmark.
+pub const PER_ITERATION: &str = "/iteration";
 
 /// Metrics that explain others and are not compared themselves, unless one of them is named to decide.
 pub const NOT_COMPARED: [&str; 2] = [STEAL, ITERATIONS];
@@ -571,10 +586,38 @@ impl Samples {
             .collect()
     }
 
-    /// The blocks that were taken to count allocations: their observations hold values of [`ALLOCATIONS`] and of nothing else.
+    /// The blocks that were taken to count: they hold exact counts and counts per iteration, and nothing that comes of timing.
     pub fn counting_blocks(&self) -> BTreeSet<u32> {
         let o = &self.observations;
-        let counts = |metric: &Metric| ALLOCATIONS.contains(&metric.name.as_str());
+        if !self.metrics.iter().any(Metric::is_count) {
+            return BTreeSet::new();
+        }
+        let timed: Vec<&Vec<f64>> = (self.metrics.iter().zip(&o.values))
+            .filter(|(metric, _)| !metric.is_count())
+            .map(|(_, column)| column)
+            .collect();
+        if timed.is_empty() {
+            return BTreeSet::new();
+        }
+        let blocks = |index: usize| o.block.get(index, NOWHERE);
+        let has = |index: usize| timed.iter().any(|column| column[index].is_finite());
+        let (mut with, mut without) = (BTreeSet::new(), BTreeSet::new());
+        for index in 0..self.len() {
+            // A run that failed may have no value at all.
+            let counts = o.values.iter().any(|column| column[index].is_finite());
+            match has(index) {
+                true => with.insert(blocks(index)),
+                false if counts => without.insert(blocks(index)),
+                false => false,
+            };
+        }
+        without.into_iter().filter(|block| *block != NOWHERE && !with.contains(block)).collect()
+    }
+
+    /// The blocks whose observations hold values of these metrics, and of nothing else.
+    pub fn counting_blocks_of(&self, names: &[&str]) -> BTreeSet<u32> {
+        let o = &self.observations;
+        let counts = |metric: &Metric| names.contains(&metric.name.as_str());
         if !self.metrics.iter().any(counts) {
             return BTreeSet::new();
         }

@@ -5,7 +5,7 @@
 //! the mean of all of them is what the process took. Of a summary its mean is taken, or its median where there is no mean.
 
 use assay_data::import::{self, ImportOptions};
-use assay_data::samples::ITERATIONS;
+use assay_data::samples::{ITERATIONS, PER_ITERATION};
 use assay_data::{Metric, Samples};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,9 +28,6 @@ pub struct Reading {
     /// What the benchmark said when it gave up.
     pub error: Option<String>,
 }
-
-/// What a counter that is a total over all iterations is called once it is divided by them.
-const PER_ITERATION: &str = "/iteration";
 
 /// Counts of Go that the same work repeats.
 const COUNTS_OF_GO: [&str; 2] = ["B/op", "allocs/op"];

@@ -28,15 +28,15 @@ mod refusal;
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::command::Command;
+use crate::embedded;
 use crate::samples::SampleDirectory;
 
 pub use record::{Counts, Record};
@@ -198,20 +198,9 @@ fn unpack(directory: &Path) -> io::Result<PathBuf> {
         return Ok(path);
     }
     fs::create_dir_all(directory)?;
-    // A program may be loading the old one: it is replaced, never written into.
-    let fresh = directory.join(format!(".alloc-{digest}.{}", std::process::id()));
-    let written = write(&fresh).and_then(|()| fs::rename(&fresh, &path));
-    if let Err(error) = written {
-        // Half a library is of no use; if it cannot even be removed there is nothing to do.
-        let _ = fs::remove_file(&fresh);
-        return Err(error);
-    }
+    // A program may be loading the old one.
+    embedded::write(&path, LIBRARY, 0o644)?;
     Ok(path)
-}
-
-fn write(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o644).open(path)?.write_all(LIBRARY)
 }
 
 /// The records of a directory with their files.

@@ -5,13 +5,12 @@
 //! a file, and the number of steps is found that takes a wished time on this machine. It is no
 //! measurement: whoever wants to know how long the program takes measures it as any other command.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::command::Command;
+use crate::embedded;
 use crate::error::MeasureError;
 use crate::runner::{RunOptions, Runner};
 
@@ -38,22 +37,8 @@ pub fn unpack(directory: &Path, name: &str) -> io::Result<PathBuf> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
     let path = directory.join(name);
-    let fresh = directory.join(format!(".{name}.{}", std::process::id()));
-    let written = write(&fresh).and_then(|()| fs::rename(&fresh, &path));
-    if let Err(error) = written {
-        // Half a program is of no use; if it cannot even be removed there is nothing to do.
-        let _ = fs::remove_file(&fresh);
-        return Err(error);
-    }
+    embedded::write(&path, PROGRAM, 0o700)?;
     Ok(path)
-}
-
-fn write(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o700).open(path)?;
-    // The process may be set to withhold more than others' rights.
-    file.set_permissions(fs::Permissions::from_mode(0o700))?;
-    file.write_all(PROGRAM)
 }
 
 /// How many steps make a run of `spin` take about so many seconds of processor time here and now,

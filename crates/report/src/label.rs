@@ -9,6 +9,8 @@ pub(crate) fn label(metric: &Metric) -> String {
     match metric.name.as_str() {
         "max_rss" => "peak memory".to_owned(),
         "cpu_per_wall" => "CPU/wall".to_owned(),
+        // As a heading the whole name would be cut in its middle.
+        "simulated_instructions/iteration" => "sim. instr./iter.".to_owned(),
         name => name.replace('_', " "),
     }
 }

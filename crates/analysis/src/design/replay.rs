@@ -65,7 +65,7 @@ impl Experiment {
         if primary >= samples.metrics.len() {
             return Err(ReplayError::Metric { recorded: samples.metrics.len(), primary });
         }
-        // Runs that counted allocations stand between those of the experiment, with blocks of their own.
+        // Runs that counted stand between those of the experiment, with blocks of their own.
         let counting = samples.counting_blocks();
         let own_block = |block: u32| block - counting.range(..block).count() as u32;
         let mut last = Step::Continue;

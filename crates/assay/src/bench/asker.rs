@@ -4,6 +4,7 @@ use super::Side;
 use crate::session::Obstacle;
 use anyhow::Context;
 use assay_harness::{Answer, Reply, Request};
+use assay_measure::counters::{self, Count, Counters, Event, Refusal};
 use assay_measure::{MeasureError, Outcome, RunOptions, RunResult, Runner, SubjectId, interrupt};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ pub(crate) struct Ran {
     pub reply: Reply,
     /// How long it took, and how it ended.
     pub result: RunResult,
+    /// What the machine counted, for each event that it was told to watch; nothing where an event was lost.
+    pub counts: Vec<Option<Count>>,
 }
 
 impl Ran {
@@ -62,6 +65,8 @@ pub(crate) struct Asker {
     /// After so long a run is ended.
     timeout: Duration,
     directories: usize,
+    /// What the machine counts, on the launcher of this process number.
+    watched: Option<(Option<u32>, Counters)>,
 }
 
 impl Asker {
@@ -74,7 +79,27 @@ impl Asker {
             .prefix("assay-bench-")
             .tempdir()
             .context("no directory for temporary files; let TMPDIR name one")?;
-        Ok(Self { runner: Runner::start()?, scratch, timeout, directories: 0 })
+        Ok(Self { runner: Runner::start()?, scratch, timeout, directories: 0, watched: None })
+    }
+
+    /// Has the machine count these events of every run from here on. What it can't count is told.
+    pub fn watch(&mut self, events: &[Event]) -> Vec<Refusal> {
+        let process = self.runner.launcher_process_id();
+        let (counters, refusals) = counters::open(process.unwrap_or(0), events);
+        self.watched = Some((process, counters));
+        refusals
+    }
+
+    /// What was counted since the last run ended. Counters go with the launcher that they were opened on: if somebody killed that one,
+    /// they are opened on the next, and this run is not counted.
+    fn counts(&mut self) -> Vec<Option<Count>> {
+        let Some((process, counters)) = &mut self.watched else { return Vec::new() };
+        if *process == self.runner.launcher_process_id() {
+            return counters.take();
+        }
+        let events = counters.events().to_vec();
+        self.watch(&events);
+        vec![None; events.len()]
     }
 
     /// A directory of its own for the files of one request.
@@ -153,7 +178,8 @@ impl Asker {
             success: result.outcome.is_success(),
             answer: question.answer.clone(),
         };
-        Ok(Ran { reply, result })
+        let counts = self.counts();
+        Ok(Ran { reply, result, counts })
     }
 
     /// Makes a request ready and puts it once.

@@ -1,49 +1,69 @@
-//! Passes that count, after everything is timed: what a benchmark allocates, and how many instructions it takes on a simulated
-//! processor. Nothing is timed in them, since counting slows a program down.
+//! Passes that count, after everything is timed: what a benchmark allocates, how many instructions it takes on a simulated processor,
+//! and what the machine's own counters say. Nothing is timed in them, since counting slows a program down.
 //!
 //! Where the harness can be held to a number of iterations, a process is run with few and with more of them, and the difference
 //! is what the iterations between took: start-up, preparations and the printing of results fall out. Else one process with the least
 //! work that the harness can do is counted, start-up and all. Counters that a program gives only while it is counted (it can ask the
-//! counter itself, `c/assay_alloc.h`) are taken too. Each is counted twice: counts that repeat are known, not estimated.
+//! counter itself, `c/assay_alloc.h`) are taken too. What is exact is counted twice: counts that repeat are known, not estimated. The
+//! machine's counters are read more often, in an order that alternates, and compared as times are.
 
 use super::rounds::{Measured, Suite};
+use crate::counted::{Counted, Counter, is_sum};
 use crate::session::{Obstacle, Record};
 use anyhow::Context;
-use assay_data::{Finding, Metric, Observation, Outcome, Severity, Unit};
+use assay_data::samples::PER_ITERATION;
+use assay_data::{Finding, Metric, Observation, Outcome, Severity};
 use assay_harness::Effort;
 use assay_measure::Command;
-use assay_measure::allocations::{Counting, notes, refusal};
-use std::path::Path;
+use assay_measure::allocations::{notes, refusal};
+use assay_measure::counters::Event;
 
-/// How often everything is counted.
-const TIMES: u32 = 2;
+/// How often what is exact is counted.
+pub(crate) const TIMES: u32 = 2;
+/// How often the machine's counters are read: enough for a verdict on what repeats nearly.
+const READINGS: u32 = 12;
 /// Iterations between the two runs whose difference is taken: against them, what differs from process to process is little.
 const BETWEEN: u64 = 1000;
-/// What is put behind the name of a count that is per iteration.
-const PER_ITERATION: &str = "/iteration";
-/// Counts that grow with the iterations of a run; all others stand as they are.
-const OF_A_RUN: [&str; 5] =
-    ["allocations", "reallocs", "frees", "allocated_bytes", "simulated_instructions"];
 
 /// What to count.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Passes {
-    /// Allocations.
-    pub alloc: bool,
-    /// Instructions, simulated.
-    pub simulate: bool,
+    /// What is exact.
+    pub counted: Vec<Counted>,
+    /// Events that the machine counts.
+    pub events: Vec<Event>,
+}
+
+/// What is counted in one run: exactly, or by the machine.
+#[derive(Clone, Copy)]
+enum By<'a> {
+    Pass(Counted),
+    Machine(&'a [Event]),
 }
 
 /// One count of one run.
-type Count = (String, Unit, f64);
-
-/// Has a command run to its end.
-type Run<'a> = &'a mut dyn FnMut(&Command) -> Result<(), Obstacle>;
-
-/// Dresses a command, has it run, and tells what was counted; the directory is its own.
-type Counter = fn(Command, &Path, Run<'_>) -> anyhow::Result<Vec<Count>>;
+type Count = (Metric, f64);
 
 impl Suite<'_> {
+    /// What a metric will be called that was asked for with or without what is put behind it, if it is among those that will be
+    /// counted.
+    ///
+    /// # Errors
+    /// When it would be counted of whole processes only: a verdict on starting up is none on a benchmark.
+    pub fn counted_name(&self, passes: &Passes, asked: &str) -> anyhow::Result<Option<String>> {
+        let plain = asked.strip_suffix(PER_ITERATION).unwrap_or(asked);
+        if !passes.counted.iter().any(|counted| counted.names().contains(&plain)) {
+            return Ok(None);
+        }
+        anyhow::ensure!(
+            self.units.iter().all(|unit| unit.pinned.is_some()),
+            "--primary {asked}: {} can't be held to a number of iterations, so the count would be of starting up, and say nothing of a benchmark. \
+             Use a harness that can (Google Benchmark from 1.8 on), or decide by a time",
+            self.catalogue.drivers[0].name()
+        );
+        Ok(Some(if is_sum(plain) { format!("{plain}{PER_ITERATION}") } else { plain.to_owned() }))
+    }
+
     /// Counts what was asked for, of every benchmark on every side, and records it in blocks of its own. What can't be counted
     /// becomes a finding.
     ///
@@ -51,11 +71,11 @@ impl Suite<'_> {
     /// When a tool is missing, a run fails, or the user ended it.
     pub fn count(
         &mut self,
-        passes: Passes,
+        passes: &Passes,
         record: &mut Option<Record>,
         telling: &mut dyn FnMut(usize, usize),
     ) -> anyhow::Result<()> {
-        if !passes.alloc && !passes.simulate {
+        if passes.counted.is_empty() && passes.events.is_empty() {
             return Ok(());
         }
         let first = self.samples.last_block().map_or(0, |last| last + 1);
@@ -72,24 +92,65 @@ impl Suite<'_> {
             );
         }
         let countable = self.countable(passes);
-        let all = alone.len() * TIMES as usize;
-        let mut done = 0;
-        for time in 0..TIMES {
+        let events = self.countable_events(&passes.events);
+        let exact: Vec<By<'_>> = passes.counted.iter().map(|&counted| By::Pass(counted)).collect();
+        let machine: Vec<By<'_>> =
+            if events.is_empty() { Vec::new() } else { vec![By::Machine(&events)] };
+        let times = if exact.is_empty() { 0 } else { TIMES };
+        let readings = if machine.is_empty() { 0 } else { READINGS };
+        let all = alone.len() * (times + readings) as usize;
+        let (mut done, mut whole) = (0, false);
+        for time in 0..times + readings {
+            let what = if time < times { &exact } else { &machine };
             for &unit in &alone {
                 telling(done, all);
                 done += 1;
-                self.count_unit(unit, passes, &countable, first + time, record)?;
+                whole |= self.count_unit(unit, what, &countable, first + time, record)?;
             }
+        }
+        if whole {
+            self.samples.findings.push(
+                Finding::new(
+                    "COUNTED_WHOLE",
+                    Severity::Warning,
+                    "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
+                     starting up",
+                )
+                .next("a harness that can (Google Benchmark from 1.8 on), or counts around the loop itself (c/assay_alloc.h)"),
+            );
         }
         Ok(())
     }
 
+    /// Has the machine count, and returns what it can count of these; of the rest it is told why not.
+    fn countable_events(&mut self, events: &[Event]) -> Vec<Event> {
+        if events.is_empty() {
+            return Vec::new();
+        }
+        let refusals = self.asker.watch(events);
+        for refusal in &refusals {
+            let message = format!("{} can't be counted here: {}", refusal.event, refusal.why);
+            self.samples.findings.push(
+                Finding::new("NOT_COUNTED", Severity::Warning, message)
+                    .about(&refusal.event)
+                    .next("count instructions on a simulated processor: --simulate"),
+            );
+        }
+        let refused = |event: &Event| refusals.iter().any(|r| r.event == event.name);
+        let counted: Vec<Event> = events.iter().copied().filter(|event| !refused(event)).collect();
+        if counted.len() < events.len() && !counted.is_empty() {
+            self.asker.watch(&counted);
+        }
+        counted
+    }
+
     /// On which sides allocations can be counted; why not is a finding, and so is what their runtimes hide.
-    fn countable(&mut self, passes: Passes) -> Vec<bool> {
+    fn countable(&mut self, passes: &Passes) -> Vec<bool> {
+        let alloc = passes.counted.contains(&Counted::Allocations);
         let mut countable = Vec::new();
         let mut found: Vec<Finding> = Vec::new();
         for side in &self.catalogue.sides {
-            let Some(program) = side.command.resolve().ok().filter(|_| passes.alloc) else {
+            let Some(program) = side.command.resolve().ok().filter(|_| alloc) else {
                 countable.push(false);
                 continue;
             };
@@ -120,30 +181,37 @@ impl Suite<'_> {
         countable
     }
 
+    /// Counts one benchmark once on all of its sides. True when that tells of whole processes only: the harness can't be held to a number
+    /// of iterations, and the program gave no counts of its own.
     fn count_unit(
         &mut self,
         unit: usize,
-        passes: Passes,
+        what: &[By<'_>],
         countable: &[bool],
         block: u32,
         record: &mut Option<Record>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<bool> {
         let Measured { benchmarks, on, pinned } = &self.units[unit];
         let (benchmark, pinned) = (benchmarks[0], *pinned);
-        let sides: Vec<(usize, usize)> =
+        let mut sides: Vec<(usize, usize)> =
             on.iter().map(|(side, _, subjects)| (*side, subjects[0])).collect();
+        if block % 2 == 1 {
+            sides.reverse();
+        }
+        let mut whole = false;
         for (position, (side, subject)) in sides.into_iter().enumerate() {
-            let mut counts = Vec::new();
-            if passes.alloc && countable[side] {
-                counts.extend(self.differences(benchmark, side, pinned, allocated)?);
-            }
-            if passes.simulate {
-                counts.extend(self.differences(benchmark, side, pinned, simulated)?);
+            let mut counts: Vec<Count> = Vec::new();
+            for &by in what {
+                if matches!(by, By::Pass(Counted::Allocations)) && !countable[side] {
+                    continue;
+                }
+                let (own, said) = self.differences(benchmark, side, pinned, by)?;
+                whole |= pinned.is_none() && !own.is_empty() && said.is_empty();
+                counts.extend(own.into_iter().chain(said));
             }
             let mut values = vec![f64::NAN; self.samples.metrics.len()];
-            for (name, unit, value) in counts {
-                let metric = Metric::exact(&name, unit);
-                let at = self.samples.metric_index(&name).unwrap_or_else(|| {
+            for (metric, value) in counts {
+                let at = self.samples.metric_index(&metric.name).unwrap_or_else(|| {
                     if let Some(record) = record {
                         record.write(|writer| writer.metric(&metric));
                     }
@@ -166,140 +234,92 @@ impl Suite<'_> {
             }
             self.samples.push(observation);
         }
-        Ok(())
+        Ok(whole)
     }
 
-    /// The counts of one benchmark on one side: per iteration where that can be told.
+    /// The counts of one benchmark on one side, per iteration where that can be told, and those that the program gave itself.
     fn differences(
         &mut self,
         benchmark: usize,
         side: usize,
         pinned: Option<u64>,
-        count: Counter,
-    ) -> anyhow::Result<Vec<Count>> {
+        by: By<'_>,
+    ) -> anyhow::Result<(Vec<Count>, Vec<Count>)> {
         let Some(most) = pinned else {
-            return self.counted(benchmark, side, Effort::Once, count);
+            return self.counted(benchmark, side, Effort::Once, by);
         };
         let between = most.saturating_sub(1).clamp(1, BETWEEN);
-        let few = self.counted(benchmark, side, Effort::Iterations(1), count)?;
-        let many = self.counted(benchmark, side, Effort::Iterations(1 + between), count)?;
-        let difference = |((name, unit, few), (_, _, many)): (Count, Count)| {
-            if OF_A_RUN.contains(&name.as_str()) {
-                (format!("{name}{PER_ITERATION}"), unit, (many - few) / between as f64)
-            } else {
-                (name, unit, many)
+        let (few, _) = self.counted(benchmark, side, Effort::Iterations(1), by)?;
+        let (many, said) = self.counted(benchmark, side, Effort::Iterations(1 + between), by)?;
+        let difference = |((metric, few), (_, many)): (Count, Count)| {
+            if !is_sum(&metric.name) {
+                return (metric, many);
             }
+            let name = format!("{}{PER_ITERATION}", metric.name);
+            (Metric { name, ..metric }, (many - few) / between as f64)
         };
-        Ok(few.into_iter().zip(many).map(difference).collect())
+        Ok((few.into_iter().zip(many).map(difference).collect(), said))
     }
 
+    /// What was counted in one run, and the exact counts that the program gave itself.
     fn counted(
         &mut self,
         benchmark: usize,
         side: usize,
         effort: Effort,
-        count: Counter,
-    ) -> anyhow::Result<Vec<Count>> {
+        by: By<'_>,
+    ) -> anyhow::Result<(Vec<Count>, Vec<Count>)> {
         let catalogue = self.catalogue;
         let scratch = self.asker.directory()?;
-        let counts = self.asker.directory()?;
         let own = catalogue.benchmarks[benchmark].on[side].clone().unwrap_or_default();
         let request = catalogue.drivers[side].measure(&own, effort, &scratch);
         let command = catalogue.sides[side].asking(&request);
-        let mut reply = None;
-        let asker = &mut *self.asker;
-        let mut found = count(command, &counts, &mut |command| {
-            let question = asker.prepare_command(command, &request, &scratch)?;
-            let ran = asker.put(&question, 0)?;
-            match ran.failure() {
-                None => reply = Some(ran.reply),
-                Some(how) => {
-                    return Err(Obstacle::Failed(format!(
-                        "`{own}` on {}, run to be counted: it {how}",
-                        catalogue.sides[side].name
-                    )));
-                }
+        let counter = match by {
+            By::Pass(counted) => Some(counted.start()?),
+            By::Machine(_) => None,
+        };
+        let dressed = |counter: &Counter| counter.dressed(&command);
+        let command: Command = counter.as_ref().map_or(Ok(command.clone()), dressed)?;
+        let question = self.asker.prepare_command(&command, &request, &scratch)?;
+        let ran = self.asker.put(&question, 0)?;
+        if let Some(how) = ran.failure() {
+            let side = &catalogue.sides[side].name;
+            let text = format!("`{own}` on {side}, run to be counted: it {how}");
+            return Err(Obstacle::Failed(text).into());
+        }
+        let found: Vec<Count> = match (by, &counter) {
+            (By::Pass(counted), Some(counter)) => {
+                let count = counter.take().map_err(|why| {
+                    anyhow::anyhow!(
+                        "`{own}` on {}: its {} were not counted: {why}",
+                        catalogue.sides[side].name,
+                        counted.what()
+                    )
+                })?;
+                let all = counted.metrics().into_iter().zip(count.values);
+                all.filter(|(_, value)| value.is_finite()).collect()
             }
-            Ok(())
-        })?;
-        let readings = reply.and_then(|reply| catalogue.drivers[side].read(&reply).ok());
-        let reading = readings.into_iter().flatten().find(|reading| reading.benchmark == own);
+            (By::Machine(events), _) => {
+                let metrics = events.iter().map(|e| Metric::lower(e.name, e.unit()));
+                let value = |count: &Option<assay_measure::counters::Count>| {
+                    count.as_ref().map_or(f64::NAN, |count| count.value)
+                };
+                metrics.zip(ran.counts.iter().map(value)).collect()
+            }
+            (By::Pass(_), None) => Vec::new(),
+        };
+        let readings = catalogue.drivers[side].read(&ran.reply).unwrap_or_default();
+        let mut reading = readings.into_iter().find(|reading| reading.benchmark == own);
+        reading.iter_mut().for_each(|reading| reading.divide(&self.totals));
+        let mut said = Vec::new();
         for (metric, value) in reading.into_iter().flat_map(|reading| reading.values) {
             let known = self.samples.metric_index(&metric.name);
-            if known.is_none_or(|at| self.samples.metrics[at].exact) {
-                found.push((metric.name, metric.unit, value));
+            if counter.is_some() && known.is_none_or(|at| self.samples.metrics[at].exact) {
+                said.push((Metric::exact(&metric.name, metric.unit), value));
             }
         }
         // There may be thousands of them.
-        for directory in [&scratch, &counts] {
-            std::fs::remove_dir_all(directory).with_context(|| directory.display().to_string())?;
-        }
-        Ok(found)
+        std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
+        Ok((found, said))
     }
-}
-
-/// Looks for valgrind before anything is measured.
-///
-/// # Errors
-/// With how to install it.
-pub(crate) fn find_simulator() -> anyhow::Result<()> {
-    let found = Command::parse("valgrind --version", false)?.resolve();
-    found.map(|_| ()).context(
-        "--simulate counts instructions with valgrind, which is not there; install it (apt-get install valgrind)",
-    )
-}
-
-/// Allocations of all processes of a run.
-fn allocated(mut command: Command, _own: &Path, run: Run<'_>) -> anyhow::Result<Vec<Count>> {
-    let counting = Counting::start()?;
-    let variables = counting.environment(&command)?;
-    command.env.extend(variables);
-    run(&command)?;
-    let records = counting.read()?;
-    let counts: Vec<_> = records.iter().filter_map(|record| record.counts).collect();
-    anyhow::ensure!(
-        !counts.is_empty(),
-        "the allocations of `{}` were not counted: no process of it has loaded the counter",
-        command.argv.first().map(|word| word.to_string_lossy()).unwrap_or_default()
-    );
-    let sum = |of: fn(&assay_measure::allocations::Counts) -> u64| {
-        counts.iter().map(of).sum::<u64>() as f64
-    };
-    let mut found = vec![
-        ("allocations".to_owned(), Unit::One, sum(|c| c.allocations)),
-        ("reallocs".to_owned(), Unit::One, sum(|c| c.reallocs)),
-        ("frees".to_owned(), Unit::One, sum(|c| c.frees)),
-        ("allocated_bytes".to_owned(), Unit::Byte, sum(|c| c.allocated_bytes)),
-    ];
-    if let Some(peak) = counts.iter().filter_map(|counts| counts.peak_bytes).max() {
-        found.push(("peak_heap".to_owned(), Unit::Byte, peak as f64));
-    }
-    Ok(found)
-}
-
-/// Instructions of all processes of a run, on valgrind's processor.
-fn simulated(mut command: Command, own: &Path, run: Run<'_>) -> anyhow::Result<Vec<Count>> {
-    let file = format!("--cachegrind-out-file={}/%p", own.display());
-    let words = [
-        "valgrind",
-        "--quiet",
-        "--tool=cachegrind",
-        "--cache-sim=no",
-        "--trace-children=yes",
-        &file,
-    ];
-    command.argv = words.into_iter().map(Into::into).chain(command.argv).collect();
-    run(&command)?;
-    let mut instructions = 0.0;
-    for entry in std::fs::read_dir(own)? {
-        let path = entry?.path();
-        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let summary = text.lines().rev().find_map(|line| line.strip_prefix("summary:"));
-        let count = summary.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
-        instructions += count.with_context(|| {
-            format!("{}: valgrind left no `summary:` of what it counted", path.display())
-        })?;
-    }
-    anyhow::ensure!(instructions > 0.0, "valgrind left no count of instructions");
-    Ok(vec![("simulated_instructions".to_owned(), Unit::One, instructions)])
 }

@@ -62,7 +62,7 @@ pub(crate) struct Suite<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) asker: &'a mut Asker,
     pub(super) units: Vec<Measured>,
-    totals: BTreeSet<String>,
+    pub(super) totals: BTreeSet<String>,
     /// What was measured.
     pub samples: Samples,
     /// What failed.

@@ -84,13 +84,7 @@ impl Trial {
                         Some(_) => None,
                         None => Some("was not in the answer of its program".to_owned()),
                     };
-                    // One that is run only to see that it works need not give a value: some harnesses then print none.
-                    let empty = || match effort {
-                        Effort::Once => None,
-                        Effort::Seconds(_) | Effort::Iterations(_) => {
-                            unread.clone().or_else(nothing)
-                        }
-                    };
+                    let empty = || unread.clone().or_else(nothing);
                     // What the benchmark said of itself tells more than how its program ended.
                     let failure = error.or(failed.clone()).or_else(empty);
                     tried[index][side] = Tried {

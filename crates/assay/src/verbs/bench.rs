@@ -5,10 +5,9 @@ mod planning;
 mod revisions;
 mod telling;
 
-use crate::args::{JudgeArgs, ShowArgs, seconds};
-use crate::bench::{
-    Asker, Catalogue, Failure, Passes, Proof, Suite, Trial, check_differ, find_simulator,
-};
+use crate::args::{JudgeArgs, KeepArgs, ShowArgs, seconds};
+use crate::bench::{Asker, Catalogue, Failure, Passes, Proof, Suite, Trial, check_differ};
+use crate::counted::Counted;
 use crate::session::{Obstacle, Record};
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed, store};
@@ -17,11 +16,10 @@ use assay_analysis::benchmarks::{self, is_suite};
 use assay_analysis::design::Rounds;
 use assay_data::{Environment, Finding, Severity, StopReason};
 use assay_harness::Effort;
-use assay_measure::{Command, environment, interrupt};
+use assay_measure::{Command, counters, environment, interrupt};
 use choose::{ChooseArgs, SideArgs};
 use revisions::{Prepared, RevisionArgs};
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 use telling::Telling;
 
@@ -43,6 +41,7 @@ Examples:
   assay bench --rev main --rev HEAD --build 'cmake -B build && cmake --build build' --program build/bm
   assay bench old.test new.test -- -test.cpu 1                       arguments for both
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
+  assay bench old/bm new/bm --simulate --primary simulated_instructions --fail-if slower     counts alone decide
   assay bench build/bm --list
   assay bench build/bm --smoke                                       does every benchmark still run?")]
 pub(crate) struct Args {
@@ -117,25 +116,28 @@ struct CountArgs {
     alloc: bool,
 
     /// Count instructions on a simulated processor (valgrind, if it is installed): hardly any noise, for gates on shared machines
+    ///
+    /// To decide by it alone, without timing anything: assay bench old/bm new/bm --simulate --primary simulated_instructions
+    /// --fail-if slower (docs/guides/instructions.md).
     #[arg(long)]
     simulate: bool,
+
+    /// Have the machine count events, as in instructions,cache-misses or page-faults, after all timing
+    #[arg(long, value_name = "LIST")]
+    counters: Option<String>,
 }
 
-/// What to keep.
-#[derive(clap::Args, Clone, Debug)]
-#[command(next_help_heading = "Keeping")]
-struct KeepArgs {
-    /// Record the run in this file [default: among the last 200 runs in the state directory]
-    #[arg(long, value_name = "FILE", conflicts_with = "no_save")]
-    save: Option<PathBuf>,
-
-    /// Do not record the run
-    #[arg(long)]
-    no_save: bool,
-
-    /// Leave host, directories and repository out of the record
-    #[arg(long)]
-    anonymous: bool,
+impl CountArgs {
+    /// What to count, once it is known that it can be.
+    fn passes(&self) -> anyhow::Result<Passes> {
+        let counted = Counted::asked(self.alloc, self.simulate);
+        for own in &counted {
+            own.start().with_context(|| own.option())?;
+        }
+        let events = self.counters.as_deref().map(counters::parse).transpose();
+        let events = events.with_context(|| "--counters")?.unwrap_or_default();
+        Ok(Passes { counted, events })
+    }
 }
 
 /// Builds, asks, tries, measures, decides, shows.
@@ -156,9 +158,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 fn asked(args: &Args) -> anyhow::Result<Ending> {
     let alone = args.choose.list || args.choose.smoke;
-    if args.count.simulate {
-        find_simulator()?;
-    }
+    let passes = args.count.passes()?;
     let commands = match args.revisions.commands()? {
         Some(commands) => commands,
         None => args
@@ -196,7 +196,7 @@ fn asked(args: &Args) -> anyhow::Result<Ending> {
     if args.choose.smoke {
         return smoke(args, &catalogue, &mut asker);
     }
-    measure(args, &catalogue, &mut asker, before)
+    measure(args, &catalogue, &mut asker, before, &passes)
 }
 
 /// What was found out before the programs were asked anything.
@@ -228,6 +228,7 @@ fn measure(
     catalogue: &Catalogue,
     asker: &mut Asker,
     before: Beforehand,
+    passes: &Passes,
 ) -> anyhow::Result<Ending> {
     let comparable = catalogue.comparable();
     if comparable.is_empty() {
@@ -255,10 +256,12 @@ fn measure(
         let told: Vec<String> = failures.iter().take(5).map(|f| f.finding().message).collect();
         bail!("no benchmark can be measured on two sides:\n  {}", told.join("\n  "));
     }
-    let primary = planning::primary(&suite.samples, &args.judge)?;
-    let (plan, fitted) =
-        planning::plan(&args.when, &args.judge, &args.suite, &suite, &trial, &primary)?;
-    telling.plan(catalogue, &suite, &trial, &plan);
+    let (primary, counted_alone) = planning::primary(&suite, &args.judge, passes)?;
+    let (plan, fitted) = match counted_alone {
+        true => (planning::counting_plan(&args.when, &args.judge, &primary)?, None),
+        false => planning::plan(&args.when, &args.judge, &args.suite, &suite, &trial, &primary)?,
+    };
+    telling.plan(catalogue, &suite, &trial, &plan, counted_alone);
     telling.libraries(&before.findings);
     let began = jiff::Timestamp::now();
     let calibrated = crate::calibrated::facts(&environment);
@@ -288,18 +291,19 @@ fn measure(
     if args.keep.anonymous {
         samples.make_anonymous();
     }
-    let mut record = open_record(args, &began, &mut suite);
+    let mut record = args.keep.open(&began, &suite.samples);
     let metric = suite.samples.metric_index(&plan.primary).unwrap_or(0);
     let metric = suite.samples.metrics[metric].clone();
     let share = planning::share(&args.suite, suite.benchmarks());
     let ceiling = planning::ceiling(&args.when);
     let mut rounds = Rounds::new(&plan, &metric, suite.units(), share, ceiling);
     let names = telling::watched(&suite);
-    let measured =
-        suite.measure(&mut rounds, &plan.primary, &mut record, &mut |rounds, elapsed| {
+    let measured = match counted_alone {
+        true => Ok(StopReason::Blocks),
+        false => suite.measure(&mut rounds, &primary, &mut record, &mut |rounds, elapsed| {
             telling.rounds(rounds, &names, &plan, elapsed);
-        });
-    let passes = Passes { alloc: args.count.alloc, simulate: args.count.simulate };
+        }),
+    };
     let counted = match measured {
         Ok(StopReason::Interrupted) | Err(_) => Ok(()),
         Ok(_) => suite.count(passes, &mut record, &mut |done, of| telling.counting(done, of)),
@@ -376,18 +380,6 @@ fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
     found
 }
 
-/// Opens the record. The state directory may be out of reach: that is told, and measuring goes on.
-fn open_record(args: &Args, began: &jiff::Timestamp, suite: &mut Suite<'_>) -> Option<Record> {
-    if args.keep.no_save {
-        return None;
-    }
-    let opened = match &args.keep.save {
-        Some(path) => store::open_named("--save", path).map(|file| (path.clone(), file)),
-        None => store::open_kept(began),
-    };
-    Some(Record::begin(opened, args.keep.save.as_ref(), &suite.samples))
-}
-
 /// Writes the end of the record, and what was found while measuring.
 fn close(suite: &mut Suite<'_>, record: &mut Option<Record>, reason: StopReason) {
     let failures: Vec<Finding> = suite.failures.iter().map(Failure::finding).collect();
@@ -402,7 +394,9 @@ fn close(suite: &mut Suite<'_>, record: &mut Option<Record>, reason: StopReason)
 fn show(args: &Args, suite: &Suite<'_>, record: Option<&Record>) -> anyhow::Result<Ending> {
     let samples = &suite.samples;
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
-    let options = args.judge.options();
+    let mut options = args.judge.options();
+    // A count may have been asked for by its plain name; the plan has the one that it got.
+    options.primary = options.primary.and(samples.plan.as_ref().map(|plan| plan.primary.clone()));
     if !is_suite(samples) {
         let analysis = assay_analysis::analyse(samples, &options)
             .context("nothing was measured on both sides")?;

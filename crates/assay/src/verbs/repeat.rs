@@ -1,6 +1,6 @@
 //! `assay repeat`: measure a recorded run again, here or on another machine, and say whether its result was confirmed.
 
-use crate::args::{ShowArgs, seconds};
+use crate::args::{KeepArgs, ShowArgs, seconds};
 use crate::present::pages::Beside;
 use crate::session::{Record, Session};
 use crate::verbs::run::{self, Again};
@@ -49,17 +49,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     seed: Option<u64>,
 
-    /// Record the new run in this file [default: among the last 200 runs in the state directory]
-    #[arg(long, value_name = "FILE", conflicts_with = "no_save")]
-    save: Option<PathBuf>,
-
-    /// Do not record the new run
-    #[arg(long)]
-    no_save: bool,
-
-    /// Leave host, directories and repository out of the record
-    #[arg(long)]
-    anonymous: bool,
+    #[command(flatten)]
+    keep: KeepArgs,
 
     /// End with status 1 if this is so; with 3 if it can't be told
     #[arg(long, value_name = "OUTCOME", value_enum, value_delimiter = ',', action = ArgAction::Append)]
@@ -80,8 +71,12 @@ enum FailIf {
 
 /// Measures again, compares, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    present::check_exports(&args.show, std::slice::from_ref(&args.file), args.save.as_deref())?;
-    if let Some(path) = &args.save {
+    present::check_exports(
+        &args.show,
+        std::slice::from_ref(&args.file),
+        args.keep.save.as_deref(),
+    )?;
+    if let Some(path) = &args.keep.save {
         store::check_named("--save", path)?;
     }
     let recorded = assay_file::read(&args.file)?;
@@ -93,9 +88,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         runs: args.runs,
         time: args.time,
         seed: args.seed,
-        save: args.save.clone(),
-        no_save: args.no_save,
-        anonymous: args.anonymous,
+        keep: args.keep.clone(),
         show: args.show.clone(),
     };
     let then = then?;

@@ -9,22 +9,22 @@ mod recording;
 mod resume;
 mod scan;
 
-use crate::args::{JudgeArgs, ShowArgs};
+use crate::args::{JudgeArgs, KeepArgs, ShowArgs};
+use crate::counted::Counted;
 use crate::meter::{Meter, Wishes};
 use crate::progress::Progress;
-use crate::session::{Manner, Obstacle, Prepared, Record, Session};
+use crate::session::{COUNTING_RUNS, Manner, Obstacle, Prepared, Record, Session};
 use crate::{Ending, knobs, output, present, store};
 use anyhow::bail;
 use assay_analysis::{Experiment, analyse};
 use assay_data::assay_file;
-use assay_data::samples::ALLOCATIONS;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_measure::{Control, environment, interrupt};
 use commands::{HowArgs, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
 use planning::{CEILING, WhenArgs, fit_to_budget, plan};
-use recording::{close, open_record};
+use recording::close;
 use resume::{begun, go_on};
 use scan::Scan;
 use std::io::{self, IsTerminal, Write};
@@ -59,6 +59,7 @@ Examples:
   assay run --pin 1 --fifo --no-aslr ./old ./new        on a machine held still
   assay run --counters instructions,cache-misses ./old ./new
   assay run --alloc './old data' './new data'           and what they allocate
+  assay run --simulate --primary simulated_instructions --fail-if slower ./old ./new
   assay run --jobs '{j}' -P j=1,2,4 ./worker            under load
   assay run --resume run.assay --time 10min             go on")]
 pub(crate) struct Args {
@@ -86,6 +87,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     keep: KeepArgs,
+
+    #[command(flatten)]
+    earlier: ResumeArgs,
 
     #[command(flatten)]
     show: ShowArgs,
@@ -125,22 +129,10 @@ struct ScanArgs {
     yes: bool,
 }
 
-/// What to keep.
-#[derive(clap::Args, Clone, Debug)]
+/// The run to go on with.
+#[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Keeping")]
-struct KeepArgs {
-    /// Record the run in this file [default: among the last 200 runs in the state directory]
-    #[arg(long, value_name = "FILE", conflicts_with = "no_save")]
-    save: Option<PathBuf>,
-
-    /// Do not record the run
-    #[arg(long)]
-    no_save: bool,
-
-    /// Leave host, directories and repository out of the record
-    #[arg(long)]
-    anonymous: bool,
-
+struct ResumeArgs {
     /// Go on with a run that was recorded: more blocks of the same experiment, in the same file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["save", "no_save"])]
     resume: Option<PathBuf>,
@@ -152,12 +144,12 @@ struct KeepArgs {
 
 /// Measures, records, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let resumed: Vec<PathBuf> = args.keep.resume.iter().cloned().collect();
+    let resumed: Vec<PathBuf> = args.earlier.resume.iter().cloned().collect();
     present::check_exports(&args.show, &resumed, args.keep.save.as_deref())?;
     if let Some(path) = &args.keep.save {
         store::check_named("--save", path)?;
     }
-    let Some(path) = &args.keep.resume else {
+    let Some(path) = &args.earlier.resume else {
         return measure(args, Earlier::None, &decide);
     };
     let recorded = assay_file::read(path)?;
@@ -177,6 +169,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         first.show = args.show.clone();
         let anonymous = first.keep.anonymous || args.keep.anonymous;
         first.keep = KeepArgs { anonymous, ..args.keep.clone() };
+        first.earlier = args.earlier.clone();
         // That a large scan is meant was said when it was begun.
         first.scan.yes = true;
         return measure(&first, Earlier::GoneOnWith(Box::new(recorded)), &decide);
@@ -217,6 +210,11 @@ fn ready(args: &Args, earlier: &Earlier, set: Vec<Finding>) -> anyhow::Result<Re
     let mut plan = plan(&args.when, &args.judge, &asked, controlled, commands.len())?;
     match earlier {
         Earlier::None => {}
+        Earlier::GoneOnWith(recorded) if asked.deciding(&begun_primary(recorded)).is_some() => {
+            bail!(
+                "--resume: nothing was timed in that run, and counts are complete after {COUNTING_RUNS} of each; begin a new run"
+            )
+        }
         Earlier::GoneOnWith(recorded) => {
             plan = planning::gone_on_with(plan, recorded, &args.when, &args.judge)?;
         }
@@ -226,6 +224,11 @@ fn ready(args: &Args, earlier: &Earlier, set: Vec<Finding>) -> anyhow::Result<Re
     let calibrated = crate::calibrated::facts(&environment);
     environment.facts.extend(calibrated.facts);
     Ok(Ready { commands, asked, plan, environment, findings: set })
+}
+
+/// The metric that decides in a run that was recorded.
+fn begun_primary(recorded: &Samples) -> String {
+    recorded.plan.as_ref().map(|plan| plan.primary.clone()).unwrap_or_default()
 }
 
 /// A scan that would take for ever is asked about first.
@@ -284,6 +287,7 @@ fn measure_held(
     let locked = args.control.mlock.then(|| lock_programs(&commands));
     let names = commands.iter().map(|c| c.name.clone()).collect();
     let mut progress = Progress::new(args.show.quiet, &environment, names, plan.clone());
+    let (counted, deciding) = (asked.counted.clone(), asked.deciding(&plan.primary));
     let manner = Manner {
         timeout: args.how.timeout.map(Duration::from_secs_f64),
         tolerated: args.how.ignore_failure.clone().unwrap_or_default(),
@@ -297,7 +301,7 @@ fn measure_held(
         jobs: commands.iter().any(|c| c.jobs > 1),
         named: plan.beside.iter().cloned().chain([plan.primary.clone()]).collect(),
         steal: manner.steal,
-        allocations: args.metrics.alloc,
+        counted: asked.counted.clone(),
         counters: Vec::new(),
     };
     let mut session = Session::start(commands, manner, |events| {
@@ -326,7 +330,10 @@ fn measure_held(
     let measured = session.hook("--setup", args.how.setup.as_ref()).and_then(|()| {
         let block_seconds = session.warm_up(plan.warmup, plan.seed, &progress)?;
         session.learn_metrics();
-        let primary = primary(&session, &plan, args.metrics.alloc)?;
+        for metric in deciding.iter().flat_map(|own| own.metrics()) {
+            session.samples.add_metric(metric);
+        }
+        let primary = primary(&session, &plan, &counted)?;
         if matches!(earlier, Earlier::None)
             && let Some(finding) =
                 fit_to_budget(&mut plan, block_seconds, &args.when, &session.samples)
@@ -343,20 +350,24 @@ fn measure_held(
             record = Some(file);
             done = reason;
         } else {
-            record = open_record(args, &began, &mut session);
+            record = args.keep.open(&began, &session.samples);
         }
-        let counts = args.metrics.alloc && session.allocations_lacking() > 0;
-        if done.is_some() && !counts {
+        let lacking: Vec<Counted> =
+            counted.into_iter().filter(|own| session.counting_lacks(*own) > 0).collect();
+        if done.is_some() && lacking.is_empty() {
             progress.say(
                 "note: there is nothing to go on with: the run had its answer, or all its blocks",
             );
         }
         let reason = match done {
             Some(reason) => reason,
+            None if deciding.is_some() => StopReason::Blocks,
             None => session.measure_all(&mut experiment, primary, &mut record, &mut progress)?,
         };
-        if counts && reason != StopReason::Interrupted {
-            session.count_allocations(plan.seed, &mut record, &progress)?;
+        if reason != StopReason::Interrupted {
+            for own in lacking {
+                session.count(own, plan.seed, &mut record, &progress)?;
+            }
         }
         Ok(reason)
     });
@@ -371,7 +382,7 @@ fn measure_held(
     close(&mut session, &mut record, reason);
     let verdict = decide(args, &session, record.as_ref())?;
     let unsaved = record.as_ref().and_then(|r| r.failure.as_ref());
-    let unsaved = unsaved.filter(|_| args.keep.save.is_some() || args.keep.resume.is_some());
+    let unsaved = unsaved.filter(|_| args.keep.save.is_some() || args.earlier.resume.is_some());
     if let Some(failure) = unsaved {
         output::error(&anyhow::anyhow!("the samples could not be saved: {failure}"));
     }
@@ -394,7 +405,7 @@ fn measure_held(
 }
 
 /// The metric that decides, and that those beside it exist.
-fn primary(session: &Session, plan: &Plan, counts_allocations: bool) -> Result<usize, Obstacle> {
+fn primary(session: &Session, plan: &Plan, counted: &[Counted]) -> Result<usize, Obstacle> {
     let samples = &session.samples;
     let unknown = |option: &str, name: &str| {
         if let Some(why) = session.why_not_counted(name) {
@@ -406,10 +417,10 @@ fn primary(session: &Session, plan: &Plan, counts_allocations: bool) -> Result<u
             known.join(", ")
         ))
     };
-    // Allocations are counted after all else.
+    // Counting comes after all else.
     let comes = |name: &String| {
         samples.metric_index(name).is_some()
-            || (counts_allocations && ALLOCATIONS.contains(&name.as_str()))
+            || Counted::of_metric(name).is_some_and(|own| counted.contains(&own))
     };
     if let Some(name) = plan.beside.iter().find(|name| !comes(name)) {
         return Err(unknown("--beside", name));

@@ -117,11 +117,31 @@ fn a_run_that_is_gone_on_with_keeps_its_counts_apart() {
 }
 
 #[test]
-fn counts_do_not_decide_when_measuring_ends() {
+fn counts_alone_decide_and_then_nothing_is_timed() {
     let room = room(&[]);
-    let decide = ["run", "--alloc", "--primary", "allocations", "./some 7", "./some 2"];
-    room.run(&decide).ends(2).complains("counted after the timed runs").complains("assay compare");
+    let decide = ["run", "--alloc", "--primary", "allocations", "--fail-if", "slower"];
+    let worse = [&decide[..], &["--save", "x.assay", "./some 2", "./some 7"]].concat();
+    room.run(&worse).ends(1).shows("allocations");
+    let observations = room.records("x.assay", "obs");
+    assert_eq!(observations.len(), 2 * 3);
+    assert!(observations.iter().all(|o| !o["values"]["wall"].is_number()));
+    let result = room.json(&["compare", "x.assay"]);
+    assert_eq!(result["comparisons"][0]["verdict"], "slower", "{result}");
+    room.run(&["run", "--resume", "x.assay"]).ends(2).complains("begin a new run");
+    room.run(&[&decide[..], &["./some 7", "./some 7"]].concat()).ends(0);
+    room.run(&[&decide[..], &["-n", "9", "./some 7", "./some 2"]].concat())
+        .ends(2)
+        .complains("nothing is timed")
+        .complains("leave --runs out");
+}
+
+#[test]
+fn names_of_counts_belong_to_their_options() {
+    let room = room(&[]);
     room.run(&["run", "--beside", "frees", "./some 7"]).ends(2).complains("counted with --alloc");
+    room.run(&["run", "--primary", "simulated_instructions", "./some 7"])
+        .ends(2)
+        .complains("counted with --simulate");
     let named = ["run", "--alloc", "--metric", "frees=([0-9]+)", "./some 7"];
     room.run(&named).ends(2).complains("--alloc counts something of that name");
     let beside = ["run", "--alloc", "--beside", "allocations", "-n", "3", "--no-save", "./some 7"];

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Answers as a Google Benchmark program would, from a table beside it: NAME NS [MORE], where MORE is `error TEXT`, `crash`, `garbage`,
-# `hang` or `crash-after N`. Every time is off by up to a thousandth, drawn anew in every run.
+# `hang`, `crash-after N` or `work` (NS steps in each iteration). Every time is off by up to a thousandth, drawn anew in every run.
 table="$0.table"
 filter=
 out=
@@ -21,6 +21,7 @@ case "$3" in
     crash) echo "assertion failed: size > 0" >&2; kill -ABRT $$ ;;
     garbage) echo "no json at all {" > "$out"; exit 0 ;;
     hang) exec sleep 60 ;;
+    work) step=0; while [ $step -lt $(($2 * ${count:-1000})) ]; do step=$((step + 1)); done ;;
     crash-after) echo x >> "$0.runs"; [ "$(wc -l < "$0.runs")" -le "$4" ] || { echo "out of luck" >&2; exit 7; } ;;
 esac
 [ -n "$OWN_ARGUMENT" ] && echo "$OWN_ARGUMENT" >> "$0.seen"

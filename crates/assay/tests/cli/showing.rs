@@ -94,7 +94,7 @@ fn a_reader_that_goes_away_is_no_error() {
     // A build that asked for a verdict gets it, read or not.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let gate = ["run", "-n", "6", "--fail-if", "slower", "true", "sleep 0.05"];
+    let gate = ["run", "-n", "6", "--fail-if", "slower", "true", "sleep 0.3"];
     assert_eq!(room.assay(&gate).stdout(writer).status().unwrap().code(), Some(1));
 }
 

@@ -2,7 +2,8 @@
 
 use super::WhenArgs;
 use crate::args::JudgeArgs;
-use crate::bench::{Catalogue, Suite, Trial};
+use crate::bench::{Catalogue, Passes, Suite, TIMES, Trial};
+use crate::counted::Counted;
 use crate::seed;
 use crate::verbs::compare::suite::SuiteArgs;
 use anyhow::bail;
@@ -10,7 +11,7 @@ use assay_analysis::benchmarks::Adjust;
 use assay_analysis::{design, paired};
 use assay_data::plan::{MAX_BLOCKS, look_level};
 use assay_data::samples::NOT_COMPARED;
-use assay_data::{Finding, Plan, Samples, Severity, StopRule, Threshold, Unit};
+use assay_data::{Finding, Plan, Severity, StopRule, Threshold, Unit};
 use assay_report::number;
 
 /// Seconds that a suite takes at most by default.
@@ -46,23 +47,78 @@ pub(super) fn share(suite: &SuiteArgs, benchmarks: usize) -> usize {
     if suite.adjust() == Adjust::None { 1 } else { benchmarks.max(1) }
 }
 
-/// The metric that decides: the one that was asked for, the time, or else the first.
+/// The metric that decides: the one that was asked for, the time, or else the first. The second says whether it is counted: then nothing
+/// is timed.
 ///
 /// # Errors
 /// When nobody gives it.
-pub(super) fn primary(samples: &Samples, judge: &JudgeArgs) -> anyhow::Result<String> {
+pub(super) fn primary(
+    suite: &Suite<'_>,
+    judge: &JudgeArgs,
+    passes: &Passes,
+) -> anyhow::Result<(String, bool)> {
+    let samples = &suite.samples;
     let known = || samples.metrics.iter().map(|metric| metric.name.as_str());
     if let Some(asked) = &judge.primary {
-        if samples.metric_index(asked).is_none() {
-            let known: Vec<&str> = known().collect();
-            bail!("--primary {asked}: there is no such metric; known are {}", known.join(", "));
+        if samples.metric_index(asked).is_some() {
+            return Ok((asked.clone(), false));
         }
-        return Ok(asked.clone());
+        if let Some(counted) = suite.counted_name(passes, asked)? {
+            return Ok((counted, true));
+        }
+        let plain = asked.split('/').next().and_then(Counted::of_metric);
+        if let Some(counted) = plain {
+            bail!("--primary {asked}: {} are counted with {}", counted.what(), counted.option());
+        }
+        let known: Vec<&str> = known().collect();
+        bail!("--primary {asked}: there is no such metric; known are {}", known.join(", "));
     }
     let compared = |name: &&str| !NOT_COMPARED.contains(name);
     match known().find(|name| *name == "wall").or_else(|| known().find(compared)) {
-        Some(name) => Ok(name.to_owned()),
+        Some(name) => Ok((name.to_owned(), false)),
         None => bail!("the benchmarks give no value"),
+    }
+}
+
+/// The plan of a suite that is counted and not timed.
+///
+/// # Errors
+/// When it is said how long to time.
+pub(super) fn counting_plan(
+    when: &WhenArgs,
+    judge: &JudgeArgs,
+    primary: &str,
+) -> anyhow::Result<Plan> {
+    let given = [(when.runs.is_some(), "--runs"), (when.time.is_some(), "--time")];
+    if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+        bail!(
+            "{option}: with --primary {primary} nothing is timed, and everything is counted {TIMES} times; leave {option} out"
+        );
+    }
+    Ok(Plan {
+        stop: StopRule::Fixed { blocks: TIMES },
+        budget_seconds: None,
+        ..begin(when, judge, primary)
+    })
+}
+
+/// What all plans have in common.
+fn begin(when: &WhenArgs, judge: &JudgeArgs, primary: &str) -> Plan {
+    let confidence = judge.confidence.unwrap_or(0.95);
+    let stop = match when.runs {
+        Some(blocks) => StopRule::Fixed { blocks },
+        None => StopRule::Sequential { look_level: look_level(confidence), max_blocks: MAX_BLOCKS },
+    };
+    Plan {
+        confidence,
+        threshold: judge.threshold.clone().unwrap_or_default(),
+        stop,
+        budget_seconds: when.time.or_else(|| when.runs.is_none().then_some(BUDGET)),
+        warmup: 0,
+        primary: primary.to_owned(),
+        beside: judge.beside.clone(),
+        until: None,
+        seed: when.seed.unwrap_or_else(seed::fresh),
     }
 }
 
@@ -79,22 +135,7 @@ pub(super) fn plan(
     trial: &Trial,
     primary: &str,
 ) -> anyhow::Result<(Plan, Option<Finding>)> {
-    let confidence = judge.confidence.unwrap_or(0.95);
-    let stop = match when.runs {
-        Some(blocks) => StopRule::Fixed { blocks },
-        None => StopRule::Sequential { look_level: look_level(confidence), max_blocks: MAX_BLOCKS },
-    };
-    let mut plan = Plan {
-        confidence,
-        threshold: judge.threshold.clone().unwrap_or_default(),
-        stop,
-        budget_seconds: when.time.or_else(|| when.runs.is_none().then_some(BUDGET)),
-        warmup: 0,
-        primary: primary.to_owned(),
-        beside: judge.beside.clone(),
-        until: None,
-        seed: when.seed.unwrap_or_else(seed::fresh),
-    };
+    let mut plan = begin(when, judge, primary);
     let metric = suite.samples.metric_index(primary).map(|m| &suite.samples.metrics[m]);
     if let (Threshold::Absolute { unit, .. }, Some(metric)) = (&plan.threshold, metric)
         && *unit != metric.unit

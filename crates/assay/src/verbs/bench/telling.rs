@@ -68,10 +68,22 @@ impl Telling {
     }
 
     /// What will be measured, and about how long that takes.
-    pub fn plan(&self, catalogue: &Catalogue, suite: &Suite<'_>, trial: &Trial, plan: &Plan) {
+    pub fn plan(
+        &self,
+        catalogue: &Catalogue,
+        suite: &Suite<'_>,
+        trial: &Trial,
+        plan: &Plan,
+        counted_alone: bool,
+    ) {
         let names: Vec<&str> = catalogue.sides.iter().map(|side| side.name.as_str()).collect();
         let harness = catalogue.drivers.first().map(|driver| driver.name()).unwrap_or_default();
         let pinned = catalogue.pins() && catalogue.isolates();
+        if counted_alone {
+            let what = format!("{} benchmarks on {}", suite.benchmarks(), names.join(" and "));
+            self.say(&format!("{what} ({harness}): {} is counted, nothing is timed", plan.primary));
+            return;
+        }
         let round = suite.round_seconds(trial);
         self.say(&suite_plan(suite.benchmarks(), &names, &harness, pinned, round, plan));
     }

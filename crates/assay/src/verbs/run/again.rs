@@ -3,13 +3,13 @@
 //! The arguments come from the command line that the file holds, the plan from the file itself, since what fitted into the budget was
 //! decided after that line was typed. What is made of the two runs is the caller's business.
 
-use super::{Decide, Earlier, KeepArgs, begun, measure};
-use crate::args::ShowArgs;
+use super::{Decide, Earlier, ResumeArgs, begun, measure};
+use crate::args::{KeepArgs, ShowArgs};
 use crate::{Ending, output, seed};
 use anyhow::{Context, ensure};
 use assay_data::{Plan, Samples, StopRule};
 use assay_report::html::shell_line;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is wanted of a repetition, beyond what its file says.
 #[derive(Debug)]
@@ -23,9 +23,8 @@ pub(crate) struct Again<'a> {
     pub time: Option<f64>,
     /// Seed of the random order; by default a new one.
     pub seed: Option<u64>,
-    pub save: Option<PathBuf>,
-    pub no_save: bool,
-    pub anonymous: bool,
+    /// Where to record it.
+    pub keep: KeepArgs,
     pub show: ShowArgs,
 }
 
@@ -56,14 +55,10 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
     args.show = wanted.show;
     // That a large scan is meant was said when it was begun.
     args.scan.yes = true;
-    args.keep = KeepArgs {
-        save: wanted.save,
-        no_save: wanted.no_save,
-        // Who left out where it was measured means that of the repetition, too.
-        anonymous: wanted.anonymous || args.keep.anonymous,
-        resume: None,
-        force: false,
-    };
+    // Who left out where it was measured means that of the repetition, too.
+    let anonymous = wanted.keep.anonymous || args.keep.anonymous;
+    args.keep = KeepArgs { anonymous, ..wanted.keep };
+    args.earlier = ResumeArgs::default();
     if !args.show.quiet {
         // What runs now was written by whoever made the file.
         output::say(&format!("repeating: {}", shell_line(&recorded.argv)));

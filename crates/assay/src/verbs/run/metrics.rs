@@ -1,10 +1,10 @@
 //! Which numbers are wanted beyond what every run has: those that the program prints or hands over, and counters.
 
+use crate::counted::Counted;
 use crate::meter::{Meter, is_given};
 use crate::session::Prepared;
 use anyhow::{bail, ensure};
 use assay_data::reading::MetricSpec;
-use assay_data::samples::ALLOCATIONS;
 use assay_measure::counters::{self, Event};
 use assay_measure::{Channel, Output};
 use clap::ValueEnum;
@@ -37,6 +37,14 @@ pub(super) struct MetricArgs {
     /// linked program, as it is: assay run --alloc './old data' './new data' (docs/guides/allocations.md).
     #[arg(long)]
     pub alloc: bool,
+
+    /// Count instructions on a simulated processor (valgrind), in three runs each after the timed ones
+    ///
+    /// A metric `simulated_instructions`, over all processes of a run: it hardly depends on the machine or on what else runs there. To
+    /// decide by it alone, without timing anything: assay run --simulate --primary simulated_instructions --fail-if slower
+    /// './old data' './new data' (docs/guides/instructions.md).
+    #[arg(long)]
+    pub simulate: bool,
 }
 
 /// How a program hands over numbers.
@@ -56,14 +64,15 @@ pub(super) struct Asked {
     /// Take numbers that nobody has named, too.
     pub all_samples: bool,
     pub events: Vec<Event>,
-    /// Count allocations after all else.
-    pub allocations: bool,
+    /// What is counted after all else.
+    pub counted: Vec<Counted>,
 }
 
 impl MetricArgs {
     /// Reads the arguments.
     pub fn read(&self) -> anyhow::Result<Asked> {
         let mut specs: Vec<MetricSpec> = Vec::new();
+        let counted = Counted::asked(self.alloc, self.simulate);
         for text in &self.metric {
             let spec = MetricSpec::parse(text)
                 .map_err(|error| anyhow::anyhow!("--metric {text}: {error}"))?;
@@ -72,10 +81,12 @@ impl MetricArgs {
                 !Meter::is_own(name),
                 "--metric {text}: every run has a metric `{name}` already; choose another name, or --primary {name}"
             );
-            ensure!(
-                !self.alloc || !ALLOCATIONS.contains(&name.as_str()),
-                "--metric {text}: --alloc counts something of that name; choose another one"
-            );
+            if let Some(own) = counted.iter().find(|own| own.names().contains(&name.as_str())) {
+                let option = own.option();
+                bail!(
+                    "--metric {text}: {option} counts something of that name; choose another one"
+                );
+            }
             ensure!(
                 specs.iter().all(|s| s.metric.name != *name),
                 "--metric {text}: there are two metrics of the name `{name}`"
@@ -98,11 +109,16 @@ impl MetricArgs {
             bail!("--metric {name}: --counters counts something of that name; choose another one");
         }
         let all_samples = self.samples.is_some();
-        Ok(Asked { specs, channel, all_samples, events, allocations: self.alloc })
+        Ok(Asked { specs, channel, all_samples, events, counted })
     }
 }
 
 impl Asked {
+    /// What is counted of which this metric decides: then nothing is timed.
+    pub fn deciding(&self, primary: &str) -> Option<Counted> {
+        Counted::of_metric(primary).filter(|own| self.counted.contains(own))
+    }
+
     /// Sees to it that the commands' runs bring what is to be read.
     pub fn prepare(&self, commands: &mut [Prepared]) -> anyhow::Result<()> {
         let stdout = self.specs.iter().find(|spec| spec.wants_stdout());

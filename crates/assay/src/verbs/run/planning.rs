@@ -2,12 +2,13 @@
 
 use super::metrics::Asked;
 use crate::args::{JudgeArgs, seconds};
+use crate::counted::Counted;
 use crate::meter::{Meter, is_given, of_every_run};
 use crate::seed;
+use crate::session::COUNTING_RUNS;
 use assay_analysis::design;
 use assay_analysis::until::Condition;
 use assay_data::plan::{MAX_BLOCKS, look_level};
-use assay_data::samples::ALLOCATIONS;
 use assay_data::{Finding, Metric, Plan, Samples, Severity, StopRule, Threshold, Unit};
 use assay_report::number;
 
@@ -74,17 +75,14 @@ pub(super) fn plan(
     for (option, name) in
         judge.beside.iter().map(|n| ("--beside", n)).chain([("--primary", &primary)])
     {
-        let counted = ALLOCATIONS.contains(&name.as_str());
-        if counted && asked.allocations {
-            anyhow::ensure!(
-                option == "--beside",
-                "{option} {name}: it is counted after the timed runs, and can't say when those end. Leave it out here, and decide by \
-                 it on what was recorded: assay compare FILE --primary {name}"
-            );
-            continue;
-        }
-        if counted && !may_come && !known(name) {
-            anyhow::bail!("{option} {name}: allocations are counted with --alloc");
+        if let Some(own) = Counted::of_metric(name) {
+            if asked.counted.contains(&own) {
+                continue;
+            }
+            if !may_come && !known(name) {
+                let (what, by) = (own.what(), own.option());
+                anyhow::bail!("{option} {name}: {what} are counted with {by}");
+            }
         }
         if !may_come && !known(name) {
             let known: Vec<String> = of_every_run().into_iter().map(|m| m.name).collect();
@@ -96,6 +94,22 @@ pub(super) fn plan(
     }
     // What programs give, and settings that may be refused, have to be tried before anything is recorded.
     let warmup = if may_come || controlled { when.warmup.max(1) } else { when.warmup };
+    let (stop, budget_seconds) = match asked.deciding(&primary) {
+        None => (stop, budget_seconds),
+        Some(_) => {
+            let given = [
+                (when.runs.is_some(), "--runs"),
+                (when.time.is_some(), "--time"),
+                (when.until.is_some(), "--until"),
+            ];
+            if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+                anyhow::bail!(
+                    "{option}: with --primary {primary} nothing is timed, and each command is counted {COUNTING_RUNS} times; leave {option} out"
+                );
+            }
+            (StopRule::Fixed { blocks: COUNTING_RUNS }, None)
+        }
+    };
     let plan = Plan {
         confidence,
         threshold: judge.threshold.clone().unwrap_or_default(),

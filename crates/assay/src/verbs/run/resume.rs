@@ -42,7 +42,7 @@ pub(super) fn check(
     recorded: &Samples,
     session: &mut Session,
 ) -> anyhow::Result<Resumption> {
-    let path = args.keep.resume.clone().unwrap_or_default();
+    let path = args.earlier.resume.clone().unwrap_or_default();
     let place = path.display();
     session
         .adopt_metrics(&recorded.metrics)
@@ -54,7 +54,7 @@ pub(super) fn check(
     {
         differences.push(format!("the options: it was begun with `{}`", recorded.argv.join(" ")));
     }
-    if !differences.is_empty() && !args.keep.force {
+    if !differences.is_empty() && !args.earlier.force {
         bail!(
             "--resume {place}: that would not be the same experiment:\n  {}\nhint: measure anew, or go on all the same with --force",
             differences.join("\n  ")

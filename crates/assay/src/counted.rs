@@ -1,0 +1,202 @@
+//! What can be counted of a run in a pass of its own: allocations, and instructions on a simulated processor. A command is dressed
+//! here, and what its run left behind is read; whoever counts runs it. Nothing is timed under either, for both slow a program down.
+
+use assay_data::samples::{ALLOCATIONS, SIMULATED_INSTRUCTIONS};
+use assay_data::{Metric, Unit};
+use assay_measure::Command;
+use assay_measure::allocations::{Counting, Counts, Why};
+use assay_measure::simulation::Simulation;
+use std::path::{Path, PathBuf};
+
+/// The most that was live at once: it is no sum over what a run does.
+const PEAK: &str = "peak_heap";
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Calls and bytes of malloc and its kin.
+    Allocations,
+    /// Instructions on valgrind's processor.
+    Instructions,
+}
+
+impl Counted {
+    /// What was asked for.
+    pub fn asked(alloc: bool, simulate: bool) -> Vec<Self> {
+        let all = [(alloc, Self::Allocations), (simulate, Self::Instructions)];
+        all.into_iter().filter(|(asked, _)| *asked).map(|(_, counted)| counted).collect()
+    }
+
+    /// What a metric of this name is a count of.
+    pub fn of_metric(name: &str) -> Option<Self> {
+        [Self::Allocations, Self::Instructions].into_iter().find(|own| own.names().contains(&name))
+    }
+
+    /// The names of its metrics.
+    pub fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Allocations => &ALLOCATIONS,
+            Self::Instructions => &[SIMULATED_INSTRUCTIONS],
+        }
+    }
+
+    /// Its metrics: exact counts, of which less is better.
+    pub fn metrics(self) -> Vec<Metric> {
+        let unit = |name: &str| match name {
+            "allocated_bytes" | PEAK => Unit::Byte,
+            _ => Unit::One,
+        };
+        self.names().iter().map(|name| Metric::exact(name, unit(name))).collect()
+    }
+
+    /// In words.
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Allocations => "allocations",
+            Self::Instructions => "instructions",
+        }
+    }
+
+    /// What goes on while it is counted.
+    pub fn doing(self) -> &'static str {
+        match self {
+            Self::Allocations => "counting allocations",
+            Self::Instructions => "counting instructions",
+        }
+    }
+
+    /// The option that asks for it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Allocations => "--alloc",
+            Self::Instructions => "--simulate",
+        }
+    }
+
+    /// Makes ready to count: for one command at a time.
+    ///
+    /// # Errors
+    /// When a tool is missing, or there is no place for what runs leave behind.
+    pub fn start(self) -> anyhow::Result<Counter> {
+        Ok(match self {
+            Self::Allocations => Counter::Allocations(Counting::start()?),
+            Self::Instructions => Counter::Instructions(Simulation::start()?),
+        })
+    }
+}
+
+/// Whether a count grows with what a run does, so that the difference of two runs is that of their work.
+pub(crate) fn is_sum(name: &str) -> bool {
+    name != PEAK
+}
+
+/// What counts one command.
+#[derive(Debug)]
+pub(crate) enum Counter {
+    /// Its allocations.
+    Allocations(Counting),
+    /// Its instructions.
+    Instructions(Simulation),
+}
+
+/// What was counted of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Count {
+    /// A value for each metric, in the order of [`Counted::metrics`]; NaN where it can't be told.
+    pub values: Vec<f64>,
+    /// The programs that were counted, as far as the counter tells.
+    pub programs: Vec<PathBuf>,
+    /// One among them that went uncounted, because its malloc is its own.
+    pub bypassed: Option<PathBuf>,
+}
+
+impl Counter {
+    /// The command as it has to be run to be counted.
+    ///
+    /// # Errors
+    /// When it can't be.
+    pub fn dressed(&self, command: &Command) -> anyhow::Result<Command> {
+        Ok(match self {
+            Self::Allocations(counting) => {
+                let mut dressed = command.clone();
+                dressed.env.extend(counting.environment(command)?);
+                dressed
+            }
+            Self::Instructions(simulation) => simulation.command(command)?,
+        })
+    }
+
+    /// What the runs since the last time came to, all processes together.
+    ///
+    /// # Errors
+    /// In words, why nothing was counted.
+    pub fn take(&self) -> Result<Count, String> {
+        match self {
+            Self::Instructions(simulation) => {
+                let instructions = simulation.take().map_err(|error| error.to_string())?;
+                Ok(Count { values: vec![instructions as f64], ..Count::default() })
+            }
+            Self::Allocations(counting) => {
+                let records = counting.take().map_err(|error| error.to_string())?;
+                let mut count = Count::default();
+                let mut counts: Vec<Counts> = Vec::new();
+                for record in records {
+                    match record.counts {
+                        Some(found) => counts.push(found),
+                        None => count.bypassed = Some(record.program.clone()),
+                    }
+                    count.programs.push(record.program);
+                }
+                if counts.is_empty() {
+                    return Err(match count.bypassed {
+                        Some(program) => of_program(&program, Why::OwnMalloc),
+                        None => "its run left no counts: the dynamic linker did not load the counting library".to_owned(),
+                    });
+                }
+                count.values = summed(&counts).to_vec();
+                Ok(count)
+            }
+        }
+    }
+}
+
+/// Of the path only the name is told: an anonymous run keeps the rest to itself.
+pub(crate) fn of_program(program: &Path, why: Why) -> String {
+    let name = program.file_name().unwrap_or(program.as_os_str());
+    format!("`{}` {why}", name.to_string_lossy())
+}
+
+/// The values of one run, in the order of [`ALLOCATIONS`]: sums over all its processes, and the largest peak of any one.
+fn summed(counts: &[Counts]) -> [f64; 5] {
+    let sum = |of: fn(&Counts) -> u64| counts.iter().map(of).fold(0, u64::wrapping_add) as f64;
+    let peak = counts.iter().filter_map(|c| c.peak_bytes).max();
+    [
+        sum(|c| c.allocations),
+        sum(|c| c.reallocs),
+        sum(|c| c.frees),
+        sum(|c| c.allocated_bytes),
+        peak.map_or(f64::NAN, |peak| peak as f64),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_all_processes_are_summed_and_the_peak_is_of_one() {
+        let process = |allocations, peak_bytes| Counts {
+            allocations,
+            allocated_bytes: 10 * allocations,
+            peak_bytes,
+            ..Counts::default()
+        };
+        let values = summed(&[process(2, Some(300)), process(5, Some(100)), process(0, None)]);
+        assert_eq!(values, [7.0, 0.0, 0.0, 70.0, 300.0]);
+        assert!(summed(&[process(1, None)])[4].is_nan());
+        let metrics = Counted::Allocations.metrics();
+        assert_eq!(metrics.len(), values.len());
+        assert!(metrics.iter().all(|metric| metric.exact));
+        assert!(!is_sum(&metrics[4].name) && metrics[..4].iter().all(|m| is_sum(&m.name)));
+    }
+}

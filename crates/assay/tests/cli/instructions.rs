@@ -1,0 +1,159 @@
+//! `--simulate`: instructions on valgrind's processor decide where times can't, and the machine's own counters beside them.
+
+use crate::room::{Room, codes};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+/// A program that does as many steps as its argument says.
+const STEPS: &str = "#include <stdlib.h>
+int main(int count, char **argument)
+{
+    (void)count;
+    volatile long sum = 0;
+    for (long i = atol(argument[1]); i > 0; i--)
+        sum += i;
+    return 0;
+}
+";
+
+/// Whether there is a simulator; said when there is none.
+fn can_simulate() -> bool {
+    let there = Command::new("valgrind").arg("--version").output().is_ok();
+    if !there {
+        println!("skipped: valgrind is not there");
+    }
+    there
+}
+
+fn room() -> Room {
+    let room = Room::new();
+    room.write("steps.c", STEPS);
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-o"]).arg(room.path("steps")).arg(room.path("steps.c"));
+    assert!(compiler.status().unwrap().success());
+    room
+}
+
+fn counts(room: &Room, file: &str, subject: u64) -> Vec<f64> {
+    let observations = room.records(file, "obs");
+    let own = observations.iter().filter(|o| o["subject"] == subject);
+    own.filter_map(|o| o["values"]["simulated_instructions"].as_f64()).collect()
+}
+
+#[test]
+fn the_same_program_takes_the_same_instructions_and_more_work_more_of_them() {
+    if !can_simulate() {
+        return;
+    }
+    let room = room();
+    let commands = ["./steps 1000", "./steps 1000", "./steps 101000"];
+    let options = ["run", "--simulate", "-n", "3", "--save", "x.assay"];
+    let result = room.json(&[&options[..], &commands].concat());
+    let all: Vec<Vec<f64>> = (0..3).map(|subject| counts(&room, "x.assay", subject)).collect();
+    assert!(all.iter().all(|own| own.len() == 3), "{all:?}");
+    assert_eq!(all[0], all[1]);
+    // A step is a few instructions.
+    let more = all[2][0] - all[0][0];
+    assert!((2e5..2e6).contains(&more), "{all:?}");
+    // Timed blocks hold no counts, and those of counting no times.
+    let timed =
+        room.records("x.assay", "obs").iter().filter(|o| o["values"]["wall"].is_number()).count();
+    assert_eq!(timed, 3 * 3);
+    assert_eq!(result["blocks"], 3);
+}
+
+#[test]
+fn a_gate_on_instructions_times_nothing_and_is_sure() {
+    if !can_simulate() {
+        return;
+    }
+    let room = room();
+    let gate = [
+        "run",
+        "--simulate",
+        "--primary",
+        "simulated_instructions",
+        "--fail-if",
+        "slower",
+        "--no-save",
+    ];
+    room.run(&[&gate[..], &["./steps 100000", "./steps 100000"]].concat()).ends(0);
+    // Where starting up takes most of it, too.
+    room.run(&[&gate[..], &["./steps 100000", "./steps 104000"]].concat()).ends(1);
+    room.run(&[&gate[..], &["./steps 104000", "./steps 100000"]].concat()).ends(0);
+}
+
+#[test]
+fn what_fails_on_the_simulated_processor_is_told_and_keeps_its_times() {
+    if !can_simulate() {
+        return;
+    }
+    let room = room();
+    // A program may well look at what was loaded before it.
+    room.write("wary", "#!/bin/sh\ncase $LD_PRELOAD in *vgpreload*) exit 9 ;; esac\n");
+    fs::set_permissions(room.path("wary"), fs::Permissions::from_mode(0o755)).unwrap();
+    let options = ["run", "--simulate", "-n", "3", "--no-save"];
+    let result = room.json(&[&options[..], &["./steps 1000", "./wary"]].concat());
+    let told = result["findings"].as_array().unwrap();
+    let told: Vec<&Value> = told.iter().filter(|f| f["code"] == "NOT_COUNTED").collect();
+    assert_eq!(told.len(), 1, "{:?}", codes(&result));
+    assert!(
+        told[0]["message"].as_str().unwrap().contains("status 9 when valgrind ran it"),
+        "{told:?}"
+    );
+    assert!(result["subjects"][1]["metrics"]["wall"]["median"].is_number());
+    assert!(result["subjects"][0]["metrics"]["simulated_instructions"]["median"].is_number());
+}
+
+/// Two builds of a harness, of which one does half as much again in one of its benchmarks.
+fn builds() -> Room {
+    let room = Room::new();
+    for (name, table) in
+        [("old", "grow 2 work\nsame 2 work\n"), ("new", "grow 3 work\nsame 2 work\n")]
+    {
+        let text = format!("{}# {name}\n", include_str!("fake-harness.sh"));
+        room.write(name, &text);
+        fs::set_permissions(room.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        room.write(&format!("{name}.table"), table);
+    }
+    room
+}
+
+#[test]
+fn a_suite_is_judged_by_instructions_per_iteration_without_being_timed() {
+    if !can_simulate() {
+        return;
+    }
+    let room = builds();
+    let gate = ["bench", "./old", "./new", "--simulate", "--primary", "simulated_instructions"];
+    let gate = [&gate[..], &["--save", "x.assay", "--fail-if", "slower"]].concat();
+    let ended = room.run(&gate).ends(1).complains("nothing is timed");
+    ended.shows("sim. instr./iter.").shows("1 of 2 benchmarks is");
+    let observations = room.records("x.assay", "obs");
+    assert_eq!(observations.len(), 2 * 2 * 2);
+    assert!(observations.iter().all(|o| !o["values"]["wall"].is_number()));
+    room.run(&[&gate[..6], &["--filter", "same", "--fail-if", "slower", "--no-save"]].concat())
+        .ends(0);
+    room.run(&[&gate[..6], &["--time", "3s"]].concat()).ends(2).complains("leave --time out");
+    let other = ["bench", "./old", "./new", "--primary", "allocations"];
+    room.run(&other).ends(2).complains("counted with --alloc");
+}
+
+#[test]
+fn events_of_the_machine_are_counted_after_a_suite_is_timed() {
+    let room = builds();
+    let words = ["bench", "./old", "./new", "--runs", "3", "--save", "x.assay"];
+    let result = room
+        .run(&[&words[..], &["--counters", "page-faults,instructions", "--json"]].concat())
+        .json();
+    let observations = room.records("x.assay", "obs");
+    let faults = observations.iter().filter(|o| o["values"]["page-faults/iteration"].is_number());
+    assert_eq!(faults.count(), 2 * 2 * 12);
+    // Many machines do not count instructions: then that is told, and nothing else is missing.
+    let counted = observations.iter().any(|o| o["values"]["instructions/iteration"].is_number());
+    assert_eq!(counted, !codes(&result).contains(&"NOT_COUNTED"), "{:?}", codes(&result));
+    let bad = room.run(&[&words[..], &["--counters", "no-such"]].concat()).ends(2);
+    bad.complains("--counters").complains("no-such");
+}

@@ -1,0 +1,191 @@
+//! Counts the instructions of a program on a simulated processor: valgrind's cachegrind runs it, and says how many there were.
+//!
+//! Such a count hardly depends on the machine or on what else runs there, so that two of the same program are the same, or nearly: a
+//! gate for machines where times say little. It is not a time: what waits, misses a cache or mispredicts costs nothing here, and
+//! the program runs some fifty times slower, so that it must never be timed. Nothing is run here: a command is dressed, and what
+//! its run left behind is read.
+//!
+//! Follows the format of cachegrind's output files (valgrind's manual, section 5.2), of which the summary line is read.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::command::{Command, CommandError};
+use crate::resolve::ResolveError;
+use crate::samples::SampleDirectory;
+
+/// What names the files of processes.
+const PREFIX: &str = "count.";
+
+/// Why instructions cannot be counted.
+#[derive(Debug, Error)]
+pub enum SimulationError {
+    /// There is no valgrind.
+    #[error(
+        "instructions are counted with valgrind, which is not there; install it: apt-get install valgrind"
+    )]
+    NoValgrind,
+    /// No place for the files of the processes.
+    #[error(
+        "cannot make files for counting instructions in `{}`: {source}.\nXDG_RUNTIME_DIR or TMPDIR names the directory to make them in.",
+        path.display()
+    )]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The program is not there.
+    #[error(transparent)]
+    Program(#[from] ResolveError),
+    /// The command cannot be put together.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// A file that valgrind left cannot be read or removed.
+    #[error("cannot read the count in `{}`: {source}", path.display())]
+    Read {
+        /// The file, or the directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file without a count.
+    #[error("valgrind left no count in `{}`: a `summary:` line is missing", path.display())]
+    NoSummary {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No file at all.
+    #[error("valgrind left no count: it did not run the program to its end")]
+    NoCount,
+}
+
+/// Runs to be counted: the simulator, and a directory for what it leaves behind, removed on drop.
+#[derive(Debug)]
+pub struct Simulation {
+    valgrind: PathBuf,
+    directory: SampleDirectory,
+}
+
+impl Simulation {
+    /// Finds valgrind, and makes the directory.
+    ///
+    /// # Errors
+    ///
+    /// [`SimulationError::NoValgrind`], [`SimulationError::Directory`].
+    pub fn start() -> Result<Self, SimulationError> {
+        let valgrind = Command::new(["valgrind"])?.resolve();
+        let valgrind = valgrind.map_err(|_| SimulationError::NoValgrind)?;
+        let directory = SampleDirectory::make()
+            .map_err(|(path, source)| SimulationError::Directory { path, source })?;
+        Ok(Self { valgrind, directory })
+    }
+
+    /// The command, run on the simulated processor, with all that it starts.
+    ///
+    /// # Errors
+    ///
+    /// When its program is not there.
+    pub fn command(&self, command: &Command) -> Result<Command, SimulationError> {
+        let mut files = OsString::from("--cachegrind-out-file=");
+        files.push(self.directory.path().join(PREFIX));
+        files.push("%p");
+        let mut argv: Vec<OsString> = vec![self.valgrind.clone().into()];
+        let options = ["--quiet", "--tool=cachegrind", "--cache-sim=no", "--trace-children=yes"];
+        argv.extend(options.into_iter().map(OsString::from));
+        argv.push(files);
+        // Behind valgrind the program would be sought from another directory.
+        argv.push(command.resolve()?.into());
+        argv.extend(command.argv.iter().skip(1).cloned());
+        Ok(Command { argv, ..command.clone() })
+    }
+
+    /// The instructions of all processes that ended since this was last asked. A process that was forked, and started no other program,
+    /// counts on from what its parent had counted.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read, or there is none.
+    pub fn take(&self) -> Result<u64, SimulationError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| SimulationError::Read { path, source }
+        };
+        let directory = self.directory.path();
+        let mut total: Option<u64> = None;
+        for entry in fs::read_dir(directory).map_err(failed(directory))? {
+            let entry = entry.map_err(failed(directory))?;
+            if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
+                continue;
+            }
+            let path = entry.path();
+            let text = fs::read(&path).map_err(failed(&path))?;
+            fs::remove_file(&path).map_err(failed(&path))?;
+            match summary(&String::from_utf8_lossy(&text)) {
+                Some(count) => total = Some(total.unwrap_or(0).saturating_add(count)),
+                None => return Err(SimulationError::NoSummary { path }),
+            }
+        }
+        total.ok_or(SimulationError::NoCount)
+    }
+}
+
+/// The first number of the last line that begins with `summary:`.
+fn summary(text: &str) -> Option<u64> {
+    let line = text.lines().rev().find_map(|line| line.strip_prefix("summary:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn the_summary_is_the_last_line_of_that_name() {
+        assert_eq!(summary("events: Ir\nfn=main\n3 17\nsummary: 4711\n"), Some(4711));
+        assert_eq!(summary("summary: 1 2\nsummary: 12 9 9"), Some(12));
+        for none in ["", "summary:", "summary: x", "total: 3", "summary: -1"] {
+            assert_eq!(summary(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn counts_of_all_processes_are_summed_once_and_half_a_file_is_an_error() {
+        let simulation = Simulation {
+            valgrind: "/bin/true".into(),
+            directory: SampleDirectory::make().unwrap(),
+        };
+        assert!(matches!(simulation.take(), Err(SimulationError::NoCount)));
+        let file = |name: &str| simulation.directory.path().join(name);
+        fs::write(file("count.1"), "summary: 40\n").unwrap();
+        fs::write(file("count.2"), "summary: 2\n").unwrap();
+        fs::write(file("other"), "none of ours").unwrap();
+        assert_eq!(simulation.take().unwrap(), 42);
+        assert!(matches!(simulation.take(), Err(SimulationError::NoCount)));
+        fs::write(file("count.3"), "events: Ir\n").unwrap();
+        assert!(matches!(simulation.take(), Err(SimulationError::NoSummary { .. })));
+    }
+
+    #[test]
+    fn the_program_keeps_its_arguments_and_its_directory() {
+        let simulation = Simulation {
+            valgrind: "/usr/bin/valgrind".into(),
+            directory: SampleDirectory::make().unwrap(),
+        };
+        let command = Command {
+            cwd: Some("/bin".into()),
+            ..Command::parse("./sh -c 'exit 0'", false).unwrap()
+        };
+        let dressed = simulation.command(&command).unwrap();
+        assert_eq!(dressed.cwd, command.cwd);
+        let words: Vec<_> = dressed.argv.iter().map(|w| w.to_string_lossy()).collect();
+        assert_eq!(words[0], "/usr/bin/valgrind");
+        assert!(words[6].ends_with("/./sh") && words[7..] == ["-c", "exit 0"], "{words:?}");
+    }
+}
