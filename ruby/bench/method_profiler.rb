@@ -64,6 +64,7 @@ class Measurement
     require "assay"
     @profiler = Assay::MethodProfiler
     @rounds = rounds
+    @owners = []
   end
 
   # A new class as in the article, and a loop of its own, so that no variant meets what another left in a call site.
@@ -81,6 +82,7 @@ class Measurement
   def patched(name, before, after, **options)
     owner, loop = subject
     @profiler.patch(owner, :method, :thing, **options)
+    @owners << owner
     Variant.new(name, loop, before, after)
   end
 
@@ -133,8 +135,9 @@ class Measurement
     variant.after.call
   end
 
-  # ns for one start and stop, per variant of keeping, with one patched method.
+  # ns for one start and stop, per variant of keeping, with one patched method in the process.
   def start_and_stop
+    @owners.each { |owner| @profiler.unpatch(owner) }
     {"swapped" => false, "kept" => true}.to_h do |name, keep|
       owner, = subject
       @profiler.patch(owner, :method, :thing, keep: keep)

@@ -22,18 +22,62 @@ module Assay
         def self.now = read(Process::CLOCK_MONOTONIC, :nanosecond)
       end
 
-      # A slot is an array of these; so is a layer, of its Line or nil, the number of calls, and its slots by their ids.
-      CALLS, DEPTH, ENTERED_AT, NS, ERRORS, ENTERED_CALLS, NESTED, WITHIN, OUTERMOST_ERRORS, EXCLUSIVE_NS, CHILDREN, ALLOCATIONS,
-        ENTERED_ALLOCATIONS, OPEN = *0..13
-      LINE = 0
-      ALL_CALLS = 1
+      # What belongs to one name on one line. Accessors cost less than anything else that Ruby has. Calls are counted when they end.
+      class Slot
+        attr_accessor :entered_at,   # nil while no call is open
+                      :ns, :outermost,
+                      :depth,        # open calls within the open call
+                      :within,       # ended calls within an outermost call
+                      :nested, :errors, :outermost_errors, :exclusive_ns, :children, :allocations, :open, :entered_calls, :entered_allocations
+
+        def initialize
+          @ns = @outermost = @depth = @within = @nested = @errors = @outermost_errors = @exclusive_ns = @children = @allocations = @open = 0
+          @entered_at = @entered_calls = @entered_allocations = nil
+        end
+
+        # Adds what another slot, of the same name, has counted.
+        def add(other)
+          @ns += other.ns
+          @outermost += other.outermost
+          @within += other.within
+          @nested += other.nested
+          @errors += other.errors
+          @outermost_errors += other.outermost_errors
+          @exclusive_ns += other.exclusive_ns
+          @children += other.children
+          @allocations += other.allocations
+        end
+
+        # As Session#finish gives it.
+        def to_row(id)
+          [id, @outermost + @within, @outermost, @open, @errors, @outermost_errors, @ns, @nested, @exclusive_ns, @children, @allocations]
+        end
+      end
+
+      # The slots of one profile on one line by their ids, and the number of calls that have ended. `line` is the Line where that does
+      # all the work.
+      class Layer
+        attr_accessor :slots, :calls, :line
+
+        def initialize
+          clear
+        end
+
+        def clear
+          @slots = []
+          @calls = 0
+          @line = nil
+        end
+
+        def slot(id) = @slots[id] ||= Slot.new
+      end
 
       # See recorder.rb. A fiber's own variable holds its layer; where the layer names a Line there is more than one profile, or one
-      # that wants more than calls and time, and the Line does it all. Between raising the depth and `begin` nothing may interrupt.
+      # that wants more than calls and time, and the Line does it all. Between opening the call and `begin` nothing may interrupt.
       def self.body(id, forward)
         <<~RUBY
           if (__assay_layer = ::Thread.current[:__assay_layer] || ::Assay::MethodProfiler::Pure.layer)
-            if (__assay_line = __assay_layer[#{LINE}])
+            if (__assay_line = __assay_layer.line)
               __assay_line.enter(#{id})
               begin
                 #{forward}
@@ -41,31 +85,30 @@ module Assay
               ensure
                 __assay_line.leave(#{id})
               end
+            elsif (__assay_slot = __assay_layer.slots[#{id}] || __assay_layer.slot(#{id})).entered_at
+              __assay_slot.depth += 1
+              begin
+                #{forward}
+              rescue (__assay_slot.errors += 1; ::Assay::MethodProfiler::Pure::Nothing)
+              ensure
+                __assay_slot.depth -= 1
+                __assay_slot.within += 1
+                __assay_layer.calls += 1
+              end
             else
-              __assay_slot = __assay_layer[#{id}] || ::Assay::MethodProfiler::Pure.slot(__assay_layer, #{id})
-              __assay_slot[#{CALLS}] += 1
-              __assay_calls = (__assay_layer[#{ALL_CALLS}] += 1)
-              if __assay_slot[#{DEPTH}] == 0
-                __assay_slot[#{ENTERED_CALLS}] = __assay_calls
-                __assay_slot[#{DEPTH}] = 1
-                __assay_slot[#{ENTERED_AT}] = #{Clock::NOW}
-                begin
-                  #{forward}
-                rescue (__assay_slot[#{ERRORS}] += 1; __assay_slot[#{OUTERMOST_ERRORS}] += 1; ::Assay::MethodProfiler::Pure::Nothing)
-                ensure
-                  __assay_slot[#{NS}] += #{Clock::NOW} - __assay_slot[#{ENTERED_AT}]
-                  __assay_slot[#{NESTED}] += __assay_layer[#{ALL_CALLS}] - __assay_slot[#{ENTERED_CALLS}]
-                  __assay_slot[#{DEPTH}] = 0
+              __assay_calls = __assay_layer.calls
+              __assay_slot.entered_at = __assay_at = #{Clock::NOW}
+              begin
+                #{forward}
+              rescue (__assay_slot.errors += 1; __assay_slot.outermost_errors += 1; ::Assay::MethodProfiler::Pure::Nothing)
+              ensure
+                __assay_slot.ns += #{Clock::NOW} - __assay_at
+                __assay_slot.entered_at = nil
+                __assay_slot.outermost += 1
+                if (__assay_now = __assay_layer.calls) != __assay_calls
+                  __assay_slot.nested += __assay_now - __assay_calls
                 end
-              else
-                __assay_slot[#{WITHIN}] += 1
-                __assay_slot[#{DEPTH}] += 1
-                begin
-                  #{forward}
-                rescue (__assay_slot[#{ERRORS}] += 1; ::Assay::MethodProfiler::Pure::Nothing)
-                ensure
-                  __assay_slot[#{DEPTH}] -= 1
-                end
+                __assay_layer.calls = __assay_now + 1
               end
             end
           else
@@ -92,8 +135,6 @@ module Assay
           line.sync(sessions)
           line.layer
         end
-
-        def slot(layer, id) = layer[id] = Array.new(OPEN + 1, 0)
 
         # The Line of this fiber, made if there is none.
         def line_here
@@ -134,7 +175,7 @@ module Assay
         def initialize(thread)
           @thread = thread
           @levels = []
-          @layer = [nil, 0]
+          @layer = Layer.new
         end
 
         def innermost = @levels.last&.session
@@ -144,8 +185,8 @@ module Assay
         def push(session)
           return unless levels_of(session).empty?
 
-          @layer.replace([nil, 0]) if @levels.empty?
-          @levels += [Level.new(session, @levels.empty? ? @layer : [nil, 0], [])]
+          @layer.clear if @levels.empty?
+          @levels += [Level.new(session, @levels.empty? ? @layer : Layer.new, [])]
           settle
         end
 
@@ -162,71 +203,72 @@ module Assay
         def drop_all = @levels.map(&:session).each { |session| drop(session) }
 
         def enter(id)
-          at = Clock.now
           @levels.each do |level|
-            layer = level.layer
-            slot = layer[id] || Pure.slot(layer, id)
-            slot[CALLS] += 1
-            layer[ALL_CALLS] += 1
-            if slot[DEPTH].zero?
-              slot[ENTERED_CALLS] = layer[ALL_CALLS]
-              slot[ENTERED_ALLOCATIONS] = GC.stat(:total_allocated_objects) if level.session.allocations
-            else
-              slot[WITHIN] += 1
+            slot = level.layer.slot(id)
+            unless slot.entered_at
+              slot.entered_calls = level.layer.calls
+              slot.entered_allocations = GC.stat(:total_allocated_objects) if level.session.allocations
             end
-            level.frames << [id, at, 0, 0] if level.session.exclusive
+            level.frames << [id, 0, 0, 0] if level.session.exclusive
           end
           open_all(id)
         end
 
         def failed(id)
           @levels.each do |level|
-            slot = level.layer[id]
-            next if slot.nil? || slot[DEPTH].zero?
+            slot = level.layer.slots[id]
+            next unless slot && slot.entered_at
 
-            slot[ERRORS] += 1
-            slot[OUTERMOST_ERRORS] += 1 if slot[DEPTH] == 1
+            slot.errors += 1
+            slot.outermost_errors += 1 if slot.depth.zero?
           end
           Nothing
         end
 
         def leave(id)
           at = Clock.now
-          allocated = nil
           @levels.each do |level|
-            slot = level.layer[id]
-            next if slot.nil? || slot[DEPTH].zero?
+            slot = level.layer.slots[id]
+            next unless slot && slot.entered_at
 
             leave_frame(level, at) if level.session.exclusive
-            next unless (slot[DEPTH] -= 1).zero?
-
-            slot[NS] += at - slot[ENTERED_AT]
-            slot[NESTED] += level.layer[ALL_CALLS] - slot[ENTERED_CALLS]
-            next unless level.session.allocations
-
-            slot[ALLOCATIONS] += (allocated ||= GC.stat(:total_allocated_objects)) - slot[ENTERED_ALLOCATIONS]
+            close(level, slot, at)
+            level.layer.calls += 1
           end
           forget_if_empty
         end
 
         private
 
-        # Last, and at once: the call is open from here on. The clock is read again, after all this work.
+        # Last, and at once: the call is open from here on. The clock is read after all the other work.
         def open_all(id)
           at = Clock.now
           @levels.each do |level|
-            slot = level.layer[id]
-            slot[ENTERED_AT] = at if slot[DEPTH].zero?
+            slot = level.layer.slots[id]
             level.frames.last[1] = at if level.session.exclusive
-            slot[DEPTH] += 1
+            slot.entered_at ? slot.depth += 1 : slot.entered_at = at
+          end
+        end
+
+        def close(level, slot, at)
+          if slot.depth.positive?
+            slot.depth -= 1
+            slot.within += 1
+          else
+            allocated = GC.stat(:total_allocated_objects) if level.session.allocations
+            slot.ns += at - slot.entered_at
+            slot.outermost += 1
+            slot.nested += level.layer.calls - (slot.entered_calls || level.layer.calls)
+            slot.allocations += allocated - slot.entered_allocations if allocated
+            slot.entered_at = slot.entered_calls = nil
           end
         end
 
         def leave_frame(level, at)
           id, entered_at, in_children, children = level.frames.pop
-          slot = level.layer[id]
-          slot[EXCLUSIVE_NS] += at - entered_at - in_children
-          slot[CHILDREN] += children
+          slot = level.layer.slots[id]
+          slot.exclusive_ns += at - entered_at - in_children
+          slot.children += children
           return unless (outer = level.frames.last)
 
           outer[2] += at - entered_at
@@ -236,7 +278,7 @@ module Assay
         # One profile that wants only calls and time is counted by the patched methods themselves.
         def settle
           only = @levels.size == 1 && @levels.first
-          @layer[LINE] = only && only.layer.equal?(@layer) && only.session.simple? ? nil : self
+          @layer.line = only && only.layer.equal?(@layer) && only.session.simple? ? nil : self
         end
 
         # What a profile leaves behind in a fiber in which it was not stopped.
@@ -247,19 +289,18 @@ module Assay
           Thread.current[:__assay_layer] = nil
         end
 
+        # Adds what was counted to the session. Calls that are open count with their time until now.
         def fold(level, at)
           leave_frame(level, at) until level.frames.empty?
-          level.layer.each_with_index do |slot, id|
-            next if id < FIRST_ID || slot.nil?
+          level.layer.slots.each_with_index do |slot, id|
+            next if slot.nil?
 
-            to = (level.session.totals[id] ||= Array.new(OPEN + 1, 0))
-            [CALLS, NS, ERRORS, NESTED, WITHIN, OUTERMOST_ERRORS, EXCLUSIVE_NS, CHILDREN, ALLOCATIONS].each { |i| to[i] += slot[i] }
-            next if slot[DEPTH].zero?
-
-            to[OPEN] += slot[DEPTH]
-            to[NS] += at - slot[ENTERED_AT]
-            to[NESTED] += level.layer[ALL_CALLS] - slot[ENTERED_CALLS]
-            to[ALLOCATIONS] += GC.stat(:total_allocated_objects) - slot[ENTERED_ALLOCATIONS] if level.session.allocations
+            to = (level.session.totals[id] ||= Slot.new)
+            while slot.entered_at
+              close(level, slot, at)
+              to.open += 1
+            end
+            to.add(slot)
           end
         end
       end
@@ -313,10 +354,7 @@ module Assay
           Pure.lines.each_value.to_a.each { |line| line.drop(self, at) }
           @threads.each { |thread| let_go_of(thread) }
           tidy
-          rows = @totals.sort.map do |id, s|
-            [id, s[CALLS], s[CALLS] - s[WITHIN], s[OPEN], s[ERRORS], s[OUTERMOST_ERRORS], s[NS], s[NESTED], s[EXCLUSIVE_NS], s[CHILDREN],
-             s[ALLOCATIONS]]
-          end
+          rows = @totals.sort_by(&:first).map { |id, slot| slot.to_row(id) }
           [at - @started_at, rows]
         end
 
