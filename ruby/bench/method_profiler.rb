@@ -173,16 +173,19 @@ def summary(run)
   end
 end
 
+# With the recorder in C by the clock that it chooses, and by the system's.
+RECORDERS = [["C", {}], ["C, OS clock", {"ASSAY_CLOCK" => "os"}], ["Ruby", {"ASSAY_PURE" => "1"}]].freeze
+
 # Every process of its own: which recorder, and which way Ruby runs.
 def processes(rounds)
   ways = [["interpreter", []], ["YJIT", %w[--yjit --yjit-call-threshold=10]]]
   ways.pop unless system(RbConfig.ruby, "--yjit", "-e", "", err: File::NULL)
-  ways.product([["C", {}], ["Ruby", {"ASSAY_PURE" => "1"}]]).map do |(way, options), (recorder, environment)|
+  ways.product(RECORDERS).map do |(way, options), (recorder, environment)|
     output = IO.popen([environment, RbConfig.ruby, *options, __FILE__, "--child", "--rounds", rounds.to_s], &:read)
     raise "the process for #{way}, recorder in #{recorder}, failed" unless $?.success?
 
     run = JSON.parse(output)
-    raise "the extension in C was not found: run test/run.sh first" if recorder == "C" && run["recorder"] != "native"
+    raise "the extension in C was not found: run test/run.sh first" if recorder != "Ruby" && run["recorder"] != "native"
 
     {way: way, recorder: recorder, results: summary(run), start_and_stop: run["start_and_stop"], own_cost: run["own_cost"]}
   end
@@ -190,7 +193,7 @@ end
 
 def print_table(runs)
   puts "added ns per call over the plain method (ratio), medians of interleaved rounds"
-  puts format("%-38s%s", "", runs.map { |run| format("%24s", "#{run[:way]}, #{run[:recorder]}") }.join)
+  puts format("%-38s%s", "", runs.map { |run| format("%24s", "#{run[:way].sub("interpreter", "interp.")}, #{run[:recorder]}") }.join)
   runs.first[:results].each_key do |name|
     cells = runs.map do |run|
       result = run[:results][name]
