@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 # The recorder in Ruby, for where there is no extension in C. It does the same as ext/assay/native.c, whose top explains the words, and
-# the same tests are run on both. Here everything that is common is written out in the body of the patched method, since a call of a
-# method of Ruby costs as much as all the counting.
+# the same tests are run on both. What is common, one profile that wants calls and time, has a way of its own.
 
 module Assay
   module MethodProfiler
@@ -22,94 +21,106 @@ module Assay
         def self.now = read(Process::CLOCK_MONOTONIC, :nanosecond)
       end
 
-      # What belongs to one name on one line. Accessors cost less than anything else that Ruby has. Calls are counted when they end.
+      # What belongs to one name on one line, and the door to it where one profile wants only calls and time. Between `enter`, which is
+      # called within the `begin` of the patched method, and the raised depth there is no place where Ruby looks whether another thread
+      # has raised something here, nor between calling `leave` and the lowered one.
       class Slot
-        attr_accessor :entered_at,   # nil while no call is open
-                      :ns, :outermost,
-                      :depth,        # open calls within the open call
-                      :within,       # ended calls within an outermost call
-                      :nested, :errors, :outermost_errors, :exclusive_ns, :children, :allocations, :open, :entered_calls, :entered_allocations
+        attr_accessor :calls,
+                      :within,       # of these, in another call of the same name
+                      :errors, :outermost_errors, :ns, :nested, :exclusive_ns, :children, :allocations, :open,
+                      :depth, :entered_at, :entered_calls, :entered_allocations
 
-        def initialize
-          @ns = @outermost = @depth = @within = @nested = @errors = @outermost_errors = @exclusive_ns = @children = @allocations = @open = 0
-          @entered_at = @entered_calls = @entered_allocations = nil
+        def initialize(layer)
+          @layer = layer
+          @depth = @calls = @within = @ns = @nested = 0
+          @entered_at = @entered_calls = nil
+          @errors = @outermost_errors = @exclusive_ns = @children = @allocations = @open = 0
+          @entered_allocations = nil
         end
 
-        # Adds what another slot, of the same name, has counted.
-        def add(other)
-          @ns += other.ns
-          @outermost += other.outermost
-          @within += other.within
-          @nested += other.nested
-          @errors += other.errors
-          @outermost_errors += other.outermost_errors
-          @exclusive_ns += other.exclusive_ns
-          @children += other.children
-          @allocations += other.allocations
+        class_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+          def enter
+            @calls += 1
+            if (@depth += 1) == 1
+              @entered_calls = (@layer.calls += 1)
+              @entered_at = #{Clock::NOW}
+            else
+              @within += 1
+              @layer.calls += 1
+            end
+          end
+
+          def leave
+            if (@depth -= 1) == 0
+              @ns += #{Clock::NOW} - @entered_at
+              @nested += @layer.calls - @entered_calls
+            end
+          end
+        RUBY
+
+        # The call that ends now does so by an exception.
+        def failed
+          @errors += 1
+          @outermost_errors += 1 if @depth == 1
+          Nothing
         end
+
+        # Adds what another slot of the same name has counted until `at`; calls that are open count with their time so far.
+        def add(other, at, allocated)
+          %i[calls within errors outermost_errors ns nested exclusive_ns children allocations].each do |sum|
+            instance_variable_set(:"@#{sum}", public_send(sum) + other.public_send(sum))
+          end
+          return unless other.depth.positive?
+
+          @open += other.depth
+          @ns += at - other.entered_at
+          @nested += other.nested_so_far
+          @allocations += allocated - other.entered_allocations if allocated
+        end
+
+        def nested_so_far = @layer.calls - @entered_calls
 
         # As Session#finish gives it.
         def to_row(id)
-          [id, @outermost + @within, @outermost, @open, @errors, @outermost_errors, @ns, @nested, @exclusive_ns, @children, @allocations]
+          [id, @calls, @calls - @within, @open, @errors, @outermost_errors, @ns, @nested, @exclusive_ns, @children, @allocations]
         end
       end
 
-      # The slots of one profile on one line by their ids, and the number of calls that have ended. `line` is the Line where that does
-      # all the work.
+      # The slots of one profile on one line by their ids, and the number of calls.
       class Layer
-        attr_accessor :slots, :calls, :line
+        attr_accessor :slots, :calls
 
         def initialize
-          clear
-        end
-
-        def clear
           @slots = []
           @calls = 0
-          @line = nil
         end
 
-        def slot(id) = @slots[id] ||= Slot.new
+        def slot(id) = @slots[id] ||= Slot.new(self)
       end
 
-      # See recorder.rb. A fiber's own variable holds its layer; where the layer names a Line there is more than one profile, or one
-      # that wants more than calls and time, and the Line does it all. Between opening the call and `begin` nothing may interrupt.
+      # The door to all slots of one name on one line, where there are several profiles, or one that wants more.
+      class Door
+        def initialize(line, id)
+          @line = line
+          @id = id
+        end
+
+        def enter = @line.enter(@id)
+        def leave = @line.leave(@id)
+        def failed = @line.failed(@id)
+      end
+
+      # See recorder.rb. A fiber's own variable holds its doors, by their ids.
       def self.body(id, forward)
         <<~RUBY
-          if (__assay_layer = ::Thread.current[:__assay_layer] || ::Assay::MethodProfiler::Pure.layer)
-            if (__assay_line = __assay_layer.line)
-              __assay_line.enter(#{id})
-              begin
-                #{forward}
-              rescue __assay_line.failed(#{id})
-              ensure
-                __assay_line.leave(#{id})
-              end
-            elsif (__assay_slot = __assay_layer.slots[#{id}] || __assay_layer.slot(#{id})).entered_at
-              __assay_slot.depth += 1
-              begin
-                #{forward}
-              rescue (__assay_slot.errors += 1; ::Assay::MethodProfiler::Pure::Nothing)
-              ensure
-                __assay_slot.depth -= 1
-                __assay_slot.within += 1
-                __assay_layer.calls += 1
-              end
-            else
-              __assay_calls = __assay_layer.calls
-              __assay_slot.entered_at = __assay_at = #{Clock::NOW}
-              begin
-                #{forward}
-              rescue (__assay_slot.errors += 1; __assay_slot.outermost_errors += 1; ::Assay::MethodProfiler::Pure::Nothing)
-              ensure
-                __assay_slot.ns += #{Clock::NOW} - __assay_at
-                __assay_slot.entered_at = nil
-                __assay_slot.outermost += 1
-                if (__assay_now = __assay_layer.calls) != __assay_calls
-                  __assay_slot.nested += __assay_now - __assay_calls
-                end
-                __assay_layer.calls = __assay_now + 1
-              end
+          if (__assay_doors = ::Thread.current[:__assay_doors] || ::Assay::MethodProfiler::Pure.doors)
+            __assay_door = __assay_doors[#{id}] || ::Assay::MethodProfiler::Pure.door(#{id})
+            begin
+              __assay_door.enter
+              #{forward}
+            rescue __assay_door.failed
+            ensure
+              __assay_door.leave
             end
           else
             #{forward}
@@ -128,13 +139,16 @@ module Assay
         def allow_ractors = true
         def clock = :os
 
-        # The layer of this fiber if its thread is profiled; the fiber sees its first patched call. Else nil.
-        def layer
+        # The doors of this fiber if its thread is profiled; the fiber sees its first patched call. Else nil.
+        def doors
           sessions = Thread.current.thread_variable_get(:__assay_sessions) or return nil
           line = line_here
           line.sync(sessions)
-          line.layer
+          line.doors
         end
+
+        # One that has not been used since what is profiled here changed.
+        def door(id) = lines[Fiber.current].door(id)
 
         # The Line of this fiber, made if there is none.
         def line_here
@@ -143,7 +157,7 @@ module Assay
             sweep if lines.size >= @sweep_at
             lines[fiber] = Line.new(Thread.current)
           end
-          Thread.current[:__assay_layer] = line.layer
+          Thread.current[:__assay_doors] = line.doors
           line
         end
 
@@ -160,34 +174,38 @@ module Assay
 
         # See recorder.rb.
         def current
-          Thread.current[:__assay_layer] || layer
+          Thread.current[:__assay_doors] || doors
           lines[Fiber.current]&.innermost&.owner
         end
       end
 
-      # One fiber, and the layers of the profiles that count on it. The first one's layer is what the fiber's variable holds.
+      # One fiber, and the layers of the profiles that count on it.
       class Line
         # One profile on one line. `frames`: the open calls, where exclusive time is wanted: id, time, time in children, children.
         Level = Struct.new(:session, :layer, :frames)
 
-        attr_reader :thread, :layer
+        attr_reader :thread, :doors
 
         def initialize(thread)
           @thread = thread
           @levels = []
-          @layer = Layer.new
+          @doors = []
         end
 
         def innermost = @levels.last&.session
         def levels_of(session) = @levels.select { |level| level.session.equal?(session) }
         def empty? = @levels.empty?
 
+        def door(id)
+          only = @levels.first if @levels.size == 1
+          @doors[id] = only&.session&.simple? ? only.layer.slot(id) : Door.new(self, id)
+        end
+
         def push(session)
           return unless levels_of(session).empty?
 
-          @layer.clear if @levels.empty?
-          @levels += [Level.new(session, @levels.empty? ? @layer : Layer.new, [])]
-          settle
+          @levels += [Level.new(session, Layer.new, [])]
+          @doors.clear
         end
 
         # The sessions of the thread that are missing.
@@ -196,7 +214,7 @@ module Assay
         def drop(session, at = Clock.now)
           gone = levels_of(session)
           @levels -= gone
-          settle
+          @doors.clear
           gone.each { |level| fold(level, at) }
         end
 
@@ -205,9 +223,13 @@ module Assay
         def enter(id)
           @levels.each do |level|
             slot = level.layer.slot(id)
-            unless slot.entered_at
+            slot.calls += 1
+            level.layer.calls += 1
+            if slot.depth.zero?
               slot.entered_calls = level.layer.calls
               slot.entered_allocations = GC.stat(:total_allocated_objects) if level.session.allocations
+            else
+              slot.within += 1
             end
             level.frames << [id, 0, 0, 0] if level.session.exclusive
           end
@@ -215,30 +237,32 @@ module Assay
         end
 
         def failed(id)
-          @levels.each do |level|
-            slot = level.layer.slots[id]
-            next unless slot && slot.entered_at
-
-            slot.errors += 1
-            slot.outermost_errors += 1 if slot.depth.zero?
-          end
+          @levels.each { |level| slot_of_open(level, id)&.failed }
           Nothing
         end
 
+        # A call that began before a profile did is none of its business: its depth there is 0 by now.
         def leave(id)
           at = Clock.now
           @levels.each do |level|
-            slot = level.layer.slots[id]
-            next unless slot && slot.entered_at
-
+            slot = slot_of_open(level, id) or next
             leave_frame(level, at) if level.session.exclusive
-            close(level, slot, at)
-            level.layer.calls += 1
+            next unless (slot.depth -= 1).zero?
+
+            allocated = GC.stat(:total_allocated_objects) if level.session.allocations
+            slot.ns += at - slot.entered_at
+            slot.nested += slot.nested_so_far
+            slot.allocations += allocated - slot.entered_allocations if allocated
           end
           forget_if_empty
         end
 
         private
+
+        def slot_of_open(level, id)
+          slot = level.layer.slots[id]
+          slot if slot && slot.depth.positive?
+        end
 
         # Last, and at once: the call is open from here on. The clock is read after all the other work.
         def open_all(id)
@@ -246,21 +270,7 @@ module Assay
           @levels.each do |level|
             slot = level.layer.slots[id]
             level.frames.last[1] = at if level.session.exclusive
-            slot.entered_at ? slot.depth += 1 : slot.entered_at = at
-          end
-        end
-
-        def close(level, slot, at)
-          if slot.depth.positive?
-            slot.depth -= 1
-            slot.within += 1
-          else
-            allocated = GC.stat(:total_allocated_objects) if level.session.allocations
-            slot.ns += at - slot.entered_at
-            slot.outermost += 1
-            slot.nested += level.layer.calls - (slot.entered_calls || level.layer.calls)
-            slot.allocations += allocated - slot.entered_allocations if allocated
-            slot.entered_at = slot.entered_calls = nil
+            slot.entered_at = at if (slot.depth += 1) == 1
           end
         end
 
@@ -275,32 +285,20 @@ module Assay
           outer[3] += 1
         end
 
-        # One profile that wants only calls and time is counted by the patched methods themselves.
-        def settle
-          only = @levels.size == 1 && @levels.first
-          @layer.line = only && only.layer.equal?(@layer) && only.session.simple? ? nil : self
-        end
-
         # What a profile leaves behind in a fiber in which it was not stopped.
         def forget_if_empty
           return unless empty? && Pure.lines[Fiber.current].equal?(self)
 
           Pure.lines.delete(Fiber.current)
-          Thread.current[:__assay_layer] = nil
+          Thread.current[:__assay_doors] = nil
         end
 
-        # Adds what was counted to the session. Calls that are open count with their time until now.
+        # Adds what was counted to the session.
         def fold(level, at)
           leave_frame(level, at) until level.frames.empty?
+          allocated = GC.stat(:total_allocated_objects) if level.session.allocations
           level.layer.slots.each_with_index do |slot, id|
-            next if slot.nil?
-
-            to = (level.session.totals[id] ||= Slot.new)
-            while slot.entered_at
-              close(level, slot, at)
-              to.open += 1
-            end
-            to.add(slot)
+            (level.session.totals[id] ||= Slot.new(level.layer)).add(slot, at, allocated) if slot
           end
         end
       end
@@ -328,13 +326,13 @@ module Assay
             thread.thread_variable_set(:__assay_sessions, sessions + [self])
             lines_of(thread) { |line| line.push(self) }
           end
-          Pure.layer unless fiber_only # What the thread has already comes before what is new.
+          Pure.doors unless fiber_only # What the thread has already comes before what is new.
           Pure.line_here.push(self)
           self
         end
 
         def attached?
-          Thread.current[:__assay_layer] || Pure.layer
+          Thread.current[:__assay_doors] || Pure.doors
           !(Pure.lines[Fiber.current]&.levels_of(self) || []).empty?
         end
 
@@ -379,7 +377,7 @@ module Assay
           return unless line.nil? || line.empty?
 
           Pure.lines.delete(Fiber.current)
-          Thread.current[:__assay_layer] = nil
+          Thread.current[:__assay_doors] = nil
         end
       end
     end
