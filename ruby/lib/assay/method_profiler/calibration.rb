@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+# What counting a call costs here: measured on an empty method once in a process, before the first profile that needs it, so that
+# profiles can subtract it and say how much it was. It takes some 10 ms, and must not disturb profiles that run.
+
+module Assay
+  module MethodProfiler
+    module Calibration
+      # per_call::  what a patched call takes more than a plain one, in ns
+      # inside::    how much of that lies between the two readings of the clock, in ns: so much too long is every duration
+      Cost = Struct.new(:per_call, :inside)
+
+      CALLS = 500
+      ROUNDS = 40
+      private_constant :CALLS, :ROUNDS
+
+      # The same method twice, one of them patched by hand, so that no profile but our own sees it.
+      class Probe
+        def plain; end
+        def patched; end
+        prepend(Module.new { define_method(:patched, Patches.wrapper(Probe.instance_method(:patched), FIRST_ID - 1, "(assay: calibration)")) })
+      end
+      private_constant :Probe
+
+      @costs = {}
+      @lock = Mutex.new
+
+      # The Cost of profiles with these options.
+      def self.of(exclusive, allocations)
+        key = [exclusive, allocations]
+        @costs[key] || @lock.synchronize { @costs[key] ||= Thread.new { measure(*key) }.value } # Nothing runs in a new thread.
+      end
+
+      # The shortest of several short rounds: whatever else the machine does can only make a round longer.
+      def self.measure(exclusive, allocations)
+        probe = Probe.new
+        patched, recorded, plain, empty = Array.new(ROUNDS) do
+          session = Recorder::Session.new(nil, exclusive, allocations).attach(false)
+          whole = patched_loop(probe)
+          row = session.finish.last.first
+          [whole, row[Profile::NS], plain_loop(probe), empty_loop]
+        end.transpose.map(&:min)
+        Cost.new([patched - plain, 0].max.fdiv(CALLS), [recorded - (plain - empty), 0].max.fdiv(CALLS))
+      end
+
+      def self.patched_loop(probe)
+        start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        i = 0
+        while i < CALLS
+          probe.patched
+          i += 1
+        end
+        Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start
+      end
+
+      def self.plain_loop(probe)
+        start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        i = 0
+        while i < CALLS
+          probe.plain
+          i += 1
+        end
+        Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start
+      end
+
+      def self.empty_loop
+        start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        i = 0
+        i += 1 while i < CALLS
+        Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start
+      end
+      private_class_method :measure, :patched_loop, :plain_loop, :empty_loop
+    end
+    private_constant :Calibration
+  end
+end

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Runs the gem's tests: those of the profiler three times, with its recorder in C, under YJIT, and with the recorder in Ruby.
+# Usage: run.sh [FILE...]     FILE: from ruby/ on, such as test/method_profiler/counting_test.rb
+# Needs ruby, ruby-dev, ruby-minitest and a C compiler; builds into ruby/tmp.
+set -eu
+
+cd "$(dirname "$0")/.."
+mkdir -p tmp/build tmp/assay
+(cd tmp/build && ruby ../../ext/assay/extconf.rb >extconf.log && make --silent >make.log) || {
+    cat tmp/build/*.log >&2
+    exit 1
+}
+cp tmp/build/native.so tmp/assay/
+
+run() { # the options of ruby, then the files of tests
+    options=$1
+    shift
+    [ "$#" -eq 0 ] || ruby -w $options -I lib -I tmp -I test -e 'ARGV.each { |file| require File.expand_path(file) }' "$@" </dev/null
+}
+
+if [ "$#" -gt 0 ]; then
+    run "" "$@"
+    exit
+fi
+
+profiler=$(find test/method_profiler -name '*_test.rb' | sort)
+others=$(find test -name '*_test.rb' -not -path 'test/method_profiler/*' | sort)
+# Paths have no blanks here: they are the names of this repository's tests.
+echo "# the recorder in C"
+ASSAY_RECORDER=native run "" $profiler
+if ruby --yjit -e '' 2>/dev/null; then
+    echo "# the recorder in C, under YJIT"
+    ASSAY_RECORDER=native run "--yjit --yjit-call-threshold=2" $profiler
+fi
+echo "# the recorder in Ruby"
+ASSAY_RECORDER=ruby ASSAY_PURE=1 run "" $profiler
+[ -z "$others" ] || { echo "# the rest" && run "" $others; }

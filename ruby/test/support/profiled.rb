@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+# What the tests of the profiler share: the profiler, and a clean registry after each test. It stays free of assertions.
+
+require "minitest/autorun"
+require "assay"
+
+module Profiled
+  MethodProfiler = Assay::MethodProfiler
+
+  def teardown
+    @patched&.each { |owner| MethodProfiler.unpatch(owner) }
+    MethodProfiler.stop while MethodProfiler.current
+    MethodProfiler.keep!(false)
+    super
+  end
+
+  # Patches until the end of the test; a name of its own, so that no test sees another's.
+  def patch(owner, methods, name = :work, **options)
+    (@patched ||= []) << (options[:singleton] ? owner.singleton_class : owner)
+    MethodProfiler.patch(owner, methods, name, **options)
+  end
+
+  # The row of a profile of this block.
+  def row(name = :work, **options, &block) = MethodProfiler.profile(**options, &block).rows[name]
+
+  # How often anything of this name was called in this block.
+  def calls(name = :work, &block) = row(name, &block)&.calls || 0
+
+  # A class of this body, with a name of its own for messages.
+  def class_of(superclass = Object, &body) = Class.new(superclass, &body)
+end
