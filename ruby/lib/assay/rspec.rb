@@ -24,6 +24,8 @@ module Assay
   module RSpec
     # A matcher for one of the questions; chained calls add to its options.
     class Matcher
+      include ::RSpec::Core::Pending # Its `skip` ends the example.
+
       # `question` is given the block of `expect` and the options, and gives a Testing::Outcome.
       def initialize(words, **options, &question)
         @words = words
@@ -54,8 +56,7 @@ module Assay
         @outcome = @question.call(block, @options)
         return @outcome.kind == :pass unless @outcome.kind == :inconclusive
 
-        raise ::RSpec::Core::Pending::SkipDeclaredInExample, "inconclusive: #{@outcome.message}" if @inconclusive == :skip
-
+        skip("inconclusive: #{@outcome.message}") if @inconclusive == :skip
         @inconclusive == :pass
       end
 
@@ -122,4 +123,6 @@ RSpec.configure do |config|
   config.include(Assay::RSpecTesting)
   config.include(Assay::RSpec::Matchers)
   config.append_after(:each) { assay_teardown }
+  # What failed stands in the spec, not in here.
+  config.backtrace_exclusion_patterns << /\A#{Regexp.escape(__dir__)}\//
 end

@@ -51,7 +51,8 @@ module Assay
     #
     #   assert_faster -> { list.bsearch { |x| x >= 9 } }, -> { list.find { |x| x >= 9 } }
     #
-    # time:: seconds that each is measured at most (2). Further options: `warmup:`, `confidence:`, `threshold:`, `seed:`
+    # time:: seconds that each is measured at most (2). Further options: `primary: "cpu"` for machines that are busy with other things, `warmup:`,
+    # `confidence:`, `threshold:`, `seed:`
     def assert_faster(subject, reference, by: 0, inconclusive: Testing.inconclusive, **options)
       assay_conclude(inconclusive) { Speed.new(subject, reference, by: by, **options).faster }
     end

@@ -2,6 +2,7 @@
 
 # What several tests need: the program that was built, and Ruby run as a child. It stays free of assertions.
 
+require "json"
 require "minitest/autorun"
 require "open3"
 require "rbconfig"
@@ -28,7 +29,7 @@ module FrontEnd
     Dir.mktmpdir do |directory|
       file = File.join(directory, "program.rb")
       File.write(file, program)
-      Open3.capture3(env, RbConfig.ruby, "-I", LIB, file, *arguments, **options)
+      Open3.capture3(env, RbConfig.ruby, "-I", LIB, file, *arguments, chdir: directory, **options)
     end
   end
 end

@@ -11,18 +11,18 @@ module Assay
   module Compare
     # A running comparison.
     class Experiment
-      # Shortest batch, in nanoseconds: long against the clock and its reading, short against what disturbs a machine.
+      # Shortest batch, in nanoseconds: long against the clock and its reading, short against the slices that a busy machine deals out.
       BATCH = 1_000_000
       # Collections that a batch should hold where a side allocates, and how long it may become for their sake.
       COLLECTIONS = 4
       LONGEST_BATCH = 50_000_000
-      # The slowest side's batch may be so much longer than the shortest before sides get numbers of iterations of their own.
-      UNEVEN = 5
+      # Sides whose iterations take so much more at most share their number.
+      ALIKE = 1.1
       # The time may be exceeded so many times where ten blocks need it, since fewer can't give a verdict.
       STRETCH = 10
       # Blocks grow by this from one look to the next: asking costs a process.
       GROWTH = 1.5
-      private_constant :BATCH, :COLLECTIONS, :LONGEST_BATCH, :UNEVEN, :STRETCH, :GROWTH
+      private_constant :BATCH, :COLLECTIONS, :LONGEST_BATCH, :ALIKE, :STRETCH, :GROWTH
 
       # Why measuring stopped: "clear", "budget" or "blocks", as in a sample file.
       attr_reader :stop
@@ -96,7 +96,7 @@ module Assay
           reading = Stopwatch.read(side, side.iterations)
           @measured[index] += reading.nanoseconds
           @collecting[index] += reading.collecting
-          [index, reading.nanoseconds.fdiv(side.iterations) * 1e-9]
+          [index, *[reading.nanoseconds, reading.cpu].map { |nanoseconds| nanoseconds.fdiv(side.iterations) * 1e-9 }]
         end
         @recording.block(turns)
         Stopwatch.now - began
@@ -116,44 +116,41 @@ module Assay
         @stop = "clear" if settled.call(ask)
       end
 
+      # Batches last equally long on all sides. The same number of iterations for all would make the slower side's batches longer, so
+      # that on a busy machine more of them are interrupted, and a difference of 2 would be told as one of 5.
       def calibrate
-        found = @sides.map { |side| warm_up(side) }
-        wanted = @sides.zip(found).map { |_, (nanoseconds, shortest)| (shortest / nanoseconds).ceil.clamp(1, 1 << 40) }
-        slowest = found.map(&:first).max
-        # One number for all, where that keeps batches alike: what happens once per batch then weighs the same on every side.
-        longest = found.map(&:last).max * UNEVEN
-        wanted = [wanted.max] * @sides.size if wanted.max * slowest <= longest
-        @sides.zip(wanted) { |side, iterations| side.iterations = iterations }
+        costs, batches = @sides.map { |side| warm_up(side) }.transpose
+        fastest, slowest = costs.minmax
+        length = [*batches, [slowest, LONGEST_BATCH].min].max
+        @sides.zip(costs) do |side, cost|
+          side.iterations = (length / (slowest <= fastest * ALIKE ? slowest : cost)).ceil.clamp(1, 1 << 40)
+        end
       end
 
-      # Runs the side for the time of the warm-up, in batches that double, and gives what an iteration takes and how long a batch
-      # should be, both in nanoseconds.
+      # Runs the side for the time of the warm-up, in batches that double, and gives what an iteration takes at least and how long a
+      # batch should be, both in nanoseconds.
       def warm_up(side)
         times = 1
         spent = 0
-        loop do
-          reading = Stopwatch.read(side, times)
-          spent += reading.nanoseconds
-          if reading.nanoseconds >= BATCH && spent >= @plan.warmup * 1e9
-            return [reading.nanoseconds.fdiv(times), shortest_batch(side, times)]
-          end
-
-          times *= 2 if reading.nanoseconds < BATCH
+        long = 0 # Two in a row: a short batch that was interrupted is none.
+        until long >= 2 && spent >= @plan.warmup * 1e9
+          taken = Stopwatch.read(side, times).nanoseconds
+          spent += taken
+          long = taken < BATCH ? 0 : long + (taken < LONGEST_BATCH ? 1 : 2)
+          times *= 2 if taken < BATCH
         end
+        watch(side, times)
       end
 
-      # Longer for a side that allocates: collections come every so often, and half a collection is no fair share.
-      def shortest_batch(side, times)
-        spent = 0
-        collections = 0
-        while spent < LONGEST_BATCH
-          reading = Stopwatch.read(side, times)
-          spent += reading.nanoseconds
-          collections += reading.collections
-        end
-        return BATCH if collections.zero?
+      # Batches are longer where a side allocates: collections come every so often, and half a collection is no fair share.
+      def watch(side, times)
+        readings = []
+        readings << Stopwatch.read(side, times) until readings.sum(&:nanoseconds) >= LONGEST_BATCH
+        cost = readings.map(&:nanoseconds).min.fdiv(times)
+        collections = readings.sum(&:collections)
+        return [cost, BATCH] if collections.zero?
 
-        (spent.fdiv(collections) * COLLECTIONS).clamp(BATCH, LONGEST_BATCH)
+        [cost, (readings.sum(&:nanoseconds).fdiv(collections) * COLLECTIONS).clamp(BATCH, LONGEST_BATCH)]
       end
 
       def facts

@@ -25,7 +25,7 @@ module Assay
         self
       end
 
-      # Sets how to measure: `time`, `warmup`, `threshold`, `confidence`, `seed` (see Plan), and `quiet: true` to print nothing.
+      # Sets how to measure: `time`, `warmup`, `threshold`, `confidence`, `primary`, `seed` (see Plan), and `quiet: true` to print nothing.
       def config(quiet: @quiet, **options)
         known = Plan.instance_method(:initialize).parameters.map(&:last)
         strange = options.keys - known

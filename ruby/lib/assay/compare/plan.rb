@@ -10,6 +10,7 @@ module Assay
     # warmup::     seconds that each side runs beforehand, unmeasured (0.25)
     # threshold::  smallest difference that matters: "1%", 0.01, or an amount of time for one iteration such as "50ns" ("1%")
     # confidence:: how sure the verdict must be, a share or a percentage ("95%")
+    # primary::    what decides: "wall", or "cpu", the process's CPU time, where other programs keep the machine busy ("wall")
     # seed::       of the order within blocks; a new one unless given
     class Plan
       UNITS = { "ns" => 1e-9, "us" => 1e-6, "µs" => 1e-6, "ms" => 1e-3, "s" => 1.0 }.freeze
@@ -22,15 +23,18 @@ module Assay
       FEWEST_BLOCKS = 10
       private_constant :UNITS, :LOOK_LEVEL
 
-      attr_reader :time, :warmup, :threshold, :confidence, :seed
+      attr_reader :time, :warmup, :threshold, :confidence, :primary, :seed
 
       # Raises ArgumentError for what can't be meant.
-      def initialize(time: 5, warmup: 0.25, threshold: "1%", confidence: "95%", seed: nil)
+      def initialize(time: 5, warmup: 0.25, threshold: "1%", confidence: "95%", primary: "wall", seed: nil)
         @time = seconds("time", time)
         @warmup = seconds("warmup", warmup)
         @threshold = Plan.amount("threshold", threshold)
         @confidence = Plan.share("confidence", confidence)
         raise ArgumentError, "confidence: is below 100%, such as \"95%\", not #{confidence.inspect}" unless @confidence.between?(0.5, 0.9999)
+
+        @primary = primary.to_s
+        raise ArgumentError, "primary: is \"wall\" or \"cpu\", not #{primary.inspect}" unless %w[wall cpu].include?(@primary)
 
         @seed = seed || Random.new_seed % (1 << 53)
         return if @seed.is_a?(Integer) && @seed.between?(0, (1 << 53) - 1)
@@ -43,7 +47,7 @@ module Assay
         {
           confidence: confidence, threshold: threshold,
           stop: { rule: "sequential", look_level: LOOK_LEVEL * (1 - confidence) / 0.05, max_blocks: MOST_BLOCKS },
-          budget_seconds: time, warmup: 0, primary: "wall", seed: seed
+          budget_seconds: time, warmup: 0, primary: primary, seed: seed
         }
       end
 

@@ -13,8 +13,9 @@ module Assay
   module Compare
     # The samples of one comparison.
     class Recording
-      # Seconds for one iteration.
+      # Seconds for one iteration, and of the process's CPU time.
       WALL = "wall"
+      CPU = "cpu"
       # Objects for one iteration; in blocks of their own, as `assay run --alloc` has them.
       ALLOCATIONS = "allocations"
 
@@ -42,10 +43,10 @@ module Assay
       # Adds facts about the machine or the measurement.
       def know(facts) = @facts.merge!(facts)
 
-      # Adds a block: for each side in the order of measuring its index and seconds per iteration.
+      # Adds a block: for each side in the order of measuring its index, and seconds of wall and of CPU time per iteration.
       def block(turns)
-        turns.each_with_index do |(side, seconds), position|
-          @times << { kind: "obs", subject: side, block: @blocks, pos: position, values: { WALL => seconds } }
+        turns.each_with_index do |(side, wall, cpu), position|
+          @times << { kind: "obs", subject: side, block: @blocks, pos: position, values: { WALL => wall, CPU => cpu } }
         end
         @blocks += 1
       end
@@ -56,8 +57,8 @@ module Assay
       # What was counted for a side, by its index: one number per pass.
       def counts(side) = @counted.map { |pass| pass[side] }
 
-      # Seconds per iteration of a side, block by block.
-      def times(side) = @times.filter_map { |turn| turn[:values][WALL] if turn[:subject] == side }
+      # Seconds per iteration of a side, block by block, by the clock that decides.
+      def times(side) = @times.filter_map { |turn| turn[:values][@plan.primary] if turn[:subject] == side }
 
       # The same samples with some of the sides only, in blocks as before.
       def only(sides)
@@ -104,10 +105,10 @@ module Assay
       end
 
       def metrics
-        wall = { kind: "metric", name: WALL, unit: "s", better: "lower" }
-        return [wall] if @counted.empty?
+        clocks = [WALL, CPU].map { |name| { kind: "metric", name: name, unit: "s", better: "lower" } }
+        return clocks if @counted.empty?
 
-        [wall, { kind: "metric", name: ALLOCATIONS, unit: "1", better: "lower", exact: true }]
+        [*clocks, { kind: "metric", name: ALLOCATIONS, unit: "1", better: "lower", exact: true }]
       end
 
       def stop

@@ -47,6 +47,7 @@ module Assay
 
       # Defines `run(times)` for this side alone: one loop shared by all would be compiled for whichever side came first.
       def compile(text)
+        instance_eval("-> {\n#{text}\n}", "(assay: #{@name})", 0) if text # By itself, so that it can't go on into the loop.
         body =
           case @form
           when :times then "@block.call(times)"

@@ -24,12 +24,13 @@ module Assay
         @block = block
         @thread = Thread.current
         @calls = 0
+        @counting = false
         @places = Hash.new(0)
       end
 
       # The outcome of "it is called so often".
       def outcome
-        owner = @owner.instance_method(@name).owner # Where it is defined: a method that is inherited is counted there.
+        owner = definer
         Seam.put(self, owner, @name)
         begin
           @block.call
@@ -48,17 +49,37 @@ module Assay
       # Seam asks this: calls of other threads are not counted.
       def covers?(thread) = @thread.equal?(thread)
 
-      # Seam hands every call here. A receiver of another class, which has the method by the same ancestor, is not meant.
+      # Seam hands every call here. What the counting itself calls is not counted: it may be that very method.
       def call(call, original)
-        if @owner === call.receiver
-          @calls += 1
-          place = caller_locations(2, 1)&.first
-          @places["#{place.path}:#{place.lineno}"] += 1 if place
+        unless @counting
+          begin
+            @counting = true
+            count(call)
+          ensure
+            @counting = false
+          end
         end
         original.call
       end
 
       private
+
+      # A receiver of another class, which has the method by the same ancestor, is not meant.
+      def count(call)
+        return unless @owner === call.receiver
+
+        @calls += 1
+        place = caller_locations(4, 1)&.first
+        @places["#{place.path}:#{place.lineno}"] += 1 if place
+      end
+
+      # Where the method is defined: an inherited one is counted there. What others have prepended to the class stays in front.
+      def definer
+        place = @owner.ancestors.each_with_index.to_h
+        found = @owner.instance_method(@name)
+        found = found.super_method while place[found.owner] < place[@owner] && found.super_method
+        found.owner
+      end
 
       def said = "#{@owner.inspect}##{@name} was called #{@calls} time#{"s" unless @calls == 1}"
 

@@ -40,15 +40,7 @@ module Assay
       # Makes the directory and goes there. `env` are variables to set, or to remove where they are nil.
       def initialize(env)
         Sandbox.enter
-        @before = Dir.pwd
-        @environment = ENV.to_h
-        @directory = File.realpath(Dir.mktmpdir("assay-test-"))
-        Dir.chdir(@directory)
-        ENV.update({ "HOME" => @directory, "TMPDIR" => @directory }.merge(env.transform_keys(&:to_s)))
-      rescue StandardError
-        undo if @directory
-        Sandbox.leave unless @directory
-        raise
+        settle(env)
       end
 
       # Goes back, restores the environment, and removes the directory with all in it.
@@ -58,6 +50,19 @@ module Assay
         ENV.replace(@environment)
         FileUtils.rm_rf(@directory)
         Sandbox.leave
+      end
+
+      private
+
+      def settle(env)
+        @before = Dir.pwd
+        @environment = ENV.to_h
+        @directory = File.realpath(Dir.mktmpdir("assay-test-"))
+        Dir.chdir(@directory)
+        ENV.update({ "HOME" => @directory, "TMPDIR" => @directory }.merge(env.transform_keys(&:to_s)))
+      rescue StandardError
+        @directory ? undo : Sandbox.leave
+        raise
       end
     end
   end

@@ -21,7 +21,7 @@ module Assay
           LOCK.synchronize do
             seams = (@standing[owner] ||= {})
             seam = seams[name] || new(owner, name).tap(&:install).then { |fresh| seams[name] = fresh }
-            seam.fakes = [*seam.fakes, fake].freeze
+            seam.top = Layer.new(fake, seam.top)
           ensure
             @standing.delete(owner) if seams&.empty?
           end
@@ -31,8 +31,8 @@ module Assay
         def remove(fake, owner, name)
           LOCK.synchronize do
             seam = @standing.fetch(owner).fetch(name)
-            seam.fakes = seam.fakes.reject { |other| other.equal?(fake) }.freeze
-            return unless seam.fakes.empty?
+            seam.top = seam.top.without(fake)
+            return unless seam.top.nil?
 
             seam.uninstall
             @standing[owner].delete(name)
@@ -41,23 +41,32 @@ module Assay
         end
       end
 
-      # Those that take the calls, the latest last; never changed, only replaced.
-      attr_accessor :fakes
+      # A fake, and those that were there before it. A list of this kind, never changed but replaced, is walked without any method of Ruby's
+      # own collections: one of these may be the method that is intercepted.
+      Layer = Struct.new(:fake, :below) do
+        def without(other) = fake.equal?(other) ? below : Layer.new(fake, below&.without(other))
+      end
+
+      # The latest fake, or nil.
+      attr_accessor :top
 
       def initialize(owner, name)
         @owner = owner
         @name = name
-        @fakes = [].freeze
+        @top = nil
       end
 
       # The latest fake for the thread; nil where it has none.
-      def fake_for(thread) = @fakes.reverse_each.find { |fake| fake.covers?(thread) }
+      def fake_for(thread)
+        layer = @top
+        layer = layer.below until layer.nil? || layer.fake.covers?(thread)
+        layer&.fake
+      end
 
       # Puts the method in.
       def install
         @visibility = visibility
-        @own = @owner.instance_method(@name) if own?
-        own = @own
+        own = @own = own_method
         seam = self
         silently do
           @owner.define_method(@name) do |*arguments, **keywords, &block|
@@ -86,7 +95,12 @@ module Assay
 
       private
 
-      def own? = @owner.method_defined?(@name, false) || @owner.private_method_defined?(@name, false)
+      # The owner's own method, behind what others have prepended to it; nil where it only inherits one.
+      def own_method
+        found = @owner.instance_method(@name)
+        found = found.super_method until found.nil? || found.owner.equal?(@owner)
+        found
+      end
 
       def visibility
         return :public if @owner.public_method_defined?(@name)
