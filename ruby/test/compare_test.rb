@@ -45,7 +45,7 @@ class CompareTest < Minitest::Test
   end
 
   def test_all_three_forms_are_run_as_often_as_asked_for
-    result = quick do |x|
+    result = quick(threshold: "30%") do |x|
       x.report("block") { burn(WORK) }
       x.report("times") { |times| i = 0; while i < times; burn(WORK); i += 1; end }
       x.report("text", "j = 0; while j < #{20 * WORK}; j += 1; end")
@@ -57,7 +57,7 @@ class CompareTest < Minitest::Test
   end
 
   def test_allocations_are_exact_counts_for_one_iteration
-    result = quick do |x|
+    result = quick(threshold: "50%") do |x|
       x.report("none") { burn(WORK) }
       x.report("three") { burn(WORK); Object.new; Object.new; Object.new }
     end

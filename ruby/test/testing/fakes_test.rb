@@ -240,6 +240,15 @@ class FakesTest < Minitest::Test
     assert_equal [[7]], calls(Process).map(&:arguments)
   end
 
+  def test_a_test_may_have_methods_of_these_names_itself
+    test = Class.new { include Assay::Testing; def clock = raise; def calls = raise }.new
+    test.fake_sleep(@cron)
+    test.fake_time { @cron.nap(3) }
+    assert_equal [[3], []], [test.sleeps, test.commands]
+  ensure
+    test.assay_teardown
+  end
+
   def test_keywords_and_blocks_arrive_as_they_were_given
     fake(@cron, :nap, results: ->(seconds, unit:, &block) { block.call(seconds, unit) })
     assert_equal [1, :ms], @cron.nap(1, unit: :ms) { |*given| given }

@@ -24,7 +24,7 @@ module Assay
 
       # `sleep` returns at once with the rounded seconds, as if they had passed, and moves `clock` on. A loop that sleeps without end
       # fails after `limit` calls with what was recorded, instead of hanging.
-      def fake_sleep(*object, **options, &block) = assay_fake(:sleep, SleepKind.new(clock), object, options, &block)
+      def fake_sleep(*object, **options, &block) = assay_fake(:sleep, SleepKind.new(assay_test.clock), object, options, &block)
 
       # `system` returns true.
       def fake_system(*object, **options, &block) = assay_fake(:system, SystemKind.new, object, options, &block)
@@ -56,7 +56,7 @@ module Assay
       def fake_time(monotonic: false, threads: Thread.current, &block)
         targets = [[Time.singleton_class, :now]]
         targets << [Process.singleton_class, :clock_gettime] if monotonic
-        assay_install(Fake.new(TimeKind.new(clock), assay_test.journal, results: nil, threads: threads), targets, &block)
+        assay_install(Fake.new(TimeKind.new(assay_test.clock), assay_test.journal, results: nil, threads: threads), targets, &block)
       end
 
       # A scripted answer that ends like a process: sets `$?` to this status. What `system` and backticks return follows from it, unless
@@ -70,11 +70,11 @@ module Assay
       def calls(*object) = assay_test.journal.calls(*object)
 
       # The arguments of every faked `sleep`, as they were given; nil for one without.
-      def sleeps(*object) = calls(*object).select { |call| call.name == :sleep }.map { |call| call.arguments.first }
+      def sleeps(*object) = assay_test.journal.calls(*object).select { |call| call.name == :sleep }.map { |call| call.arguments.first }
 
       # What was started or opened by faked methods, in the order of the calls: a lone argument as it is, several as an Array, `:fork`
       # for a fork.
-      def commands(*object) = calls(*object).select { |call| COMMANDS.include?(call.name) }.map(&:command)
+      def commands(*object) = assay_test.journal.calls(*object).select { |call| COMMANDS.include?(call.name) }.map(&:command)
 
       private
 
