@@ -131,6 +131,22 @@ class CompareTest < Minitest::Test
     assert_equal "divided by 0", error.message
   end
 
+  def test_an_interrupted_comparison_tells_what_is_known_and_ends_the_program
+    program = <<~RUBY
+      require "assay"
+      Assay::Compare::Recording.prepend(Module.new { def block(turns) = super.tap { Process.kill(:INT, $$) if blocks == 5 } })
+      Assay.compare(time: 100, warmup: 0) do |x|
+        x.report("a") { 1 }
+        x.report("b") { 2 }
+      end
+      puts "never here"
+    RUBY
+    out, err, status = ruby(program, env: { "ASSAY" => Assay::Binary.path, "LANG" => "C.UTF-8" })
+    assert_match(/5 blocks/, out, err)
+    refute_match(/never here/, out)
+    assert_equal Signal.list["INT"], status.termsig
+  end
+
   def test_under_assay_run_the_values_are_handed_over
     Dir.mktmpdir do |directory|
       program = File.join(directory, "p.rb")

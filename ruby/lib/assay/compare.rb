@@ -10,6 +10,7 @@ require_relative "compare/comparison"
 require_relative "compare/experiment"
 require_relative "compare/job"
 require_relative "compare/plan"
+require_relative "compare/progress"
 require_relative "compare/recording"
 require_relative "compare/result"
 require_relative "compare/side"
@@ -41,10 +42,13 @@ module Assay
       raise ArgumentError, "Assay.compare needs two reports at least, here are #{job.sides.size}" if job.sides.size < 2
 
       Binary.path unless Samples.wanted?
-      experiment = Experiment.new(job.sides, job.plan)
+      experiment = Experiment.new(job.sides, job.plan, progress: job.quiet ? nil : Progress.wanted)
       Binary.available? ? experiment.run { |analysis| clear?(analysis) } : experiment.run
       hand_over(job.sides, experiment.recording)
-      publish(job, Result.new(job.sides, experiment, loop_cost: Experiment.loop_cost))
+      result = publish(job, Result.new(job.sides, experiment, loop_cost: Experiment.loop_cost))
+      raise Interrupt if experiment.stop == "interrupted" # Whoever interrupts means the program, and sees what is known.
+
+      result
     end
 
     # True when measuring on would change nothing: every comparison of an analysis is settled.

@@ -87,6 +87,15 @@ class ComparePartsTest < Minitest::Test
     refute open.above?(0)
   end
 
+  def test_progress_is_told_on_terminals_only_and_not_too_often
+    io = StringIO.new
+    assert_nil Compare::Progress.wanted(io)
+    progress = Compare::Progress.new(io)
+    100.times { |block| progress.tell(block, 1e9, 4e9) }
+    progress.clear
+    assert_equal "\rassay: block 0, 1.0 s of 4.0 s at most \r\e[K", io.string
+  end
+
   def test_allocations_are_counted_and_not_the_counting
     none = Compare::Side.new("none") { nil }
     two = Compare::Side.new("two") { [Object.new] }

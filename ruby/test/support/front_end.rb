@@ -6,6 +6,7 @@ require "json"
 require "minitest/autorun"
 require "open3"
 require "rbconfig"
+require "stringio"
 require "tmpdir"
 
 $LOAD_PATH.unshift(File.expand_path("../../lib", __dir__))

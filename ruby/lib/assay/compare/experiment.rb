@@ -24,14 +24,15 @@ module Assay
       GROWTH = 1.5
       private_constant :BATCH, :COLLECTIONS, :LONGEST_BATCH, :ALIKE, :STRETCH, :GROWTH
 
-      # Why measuring stopped: "clear", "budget" or "blocks", as in a sample file.
+      # Why measuring stopped: "clear", "budget", "blocks" or "interrupted", as in a sample file.
       attr_reader :stop
       # What was recorded.
       attr_reader :recording
       # What the program said at the last look; nil where it was never asked.
       attr_reader :analysis
 
-      def initialize(sides, plan, scan: nil)
+      def initialize(sides, plan, scan: nil, progress: nil)
+        @progress = progress
         @sides = sides
         @plan = plan
         @random = Random.new(plan.seed)
@@ -41,7 +42,8 @@ module Assay
       end
 
       # Measures until the block, given the program's analysis, says that it is settled, or until the plan's time is spent; without a
-      # block until the time is spent. Gives the last analysis.
+      # block until the time is spent. Gives the last analysis. An Interrupt ends it where there are blocks already, and is raised where
+      # there are none.
       def run(&settled)
         calibrate
         @recording.know(facts)
@@ -79,6 +81,7 @@ module Assay
         measured = 0
         loop do
           measured += block
+          @progress&.tell(@recording.blocks, measured, budget)
           if settled && @recording.blocks >= look
             look = (@recording.blocks * GROWTH).ceil
             return @stop = "clear" if settled.call(ask)
@@ -86,6 +89,12 @@ module Assay
           return finish("blocks", settled) if @recording.blocks >= Plan::MOST_BLOCKS
           return finish("budget", settled) if measured >= budget * (@recording.blocks < Plan::FEWEST_BLOCKS ? STRETCH : 1)
         end
+      rescue Interrupt
+        raise if @recording.blocks.zero?
+
+        @stop = "interrupted"
+      ensure
+        @progress&.clear
       end
 
       # One block; gives the nanoseconds that it took.

@@ -37,7 +37,7 @@ module Assay
         @started = Time.now.utc
       end
 
-      # Says why measuring stopped: "clear", "budget" or "blocks".
+      # Says why measuring stopped: "clear", "budget", "blocks" or "interrupted".
       attr_writer :stop
 
       # Adds facts about the machine or the measurement.

@@ -55,7 +55,7 @@ module Assay
         counts.first if counts.size == 1
       end
 
-      # Why measuring stopped: "clear", "budget" or "blocks".
+      # Why measuring stopped: "clear", "budget", "blocks" or "interrupted".
       def stop = @experiment.stop
 
       # Writes the samples to a file that `assay compare` reads, with blocks and all.
@@ -99,7 +99,7 @@ module Assay
       end
 
       def unfinished
-        "measured as long as it may; for more: x.config(time: SECONDS)" if stop != "clear"
+        "measured as long as it may; for more: x.config(time: SECONDS)" if %w[budget blocks].include?(stop)
       end
     end
   end
