@@ -15,7 +15,8 @@ module Assay
 
       # Sets `$?` of this thread. Ruby lets nothing but a real process do that, so a short-lived one is run.
       def self.set_status(status)
-        raise ArgumentError, "a status is a whole number from 0 to 255, not #{status.inspect}" unless status.is_a?(Integer) && status.between?(0, 255)
+        possible = status.is_a?(Integer) && status.between?(0, 255)
+        raise ArgumentError, "a status is a whole number from 0 to 255, not #{status.inspect}" unless possible
 
         WAIT.call(SPAWN.call("/bin/sh", "-c", "exit #{status}", in: File::NULL, out: File::NULL, err: File::NULL))
       end
