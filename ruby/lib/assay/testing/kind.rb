@@ -61,10 +61,19 @@ module Assay
       end
     end
 
-    # `system`: true, unless the status says otherwise.
+    # `system`: true, unless the status says otherwise. With `exception: true` a failure is raised, as the real one does.
     class SystemKind < Kind
       def usual = true
       def after(status) = status.zero?
+
+      def finish(call, scripted, answer)
+        given = super
+        return given if given || !call.keywords[:exception]
+
+        raise Errno::ENOENT, call.command.to_s if given.nil?
+
+        raise "Command failed: #{call.command}"
+      end
     end
 
     # Backtick: an empty text.
