@@ -3,7 +3,7 @@
 # Assay.compare: which of several pieces of Ruby is faster, by how much, and how sure. Calibrates, measures in blocks of random order, and
 # asks the `assay` program for the verdict after some of them. It computes no statistic itself.
 
-require_relative "version"
+require_relative "../assay"
 require_relative "binary"
 require_relative "samples"
 require_relative "compare/comparison"

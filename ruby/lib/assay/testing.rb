@@ -4,7 +4,7 @@
 # Minitest and Test::Unit (`include Assay::Testing`); RSpec has `require "assay/rspec"`. This file joins the parts, and knows the
 # frameworks; what an assertion asks is in the files beside it.
 
-require_relative "version"
+require_relative "../assay"
 require_relative "binary"
 require_relative "compare"
 require_relative "testing/outcome"
