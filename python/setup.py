@@ -11,7 +11,7 @@ setup(
             sources=[f"csrc/{name}.c" for name in SOURCES],
             depends=["csrc/speedups.h"],
             # One unit for the optimiser would be better still, but needs a linker plugin that not everybody has.
-            extra_compile_args=["-O2", "-std=c11"],
+            extra_compile_args=["-O2", "-std=c11", "-fvisibility=hidden"],
             optional=True,
         )
     ]

@@ -40,6 +40,7 @@ wrapper_globals: dict = {
     "__builtins__": __builtins__,
     "__name__": "assay.profiler.wrappers",
     "_assay_active": 0,
+    "_assay_current": current.get,
     "_assay_recording": None,
     "_assay_clock": pure.clock,
     "_assay_ident": pure.ident,

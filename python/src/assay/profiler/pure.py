@@ -48,10 +48,11 @@ class Cell:
 class Flow(dict):
     """The state of one thread within one recording: its cells by label, and the innermost frame."""
 
-    __slots__ = ("top", "in_coroutine", "child", "priced")
+    __slots__ = ("thread", "top", "in_coroutine", "child", "priced")
 
-    def __init__(self) -> None:
+    def __init__(self, thread: int) -> None:
         super().__init__()
+        self.thread = thread
         self.top = None
         self.in_coroutine = False
         self.child = 0.0
@@ -65,20 +66,23 @@ class Flow(dict):
 class Recording:
     """What one profile has counted so far, thread by thread."""
 
-    __slots__ = ("parent", "owner", "active", "flows", "__weakref__")
+    __slots__ = ("parent", "owner", "active", "flows", "last", "__weakref__")
 
     def __init__(self, parent: Recording | None = None) -> None:
         self.parent = parent
         self.owner = None
         self.active = True
         self.flows: dict = {}
+        #: The flow that was used last: nearly always the one that is wanted.
+        self.last = self.flow()
 
     def flow(self) -> Flow:
         """The flow of this thread."""
         me = ident()
         flow = self.flows.get(me)
         if flow is None:
-            flow = self.flows[me] = Flow()
+            flow = self.flows[me] = Flow(me)
+        self.last = flow
         return flow
 
     def snapshot(self) -> dict:

@@ -18,11 +18,11 @@ from . import engine
 PLAIN = """\
         if not _assay_active:
             return {call}
-        {p}recording = _assay_recording()
-        if {p}recording is None:
+        {p}recording = _assay_current()
+        if {p}recording is None or not {p}recording.active:
             return {call}
-        {p}flow = {p}recording.flows.get(_assay_ident())
-        if {p}flow is None:
+        {p}flow = {p}recording.last
+        if {p}flow.thread != _assay_ident():
             {p}flow = {p}recording.flow()
         {p}cell = {p}flow[{label}]
         {p}cell.calls += 1
