@@ -28,6 +28,7 @@ _OUTCOMES = ("skip", "fail", "pass")
 
 def settle_inconclusive(how: str | None, reason: str) -> None:
     """Ends an assertion that has no answer: `skip` raises `Inconclusive`, `fail` AssertionError, `pass` nothing."""
+    __tracebackhide__ = True
     how = how or os.environ.get("ASSAY_INCONCLUSIVE") or "skip"
     if how not in _OUTCOMES:
         raise ValueError(f"`inconclusive` is one of {', '.join(_OUTCOMES)}, not {how!r}")
@@ -66,6 +67,7 @@ def _ratio(report: dict) -> tuple[float, float] | None:
 
 def _assert_ratio(claim, subject, reference, bound, threshold, seconds, clock, inconclusive, names):
     """Passes where the ratio subject / reference is known to be at most `bound`, fails where it is known to be more."""
+    __tracebackhide__ = True
     names = names or (_name(subject, "subject"), _name(reference, "reference"))
     if names[0] == names[1]:
         names = (f"{names[0]} (first)", f"{names[1]} (second)")
@@ -112,6 +114,7 @@ def assert_faster(
     time of this process, for busy machines). `inconclusive` says what happens where the answer stays unknown: `skip` (unless the
     variable `ASSAY_INCONCLUSIVE` says otherwise), `fail` or `pass`. Returns the report of `assay compare --json`.
     """
+    __tracebackhide__ = True
     fraction = share(by)
     if fraction >= 1:
         raise ValueError("nothing takes 100 % less time: `by` is below that")
@@ -132,6 +135,7 @@ def assert_no_slower(
     names: tuple[str, str] | None = None,
 ) -> dict:
     """Asserts that calling `subject` takes at most the share `by` more time than calling `than`. See `assert_faster`."""
+    __tracebackhide__ = True
     fraction = share(by)
     if fraction == 0:
         raise ValueError("that nothing at all is lost can't be shown by measurement: say how much may be, such as by='1%'")
@@ -179,6 +183,7 @@ def assert_complexity(
     `tolerance`. Where no single power fits (a fixed cost hides the small sizes), the largest three sizes decide. Returns the curve
     of `assay compare --json`. See `assert_faster` for the rest.
     """
+    __tracebackhide__ = True
     if growth not in GROWTH:
         raise ValueError(f"`growth` is one of {', '.join(GROWTH)}, not {growth!r}")
     sizes = sorted(set(sizes))
@@ -221,7 +226,7 @@ def assert_complexity(
         grows = f"n^[{interval['lower']:.2f} … {interval['upper']:.2f}]"
     else:
         grows = f"no single power of n ({curve['reason'] or 'too few blocks'})"
-    medians = ", ".join(f"{p['value']}: {p['median'] * 1e6:.4g} µs" for p in curve["points"])
+    medians = ", ".join(f"{float(p['value']):g}: {p['median'] * 1e6:.4g} µs" for p in curve["points"])
     said = f"it grows like {grows}, where at most n^{bound:.2f} was allowed ({medians}; {experiment.blocks} blocks)"
     if known is None:
         settle_inconclusive(inconclusive, f"not known whether {name} is {growth} after {seconds:g} s: {said}")
@@ -264,7 +269,8 @@ def allocations(function: Callable[[], object]) -> Allocations:
         counted = None
         if engine.count_allocations is not None:
             counted = min(engine.count_allocations(function) for _ in range(5))
-        kept = min(_kept(function) for _ in range(5))
+        # The count of before is an object too.
+        kept = max(0, min(_kept(function) for _ in range(5)) - min(_kept(_nothing) for _ in range(5)))
         peak = min(_peak(function) for _ in range(3))
     finally:
         if was_enabled:
@@ -276,7 +282,11 @@ def allocations(function: Callable[[], object]) -> Allocations:
 def _kept(function: Callable[[], object]) -> int:
     before = sys.getallocatedblocks()
     function()
-    return max(0, sys.getallocatedblocks() - before)
+    return sys.getallocatedblocks() - before
+
+
+def _nothing() -> None:
+    """Keeps nothing."""
 
 
 def _peak(function: Callable[[], object]) -> int:
@@ -303,6 +313,7 @@ def assert_allocations(
     """Asserts that one call of `function` stays within each bound that is given: `calls` of the allocator, blocks `kept`, `peak_bytes`
     above its beginning. `allocations` says what exactly these count. These are counts: they need no statistics and no program.
     """
+    __tracebackhide__ = True
     if calls is None and kept is None and peak_bytes is None:
         raise ValueError("say what may be allocated at most: calls=, kept= or peak_bytes=")
     found = allocations(function)
