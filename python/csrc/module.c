@@ -1,8 +1,6 @@
 /* The module assay._speedups: its types, the variable that says who records, and the few settings that assay/profiler makes. */
 #include "speedups.h"
 
-int assay_steps_ready(void);
-
 PyObject *assay_current;
 long assay_active;
 double assay_inner, assay_outer, assay_outer_repeated;
@@ -28,6 +26,7 @@ set_costs(PyObject *Py_UNUSED(module), PyObject *args)
 static PyMethodDef methods[] = {
     {"set_active", set_active, METH_O, NULL},
     {"set_costs", set_costs, METH_VARARGS, NULL},
+    {"tune", assay_tune, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -61,6 +60,7 @@ PyInit__speedups(void)
     }
     if (assay_allocations_ready(module) < 0)
         goto failed;
+    assay_ticks_ready();
     return module;
 failed:
     Py_DECREF(module);

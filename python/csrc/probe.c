@@ -49,9 +49,9 @@ probe_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names
     else {
         Frame frame;
         assay_push(&frame, flow, label, 0, 0.0);
-        frame.began = assay_clock();
+        frame.began = assay_ticks();
         result = call_original(probe, args, nargsf, names);
-        double taken = assay_clock() - frame.began - assay_inner - (flow->priced - frame.priced);
+        double taken = (double)(assay_ticks() - frame.began) * assay_tick - assay_inner - (flow->priced - frame.priced);
         cell = &flow->cells[label]; /* the cells may have moved meanwhile */
         cell->exclusive += taken - flow->child;
         assay_pop(&frame, label);

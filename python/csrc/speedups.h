@@ -11,6 +11,12 @@
 #include <Python.h>
 #include <stddef.h>
 #include <time.h>
+#if defined(__x86_64__) && defined(__linux__)
+#include <x86intrin.h>
+#define ASSAY_HAS_TICKS 1
+#else
+#define ASSAY_HAS_TICKS 0
+#endif
 
 #ifdef _WIN32
 #error "the accelerator reads the clock of POSIX; without it the package works in pure Python"
@@ -55,12 +61,15 @@ typedef struct {
 typedef struct {
     Flow *flow;
     int top, in_coroutine;
-    double child, priced, began;
+    double child, priced;
+    long long began;
 } Frame;
 
 extern PyTypeObject Recording_Type, Probe_Type, Steps_Type;
 extern PyObject *assay_current;     /* the ContextVar that holds the recording */
 extern long assay_active;           /* how many recordings go on in the whole process */
+extern int assay_by_counter;        /* whether ticks are the processor's */
+extern double assay_tick;           /* nanoseconds of a tick */
 extern double assay_inner;          /* of a call's own cost, what lies between its two clock readings */
 extern double assay_outer;          /* the whole of it */
 extern double assay_outer_repeated; /* of a call directly within one of its own label, which reads no clock */
@@ -68,13 +77,28 @@ extern double assay_outer_repeated; /* of a call directly within one of its own 
 Flow *assay_find_flow(Recording *recording);
 int assay_grow(Flow *flow, int label);
 int assay_allocations_ready(PyObject *module);
+int assay_steps_ready(void);
+void assay_ticks_ready(void);
+PyObject *assay_tune(PyObject *module, PyObject *none);
 
-static inline double
+static inline long long
 assay_clock(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* What plain calls are timed with, since reading the clock is most of what they cost: the processor's counter where the kernel
+ * itself keeps its time by it (ticks.c), else the clock. A tick is `assay_tick` nanoseconds. */
+static inline long long
+assay_ticks(void)
+{
+#if ASSAY_HAS_TICKS
+    if (assay_by_counter)
+        return (long long)__rdtsc();
+#endif
+    return assay_clock();
 }
 
 /* The flow of this thread with room for the label, or NULL with an exception. */

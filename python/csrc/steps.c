@@ -17,7 +17,8 @@ typedef struct {
     Recording *recording;
     int label, kind;
     char began, ended, outermost;
-    double first, child, added;
+    long long first;
+    double child, added;
 } Steps;
 
 static PyObject *name_send, *name_throw, *name_close;
@@ -50,7 +51,8 @@ enter(Steps *self, Frame *frame)
 static void
 leave(Steps *self, Frame *frame, int over, int whole, int error)
 {
-    double now = assay_clock(), step = now - frame->began;
+    long long now = assay_clock();
+    double step = (double)(now - frame->began);
     Flow *flow = frame->flow;
     double beneath = flow->child, priced = flow->priced - frame->priced;
     Cell *cell = &flow->cells[self->label];
@@ -73,7 +75,7 @@ leave(Steps *self, Frame *frame, int over, int whole, int error)
             self->added += step - priced;
         }
         if (over) {
-            double elapsed = now - self->first;
+            double elapsed = (double)(now - self->first);
             if (self->outermost)
                 cell->elapsed += elapsed;
             cell->exclusive += elapsed - self->child;

@@ -344,3 +344,42 @@ def test_generator_based_coroutines_stay_awaitable():
     with MethodProfiler.profile() as profile:
         assert asyncio.run(use()) == 3
     assert profile.sections["pause"].calls == 1
+
+
+def test_profiling_again_and_again_keeps_no_memory():
+    import gc
+    import sys
+
+    async def use():
+        await Service().twice()
+        with pytest.raises(LookupError):
+            await Service().fetch(fail=True)
+        async for _ in Service().stream(2):
+            pass
+
+    def once():
+        with MethodProfiler.profile() as profile:
+            Service().work()
+            list(Service().items(3))
+            with MethodProfiler.profile():
+                Service().work()
+            # A loop of its own would drown the rest.
+            drive(use())
+        return profile.to_dict()
+
+    def drive(coroutine):
+        try:
+            while True:
+                coroutine.send(None)
+        except StopIteration:
+            pass
+
+    MethodProfiler.keep_installed()
+    for _ in range(100):
+        once()
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(300):
+        once()
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 100

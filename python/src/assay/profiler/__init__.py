@@ -127,6 +127,7 @@ class MethodProfiler:
         Within a profile that goes on here already it is a nested one: until it is stopped it counts in its place, and then
         its totals are added to the outer one.
         """
+        engine.tune()
         with cls._lock:
             cost = calibration.costs(0, lambda: cls._count(1), lambda: cls._count(-1))
             recording = engine.Recording(engine.recording())

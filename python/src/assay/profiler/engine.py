@@ -27,6 +27,10 @@ if _chosen is None:
     current = pure.current
     set_costs = pure.set_costs
     count_allocations = None
+
+    def tune() -> None:
+        """Pure Python reads the clock as it is."""
+
 else:
     Probe = _chosen.Probe
     Recording = _chosen.Recording
@@ -34,6 +38,7 @@ else:
     current = _chosen.current
     set_costs = _chosen.set_costs
     count_allocations = _chosen.count_allocations
+    tune = _chosen.tune
 
 #: The globals of all generated wrappers, so that one assignment switches all of them.
 wrapper_globals: dict = {
