@@ -258,6 +258,26 @@ def test_a_profile_is_carried_into_other_threads():
     assert profile.sections["work"].unfinished == 0
 
 
+def test_a_profile_is_carried_into_a_task_that_another_task_started():
+    async def use():
+        work: asyncio.Queue = asyncio.Queue()
+
+        async def worker():
+            while True:
+                await (await work.get())()
+                work.task_done()
+
+        task = asyncio.ensure_future(worker())
+        with MethodProfiler.profile() as profile:
+            work.put_nowait(profile.bind(Service().fetch))
+            work.put_nowait(Service().fetch)
+            await work.join()
+        task.cancel()
+        return profile
+
+    assert asyncio.run(use()).sections["fetch"].calls == 1
+
+
 def test_a_thread_that_asyncio_starts_is_counted():
     async def use():
         # What `asyncio.to_thread` does (from 3.9 on): it runs in a copy of the context.

@@ -25,7 +25,6 @@ if _chosen is None:
     Recording = pure.Recording
     Steps = pure.Steps
     current = pure.current
-    set_costs = pure.set_costs
     count_allocations = None
 
     def tune() -> None:
@@ -36,7 +35,6 @@ else:
     Recording = _chosen.Recording
     Steps = _chosen.Steps
     current = _chosen.current
-    set_costs = _chosen.set_costs
     count_allocations = _chosen.count_allocations
     tune = _chosen.tune
 
@@ -49,7 +47,11 @@ wrapper_globals: dict = {
     "_assay_recording": None,
     "_assay_clock": pure.clock,
     "_assay_ident": pure.ident,
-    "_assay_costs": pure.Costs,
+    # What one call costs on top of itself, in seconds: between its two clock readings, in all, and where it is made directly
+    # within a call of its own label and reads no clock.
+    "_assay_inner": 0.0,
+    "_assay_outer": 0.0,
+    "_assay_repeated": 0.0,
     "_assay_steps": Steps,
 }
 
@@ -68,3 +70,11 @@ def set_active(count: int) -> None:
     wrapper_globals["_assay_active"] = count
     if _chosen is not None:
         _chosen.set_active(count)
+
+
+def set_costs(inner: float, outer: float, repeated: float) -> None:
+    """Says what a call costs on top of itself, in nanoseconds: between its two clock readings, in all, and where it is made directly
+    within a call of its own label."""
+    wrapper_globals.update(_assay_inner=inner / 1e9, _assay_outer=outer / 1e9, _assay_repeated=repeated / 1e9)
+    if _chosen is not None:
+        _chosen.set_costs(inner, outer, repeated)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import time
 from contextlib import contextmanager
@@ -113,7 +114,15 @@ class Profile:
             engine.current.reset(token)
 
     def bind(self, function: Callable) -> Callable:
-        """The function, attached to this profile wherever it runs: `Thread(target=profile.bind(work))`."""
+        """The function, attached to this profile wherever it runs: `Thread(target=profile.bind(work))`. It may be a coroutine's."""
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def attached_task(*args, **kwargs):
+                with self.attach():
+                    return await function(*args, **kwargs)
+
+            return attached_task
 
         @functools.wraps(function)
         def attached(*args, **kwargs):

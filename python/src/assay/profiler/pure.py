@@ -4,7 +4,8 @@ What is being executed nests within a thread, steps of coroutines included. So a
 saves them in its own locals and puts them back. Plain functions do that in generated code (`wrappers.py`), which is faster than
 calling anything here; generators and coroutines go through `Steps`.
 
-Times are in nanoseconds, with the profiler's own cost taken off. Nothing here knows names of labels, or when to stop.
+Times are in seconds within, since sums of floats are what this interpreter is quickest at, and in nanoseconds where they are handed
+out; the profiler's own cost is taken off. Nothing here knows names of labels, or when to stop.
 """
 
 from __future__ import annotations
@@ -13,26 +14,13 @@ import threading
 import time
 from contextvars import ContextVar
 
-clock = time.monotonic_ns
+clock = time.monotonic
 ident = threading.get_ident
 
 #: The recording of this context; its `active` says whether it still goes on.
 current: ContextVar = ContextVar("assay.profile", default=None)
 
 GENERATOR, COROUTINE, FIRST_ITEM, NEXT_ITEM, CLOSING = range(5)
-
-
-class Costs:
-    """What one call costs on top of itself: `inner` between its two clock readings, `outer` in all, `repeated` where it is made
-    directly within a call of its own label and reads no clock."""
-
-    inner = 0.0
-    outer = 0.0
-    repeated = 0.0
-
-
-def set_costs(inner: float, outer: float, repeated: float) -> None:
-    Costs.inner, Costs.outer, Costs.repeated = inner, outer, repeated
 
 
 class Cell:
@@ -92,7 +80,8 @@ class Recording:
             for label, cell in list(flow.items()):
                 if cell.calls:
                     before = sums.get(label, (0, 0, 0, 0.0, 0.0, 0.0, 0.0))
-                    now = (cell.calls, cell.done, cell.errors, cell.inclusive, cell.exclusive, cell.elapsed, cell.running)
+                    times = (cell.inclusive, cell.exclusive, cell.elapsed, cell.running)
+                    now = (cell.calls, cell.done, cell.errors, *(seconds * 1e9 for seconds in times))
                     sums[label] = tuple(a + b for a, b in zip(before, now))
         return sums
 
@@ -128,7 +117,7 @@ class Steps:
         self.kind = kind
         self.recording = recording
         self.began = self.ended = self.outermost = False
-        self.first = 0
+        self.first = 0.0
         self.child = self.added = 0.0
 
     def __iter__(self):

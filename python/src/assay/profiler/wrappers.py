@@ -28,7 +28,7 @@ PLAIN = """\
         {p}cell.calls += 1
         {p}top = {p}flow.top
         if {p}top is {p}cell:
-            {p}flow.priced += _assay_costs.repeated
+            {p}flow.priced += _assay_repeated
             try:
                 return {call}
             except BaseException:
@@ -50,7 +50,7 @@ PLAIN = """\
             {p}cell.errors += 1
             raise
         finally:
-            {p}taken = _assay_clock() - {p}began - _assay_costs.inner - ({p}flow.priced - {p}priced)
+            {p}taken = _assay_clock() - {p}began - _assay_inner - ({p}flow.priced - {p}priced)
             {p}cell.exclusive += {p}taken - {p}flow.child
             {p}cell.depth -= 1
             if not {p}cell.depth:
@@ -59,7 +59,7 @@ PLAIN = """\
             {p}flow.top = {p}top
             {p}flow.in_coroutine = {p}coroutine
             {p}flow.child = {p}child + {p}taken
-            {p}flow.priced += _assay_costs.outer
+            {p}flow.priced += _assay_outer
 """
 
 GENERATOR = """\
