@@ -251,7 +251,9 @@ def test_a_profile_is_carried_into_other_threads():
                 Service().work()
 
         with ThreadPoolExecutor(3) as pool:
-            jobs = [pool.submit(profile.bind(Service().work)) for _ in range(50)] + [pool.submit(attached) for _ in range(50)]
+            jobs = [pool.submit(profile.bind(Service().work)) for _ in range(50)] + [
+                pool.submit(attached) for _ in range(50)
+            ]
             assert all(job.exception() is None for job in jobs)
         Service().work()
     assert profile.sections["work"].calls == 101

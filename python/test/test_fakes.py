@@ -129,7 +129,9 @@ def test_where_there_is_nothing_to_fake_it_says_what_to_give():
     class Cron:
         pass
 
-    with pytest.raises(LookupError, match=r"has no method `sleep`.*give the module that it is written in: `test_fakes`"):
+    with pytest.raises(
+        LookupError, match=r"has no method `sleep`.*give the module that it is written in: `test_fakes`"
+    ):
         testing.fake_sleep(Cron()).start()
     with pytest.raises(LookupError, match="has neither `time`, `asyncio` nor functions of it"):
         testing.fake_sleep(module("x = 1")).start()
@@ -142,7 +144,9 @@ def test_scripted_results_may_be_exceptions_and_run_out_with_the_calls_so_far():
         with pytest.raises(OSError, match="no fork"):
             cron.os.system("b")
         assert cron.os.system("c") == 3
-        with pytest.raises(UnexpectedCall, match=r"unexpected `system\('d'\)`: all 3 .* system\('a'\), system\('b'\), system\('c'\)"):
+        with pytest.raises(
+            UnexpectedCall, match=r"unexpected `system\('d'\)`: all 3 .* system\('a'\), system\('b'\), system\('c'\)"
+        ):
             cron.os.system("d")
         commands._unexpected = None
     assert commands == ["a", "b", "c"]

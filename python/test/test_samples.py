@@ -22,7 +22,9 @@ def place(tmp_path):
 
 def run(code, where, **options):
     environment = {**os.environ, "ASSAY_SAMPLES": where}
-    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, **options
+    )
 
 
 def test_values_regions_and_durations_are_lines_of_the_protocol(place):

@@ -55,7 +55,12 @@ def outcome(function, call, finish):
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(signature=signatures(), kind=st.sampled_from(sorted(KINDS)), method=st.booleans(), calls=st.lists(arguments, min_size=1, max_size=4))
+@given(
+    signature=signatures(),
+    kind=st.sampled_from(sorted(KINDS)),
+    method=st.booleans(),
+    calls=st.lists(arguments, min_size=1, max_size=4),
+)
 def test_any_call_of_any_signature_has_the_same_outcome(signature, kind, method, calls):
     source, finish = KINDS[kind]
     names = signature[1]

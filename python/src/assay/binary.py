@@ -26,7 +26,9 @@ def find() -> str:
         found = shutil.which(named)
         if found:
             return found
-        raise BinaryNotFound(f"`ASSAY` names `{named}`, and there is no such program: correct it, or unset it to search PATH")
+        raise BinaryNotFound(
+            f"`ASSAY` names `{named}`, and there is no such program: correct it, or unset it to search PATH"
+        )
     found = shutil.which("assay")
     if found:
         return found

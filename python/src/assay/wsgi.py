@@ -109,7 +109,9 @@ class _Response:
 class _Body:
     """The body, each piece of which is profiled as it is worked out."""
 
-    def __init__(self, body: Iterable[bytes], response: _Response, profile: Profile, finish: Callable[[], None]) -> None:
+    def __init__(
+        self, body: Iterable[bytes], response: _Response, profile: Profile, finish: Callable[[], None]
+    ) -> None:
         self._body = body
         self._pieces = None
         self._response = response

@@ -67,7 +67,9 @@ class Profile:
     While it runs, reading gives the totals so far.
     """
 
-    def __init__(self, recording, names: list[str], cost: tuple[float, float], finish: Callable[[Profile], None]) -> None:
+    def __init__(
+        self, recording, names: list[str], cost: tuple[float, float], finish: Callable[[Profile], None]
+    ) -> None:
         self._recording = recording
         self._names = names
         self._cost = cost

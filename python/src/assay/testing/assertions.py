@@ -65,6 +65,10 @@ def _ratio(report: dict) -> tuple[float, float] | None:
     return ratio["lower"] - step, ratio["upper"] + step
 
 
+def _too_few(experiment: Experiment) -> str:
+    return "; fewer than 10 blocks tell nothing: give it more time by seconds=" if experiment.blocks < 10 else ""
+
+
 def _assert_ratio(claim, subject, reference, bound, threshold, seconds, clock, inconclusive, names):
     """Passes where the ratio subject / reference is known to be at most `bound`, fails where it is known to be more."""
     __tracebackhide__ = True
@@ -93,7 +97,8 @@ def _assert_ratio(claim, subject, reference, bound, threshold, seconds, clock, i
     warnings = [f["message"] for f in report["findings"] if f["severity"] != "note"]
     said = "".join([report["sentence"], f" [{experiment.blocks} blocks]", traced, *(f"; {w}" for w in warnings)])
     if verdict is None:
-        settle_inconclusive(inconclusive, f"not known whether {claim.format(*names)} after {seconds:g} s: {said}")
+        reason = f"not known whether {claim.format(*names)} after {seconds:g} s: {said}"
+        settle_inconclusive(inconclusive, reason + _too_few(experiment))
         return report
     raise AssertionError(f"expected that {claim.format(*names)}, but {said}")
 
@@ -120,7 +125,9 @@ def assert_faster(
         raise ValueError("nothing takes 100 % less time: `by` is below that")
     # Without `by` any difference will do. Equal means: not even the smallest difference that matters.
     bound = 1.0 - fraction
-    claim = f"{{0}} takes at least {fraction * 100:.3g} % less time than {{1}}" if fraction else "{0} is faster than {1}"
+    claim = (
+        f"{{0}} takes at least {fraction * 100:.3g} % less time than {{1}}" if fraction else "{0} is faster than {1}"
+    )
     return _assert_ratio(claim, subject, than, bound, fraction or 0.01, seconds, clock, inconclusive, names)
 
 
@@ -138,7 +145,9 @@ def assert_no_slower(
     __tracebackhide__ = True
     fraction = share(by)
     if fraction == 0:
-        raise ValueError("that nothing at all is lost can't be shown by measurement: say how much may be, such as by='1%'")
+        raise ValueError(
+            "that nothing at all is lost can't be shown by measurement: say how much may be, such as by='1%'"
+        )
     claim = f"{{0}} takes at most {fraction * 100:.3g} % more time than {{1}}"
     return _assert_ratio(claim, subject, than, 1.0 + fraction, fraction, seconds, clock, inconclusive, names)
 
@@ -229,7 +238,8 @@ def assert_complexity(
     medians = ", ".join(f"{float(p['value']):g}: {p['median'] * 1e6:.4g} µs" for p in curve["points"])
     said = f"it grows like {grows}, where at most n^{bound:.2f} was allowed ({medians}; {experiment.blocks} blocks)"
     if known is None:
-        settle_inconclusive(inconclusive, f"not known whether {name} is {growth} after {seconds:g} s: {said}")
+        reason = f"not known whether {name} is {growth} after {seconds:g} s: {said}"
+        settle_inconclusive(inconclusive, reason + _too_few(experiment))
         return curve
     raise AssertionError(f"expected that {name} is {growth}, but {said}")
 
@@ -328,7 +338,9 @@ def assert_allocations(
         if most is not None and getattr(found, what) > most
     ]
     if over:
-        raise AssertionError(f"one call of {_name(function, 'the function')} allocates too much: {'; '.join(over)} ({found!r})")
+        raise AssertionError(
+            f"one call of {_name(function, 'the function')} allocates too much: {'; '.join(over)} ({found!r})"
+        )
     return found
 
 
