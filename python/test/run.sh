@@ -17,19 +17,27 @@ if [ -z "${ASSAY-}" ]; then
     done
 fi
 
+# What Debian has in packages of its own, and its Python lacks without them.
+missing=
+"$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+"$python" -c 'import os, sysconfig; raise SystemExit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
+    || missing="$missing python3-dev"
+command -v cc >/dev/null || missing="$missing gcc libc6-dev"
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get update -qq
+        # shellcheck disable=SC2086 # a list of names
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    else
+        echo "python/test/run.sh: not everything is here (Debian: apt install$missing)" >&2
+    fi
+fi
+
 # Made anew for another interpreter or other versions of what the tests need.
-wanted="$("$python" -VV) $(cksum <test/requirements.txt)"
+wanted="$("$python" -VV) $("$python" -c 'import sys; print(sys.executable)') $(cksum <test/requirements.txt)"
 if [ "$(cat "$environment/installed" 2>/dev/null)" != "$wanted" ]; then
     rm -rf "$environment"
-    if ! "$python" -m venv "$environment" 2>/dev/null; then
-        rm -rf "$environment"
-        # Debian has it in a package of its own.
-        [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-            || { echo "python/test/run.sh: $python has no venv (Debian: apt install python3-venv)" >&2; exit 1; }
-        apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv python3-dev gcc libc6-dev >/dev/null
-        "$python" -m venv "$environment"
-    fi
+    "$python" -m venv "$environment"
     "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement test/requirements.txt
     echo "$wanted" >"$environment/installed"
 fi
