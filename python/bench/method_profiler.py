@@ -1,0 +1,300 @@
+"""What a profiled method costs: this package beside a plain decorator and cProfile, all in one run.
+
+    python3 bench/method_profiler.py [--rounds N] [--json FILE]
+
+Each round calls every variant for some milliseconds, in random order, by the CPU clock of this process. A row is the median over the rounds of
+the ratio to the plain method in the same round, with the loop that calls it in both; and the nanoseconds added to a call, as the
+difference of the fastest twentieths. `ASSAY_PURE=1` measures the package without its accelerator.
+"""
+
+import argparse
+import cProfile
+import json
+import os
+import platform
+import random
+import statistics
+import sys
+import threading
+import time
+import types
+from contextvars import copy_context
+
+from assay import MethodProfiler
+from assay.profiler import calibration, engine
+
+CALLS = 20_000
+
+
+class Plain:
+    def method(self):
+        pass
+
+
+class Idle:
+    """Patched, and no profile anywhere in the process."""
+
+    def method(self):
+        pass
+
+
+class Active:
+    def method(self):
+        pass
+
+
+class Kept:
+    """The wrapper stays in, as under a server, and no profile goes on anywhere."""
+
+    def method(self):
+        pass
+
+
+class Elsewhere:
+    """A profile goes on, but in another context."""
+
+    def method(self):
+        pass
+
+
+flag = False
+totals = {}
+
+
+def decorated(function):
+    """What one writes in a minute: a global flag, two clock readings, a dictionary."""
+
+    def wrapper(*args, **kwargs):
+        if not flag:
+            return function(*args, **kwargs)
+        began = time.perf_counter()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            total = totals.setdefault("it", [0.0, 0])
+            total[0] += time.perf_counter() - began
+            total[1] += 1
+
+    return wrapper
+
+
+class Decorated:
+    @decorated
+    def method(self):
+        pass
+
+
+local = threading.local()
+local.profile = None
+
+
+def decorated_by_thread(function):
+    """The article's design in Python: the profile belongs to the thread."""
+
+    def wrapper(*args, **kwargs):
+        profile = local.profile
+        if profile is None:
+            return function(*args, **kwargs)
+        began = time.perf_counter()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            total = profile.setdefault("it", [0.0, 0])
+            total[0] += time.perf_counter() - began
+            total[1] += 1
+
+    return wrapper
+
+
+class DecoratedByThread:
+    @decorated_by_thread
+    def method(self):
+        pass
+
+
+def _loop(subject, clock):
+    turns = range(CALLS)
+    began = clock()
+    for _ in turns:
+        subject.method()
+    return (clock() - began) / CALLS
+
+
+LOOPS = {}
+
+
+def loop(subject):
+    # Code of its own for each class, since Python makes a call fast for the class that it finds there.
+    kind = type(subject)
+    if kind not in LOOPS:
+        LOOPS[kind] = types.FunctionType(_loop.__code__.replace(), globals())
+    return LOOPS[kind](subject, time.process_time_ns)
+
+
+def plain():
+    return loop(Plain())
+
+
+def idle():
+    return loop(Idle())
+
+
+def active():
+    with MethodProfiler.profile():
+        return loop(Active())
+
+
+def kept():
+    MethodProfiler.keep_installed()
+    try:
+        return loop(Kept())
+    finally:
+        MethodProfiler.keep_installed(False)
+
+
+def elsewhere():
+    # Started in another context, so that this one is not profiled while its wrapper is in.
+    profile = copy_context().run(MethodProfiler.start)
+    try:
+        return loop(Elsewhere())
+    finally:
+        profile.stop()
+
+
+def decorator_idle():
+    return loop(Decorated())
+
+
+def decorator_active():
+    global flag
+    flag = True
+    try:
+        return loop(Decorated())
+    finally:
+        flag = False
+
+
+def thread_idle():
+    return loop(DecoratedByThread())
+
+
+def thread_active():
+    local.profile = {}
+    try:
+        return loop(DecoratedByThread())
+    finally:
+        local.profile = None
+
+
+def c_profile():
+    profiler = cProfile.Profile()
+    subject = Plain()
+    profiler.enable()
+    try:
+        return loop(subject)
+    finally:
+        profiler.disable()
+
+
+VARIANTS = {
+    "plain method": plain,
+    "assay, idle": idle,
+    "assay, idle, wrapper kept in": kept,
+    "assay, a profile elsewhere": elsewhere,
+    "assay, active": active,
+    "decorator, idle": decorator_idle,
+    "decorator, active": decorator_active,
+    "decorator by thread, idle": thread_idle,
+    "decorator by thread, active": thread_active,
+    "cProfile": c_profile,
+}
+
+
+def swap_seconds(rounds):
+    """What start and stop cost with one method patched: wrappers put in and taken out, and with wrappers that stay."""
+    results = {}
+    for name, keep in (("swapping", False), ("kept in", True)):
+        times = []
+        for _ in range(rounds):
+            MethodProfiler._swaps = 0
+            MethodProfiler.keep_installed(keep)
+            began = time.process_time_ns()
+            for _ in range(20):
+                MethodProfiler.start()
+                MethodProfiler.stop()
+            times.append((time.process_time_ns() - began) / 20)
+        MethodProfiler.keep_installed(False)
+        results[name] = statistics.median(times)
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=80)
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+
+    # Classes change when wrappers come and go, so each variant has its own.
+    for kind in (Idle, Active, Kept, Elsewhere):
+        MethodProfiler.patch(kind, ["method"], "it")
+    times = {name: [] for name in VARIANTS}
+    for _ in range(options.rounds):
+        MethodProfiler._swaps = 0
+        order = list(VARIANTS)
+        random.shuffle(order)
+        for name in order:
+            times[name].append(VARIANTS[name]())
+
+    base = times["plain method"]
+    floor = lambda values: statistics.quantiles(values, n=20)[0] if len(values) > 1 else values[0]
+    rows = []
+    for name, values in times.items():
+        ratios = sorted(value / reference for value, reference in zip(values, base))
+        quartiles = statistics.quantiles(ratios, n=4) if len(ratios) > 3 else [ratios[0], ratios[0], ratios[-1]]
+        rows.append(
+            {
+                "variant": name,
+                "ratio": statistics.median(ratios),
+                "quartiles": [quartiles[0], quartiles[2]],
+                "added_ns": floor(values) - floor(base),
+            }
+        )
+    MethodProfiler.unpatch(Active)
+    MethodProfiler.unpatch(Kept)
+    MethodProfiler.unpatch(Elsewhere)
+    swaps = swap_seconds(max(5, options.rounds // 4))
+
+    load = os.getloadavg()[0]
+    print(
+        f"Python {platform.python_version()}, calls counted in {engine.NAME}, {options.rounds} rounds, load {load:.1f}"
+    )
+    print(f"plain method with its loop: {floor(base):.1f} ns\n")
+    print(f"{'':32}{'ratio':>7}  {'quartiles':>13}  {'added':>8}")
+    for row in rows:
+        low, high = row["quartiles"]
+        print(f"{row['variant']:32}{row['ratio']:7.2f}  {low:6.2f} {high:6.2f}  {row['added_ns']:5.0f} ns")
+    inner, outer = calibration._costs or (0.0, 0.0)
+    print(f"\ncalibrated: {outer:.0f} ns a call, {inner:.0f} of them between the clock readings and subtracted")
+    print(
+        f"start and stop, one method patched: {swaps['swapping'] / 1e3:.1f} µs; with wrappers that stay {swaps['kept in'] / 1e3:.1f} µs"
+    )
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(
+                {
+                    "python": platform.python_version(),
+                    "engine": engine.NAME,
+                    "rounds": options.rounds,
+                    "load": load,
+                    "plain_ns": floor(base),
+                    "rows": rows,
+                    "start_stop_ns": swaps,
+                    "argv": sys.argv,
+                },
+                file,
+                indent=1,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Asks the program `assay`, which decides: this package has no statistics of its own, so that everybody gets the same verdict."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+
+# Taken here, so that a test that fakes `subprocess` somewhere does not fake this.
+_run = subprocess.run
+
+
+class BinaryNotFound(RuntimeError):
+    """The program `assay` is not installed, or not where `ASSAY` says."""
+
+
+class BinaryFailed(RuntimeError):
+    """The program `assay` could not decide; its own words are in the message."""
+
+
+def find() -> str:
+    """The path of the program: what the variable `ASSAY` names, else the first on `PATH`. Raises `BinaryNotFound`."""
+    named = os.environ.get("ASSAY")
+    if named:
+        found = shutil.which(named)
+        if found:
+            return found
+        raise BinaryNotFound(
+            f"`ASSAY` names `{named}`, and there is no such program: correct it, or unset it to search PATH"
+        )
+    found = shutil.which("assay")
+    if found:
+        return found
+    raise BinaryNotFound(
+        "verdicts come from the program `assay`, which is not on PATH: build it with `cargo install --path crates/assay` in its "
+        "repository, or name it in the variable ASSAY"
+    )
+
+
+def compare(path: str, *options: str) -> dict:
+    """The JSON report of `assay compare` on a sample file. Raises `BinaryNotFound` and `BinaryFailed`."""
+    command = [find(), "compare", "--json", *options, path]
+    done = _run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    if done.returncode != 0:
+        words = done.stderr.decode("utf-8", "replace").strip()
+        raise BinaryFailed(f"`{' '.join(command)}` ended with status {done.returncode}: {words}")
+    return json.loads(done.stdout)

@@ -1,0 +1,269 @@
+"""How often were these methods called, and how long did they take? For one stretch of a program, such as one request, and cheap
+enough to stay in production.
+
+    MethodProfiler.patch(Redis, ["get", "set"], "redis")      # once
+    with MethodProfiler.profile() as profile:                 # for every request
+        handle(request)
+    profile["redis"]                                          # {"duration": 0.0111, "calls": 12}
+
+A profile belongs to the context (`contextvars`) in which it was started: it counts what this thread does and the tasks that
+it starts meanwhile, never what others do. `Profile.attach` and `Profile.bind` carry it into another thread.
+
+While no profile goes on anywhere in the process, the original methods stand where they stood, and nothing costs anything. What
+was taken out of its class or module before the start (`from module import function`, `method = object.method`) is not seen.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+import os
+import threading
+from types import TracebackType
+from typing import Callable, Iterable
+
+from . import calibration, engine
+from .patching import Patch, check_target, describe, mangled
+from .profile import NotRecording, Overhead, Profile, Section
+
+__all__ = ["MethodProfiler", "NotRecording", "Overhead", "Profile", "Section"]
+
+_log = logging.getLogger("assay.profile")
+
+#: After so many swaps the wrappers stay in. Each swap changes the class, and CPython 3.13 gives up making a class's attributes fast
+#: when it has been changed a thousand times.
+SWAPS = 100
+
+
+class MethodProfiler:
+    """Counts and times calls of chosen methods. There is one for the whole process; everything is called on the class."""
+
+    _lock = threading.RLock()
+    _patches: dict[tuple[int, str], Patch] = {}
+    _names: list[str] = ["(calibration)"]
+    _running = 0
+    _swaps = 0
+    _keep = False
+
+    # What is profiled.
+
+    @classmethod
+    def patch(cls, target, names: str | Iterable[str], name: str) -> None:
+        """Profiles these methods of a class, or functions of a module, under one name.
+
+        Methods of every kind will do: plain, class and static methods, properties, coroutines, generators, asynchronous
+        generators, inherited ones (for this class and its subclasses only) and those that are written in C. To patch a
+        method again under the same name changes nothing. All names are checked before anything is done.
+
+        Raises AttributeError for a name that is not there; TypeError for what is no method, and for built-in classes;
+        ValueError for a method that has another name already.
+        """
+        if isinstance(names, str):
+            names = [names]
+        names = list(names)
+        if not isinstance(name, str) or not name or name == "total_duration":
+            raise ValueError(f"a profile has no place for the name {name!r}: choose another text")
+        check_target(target)
+        with cls._lock:
+            index = cls._names.index(name) if name in cls._names[1:] else len(cls._names)
+            fresh = []
+            for method in names:
+                known = cls._patches.get((id(target), mangled(target, method)))
+                if known is None:
+                    fresh.append(Patch(target, method, name, index))
+                elif known.label != name:
+                    raise ValueError(
+                        f"`{method}` of {describe(target)} is profiled as {known.label!r} already: "
+                        f"unpatch it first, or use that name"
+                    )
+            done = []
+            try:
+                for patch in fresh:
+                    # Tried at once, since only now somebody reads the error.
+                    done.append(patch)
+                    patch.install()
+                    if not cls._installed():
+                        patch.uninstall()
+            except BaseException:
+                for patch in done:
+                    patch.uninstall()
+                raise
+            if index == len(cls._names):
+                cls._names.append(name)
+            for patch in fresh:
+                cls._patches[id(target), patch.name] = patch
+
+    @classmethod
+    def unpatch(cls, target, names: str | Iterable[str] | None = None) -> None:
+        """Leaves these methods alone again, or all of this class or module. KeyError for one that is not profiled."""
+        with cls._lock:
+            if names is None:
+                chosen = [key for key in cls._patches if key[0] == id(target)]
+            else:
+                chosen = []
+                for method in [names] if isinstance(names, str) else names:
+                    key = (id(target), mangled(target, method))
+                    if key not in cls._patches:
+                        raise KeyError(f"`{method}` of {describe(target)} is not profiled")
+                    chosen.append(key)
+            for key in chosen:
+                cls._patches.pop(key).uninstall()
+
+    @classmethod
+    def keep_installed(cls, keep: bool = True) -> None:
+        """Leaves the wrappers in their places between profiles. A server wants that: it starts a profile for every request, and
+        to put a wrapper in and out costs more than an idle one. Middleware and decorator do it by themselves."""
+        with cls._lock:
+            cls._keep = keep
+            cls._settle()
+
+    # One stretch of the program.
+
+    @classmethod
+    def start(cls) -> Profile:
+        """Starts a profile for this context.
+
+        Within a profile that goes on here already it is a nested one: until it is stopped it counts in its place, and then
+        its totals are added to the outer one.
+        """
+        engine.tune()
+        with cls._lock:
+            cost = calibration.costs(0, lambda: cls._count(1), lambda: cls._count(-1))
+            recording = engine.Recording(engine.recording())
+            profile = Profile(recording, cls._names, cost, cls._finish)
+            recording.owner = profile
+            cls._count(1)
+        engine.current.set(recording)
+        return profile
+
+    @classmethod
+    def stop(cls) -> Profile:
+        """Stops the profile of this context and returns it. Raises `NotRecording` where there is none."""
+        recording = engine.recording()
+        if recording is None:
+            raise NotRecording(
+                "no profile goes on in this thread or task: `start` belongs to the context that calls it; "
+                "a profile that was started elsewhere is stopped by its own `stop`"
+            )
+        return recording.owner.stop()
+
+    @classmethod
+    def current(cls) -> Profile | None:
+        """The profile that goes on in this context, or None."""
+        recording = engine.recording()
+        return None if recording is None else recording.owner
+
+    @classmethod
+    def profile(cls, report: Callable[[Profile], object] | None = None) -> Profiling:
+        """A profile for a `with` block, or for every call of a function that is decorated with it.
+
+        `report` gets the finished profile; a decorated function without one logs it (`assay.profile`, level INFO).
+        """
+        return Profiling(report)
+
+    # How it is kept.
+
+    @classmethod
+    def _finish(cls, profile: Profile) -> None:
+        recording = profile._recording
+        with cls._lock:
+            if profile._ended is not None:
+                return
+            profile._close()
+            parent = recording.parent
+            if parent is not None and parent.active:
+                parent.absorb(recording)
+            cls._count(-1)
+        if engine.current.get(None) is recording:
+            while parent is not None and not parent.active:
+                parent = parent.parent
+            engine.current.set(parent)
+
+    @classmethod
+    def _count(cls, by: int) -> None:
+        cls._running += by
+        engine.set_active(cls._running)
+        cls._settle()
+
+    @classmethod
+    def _installed(cls) -> bool:
+        return cls._running > 0 or cls._keep
+
+    @classmethod
+    def _settle(cls) -> None:
+        wanted = cls._installed()
+        changed = False
+        for patch in cls._patches.values():
+            if wanted and not patch.installed:
+                patch.install()
+                changed = True
+            elif not wanted and patch.installed:
+                patch.uninstall()
+        if changed:
+            cls._swaps += 1
+            if cls._swaps >= SWAPS and not cls._keep:
+                cls._keep = True
+
+    @classmethod
+    def _forked(cls) -> None:
+        # The child has inherited the profiles of its parent, and nobody who would stop them.
+        cls._lock = threading.RLock()
+        recording = engine.current.get(None)
+        while recording is not None:
+            recording.active = False
+            recording = recording.parent
+        cls._running = 0
+        engine.set_active(0)
+        cls._settle()
+
+
+class Profiling:
+    """What `MethodProfiler.profile` gives: a context manager, and a decorator."""
+
+    def __init__(self, report: Callable[[Profile], object] | None) -> None:
+        self._report = report
+        self._profiles: list[Profile] = []
+
+    def __enter__(self) -> Profile:
+        profile = MethodProfiler.start()
+        self._profiles.append(profile)
+        return profile
+
+    def __exit__(self, kind: type | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        profile = self._profiles.pop()
+        if profile._ended is None and profile._recording.active:
+            profile.stop()
+            if self._report is not None:
+                self._report(profile)
+
+    def __call__(self, function: Callable) -> Callable:
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(
+                f"`{function.__qualname__}` is a generator, whose steps belong to whoever takes them: "
+                "profile the function that consumes it"
+            )
+        MethodProfiler.keep_installed()
+        report = self._report or functools.partial(_log_profile, getattr(function, "__qualname__", repr(function)))
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def profiled(*args, **kwargs):
+                with Profiling(report):
+                    return await function(*args, **kwargs)
+
+        else:
+
+            @functools.wraps(function)
+            def profiled(*args, **kwargs):
+                with Profiling(report):
+                    return function(*args, **kwargs)
+
+        return profiled
+
+
+def _log_profile(what: str, profile: Profile) -> None:
+    _log.info("%s %r", what, profile)
+
+
+os.register_at_fork(after_in_child=MethodProfiler._forked)

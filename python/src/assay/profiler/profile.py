@@ -1,0 +1,193 @@
+"""What a profile came to: the totals of one stretch of a program, while it goes on and afterwards."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import time
+from contextlib import contextmanager
+from typing import Callable, Iterator, NamedTuple
+
+from . import engine
+
+_clock = time.monotonic_ns
+
+
+class Section(NamedTuple):
+    """The totals of one name. All times are seconds, with the profiler's own cost taken off.
+
+    Calls are counted one by one; times are those of the outermost calls, so that a recursive function is not counted over
+    and over. Of tasks and threads that run side by side the times add up.
+    """
+
+    #: The name that was given to `patch`.
+    name: str
+    #: Calls that began.
+    calls: int
+    #: Calls that ended with an exception.
+    errors: int
+    #: Calls that had not ended when the profile did. Their time is in no total.
+    unfinished: int
+    #: From call to return. For coroutines this includes what they waited for; for generators only the time within them.
+    duration: float
+    #: As `duration`, without the calls of other names beneath.
+    exclusive: float
+    #: As `duration`, without what coroutines waited for.
+    running: float
+
+    def to_dict(self) -> dict:
+        """All totals by name of the member."""
+        return self._asdict()
+
+
+class Overhead(NamedTuple):
+    """What profiling itself cost, as calibrated in this process."""
+
+    #: Seconds that one profiled call takes longer than it would otherwise.
+    per_call: float
+    #: The part of them that lies between the call's two clock readings.
+    between_clocks: float
+    #: What all calls of this profile cost together. The total duration contains it.
+    total: float
+
+
+class NotRecording(RuntimeError):
+    """There is no profile to stop in this context."""
+
+
+class Profile:
+    """A running or finished profile. `MethodProfiler.start` and `MethodProfiler.profile` make them.
+
+    >>> profile.total_duration                           # doctest: +SKIP
+    0.2
+    >>> profile["redis"]["calls"], profile["redis"]["duration"]   # doctest: +SKIP
+    (12, 0.111)
+
+    While it runs, reading gives the totals so far.
+    """
+
+    def __init__(
+        self, recording, names: list[str], cost: tuple[float, float], finish: Callable[[Profile], None]
+    ) -> None:
+        self._recording = recording
+        self._names = names
+        self._cost = cost
+        self._finish = finish
+        self._counted: dict | None = None
+        self._process = os.getpid()
+        self._began = _clock()
+        self._ended: int | None = None
+
+    def __del__(self) -> None:
+        # Somebody started it and lost it, say with a task that was cancelled: it must not be profiled for ever.
+        if getattr(self, "_ended", 0) is None and self._process == os.getpid():
+            self._finish(self)
+
+    @property
+    def running(self) -> bool:
+        """Whether it still goes on."""
+        return self._ended is None and self._recording.active
+
+    def stop(self) -> Profile:
+        """Ends it, from whichever thread or task, and returns it. Raises `NotRecording` where it has ended."""
+        if self._ended is not None:
+            raise NotRecording("this profile was stopped before: start another one")
+        if not self._recording.active:
+            raise NotRecording("this profile belongs to the process that forked this one: start one of your own here")
+        self._finish(self)
+        return self
+
+    def _close(self) -> None:
+        # Called by MethodProfiler, which knows when the wrappers may go.
+        self._ended = _clock()
+        self._counted = self._recording.snapshot()
+        self._recording.active = False
+
+    # Elsewhere: other threads have a context of their own.
+
+    @contextmanager
+    def attach(self) -> Iterator[Profile]:
+        """Counts what is called in the `with` block for this profile, in whichever thread or task that is."""
+        token = engine.current.set(self._recording)
+        try:
+            yield self
+        finally:
+            engine.current.reset(token)
+
+    def bind(self, function: Callable) -> Callable:
+        """The function, attached to this profile wherever it runs: `Thread(target=profile.bind(work))`. It may be a coroutine's."""
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def attached_task(*args, **kwargs):
+                with self.attach():
+                    return await function(*args, **kwargs)
+
+            return attached_task
+
+        @functools.wraps(function)
+        def attached(*args, **kwargs):
+            with self.attach():
+                return function(*args, **kwargs)
+
+        return attached
+
+    # The totals.
+
+    @property
+    def total_duration(self) -> float:
+        """Seconds from start to stop, or until now. The profiler's own cost is in it."""
+        return ((self._ended or _clock()) - self._began) / 1e9
+
+    @property
+    def sections(self) -> dict[str, Section]:
+        """The totals of every name that was called."""
+        counted = self._counted if self._counted is not None else self._recording.snapshot()
+        sections = {}
+        for label, (calls, done, errors, inclusive, exclusive, elapsed, running) in sorted(counted.items()):
+            name = self._names[label]
+            sections[name] = Section(
+                name,
+                calls,
+                errors,
+                calls - done,
+                max(0.0, inclusive + elapsed) / 1e9,
+                max(0.0, exclusive) / 1e9,
+                max(0.0, inclusive + running) / 1e9,
+            )
+        return sections
+
+    @property
+    def overhead(self) -> Overhead:
+        """What profiling cost. Calls of generators and coroutines cost more, and theirs is neither calibrated nor subtracted."""
+        inner, outer = self._cost
+        calls = sum(section.calls for section in self.sections.values())
+        return Overhead(outer / 1e9, inner / 1e9, calls * outer / 1e9)
+
+    def to_dict(self) -> dict:
+        """`{"total_duration": seconds, name: {"duration": seconds, "calls": count}, …}`."""
+        short = {name: {"duration": s.duration, "calls": s.calls} for name, s in self.sections.items()}
+        return {"total_duration": self.total_duration, **short}
+
+    def __getitem__(self, name: str):
+        """`profile["total_duration"]`, or `{"duration": …, "calls": …}` of a name."""
+        if name == "total_duration":
+            return self.total_duration
+        section = self.sections[name]
+        return {"duration": section.duration, "calls": section.calls}
+
+    def __contains__(self, name: object) -> bool:
+        return name == "total_duration" or name in self.sections
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["total_duration", *self.sections])
+
+    def keys(self) -> list[str]:
+        """So that `dict(profile)` works."""
+        return list(self)
+
+    def __repr__(self) -> str:
+        how = "running" if self.running else "finished"
+        parts = ", ".join(f"{s.name}: {s.duration:.6f} s in {s.calls} calls" for s in self.sections.values())
+        return f"<Profile {how}, {self.total_duration:.6f} s{', ' if parts else ''}{parts}>"

@@ -1,0 +1,202 @@
+"""The book-keeping of a profile in pure Python: what `csrc/` says in C, number for number, for where it could not be built.
+
+What is being executed nests within a thread, steps of coroutines included. So a few values per thread do for a stack: every frame
+saves them in its own locals and puts them back. Plain functions do that in generated code (`wrappers.py`), which is faster than
+calling anything here; generators and coroutines go through `Steps`.
+
+Times are in seconds within, since sums of floats are what this interpreter is quickest at, and in nanoseconds where they are handed
+out; the profiler's own cost is taken off. Nothing here knows names of labels, or when to stop.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextvars import ContextVar
+
+clock = time.monotonic
+ident = threading.get_ident
+
+#: The recording of this context; its `active` says whether it still goes on.
+current: ContextVar = ContextVar("assay.profile", default=None)
+
+GENERATOR, COROUTINE, FIRST_ITEM, NEXT_ITEM, CLOSING = range(5)
+
+
+class Cell:
+    """What one label came to in one thread; the members are those of the C structure of the same name."""
+
+    __slots__ = ("calls", "done", "errors", "inclusive", "exclusive", "elapsed", "running", "depth")
+
+    def __init__(self) -> None:
+        self.calls = self.done = self.errors = self.depth = 0
+        self.inclusive = self.exclusive = self.elapsed = self.running = 0.0
+
+
+class Flow(dict):
+    """The state of one thread within one recording: its cells by label, and the innermost frame."""
+
+    __slots__ = ("thread", "top", "in_coroutine", "child", "priced")
+
+    def __init__(self, thread: int) -> None:
+        super().__init__()
+        self.thread = thread
+        self.top = None
+        self.in_coroutine = False
+        self.child = 0.0
+        self.priced = 0.0
+
+    def __missing__(self, label: int) -> Cell:
+        cell = self[label] = Cell()
+        return cell
+
+
+class Recording:
+    """What one profile has counted so far, thread by thread."""
+
+    __slots__ = ("parent", "owner", "active", "flows", "last", "__weakref__")
+
+    def __init__(self, parent: Recording | None = None) -> None:
+        self.parent = parent
+        self.owner = None
+        self.active = True
+        self.flows: dict = {}
+        #: The flow that was used last: nearly always the one that is wanted.
+        self.last = self.flow()
+
+    def flow(self) -> Flow:
+        """The flow of this thread."""
+        me = ident()
+        flow = self.flows.get(me)
+        if flow is None:
+            flow = self.flows[me] = Flow(me)
+        self.last = flow
+        return flow
+
+    def snapshot(self) -> dict:
+        """`{label: (calls, done, errors, inclusive, exclusive, elapsed, running)}`, the sum of all threads."""
+        sums: dict = {}
+        for flow in list(self.flows.values()):
+            for label, cell in list(flow.items()):
+                if cell.calls:
+                    before = sums.get(label, (0, 0, 0, 0.0, 0.0, 0.0, 0.0))
+                    times = (cell.inclusive, cell.exclusive, cell.elapsed, cell.running)
+                    now = (cell.calls, cell.done, cell.errors, *(seconds * 1e9 for seconds in times))
+                    sums[label] = tuple(a + b for a, b in zip(before, now))
+        return sums
+
+    def absorb(self, other: Recording) -> None:
+        """Counts for this recording too what a profile nested in it has counted. A label that is being executed here has that
+        time in its own call, which is not over yet."""
+        into = self.flow()
+        me = ident()
+        for thread, flow in other.flows.items():
+            for label, cell in flow.items():
+                total = into[label]
+                total.calls += cell.calls
+                total.done += cell.done
+                total.errors += cell.errors
+                total.exclusive += cell.exclusive
+                if not total.depth:
+                    total.inclusive += cell.inclusive
+                    total.elapsed += cell.elapsed
+                    total.running += cell.running
+            if thread == me:
+                into.child += flow.child
+                into.priced += flow.priced
+
+
+class Steps:
+    """Goes between a coroutine or generator and whoever drives it, and times each of its steps (see `csrc/steps.c`)."""
+
+    __slots__ = ("target", "label", "kind", "recording", "began", "ended", "outermost", "first", "child", "added")
+
+    def __init__(self, target, label: int, kind: int, recording: Recording) -> None:
+        self.target = target
+        self.label = label
+        self.kind = kind
+        self.recording = recording
+        self.began = self.ended = self.outermost = False
+        self.first = 0.0
+        self.child = self.added = 0.0
+
+    def __iter__(self):
+        return self
+
+    __await__ = __iter__
+
+    def __next__(self):
+        return self._step(self.target.send, (None,))
+
+    def send(self, value):
+        return self._step(self.target.send, (value,))
+
+    def throw(self, *args):
+        return self._step(self.target.throw, args)
+
+    def close(self):
+        if not self.began:
+            return self.target.close()
+        return self._step(self.target.close, (), closing=True)
+
+    def _step(self, call, args, closing=False):
+        if not self.recording.active or self.ended:
+            return call(*args)
+        flow = self.recording.flow()
+        cell = flow[self.label]
+        coroutine = self.kind != GENERATOR
+        first = not self.began
+        if first:
+            self.began = True
+            self.outermost = cell.depth == 0
+            if self.kind <= FIRST_ITEM:
+                cell.calls += 1
+        saved = flow.top, flow.in_coroutine, flow.child
+        priced = flow.priced
+        cell.depth += 1
+        flow.top, flow.in_coroutine, flow.child = cell, coroutine, self.child if coroutine else 0.0
+        over = whole = error = False
+        began = clock()
+        if first:
+            self.first = began
+        try:
+            result = call(*args)
+            over = whole = closing
+            return result
+        except StopIteration:
+            over = True
+            whole = self.kind not in (FIRST_ITEM, NEXT_ITEM)
+            raise
+        except BaseException as problem:
+            over = whole = True
+            error = not isinstance(problem, (GeneratorExit, StopAsyncIteration))
+            raise
+        finally:
+            now = clock()
+            taken = now - began - (flow.priced - priced)
+            beneath = flow.child
+            cell.depth -= 1
+            flow.top, flow.in_coroutine, flow.child = saved
+            self.ended = over
+            if not coroutine:
+                if not cell.depth:
+                    cell.inclusive += taken
+                cell.exclusive += taken - beneath
+                flow.child += taken
+            else:
+                self.child = beneath
+                if not cell.depth:
+                    cell.running += taken
+                if not flow.in_coroutine:
+                    # Driven by an event loop, say within a profiled function: that one loses the steps, not the waits.
+                    flow.child += taken
+                    self.added += taken
+                if over:
+                    elapsed = now - self.first
+                    if self.outermost:
+                        cell.elapsed += elapsed
+                    cell.exclusive += elapsed - self.child
+                    if flow.in_coroutine:
+                        flow.child += elapsed - self.added
+            cell.done += whole
+            cell.errors += error

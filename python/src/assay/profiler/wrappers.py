@@ -1,0 +1,209 @@
+"""Makes the function that stands in for another while it is profiled.
+
+Plain functions get a `Probe` in C, or a generated function. Generators, coroutines and asynchronous generators always get a
+generated function of their own kind, since Python tells the kinds apart by the function itself (`inspect.iscoroutinefunction`).
+What is generated has exactly the parameters of the original, so that a wrong call fails with the same words, and no argument is
+packed and unpacked.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import keyword
+import types
+
+from . import engine
+
+PLAIN = """\
+        if not _assay_active:
+            return {call}
+        {p}recording = _assay_current()
+        if {p}recording is None or not {p}recording.active:
+            return {call}
+        {p}flow = {p}recording.last
+        if {p}flow.thread != _assay_ident():
+            {p}flow = {p}recording.flow()
+        {p}cell = {p}flow[{label}]
+        {p}cell.calls += 1
+        {p}top = {p}flow.top
+        if {p}top is {p}cell:
+            {p}flow.priced += _assay_repeated
+            try:
+                return {call}
+            except BaseException:
+                {p}cell.errors += 1
+                raise
+            finally:
+                {p}cell.done += 1
+        {p}child = {p}flow.child
+        {p}coroutine = {p}flow.in_coroutine
+        {p}priced = {p}flow.priced
+        {p}flow.top = {p}cell
+        {p}flow.child = 0.0
+        {p}flow.in_coroutine = False
+        {p}cell.depth += 1
+        {p}began = _assay_clock()
+        try:
+            return {call}
+        except BaseException:
+            {p}cell.errors += 1
+            raise
+        finally:
+            {p}taken = _assay_clock() - {p}began - _assay_inner - ({p}flow.priced - {p}priced)
+            {p}cell.exclusive += {p}taken - {p}flow.child
+            {p}cell.depth -= 1
+            if not {p}cell.depth:
+                {p}cell.inclusive += {p}taken
+            {p}cell.done += 1
+            {p}flow.top = {p}top
+            {p}flow.in_coroutine = {p}coroutine
+            {p}flow.child = {p}child + {p}taken
+            {p}flow.priced += _assay_outer
+"""
+
+GENERATOR = """\
+        {p}recording = _assay_recording() if _assay_active else None
+        if {p}recording is None:
+            return (yield from {call})
+        return (yield from _assay_steps({call}, {label}, 0, {p}recording))
+"""
+
+COROUTINE = """\
+        {p}recording = _assay_recording() if _assay_active else None
+        if {p}recording is None:
+            return await {call}
+        return await _assay_steps({call}, {label}, 1, {p}recording)
+"""
+
+# What a consumer sends, throws and closes is handed on as PEP 525 has it; there is no `yield from` for these.
+ASYNC_GENERATOR = """\
+        {p}recording = _assay_recording() if _assay_active else None
+        if {p}recording is None:
+            {p}step = lambda what, kind: what
+        else:
+            {p}step = lambda what, kind: _assay_steps(what, {label}, kind, {p}recording)
+        {p}items = {call}
+        {p}next = {p}step({p}items.__anext__(), 2)
+        while True:
+            try:
+                {p}item = await {p}next
+            except StopAsyncIteration:
+                return
+            try:
+                {p}sent = yield {p}item
+            except GeneratorExit:
+                await {p}step({p}items.aclose(), 4)
+                raise
+            except BaseException as {p}problem:
+                {p}next = {p}step({p}items.athrow({p}problem), 3)
+            else:
+                {p}next = {p}step({p}items.asend({p}sent), 3)
+"""
+
+#: Types of callables that bind to an instance as plain functions do.
+BINDING = (
+    types.FunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    type(functools.lru_cache(lambda: None)),
+)
+BINDING_BY_NAME = {"cython_function_or_method", "fused_cython_function", "method_descriptor", "nb_method"}
+
+
+def binds(callable_: object) -> bool:
+    """Whether this callable, found in a class, gets the instance as its first argument."""
+    return isinstance(callable_, BINDING) or type(callable_).__name__ in BINDING_BY_NAME or is_wrapper(callable_)
+
+
+def is_wrapper(callable_: object) -> bool:
+    """Whether this module made it."""
+    if engine.Probe is not None and type(callable_) is engine.Probe:
+        return True
+    return getattr(callable_, "__globals__", None) is engine.wrapper_globals
+
+
+def original_of(callable_):
+    """What a wrapper of this module stands for."""
+    while is_wrapper(callable_):
+        callable_ = callable_.__wrapped__
+    return callable_
+
+
+def wrap(original, label: int):
+    """The function that counts and times calls of `original` for the label of this number."""
+    if isinstance(original, types.FunctionType):
+        if inspect.isasyncgenfunction(original):
+            return _generated(original, label, "async def", ASYNC_GENERATOR)
+        if inspect.iscoroutinefunction(original):
+            return _generated(original, label, "async def", COROUTINE)
+        if inspect.isgeneratorfunction(original):
+            wrapper = _generated(original, label, "def", GENERATOR)
+            if original.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
+                wrapper = types.coroutine(wrapper)
+            return wrapper
+    if engine.Probe is not None:
+        return engine.Probe(original, label)
+    return _generated(original, label, "def", PLAIN)
+
+
+def _parameters(function) -> tuple[str, str, list[str]] | None:
+    """Parameters as they are declared, the same as they are handed on, and their names; None where they can't be written."""
+    code = function.__code__
+    names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    extra = code.co_argcount + code.co_kwonlyargcount
+    rest = keywords = None
+    if code.co_flags & inspect.CO_VARARGS:
+        rest = code.co_varnames[extra]
+        extra += 1
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        keywords = code.co_varnames[extra]
+    everything = names + [name for name in (rest, keywords) if name]
+    if not all(name.isidentifier() and not keyword.iskeyword(name) for name in everything):
+        return None
+    positional, only = names[: code.co_argcount], names[code.co_argcount :]
+    optional = len(function.__defaults__ or ())
+    declared, handed = [], []
+    for index, name in enumerate(positional):
+        declared.append(name + ("=None" if index >= len(positional) - optional else ""))
+        handed.append(name)
+        if index + 1 == code.co_posonlyargcount:
+            declared.append("/")
+    if rest:
+        declared.append("*" + rest)
+        handed.append("*" + rest)
+    elif only:
+        declared.append("*")
+    for name in only:
+        declared.append(name + ("=None" if name in (function.__kwdefaults__ or {}) else ""))
+        handed.append(f"{name}={name}")
+    if keywords:
+        declared.append("**" + keywords)
+        handed.append("**" + keywords)
+    return ", ".join(declared), ", ".join(handed), everything
+
+
+def _generated(original, label: int, how: str, body: str):
+    described = _parameters(original) if isinstance(original, types.FunctionType) else None
+    declared, handed, names = described or ("*args, **kwargs", "*args, **kwargs", ["args", "kwargs"])
+    prefix = "_"
+    while any(name.startswith(prefix) for name in names):
+        prefix += "_"
+    name = getattr(original, "__name__", "")
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+        name = "wrapper"
+    text = body.format(call=f"{prefix}original({handed})", label=label, p=prefix)
+    source = f"def make({prefix}original):\n    {how} {name}({declared}):\n{text}    return {name}\n"
+    made: dict = {}
+    exec(compile(source, f"<assay: profiled {name}>", "exec"), engine.wrapper_globals, made)
+    wrapper = made["make"](original)
+    functools.update_wrapper(wrapper, original)
+    if described:
+        wrapper.__defaults__ = original.__defaults__
+        wrapper.__kwdefaults__ = dict(original.__kwdefaults__) if original.__kwdefaults__ else None
+    else:
+        # What is no function may have methods of its own, such as `cache_info`.
+        for extra in dir(original):
+            if not extra.startswith("__") and not hasattr(wrapper, extra):
+                setattr(wrapper, extra, getattr(original, extra))
+    return wrapper

@@ -1,0 +1,121 @@
+"""The fixtures of pytest: `assert_faster`, `assert_no_slower`, `assert_complexity`, `assert_allocations`, `assert_calls`, `fake_sleep`,
+`fake_system`, `fake_run`, `fake_clock`. They are there wherever the package is installed, and load nothing until a test asks for one.
+
+What is inconclusive is a skipped test with the reason, unless `assay_inconclusive` (ini file), the variable `ASSAY_INCONCLUSIVE` or the
+argument `inconclusive` says `fail` or `pass`.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+
+def pytest_addoption(parser) -> None:
+    parser.addini(
+        "assay_inconclusive",
+        "what becomes of a test whose measurement does not tell: skip, fail or pass",
+        default="",
+    )
+
+
+def _measured(name: str):
+    @pytest.fixture(name=name)
+    def fixture(request):
+        from . import testing
+
+        function = getattr(testing, name)
+        by_default = request.config.getini("assay_inconclusive") or None
+
+        @functools.wraps(function)
+        def assertion(*args, inconclusive=None, **kwargs):
+            __tracebackhide__ = True
+            try:
+                return function(*args, inconclusive=inconclusive or by_default, **kwargs)
+            except testing.Inconclusive as reason:
+                pytest.skip(str(reason))
+
+        return assertion
+
+    fixture.__doc__ = f"`assay.testing.{name}`; inconclusive is a skipped test."
+    return fixture
+
+
+assert_faster = _measured("assert_faster")
+assert_no_slower = _measured("assert_no_slower")
+assert_complexity = _measured("assert_complexity")
+
+
+@pytest.fixture
+def assert_allocations():
+    """`assay.testing.assert_allocations`."""
+    from . import testing
+
+    return testing.assert_allocations
+
+
+@pytest.fixture
+def assert_calls():
+    """`assay.testing.assert_calls`, a context manager."""
+    from . import testing
+
+    return testing.assert_calls
+
+
+@pytest.fixture
+def _assay_clock():
+    from .testing import Clock
+
+    return Clock()
+
+
+@pytest.fixture
+def _assay_fakes():
+    fakes: list = []
+    yield fakes
+    for fake in reversed(fakes):
+        fake.stop()
+    for fake in fakes:
+        fake.check()
+
+
+def _started(fakes: list, fake):
+    fake.start()
+    fakes.append(fake)
+    return fake
+
+
+@pytest.fixture
+def fake_sleep(_assay_fakes, _assay_clock):
+    """`fake_sleep(target, results=None)`: sleeping returns at once and advances the clock of this test, until the test ends."""
+    from . import testing
+
+    def fixture(target, **options):
+        return _started(_assay_fakes, testing.fake_sleep(target, clock=_assay_clock, **options))
+
+    return fixture
+
+
+@pytest.fixture
+def fake_system(_assay_fakes):
+    """`fake_system(target, results=None)`: `os.system` starts nothing, until the test ends."""
+    from . import testing
+
+    return lambda target, **options: _started(_assay_fakes, testing.fake_system(target, **options))
+
+
+@pytest.fixture
+def fake_run(_assay_fakes):
+    """`fake_run(target, results=None)`: `subprocess` starts nothing, until the test ends."""
+    from . import testing
+
+    return lambda target, **options: _started(_assay_fakes, testing.fake_run(target, **options))
+
+
+@pytest.fixture
+def fake_clock(_assay_fakes, _assay_clock):
+    """`fake_clock(target)`: `time` and `datetime` stand still until the test ends. Returns the clock, which `advance` moves."""
+    from . import testing
+
+    return lambda target: _started(_assay_fakes, testing.fake_clock(target, clock=_assay_clock)).clock

@@ -1,0 +1,176 @@
+"""Numbers of your own for `assay run --samples`: values, regions and durations, by the sample protocol, version 1.
+
+    from assay import samples
+
+    with samples.region("parse"):
+        document = parse(text)
+    samples.value("rows", len(document.rows), better="higher", take="sum")
+
+Where nobody measures (`ASSAY_SAMPLES` is not set) every call returns at once. Lines are collected and written whole, many at a time,
+at the latest when the program ends. A descriptor that is full or closed is told once on standard error, and the program goes on:
+what is measured must not fail because it is measured.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import math
+import os
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import Iterable, Iterator
+
+_clock = time.monotonic_ns
+_FULL = 1 << 16
+_LONGEST = 4096  # Values in one line: far below the protocol's limit of 1 MiB.
+
+
+class Samples:
+    """Speaks the protocol to one place: the text of `ASSAY_SAMPLES`, such as `fd:3` or `path:FILE`.
+
+    Programs use the functions of the module, which speak to the place that the environment names. Any thread may call.
+    """
+
+    def __init__(self, place: str | None = None) -> None:
+        kind, _, rest = (place or "").partition(":")
+        self._lock = threading.Lock()
+        self._lines: list[bytes] = []
+        self._size = 0
+        self._told = False
+        self._fd: int | None = None
+        self._path: str | None = None
+        if kind == "fd" and rest.isascii() and rest.isdigit():
+            self._fd = int(rest)
+        elif kind == "path" and rest:
+            self._path = rest
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody measures and wants numbers. To be asked before a number is worked out that costs something."""
+        return self._fd is not None or self._path is not None
+
+    def value(self, metric: str, value: float, **said: str) -> None:
+        """One value of a metric. `unit`, `better` (`lower`, `higher`) and `take` (`first`, `last`, `sum`, `mean`, `median`, `min`,
+        `max`, `count`: what the run comes to) may be said in any call, or in several that agree. What is not finite is left out."""
+        if self.wanted:
+            if math.isfinite(value):
+                self._give({"metric": metric, **_checked(said), "value": value})
+            else:
+                self._tell(f"a value of `{metric}` is {value}, which is no number: left out")
+
+    def values(self, metric: str, values: Iterable[float], **said: str) -> None:
+        """Several values of a metric, in their order. What is not finite is left out."""
+        if self.wanted:
+            all_values = list(values)
+            finite = [value for value in all_values if math.isfinite(value)]
+            if len(finite) < len(all_values):
+                self._tell(f"{len(all_values) - len(finite)} values of `{metric}` are no numbers: left out")
+            for start in range(0, len(finite), _LONGEST):
+                self._give({"metric": metric, **_checked(said), "values": finite[start : start + _LONGEST]})
+
+    def duration(self, region: str, seconds: float, **said: str) -> None:
+        """The duration of something that was timed by other means, in seconds. Its value is of the region of this name."""
+        if self.wanted:
+            if math.isfinite(seconds) and seconds >= 0:
+                self._give({"region": region, **_checked(said), "ns": seconds * 1e9})
+            else:
+                self._tell(f"a duration of `{region}` is {seconds} s: left out")
+
+    @contextmanager
+    def region(self, name: str, **said: str) -> Iterator[None]:
+        """Times the `with` block, also when it ends with an exception. May be nested, also in itself."""
+        if not self.wanted:
+            yield
+            return
+        began = _clock()
+        try:
+            yield
+        finally:
+            self._give({"region": name, **_checked(said), "ns": _clock() - began})
+
+    def flush(self) -> None:
+        """Writes out what was collected. Happens by itself at the end, and before a fork."""
+        with self._lock:
+            lines, self._lines, self._size = self._lines, [], 0
+            if lines:
+                self._write(b"".join(lines))
+
+    def _give(self, members: dict) -> None:
+        line = json.dumps(members, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        with self._lock:
+            self._lines.append(line)
+            self._size += len(line)
+            full = self._size >= _FULL
+        if full:
+            self.flush()
+
+    def _write(self, text: bytes) -> None:
+        try:
+            if self._fd is not None:
+                _write_all(self._fd, text)
+            else:
+                fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+                try:
+                    _write_all(fd, text)
+                finally:
+                    os.close(fd)
+        except OSError as problem:
+            where = f"descriptor {self._fd}" if self._fd is not None else f"`{self._path}`"
+            self._tell(f"could not write samples to {where}: {problem.strerror or problem}; these samples are lost")
+
+    def _tell(self, what: str) -> None:
+        if self._told:
+            return
+        self._told = True
+        try:
+            sys.stderr.write(f"assay.samples: {what} (told once)\n")
+        except (OSError, ValueError, AttributeError):
+            pass  # Standard error is closed too, so there is nobody left to tell.
+
+    def _forget(self) -> None:
+        # In a forked child: the parent keeps what it has collected, and its lock may have been held by another thread.
+        self._lock = threading.Lock()
+        self._lines, self._size = [], 0
+
+
+def _write_all(fd: int, text: bytes) -> None:
+    while text:
+        text = text[os.write(fd, text) :]
+
+
+_ALLOWED = {
+    "unit": None,
+    "better": {"lower", "higher"},
+    "take": {"first", "last", "sum", "mean", "median", "min", "max", "count"},
+}
+
+
+def _checked(said: dict) -> dict:
+    for key, value in said.items():
+        if key not in _ALLOWED:
+            raise TypeError(f"a sample has no `{key}`: it may have `unit`, `better` and `take`")
+        if _ALLOWED[key] is not None and value not in _ALLOWED[key]:
+            raise ValueError(f"`{key}` is one of {', '.join(sorted(_ALLOWED[key]))}, not {value!r}")
+    return said
+
+
+_of_environment = Samples(os.environ.get("ASSAY_SAMPLES"))
+
+value = _of_environment.value
+values = _of_environment.values
+duration = _of_environment.duration
+region = _of_environment.region
+flush = _of_environment.flush
+
+
+def wanted() -> bool:
+    """Whether somebody measures and wants numbers."""
+    return _of_environment.wanted
+
+
+atexit.register(_of_environment.flush)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_of_environment.flush, after_in_child=_of_environment._forget)

@@ -1,0 +1,47 @@
+"""Assertions and fakes for tests of performance and of waiting, for every test runner.
+
+With pytest they are fixtures (`assay.pytest_plugin`), with unittest methods of `assay.testing.TestCase` or of the class `Testing` that is
+mixed into a test case of your own, and everywhere else plain functions and context managers.
+"""
+
+from .assertions import (
+    Allocations,
+    CallCount,
+    Inconclusive,
+    allocations,
+    assert_allocations,
+    assert_calls,
+    assert_complexity,
+    assert_faster,
+    assert_no_slower,
+)
+from .case import TestCase, Testing
+from .clock import Clock
+from .fakes import Call, Fake, UnexpectedCall, fake_clock, fake_sleep, fake_system
+from .processes import Ended, FakeProcess, fake_run
+from .sandbox import sandbox
+
+__all__ = [
+    "Allocations",
+    "Call",
+    "CallCount",
+    "Clock",
+    "Ended",
+    "Fake",
+    "FakeProcess",
+    "Inconclusive",
+    "TestCase",
+    "Testing",
+    "UnexpectedCall",
+    "allocations",
+    "assert_allocations",
+    "assert_calls",
+    "assert_complexity",
+    "assert_faster",
+    "assert_no_slower",
+    "fake_clock",
+    "fake_run",
+    "fake_sleep",
+    "fake_system",
+    "sandbox",
+]

@@ -1,0 +1,371 @@
+"""Assertions about speed, growth, allocations and calls. What is measured is decided by the program `assay`; a question that the
+measurement can't answer is `Inconclusive`, which is neither a pass nor a failure.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import re
+import sys
+import tracemalloc
+import unittest
+from contextlib import contextmanager
+from typing import Callable, Iterator, Sequence
+
+from ..profiler import engine
+from . import replace
+from .measure import Experiment, Subject, decide
+
+
+class Inconclusive(unittest.SkipTest):
+    """The measurement does not tell. Test runners count it as skipped, with the reason."""
+
+
+_OUTCOMES = ("skip", "fail", "pass")
+
+
+def settle_inconclusive(how: str | None, reason: str) -> None:
+    """Ends an assertion that has no answer: `skip` raises `Inconclusive`, `fail` AssertionError, `pass` nothing."""
+    __tracebackhide__ = True
+    how = how or os.environ.get("ASSAY_INCONCLUSIVE") or "skip"
+    if how not in _OUTCOMES:
+        raise ValueError(f"`inconclusive` is one of {', '.join(_OUTCOMES)}, not {how!r}")
+    if how == "skip":
+        raise Inconclusive(reason)
+    if how == "fail":
+        raise AssertionError(reason)
+
+
+def share(text: str | float) -> float:
+    """`"5%"` or 0.05 as a fraction. Raises ValueError for what is neither, or negative."""
+    if isinstance(text, str):
+        found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", text)
+        if not found:
+            raise ValueError(f"`by` is a share such as '5%' or 0.05, not {text!r}")
+        return float(found.group(1)) / 100
+    if not 0 <= text < math.inf:
+        raise ValueError(f"`by` is a share such as '5%' or 0.05, not {text!r}")
+    return float(text)
+
+
+def _name(function: Callable, fallback: str) -> str:
+    name = getattr(function, "__qualname__", fallback).rsplit("<locals>.", 1)[-1]
+    return fallback if name == "<lambda>" else name
+
+
+def _ratio(report: dict) -> tuple[float, float] | None:
+    comparison = report["comparisons"][0]
+    ratio = comparison["ratio"]
+    if not ratio or ratio["lower"] is None or ratio["upper"] is None:
+        return None
+    # What the clock can't tell apart is no difference.
+    step = (comparison["clock_step"] or 0.0) / 2
+    return ratio["lower"] - step, ratio["upper"] + step
+
+
+def _too_few(experiment: Experiment) -> str:
+    return "; fewer than 10 blocks tell nothing: give it more time by seconds=" if experiment.blocks < 10 else ""
+
+
+def _assert_ratio(claim, subject, reference, bound, threshold, seconds, clock, inconclusive, names):
+    """Passes where the ratio subject / reference is known to be at most `bound`, fails where it is known to be more."""
+    __tracebackhide__ = True
+    names = names or (_name(subject, "subject"), _name(reference, "reference"))
+    if names[0] == names[1]:
+        names = (f"{names[0]} (first)", f"{names[1]} (second)")
+    experiment = Experiment(
+        [Subject(names[1], reference), Subject(names[0], subject)], clock=clock, threshold=threshold
+    )
+
+    def holds(report: dict) -> bool | None:
+        found = _ratio(report)
+        if found is None:
+            return None
+        if found[1] <= bound:
+            return True
+        # Who claims to be faster is refuted too by being as fast.
+        as_fast = bound == 1.0 and report["verdict"] == "equivalent"
+        return False if found[0] > bound or as_fast else None
+
+    report = decide(experiment, lambda report: holds(report) is not None, seconds)
+    verdict = holds(report)
+    if verdict:
+        return report
+    traced = "; a tracer is active (coverage, a debugger), and is in the times" if sys.gettrace() else ""
+    warnings = [f["message"] for f in report["findings"] if f["severity"] != "note"]
+    said = "".join([report["sentence"], f" [{experiment.blocks} blocks]", traced, *(f"; {w}" for w in warnings)])
+    if verdict is None:
+        reason = f"not known whether {claim.format(*names)} after {seconds:g} s: {said}"
+        settle_inconclusive(inconclusive, reason + _too_few(experiment))
+        return report
+    raise AssertionError(f"expected that {claim.format(*names)}, but {said}")
+
+
+def assert_faster(
+    subject: Callable[[], object],
+    than: Callable[[], object],
+    *,
+    by: str | float = 0.0,
+    seconds: float = 5.0,
+    clock: str = "wall",
+    inconclusive: str | None = None,
+    names: tuple[str, str] | None = None,
+) -> dict:
+    """Asserts that calling `subject` takes less time than calling `than`; with `by="20%"`, at least that much less.
+
+    Both are called by turns in blocks of random order until the answer is known, for `seconds` at most. `clock` is `wall` or `cpu` (the
+    time of this process, for busy machines). `inconclusive` says what happens where the answer stays unknown: `skip` (unless the
+    variable `ASSAY_INCONCLUSIVE` says otherwise), `fail` or `pass`. Returns the report of `assay compare --json`.
+    """
+    __tracebackhide__ = True
+    fraction = share(by)
+    if fraction >= 1:
+        raise ValueError("nothing takes 100 % less time: `by` is below that")
+    # Without `by` any difference will do. Equal means: not even the smallest difference that matters.
+    bound = 1.0 - fraction
+    claim = (
+        f"{{0}} takes at least {fraction * 100:.3g} % less time than {{1}}" if fraction else "{0} is faster than {1}"
+    )
+    return _assert_ratio(claim, subject, than, bound, fraction or 0.01, seconds, clock, inconclusive, names)
+
+
+def assert_no_slower(
+    subject: Callable[[], object],
+    than: Callable[[], object],
+    *,
+    by: str | float = "5%",
+    seconds: float = 5.0,
+    clock: str = "wall",
+    inconclusive: str | None = None,
+    names: tuple[str, str] | None = None,
+) -> dict:
+    """Asserts that calling `subject` takes at most the share `by` more time than calling `than`. See `assert_faster`."""
+    __tracebackhide__ = True
+    fraction = share(by)
+    if fraction == 0:
+        raise ValueError(
+            "that nothing at all is lost can't be shown by measurement: say how much may be, such as by='1%'"
+        )
+    claim = f"{{0}} takes at most {fraction * 100:.3g} % more time than {{1}}"
+    return _assert_ratio(claim, subject, than, 1.0 + fraction, fraction, seconds, clock, inconclusive, names)
+
+
+# Growth. ---------------------------------------------------------------------------------------------------------------
+
+#: The laws by name, in ascending order.
+GROWTH: dict[str, Callable[[float], float]] = {
+    "constant": lambda n: 1.0,
+    "logarithmic": lambda n: math.log(n),
+    "linear": lambda n: n,
+    "linearithmic": lambda n: n * math.log(n),
+    "quadratic": lambda n: n**2,
+    "cubic": lambda n: n**3,
+}
+
+
+def _exponent(law: Callable[[float], float], sizes: Sequence[float]) -> float:
+    """The power that this law looks like over these sizes: the slope of its logarithm over that of the size."""
+    xs = [math.log(size) for size in sizes]
+    ys = [math.log(law(size)) for size in sizes]
+    middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys)) / sum((x - middle_x) ** 2 for x in xs)
+
+
+def assert_complexity(
+    growth: str,
+    sizes: Sequence[int],
+    function: Callable[[object], object],
+    *,
+    setup: Callable[[int], object] | None = None,
+    tolerance: float = 0.25,
+    seconds: float = 10.0,
+    clock: str = "wall",
+    inconclusive: str | None = None,
+) -> dict:
+    """Asserts that the time of `function(n)` grows no faster than `growth`: `constant`, `logarithmic`, `linear`, `linearithmic`,
+    `quadratic` or `cubic`.
+
+    `sizes` are at least three numbers above 1; wide apart tells more. With `setup` the function gets `setup(n)`, made once and not
+    timed. What is fitted is the power of n in every block; its interval must lie below the power of the law over these sizes and
+    `tolerance`. Where no single power fits (a fixed cost hides the small sizes), the largest three sizes decide. Returns the curve
+    of `assay compare --json`. See `assert_faster` for the rest.
+    """
+    __tracebackhide__ = True
+    if growth not in GROWTH:
+        raise ValueError(f"`growth` is one of {', '.join(GROWTH)}, not {growth!r}")
+    sizes = sorted(set(sizes))
+    if len(sizes) < 3 or sizes[0] <= 1:
+        raise ValueError(f"growth needs at least three different sizes above 1, not {sizes}: such as 1000, 2000, 4000")
+    name = _name(function, "function")
+
+    def bound_call(size):
+        argument = size if setup is None else setup(size)
+        return lambda: function(argument)
+
+    subjects = [Subject(f"{name} {size}", bound_call(size), f"{name} {{n}}", size) for size in sizes]
+    experiment = Experiment(subjects, clock=clock)
+    largest = list(range(len(sizes)))[-3:]
+
+    def judged(report: dict) -> tuple[bool | None, dict, float]:
+        curve = report["curves"][0]
+        over = [point["value"] for point in curve["points"]]
+        bound = _exponent(GROWTH[growth], [float(value) for value in over]) + tolerance
+        interval = curve["exponent_interval"]
+        if not interval:
+            return None, curve, bound
+        known = True if interval["upper"] <= bound else False if interval["lower"] > bound else None
+        return known, curve, bound
+
+    def answer(report: dict) -> tuple[bool | None, dict, float]:
+        known, curve, bound = judged(report)
+        if curve["curved"] and len(sizes) > 3:
+            return judged(experiment.report("clear", largest))
+        return known, curve, bound
+
+    report = decide(experiment, lambda report: answer(report)[0] is not None, seconds)
+    known, curve, bound = answer(report)
+    if known:
+        return curve
+    interval = curve["exponent_interval"]
+    if interval and curve["exponent"] is not None:
+        grows = f"n^{curve['exponent']:.2f} [{interval['lower']:.2f} … {interval['upper']:.2f}]"
+    elif interval:
+        grows = f"n^[{interval['lower']:.2f} … {interval['upper']:.2f}]"
+    else:
+        grows = f"no single power of n ({curve['reason'] or 'too few blocks'})"
+    medians = ", ".join(f"{float(p['value']):g}: {p['median'] * 1e6:.4g} µs" for p in curve["points"])
+    said = f"it grows like {grows}, where at most n^{bound:.2f} was allowed ({medians}; {experiment.blocks} blocks)"
+    if known is None:
+        reason = f"not known whether {name} is {growth} after {seconds:g} s: {said}"
+        settle_inconclusive(inconclusive, reason + _too_few(experiment))
+        return curve
+    raise AssertionError(f"expected that {name} is {growth}, but {said}")
+
+
+# Allocations. ------------------------------------------------------------------------------------------------------------
+
+
+class Allocations:
+    """What one call of a function allocated.
+
+    `calls` and `bytes`: how often, and how much, it asked the interpreter's allocators in this thread (None without the accelerator).
+    `kept`: blocks more that are in use after it than before. `peak_bytes`: how far its memory rose above where it began.
+    """
+
+    def __init__(self, calls: int | None, size: int | None, kept: int, peak_bytes: int) -> None:
+        self.calls = calls
+        self.bytes = size
+        self.kept = kept
+        self.peak_bytes = peak_bytes
+
+    def __repr__(self) -> str:
+        return f"Allocations(calls={self.calls}, bytes={self.bytes}, kept={self.kept}, peak_bytes={self.peak_bytes})"
+
+
+def allocations(function: Callable[[], object]) -> Allocations:
+    """Counts what one call of `function` allocates, once it is warm: the least of several calls, since caches fill only once.
+
+    What Python takes from its free lists (most floats, small tuples and lists) is not allocated again and not counted, and neither
+    is what an extension gets from the C library by itself.
+    """
+    for _ in range(3):
+        function()
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        counted = None
+        if engine.count_allocations is not None:
+            counted = min(engine.count_allocations(function) for _ in range(5))
+        # The count of before is an object too.
+        kept = max(0, min(_kept(function) for _ in range(5)) - min(_kept(_nothing) for _ in range(5)))
+        peak = min(_peak(function) for _ in range(3))
+    finally:
+        if was_enabled:
+            gc.enable()
+    calls, size = counted or (None, None)
+    return Allocations(calls, size, kept, peak)
+
+
+def _kept(function: Callable[[], object]) -> int:
+    before = sys.getallocatedblocks()
+    function()
+    return sys.getallocatedblocks() - before
+
+
+def _nothing() -> None:
+    """Keeps nothing."""
+
+
+def _peak(function: Callable[[], object]) -> int:
+    traced_already = tracemalloc.is_tracing()
+    if not traced_already:
+        tracemalloc.start()
+    try:
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        function()
+        return max(0, tracemalloc.get_traced_memory()[1] - before)
+    finally:
+        if not traced_already:
+            tracemalloc.stop()
+
+
+def assert_allocations(
+    function: Callable[[], object],
+    *,
+    calls: int | None = None,
+    kept: int | None = None,
+    peak_bytes: int | None = None,
+) -> Allocations:
+    """Asserts that one call of `function` stays within each bound that is given: `calls` of the allocator, blocks `kept`, `peak_bytes`
+    above its beginning. `allocations` says what exactly these count. These are counts: they need no statistics and no program.
+    """
+    __tracebackhide__ = True
+    if calls is None and kept is None and peak_bytes is None:
+        raise ValueError("say what may be allocated at most: calls=, kept= or peak_bytes=")
+    found = allocations(function)
+    if calls is not None and found.calls is None:
+        raise RuntimeError(
+            "calls of the allocator are counted by the accelerator, which is not built here: install the package where a C compiler "
+            "is, or bound kept= or peak_bytes="
+        )
+    over = [
+        f"{what} are {getattr(found, what)}, at most {most} were allowed"
+        for what, most in (("calls", calls), ("kept", kept), ("peak_bytes", peak_bytes))
+        if most is not None and getattr(found, what) > most
+    ]
+    if over:
+        raise AssertionError(
+            f"one call of {_name(function, 'the function')} allocates too much: {'; '.join(over)} ({found!r})"
+        )
+    return found
+
+
+# Calls. ------------------------------------------------------------------------------------------------------------------
+
+
+class CallCount:
+    """How often something was called so far."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+@contextmanager
+def assert_calls(target, name: str, times: int | None = None, *, at_most: int | None = None) -> Iterator[CallCount]:
+    """Asserts that in the `with` block `name` of `target` (a class, a module, or one object) is called exactly `times` times, or
+    `at_most` so often. Calls of all threads and tasks count. After an exception in the block nothing is asserted.
+    """
+    if (times is None) == (at_most is None):
+        raise ValueError("say either how many calls there are, or `at_most` how many")
+    counter = CallCount()
+    with replace.counted(target, name, counter):
+        yield counter
+    what = f"`{name}` of {replace.describe(target)}"
+    if times is not None and counter.count != times:
+        raise AssertionError(f"{what} was called {counter.count} times, expected {times}")
+    if at_most is not None and counter.count > at_most:
+        raise AssertionError(f"{what} was called {counter.count} times, at most {at_most} were allowed")

@@ -1,0 +1,159 @@
+"""A fake of `subprocess`: no program is started, and what it would have said is scripted."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from typing import NamedTuple
+
+from .clock import Clock
+from .fakes import _MANY, Fake
+
+
+class Ended(NamedTuple):
+    """How a faked program ends: its exit status, and what it prints."""
+
+    returncode: int = 0
+    stdout: str | bytes = b""
+    stderr: str | bytes = b""
+
+
+def _ended(result) -> Ended:
+    if isinstance(result, Ended):
+        return result
+    if isinstance(result, subprocess.CompletedProcess):
+        return Ended(result.returncode, result.stdout or b"", result.stderr or b"")
+    if isinstance(result, bool):
+        return Ended(0 if result else 1)
+    if isinstance(result, int):
+        return Ended(result)
+    if isinstance(result, (str, bytes)):
+        return Ended(0, result)
+    if isinstance(result, tuple) and 1 <= len(result) <= 3:
+        return Ended(*result)
+    if result is None:
+        return Ended()
+    raise TypeError(
+        f"a faked program can't end as {result!r}: script an exit status, what it prints, (status, stdout, stderr), or an exception"
+    )
+
+
+def _in_form(text: str | bytes, as_text: bool, encoding: str):
+    if as_text:
+        return text if isinstance(text, str) else text.decode(encoding)
+    return text if isinstance(text, bytes) else text.encode(encoding)
+
+
+class FakeProcess:
+    """What `Popen` gives: a program that has ended already."""
+
+    def __init__(self, args, ended: Ended, options: dict) -> None:
+        self._text = bool(
+            options.get("text") or options.get("universal_newlines") or options.get("encoding") or options.get("errors")
+        )
+        encoding = options.get("encoding") or "utf-8"
+        both = options.get("stderr") == subprocess.STDOUT
+        out = _in_form(ended.stdout, self._text, encoding)
+        err = _in_form(ended.stderr, self._text, encoding)
+        if both:
+            out = out + err
+        make = io.StringIO if self._text else io.BytesIO
+        piped = subprocess.PIPE
+        self.args = args
+        self.pid = 0
+        self.returncode: int | None = None
+        self._status = ended.returncode
+        self.stdout = make(out) if options.get("stdout") == piped else None
+        self.stderr = make(err) if options.get("stderr") == piped else None
+        self.stdin = make() if options.get("stdin") == piped else None
+
+    def wait(self, timeout=None) -> int:
+        self.returncode = self._status
+        return self.returncode
+
+    poll = wait
+
+    def communicate(self, input=None, timeout=None):
+        out = self.stdout.read() if self.stdout else None
+        err = self.stderr.read() if self.stderr else None
+        self.wait()
+        return out, err
+
+    def send_signal(self, signal) -> None:
+        """Does nothing: the program has ended."""
+
+    def terminate(self) -> None:
+        """Does nothing: the program has ended."""
+
+    kill = terminate
+
+    def __enter__(self) -> FakeProcess:
+        return self
+
+    def __exit__(self, kind, problem, trace) -> None:
+        for stream in (self.stdout, self.stderr, self.stdin):
+            if stream:
+                stream.close()
+        self.wait()
+
+
+def fake_run(target, *, results=None, limit: int = _MANY) -> Fake:
+    """No program is started: `run`, `call`, `check_call`, `check_output`, `getoutput`, `getstatusoutput` and `Popen` of `subprocess` in a
+    module, or the method `run` of a class or an object.
+
+    Each result of the script is an exit status, what the program prints (status 0), a tuple `(status, stdout, stderr)`, a
+    `CompletedProcess`, or an exception such as `FileNotFoundError`; or `results` is a function of the call's arguments. Without a
+    script programs succeed and print nothing. What the arguments ask for holds: `check`, `capture_output`, `text`.
+    """
+    fake = Fake("run", target, results, limit, Clock())
+
+    def popen(args, *positional, **options):
+        return FakeProcess(args, _ended(fake.called(0, args, *positional, **options)), options)
+
+    def run(args, *positional, input=None, capture_output=False, timeout=None, check=False, **options):
+        recorded = dict(options)
+        for key, value, unset in (
+            ("input", input, None),
+            ("capture_output", capture_output, False),
+            ("timeout", timeout, None),
+            ("check", check, False),
+        ):
+            if value != unset:
+                recorded[key] = value
+        if capture_output:
+            options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = FakeProcess(args, _ended(fake.called(0, args, *positional, **recorded)), options)
+        out, err = process.communicate()
+        if check and process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, args, out, err)
+        return subprocess.CompletedProcess(args, process.returncode, out, err)
+
+    def call(args, *positional, **options):
+        return run(args, *positional, **options).returncode
+
+    def check_call(args, *positional, **options):
+        return run(args, *positional, check=True, **options).returncode
+
+    def check_output(args, *positional, **options):
+        return run(args, *positional, stdout=subprocess.PIPE, check=True, **options).stdout
+
+    def getstatusoutput(cmd, **options):
+        done = run(cmd, shell=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+        return done.returncode, done.stdout[:-1] if done.stdout[-1:] == "\n" else done.stdout
+
+    def getoutput(cmd, **options):
+        return getstatusoutput(cmd, **options)[1]
+
+    fake._members = {
+        "subprocess": {
+            "run": run,
+            "call": call,
+            "check_call": check_call,
+            "check_output": check_output,
+            "getoutput": getoutput,
+            "getstatusoutput": getstatusoutput,
+            "Popen": popen,
+        }
+    }
+    fake._function = run
+    return fake

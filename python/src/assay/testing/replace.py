@@ -1,0 +1,164 @@
+"""Puts something in the place of names, and puts everything back: the mechanics beneath the fakes and `assert_calls`.
+
+The scope is one module, one class or one object, never the process. In a module those names are replaced that stand for the real
+thing: `time` after `import time`, `sleep` after `from time import sleep`, whatever they are called there.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import types
+from contextlib import contextmanager
+from typing import Callable, Iterator
+
+from ..profiler import patching
+
+_missing = object()
+
+
+class _StandIn(types.ModuleType):
+    """A module as one other module sees it: some members replaced, all others the real ones."""
+
+    def __init__(self, real: types.ModuleType, members: dict) -> None:
+        super().__init__(real.__name__, real.__doc__)
+        self.__dict__.update(members)
+        self.__dict__["_assay_real"] = real
+
+    def __getattr__(self, name: str):
+        return getattr(self.__dict__["_assay_real"], name)
+
+    def __setattr__(self, name: str, value) -> None:
+        setattr(self.__dict__["_assay_real"], name, value)
+
+    def __dir__(self):
+        return dir(self.__dict__["_assay_real"])
+
+
+def real(thing):
+    """What a stand-in of this module, or a fake, stands for. Looks only at modules, classes and functions: asking anything else for
+    its members may do who knows what."""
+    while issubclass(type(thing), (types.ModuleType, type, types.FunctionType)):
+        behind = vars(thing).get("_assay_real")
+        if behind is None:
+            break
+        thing = behind
+    return thing
+
+
+def describe(target) -> str:
+    """How messages name a module, a class or an object."""
+    if isinstance(target, (types.ModuleType, type)):
+        return patching.describe(target)
+    return f"this `{type(target).__name__}`"
+
+
+class Replacement:
+    """Replacements that are undone together, the last first, also after an exception."""
+
+    def __init__(self) -> None:
+        self._undo: list[Callable[[], None]] = []
+
+    def set(self, target, name: str, value) -> None:
+        """Sets an attribute until `undo`."""
+        own = vars(target).get(name, _missing) if hasattr(target, "__dict__") else getattr(target, name, _missing)
+        setattr(target, name, value)
+        if own is _missing:
+            self._undo.append(lambda: delattr(target, name))
+        else:
+            self._undo.append(lambda: setattr(target, name, own))
+
+    def undo(self) -> None:
+        """Puts everything back as it was."""
+        while self._undo:
+            self._undo.pop()()
+
+
+def put(target, members: dict[str, dict[str, object]], method: str, fake) -> Replacement:
+    """Puts fakes in place. `members` says by name of the module what its members become, such as `{"time": {"sleep": fake}}`; in an
+    object or a class `fake` becomes its method of the name `method`. LookupError where there is nothing to replace."""
+    if isinstance(target, str):
+        target = importlib.import_module(target)
+    replacement = Replacement()
+    if isinstance(target, types.ModuleType):
+        _put_in_module(replacement, target, members)
+        return replacement
+    found = inspect.getattr_static(target, method, _missing)
+    if found is _missing:
+        kind = target if isinstance(target, type) else type(target)
+        raise LookupError(
+            f"{describe(target)} has no method `{method}`. If its code calls the function of that name, give the module that "
+            f"it is written in: `{kind.__module__}`"
+        )
+    replacement.set(target, method, staticmethod(fake) if isinstance(target, type) else fake)
+    return replacement
+
+
+def _put_in_module(replacement: Replacement, target: types.ModuleType, members: dict[str, dict[str, object]]) -> None:
+    # The real functions by identity: a name in the module may be any.
+    functions: dict[int, object] = {}
+    for module, fakes in members.items():
+        for name, fake in fakes.items():
+            genuine = getattr(importlib.import_module(module), name, None)
+            if genuine is not None:
+                functions[id(genuine)] = fake
+                if isinstance(fake, types.FunctionType):
+                    fake._assay_real = genuine  # So that one fake may lie over another.
+    changed = False
+    for name, value in list(vars(target).items()):
+        genuine = real(value)
+        if issubclass(type(genuine), types.ModuleType):
+            fakes = members.get(genuine.__name__)
+            if fakes is not None:
+                replacement.set(target, name, _StandIn(value, fakes))
+                changed = True
+        elif id(genuine) in functions:
+            replacement.set(target, name, functions[id(genuine)])
+            changed = True
+    if not changed:
+        which = ", ".join(f"`{module}`" for module in members)
+        raise LookupError(
+            f"{describe(target)} has neither {which} nor functions of it among its names, so there is nothing to fake there: "
+            "give the module whose code makes the call (an import within a function is not seen)"
+        )
+
+
+@contextmanager
+def counted(target, name: str, counter) -> Iterator[None]:
+    """Adds 1 to `counter.count` at every call of `name` of `target`, until the `with` block ends."""
+    replacement = Replacement()
+    count = functools.partial(_counting, counter)
+    if isinstance(target, (type, types.ModuleType)):
+        patching.check_target(target)
+        name = patching.mangled(target, name)
+        found, _own = patching.look_up(target, name)
+        replacement.set(target, name, patching.wrapped(target, name, found, count))
+    else:
+        bound = getattr(target, name)
+        try:
+            replacement.set(target, name, count(bound))
+        except AttributeError as problem:
+            raise TypeError(f"{describe(target)} takes no attributes of its own: give its class") from problem
+    try:
+        yield
+    finally:
+        replacement.undo()
+
+
+def _counting(counter, function: Callable) -> Callable:
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def counting(*args, **kwargs):
+            counter.count += 1
+            return await function(*args, **kwargs)
+
+    else:
+
+        @functools.wraps(function)
+        def counting(*args, **kwargs):
+            counter.count += 1
+            return function(*args, **kwargs)
+
+    return counting

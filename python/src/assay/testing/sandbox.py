@@ -1,0 +1,27 @@
+"""A place of its own for a test: an empty working directory, and the environment variables as they were afterwards."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+
+@contextmanager
+def sandbox() -> Iterator[Path]:
+    """Works in an empty directory until the `with` block ends; then the directory is deleted, and working directory and environment
+    are what they were. Both belong to the whole process."""
+    before, environment = os.getcwd(), os.environ.copy()
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(place)
+        try:
+            yield Path(place)
+        finally:
+            os.chdir(before)
+            for name in set(os.environ) - set(environment):
+                del os.environ[name]
+            for name, value in environment.items():
+                if os.environ.get(name) != value:
+                    os.environ[name] = value

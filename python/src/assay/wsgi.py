@@ -1,0 +1,143 @@
+"""Middleware for WSGI (Flask, Django, …): where did each request spend its time?
+
+    from assay.wsgi import ProfileMiddleware
+    application = ProfileMiddleware(application)
+
+Each response gets a header `Server-Timing` with the totals of all patched names, each request a log line (logger `assay.request`), and
+under `assay run --samples` each gives samples. The header goes out before the body, so it says what was known until the first
+piece of the body was there; log line and samples are of the whole request.
+"""
+
+from __future__ import annotations
+
+from typing import Callable, Iterable
+
+from .profiler import MethodProfiler, Profile, engine
+from .request_log import Reporter, server_timing
+
+
+class ProfileMiddleware:
+    """Profiles every request of `app`.
+
+    `header` may be a function of the environ: the header tells how long things take inside, which not everybody need know.
+    `log` is `logfmt`, `json`, None, or a function that gets a dict of facts.
+    """
+
+    def __init__(self, app, *, header: bool | Callable[[dict], bool] = True, log="logfmt") -> None:
+        self._app = app
+        self._header = header
+        self._report = Reporter(log)
+        MethodProfiler.keep_installed()
+
+    def __call__(self, environ: dict, start_response: Callable) -> Iterable[bytes]:
+        wants_header = self._header(environ) if callable(self._header) else self._header
+        response = _Response(start_response, wants_header)
+        profile = MethodProfiler.start()
+
+        def finish() -> None:
+            if profile.running:
+                profile.stop()
+                self._report(
+                    profile,
+                    method=environ.get("REQUEST_METHOD"),
+                    path=environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", ""),
+                    status=response.status,
+                )
+
+        response.profile = profile
+        try:
+            body = self._app(environ, response.start)
+            wrapper = environ.get("wsgi.file_wrapper")
+            sent_by_server = isinstance(wrapper, type) and isinstance(body, wrapper)
+            if response.started and (isinstance(body, (list, tuple)) or sent_by_server):
+                # Nothing is left to be worked out, and the server does more with these than with an iterator.
+                response.send_head()
+                finish()
+                return body
+        except BaseException:
+            finish()
+            raise
+        _leave(profile)
+        return _Body(body, response, profile, finish)
+
+
+def _leave(profile: Profile) -> None:
+    # The rest is worked out piece by piece while the server asks; in between its thread may do something else.
+    if engine.current.get(None) is profile._recording:
+        engine.current.set(profile._recording.parent)
+
+
+class _Response:
+    """Holds the head of the response back until the first piece of the body is there."""
+
+    def __init__(self, start_response: Callable, header: bool) -> None:
+        self._start_response = start_response
+        self._header = header
+        self._head: tuple | None = None
+        self._write: Callable | None = None
+        self.profile: Profile | None = None
+        self.status: int | None = None
+
+    @property
+    def started(self) -> bool:
+        return self._head is not None or self._write is not None
+
+    def start(self, status: str, headers: list, exc_info=None) -> Callable:
+        if self._write is not None:
+            # The head is out: only the server knows what is to be done now (it raises what it is given).
+            return self._start_response(status, headers, exc_info)
+        if self._head is not None and exc_info is None:
+            raise AssertionError("start_response was called twice without exc_info")
+        self._head = (status, list(headers), exc_info)
+        code = status.split(" ", 1)[0]
+        self.status = int(code) if code.isdigit() else None
+        return self.write
+
+    def write(self, piece: bytes) -> None:
+        self.send_head()
+        self._write(piece)
+
+    def send_head(self) -> None:
+        if self._write is None and self._head is not None:
+            status, headers, exc_info = self._head
+            if self._header:
+                headers.append(("Server-Timing", server_timing(self.profile)))
+            extra = () if exc_info is None else (exc_info,)
+            self._write = self._start_response(status, headers, *extra)
+
+
+class _Body:
+    """The body, each piece of which is profiled as it is worked out."""
+
+    def __init__(
+        self, body: Iterable[bytes], response: _Response, profile: Profile, finish: Callable[[], None]
+    ) -> None:
+        self._body = body
+        self._pieces = None
+        self._response = response
+        self._profile = profile
+        self._finish = finish
+
+    def __iter__(self) -> _Body:
+        return self
+
+    def __next__(self) -> bytes:
+        with self._profile.attach():
+            try:
+                if self._pieces is None:
+                    self._pieces = iter(self._body)
+                piece = next(self._pieces)
+            except StopIteration:
+                self._response.send_head()
+                raise
+        self._response.send_head()
+        return piece
+
+    def close(self) -> None:
+        try:
+            with self._profile.attach():
+                close = getattr(self._body, "close", None)
+                if close is not None:
+                    close()
+        finally:
+            self._finish()

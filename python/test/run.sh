@@ -1,0 +1,55 @@
+#!/bin/sh
+# Installs the package into an environment of its own (python/.venv) and runs its tests, with the accelerator and in pure Python.
+# PYTHON names the interpreter (python3); ASSAY the program that decides, else one on PATH or built in target/ is taken.
+# Without it the tests that need it say that they were skipped. Arguments go to pytest.
+set -eu
+cd "$(dirname "$0")/.."
+
+python=${PYTHON:-python3}
+environment=.venv
+if [ -z "${ASSAY-}" ]; then
+    for built in ../target/release/assay ../target/debug/assay; do
+        if [ -x "$built" ]; then
+            ASSAY=$(cd "$(dirname "$built")" && pwd)/assay
+            export ASSAY
+            break
+        fi
+    done
+fi
+
+# What Debian has in packages of its own, and its Python lacks without them.
+missing=
+"$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+"$python" -c 'import os, sysconfig; raise SystemExit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
+    || missing="$missing python3-dev"
+command -v cc >/dev/null || missing="$missing gcc libc6-dev"
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get update -qq
+        # shellcheck disable=SC2086 # a list of names
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    else
+        echo "python/test/run.sh: not everything is here (Debian: apt install$missing)" >&2
+    fi
+fi
+
+# Made anew for another interpreter or other versions of what the tests need.
+wanted="$("$python" -VV) $("$python" -c 'import sys; print(sys.executable)') $(cksum <test/requirements.txt)"
+if [ "$(cat "$environment/installed" 2>/dev/null)" != "$wanted" ]; then
+    rm -rf "$environment"
+    "$python" -m venv "$environment"
+    "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement test/requirements.txt
+    echo "$wanted" >"$environment/installed"
+fi
+
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+cp -R pyproject.toml setup.py MANIFEST.in README.md csrc src "$build"
+"$environment/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$build"
+
+if "$environment/bin/python" -c 'from assay.profiler import engine; raise SystemExit(engine.NAME != "c")'; then
+    ASSAY_PURE='' "$environment/bin/python" -m pytest -q "$@"
+else
+    echo "the accelerator was not built (Debian: apt install gcc libc6-dev python3-dev): only pure Python is tested" >&2
+fi
+ASSAY_PURE=1 "$environment/bin/python" -m pytest -q "$@"

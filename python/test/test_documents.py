@@ -1,0 +1,45 @@
+"""The examples of the documents are run: those of the guide as test files, those of the README as one program."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assay import MethodProfiler
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(path):
+    found = BLOCK.findall((ROOT / path).read_text(encoding="utf-8"))
+    assert found, f"{path} has no examples"
+    return found
+
+
+def test_the_guide_is_a_directory_of_passing_tests(pytester, program):
+    tests = 0
+    for block in blocks("docs/guides/testing-with-python.md"):
+        name = re.match(r"# (\w+)\.py\n", block)
+        assert name, f"an example does not say which file it is: {block[:50]}"
+        (pytester.path / f"{name.group(1)}.py").write_text(block, encoding="utf-8")
+        tests += len(re.findall(r"^ *def test_", block, re.MULTILINE))
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rs")
+    outcomes = result.parseoutcomes()
+    # A busy machine may leave one open; that is not the guide's fault.
+    assert outcomes.get("passed", 0) + outcomes.get("skipped", 0) == tests > 8
+    assert outcomes.get("skipped", 0) <= 2 and "failed" not in outcomes and "errors" not in outcomes
+
+
+def test_the_readme_is_a_program_that_runs(capsys):
+    text = "\n".join(block for block in blocks("python/README.md") if "def test_" not in block)
+    exec(compile(text, "README.md", "exec"), {"__name__": "readme"})
+    assert "redis" in capsys.readouterr().out
+    assert MethodProfiler.current() is None
+
+
+@pytest.mark.parametrize("document", ["python/README.md", "docs/guides/testing-with-python.md"])
+def test_links_lead_somewhere(document):
+    place = ROOT / document
+    for link in re.findall(r"\]\(([^)#]+)", place.read_text(encoding="utf-8")):
+        assert link.startswith("http") or (place.parent / link).exists(), f"{document} links to {link}"
