@@ -68,6 +68,10 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
         ("cpu", ..) => amount("uses", "CPU time", "CPU time"),
         ("user", Unit::Second, _) => amount("uses", "user CPU time", "user CPU time"),
         ("system", Unit::Second, _) => amount("uses", "system CPU time", "system CPU time"),
+        ("simulated_instructions" | "simulated_instructions/iteration", ..) => {
+            let what = "simulated instructions";
+            Wording { less: "fewer", ..amount("takes", what, what) }
+        }
         ("max_rss", ..) => amount("needs", "memory at its peak", "peak memory"),
         // Seconds of a part that has a name: "takes 4 % less inner time"; the name of a span of time stands by itself.
         (_, Unit::Second, Better::Lower) if !ends_in(&SPANS) => {

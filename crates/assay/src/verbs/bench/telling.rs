@@ -80,7 +80,8 @@ impl Telling {
         let harness = catalogue.drivers.first().map(|driver| driver.name()).unwrap_or_default();
         let pinned = catalogue.pins() && catalogue.isolates();
         if counted_alone {
-            let what = format!("{} benchmarks on {}", suite.benchmarks(), names.join(" and "));
+            let many = if suite.benchmarks() == 1 { "benchmark" } else { "benchmarks" };
+            let what = format!("{} {many} on {}", suite.benchmarks(), names.join(" and "));
             self.say(&format!("{what} ({harness}): {} is counted, nothing is timed", plan.primary));
             return;
         }
