@@ -35,6 +35,7 @@ mod resolve;
 pub mod revisions;
 mod runner;
 mod samples;
+pub mod sampling;
 mod sys;
 pub mod terminal;
 mod wire;
