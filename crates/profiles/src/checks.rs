@@ -14,8 +14,9 @@ pub const CODES: [&str; 5] =
 const DELIVERED: f64 = 0.9;
 /// Below so many samples a share of one half is known to ± 10 points.
 const FEW: u64 = 100;
-/// More than this share of missed samples is told.
+/// More than this share of missed samples is told, and more than that is a warning.
 const MISSED: f64 = 0.02;
+const MISSED_MANY: f64 = 0.1;
 /// More than this share of samples in code without a name is told.
 const NAMELESS: f64 = 0.2;
 
@@ -68,7 +69,7 @@ fn missed(profile: &Profile) -> Option<Finding> {
     (share > MISSED).then(|| {
         Finding::new(
             "PROFILE_MISSED",
-            Severity::Warning,
+            if share > MISSED_MANY { Severity::Warning } else { Severity::Note },
             format!("the sampler missed {} samples, {:.0} %: what it missed them in has too small a share", profile.missed, 100.0 * share),
         )
         .with("missed", profile.missed as f64)
@@ -133,6 +134,6 @@ mod tests {
     fn few_missed_and_nameless_samples_are_told() {
         let mut profile = import::load_bytes(b"a;[libz.so] 20\na 70\n", "x").unwrap();
         profile.missed = 3;
-        assert_eq!(codes(&profile), ["PROFILE_MISSED", "PROFILE_STRIPPED", "PROFILE_FEW"]);
+        assert_eq!(codes(&profile), ["PROFILE_STRIPPED", "PROFILE_FEW", "PROFILE_MISSED"]);
     }
 }

@@ -20,7 +20,7 @@ const LARGEST: u64 = 1 << 29;
 /// Formats that are read, for the error that names them.
 const KNOWN: &str = "
   collapsed stacks (py-spy --format raw, rbspy --format collapsed, stackcollapse-*.pl)
-  pprof (.pb, .pb.gz: Go, google-pprof --proto, rbspy --format pprof)
+  pprof (.pb, .pb.gz: Go, rbspy --format pprof)
   speedscope (py-spy or rbspy --format speedscope)
   Firefox Profiler (samply, Vernier, the Gecko profiler; .json or .json.gz)
   stackprof (stackprof --json DUMP, of a dump taken with raw: true)

@@ -12,9 +12,9 @@ use std::collections::{HashMap, HashSet};
 const SMALLEST: f64 = 0.01;
 
 /// The whole run, beside its functions.
-pub const WHOLE: &str = "(the whole run)";
+pub const WHOLE: &str = "(whole run)";
 /// Everything that is asked about in no line of its own.
-pub const REST: &str = "(all other functions)";
+pub const REST: &str = "(all others)";
 
 /// One sampled run.
 #[derive(Clone, Debug)]
@@ -43,7 +43,9 @@ pub fn samples(names: &[String], runs: &[Run]) -> Samples {
     let mut benchmarks = vec![WHOLE.to_owned()];
     benchmarks.extend(asked.iter().cloned());
     let all: HashSet<&String> = asked.iter().collect();
-    if per_run.iter().flat_map(HashMap::keys).any(|name| !all.contains(name)) {
+    let whole: f64 = runs.iter().map(|run| run.profile.amount()).sum();
+    let rest: f64 = per_run.iter().map(|own| others(own, &all)).sum();
+    if rest > SMALLEST * whole {
         benchmarks.push(REST.to_owned());
     }
     for side in names {
@@ -60,16 +62,12 @@ pub fn samples(names: &[String], runs: &[Run]) -> Samples {
         let whole = run.profile.amount();
         for (index, benchmark) in benchmarks.iter().enumerate() {
             let values = match benchmark.as_str() {
-                WHOLE => [f64::NAN, whole],
+                // The whole is the sum of all that is spent in functions themselves.
+                WHOLE => [whole, f64::NAN],
                 // What is in others is in no function alone: there is no total of it.
-                REST => [
-                    own.iter().filter(|(name, _)| !all.contains(name)).map(|(_, v)| v[0]).sum(),
-                    f64::NAN,
-                ],
+                REST => [others(own, &all), f64::NAN],
                 name => own.get(name).copied().unwrap_or([0.0; 2]),
             };
-            // The whole has no self that differs from its total; it is the sum of all.
-            let values = if benchmark == WHOLE { [whole, f64::NAN] } else { values };
             samples.push(Observation {
                 subject: run.side * benchmarks.len() + index,
                 block: Some(run.block),
@@ -80,6 +78,11 @@ pub fn samples(names: &[String], runs: &[Run]) -> Samples {
         }
     }
     samples
+}
+
+/// What the functions that are not asked about took themselves.
+fn others(own: &HashMap<String, [f64; 2]>, asked: &HashSet<&String>) -> f64 {
+    own.iter().filter(|(name, _)| !asked.contains(name)).map(|(_, amounts)| amounts[0]).sum()
 }
 
 /// What every function took of a run, itself and with what it called.
@@ -128,7 +131,7 @@ mod tests {
             profile: load_bytes(text.as_bytes(), "x").unwrap(),
         };
         let runs = [
-            run(0, 0, "main;a 600\nmain;b 390\nmain;rare 2\nmain 8\n"),
+            run(0, 0, "main;a 600\nmain;b 382\nmain;rare 9\nmain 9\n"),
             run(1, 0, "main;a 300\nmain;b 390\n"),
         ];
         let samples = samples(&["old".to_owned(), "new".to_owned()], &runs);
@@ -138,9 +141,9 @@ mod tests {
         };
         assert_eq!(value("old: a", 0), [600.0]);
         assert_eq!(value("new: a", 0), [300.0]);
-        assert_eq!(value("old: (the whole run)", 0), [1000.0]);
-        assert_eq!(value("old: (all other functions)", 0), [10.0]);
-        assert_eq!(value("new: (all other functions)", 0), [0.0]);
+        assert_eq!(value("old: (whole run)", 0), [1000.0]);
+        assert_eq!(value("old: (all others)", 0), [18.0]);
+        assert_eq!(value("new: (all others)", 0), [0.0]);
         assert!(samples.subjects.iter().all(|s| !s.name.ends_with(": rare")));
     }
 }

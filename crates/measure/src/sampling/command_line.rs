@@ -58,6 +58,8 @@ pub(super) fn of(
             command.args([
                 "record",
                 "-q",
+                "--no-buildid",
+                "--no-buildid-cache",
                 "-e",
                 "cpu-clock",
                 "-F",

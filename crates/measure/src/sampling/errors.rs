@@ -129,7 +129,9 @@ pub(super) fn nothing_written(
         Outcome::Signalled(signal) => format!("{who} was ended by signal {signal}"),
         Outcome::TimedOut | Outcome::WantedTerminal => format!("{who} did not end in its time"),
     };
-    let said = match ended.said.trim() {
+    // Where in its own code a sampler gave up helps nobody here.
+    let own = ended.said.split("Stack backtrace:").next().unwrap_or_default();
+    let said = match own.trim() {
         "" => String::new(),
         said => format!(". The last that was said:\n{said}"),
     };

@@ -45,6 +45,10 @@ pub struct Place {
 /// When there is no such program.
 pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), SamplingError> {
     let path = command.resolve()?;
+    // Version managers put scripts of their own in the place of interpreters: what they are called is what they become.
+    if by_name(&path) != Language::Native {
+        return Ok((by_name(&path), path));
+    }
     let mut start = Vec::new();
     let read = File::open(&path).and_then(|file| file.take(256).read_to_end(&mut start));
     if let (Ok(_), Some(line)) = (read, start.strip_prefix(b"#!")) {
@@ -58,8 +62,7 @@ pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), Sam
             return Ok((by_name(&found), found));
         }
     }
-    // `ruby3.1` behind the name `ruby`: both say what it is.
-    Ok((by_name(&path), path))
+    Ok((Language::Native, path))
 }
 
 /// What a process that runs is written in.
@@ -129,6 +132,7 @@ fn interpreter(line: &str) -> Option<String> {
 }
 
 fn by_name(path: &Path) -> Language {
+    // `ruby3.1` behind the name `ruby`, or the other way round: either says what it is.
     let names = [Some(path.to_owned()), path.canonicalize().ok()];
     for path in names.into_iter().flatten() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -7,10 +7,9 @@ use super::Problem;
 use crate::builder::Builder;
 use crate::model::{Frame, Profile};
 
-/// Whether the first lines that hold anything look like it.
+/// Whether the first line that holds anything looks like it.
 pub(super) fn is_it(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !is_skipped(line)).take(3).peekable();
-    lines.peek().is_some() && lines.all(|line| split(line).is_some())
+    text.lines().find(|line| !is_skipped(line)).is_some_and(|line| split(line).is_some())
 }
 
 pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
@@ -41,7 +40,8 @@ fn split(line: &str) -> Option<(&str, u64)> {
 }
 
 fn frame(text: &str) -> Frame {
-    let text = text.trim();
+    // rbspy's word for a place that it does not know.
+    let text = text.trim().trim_end_matches(" - (unknown)");
     let place = text
         .strip_suffix(')')
         .and_then(|rest| rest.rsplit_once(" ("))

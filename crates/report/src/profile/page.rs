@@ -51,7 +51,10 @@ pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::
     ];
     if !report.cost.is_empty() {
         let told: Vec<String> = report.cost.iter().map(one_cost).collect();
-        about.push(format!("overhead of sampling: {}", told.join("; ")));
+        about.push(format!(
+            "overhead of sampling, the sampler's start and end included: {}",
+            told.join("; ")
+        ));
     }
     let left_out = shares.functions.len() - shown(report).len();
     let page = Page {

@@ -120,7 +120,10 @@ pub(super) fn collection(shares: &Shares) -> String {
 fn cost(report: &ProfileReport<'_>) -> Option<String> {
     let told: Vec<String> = report.cost.iter().map(one_cost).collect();
     match (told.is_empty(), report.live) {
-        (false, _) => Some(format!("overhead of sampling: {}", told.join("; "))),
+        (false, _) => Some(format!(
+            "overhead of sampling, the sampler's start and end included: {}",
+            told.join("; ")
+        )),
         (true, true) => Some("overhead of sampling: not measured (--overhead does)".to_owned()),
         (true, false) => None,
     }

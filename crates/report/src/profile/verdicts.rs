@@ -12,6 +12,7 @@ use crate::number::Column;
 use crate::terminal::Screen;
 use assay_analysis::Verdict;
 use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_data::Finding;
 use assay_profiles::runs::{REST, WHOLE};
 
 /// The narrowest column of names.
@@ -30,7 +31,16 @@ pub fn render(suite: &Benchmarks, top: usize, screen: &Screen) -> String {
         draw(&mut page, suite, table, top);
     }
     page.gap();
-    findings(&mut page, &suite.findings);
+    // What is called a benchmark there is a function here.
+    let found: Vec<Finding> = suite
+        .findings
+        .iter()
+        .map(|finding| Finding {
+            message: finding.message.replace("benchmark", "function"),
+            ..finding.clone()
+        })
+        .collect();
+    findings(&mut page, &found);
     page.finish()
 }
 
@@ -114,11 +124,7 @@ fn draw(page: &mut Page, suite: &Benchmarks, table: &Table, top: usize) {
                 Tone::Plain,
             ),
             Cells::left("ratio", rows.iter().map(effect).collect(), Tone::Plain, GAP),
-            Cells::toned(
-                "",
-                rows.iter().map(|row| (tone(row), words::verdict(suite, row))).collect(),
-                2,
-            ),
+            Cells::toned("", rows.iter().map(|row| (tone(row), verdict(suite, row))).collect(), 2),
         ]
     };
     let room = |columns: &[Cells]| {
@@ -132,6 +138,9 @@ fn draw(page: &mut Page, suite: &Benchmarks, table: &Table, top: usize) {
         fitted(&names, room(&columns).unwrap_or(NARROWEST_NAME).min(WIDEST_NAME), page.ellipsis());
     columns.insert(0, Cells::left("function", names, Tone::Plain, 0));
     draw_columns(page, &columns, rows.len());
+    if rows.iter().any(|row| words::is_starred(row)) {
+        page.paragraph(2, &[(Tone::Quiet, words::star(suite))]);
+    }
     if left_out > 0 {
         page.paragraph(
             2,
@@ -144,6 +153,16 @@ fn change(row: &Row, column: &Column) -> String {
     let shift = row.comparison.shift.estimate;
     let sign = if shift < 0.0 { "−" } else { "+" };
     format!("{sign}{}", column.with_unit(shift.abs()))
+}
+
+/// The verdict in a word: functions are faster and slower, whatever the metric is called.
+fn verdict(suite: &Benchmarks, row: &Row) -> String {
+    let star = if words::is_starred(row) { "*" } else { "" };
+    match row.comparison.decision.verdict {
+        Verdict::Faster => format!("faster{star}"),
+        Verdict::Slower => format!("slower{star}"),
+        _ => words::verdict(suite, row),
+    }
 }
 
 fn tone(row: &Row) -> Tone {

@@ -19,6 +19,11 @@ use std::collections::HashSet;
 /// Blocks unless another number is asked for: enough that one function of some twenty can be told apart.
 const BLOCKS: u32 = 12;
 
+/// Every run has a rate of its own, from so much below to so much above the one that was asked for, together this share of it. A program that
+/// does the same in every run is hit at the same places by a timer that starts with it: the error of counting whole samples would be the
+/// same in all runs, and no interval would hold it.
+const VARIED: f64 = 0.1;
+
 /// Samples both by turns, decides, shows.
 pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Ending> {
     if args.how.overhead {
@@ -53,8 +58,10 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     loop {
         let turn = experiment.next_turn();
         tell(args, turn.block, blocks);
-        let taken =
-            sources[turn.subject].sample(Target::Command(both[turn.subject]), &names[turn.subject]);
+        let source = &sources[turn.subject];
+        let rate = source.rate * (1.0 - VARIED / 2.0 + VARIED * f64::from(turn.padding) / 4096.0);
+        let target = Target::Command(both[turn.subject]);
+        let taken = source.sample_at(rate, target, &names[turn.subject]);
         if interrupt::count() > 0 {
             // The block that was interrupted has no partner.
             break;
@@ -88,6 +95,13 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
             if known.insert(finding.code.clone()) {
                 found.findings.push(finding.about(name));
             }
+        }
+    }
+    for finding in &mut found.findings {
+        // All metrics here are times of one clock; another is had by sampling by it.
+        if finding.next_step.as_ref().is_some_and(|next| next.contains("--primary cpu")) {
+            finding.next_step =
+                Some("stop other work, or sample by CPU time: --clock cpu".to_owned());
         }
     }
     let suite = benchmarks::analyse(&found, &args.judge.options(), Adjust::Holm, None)?;

@@ -51,8 +51,14 @@ impl<'a> Source<'a> {
 
     /// Samples one run; `name` is what it is called.
     pub fn sample(&self, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
+        self.sample_at(self.rate, target, name)
+    }
+
+    /// The same at another rate than usual.
+    pub fn sample_at(&self, rate: f64, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
         let directory = tempfile::tempdir().context("the directory for temporary files")?;
-        let sampled = sampling::sample(&self.place, target, &self.request(directory.path()))?;
+        let request = Request { rate, ..self.request(directory.path()) };
+        let sampled = sampling::sample(&self.place, target, &request)?;
         let mut profiles = Vec::new();
         let mut empty = None;
         for bytes in &sampled.files {
@@ -69,7 +75,7 @@ impl<'a> Source<'a> {
             });
         };
         profile.name = name.to_owned();
-        profile.asked_hz = Some(self.rate);
+        profile.asked_hz = Some(rate);
         profile.seconds = Some(sampled.ended.wall_seconds);
         if self.place.sampler != sampling::Sampler::Stackprof && profile.measure == "wall" {
             // These leave out threads that wait, unless asked for all of them.
