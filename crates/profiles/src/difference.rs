@@ -231,4 +231,35 @@ mod tests {
         let gone = found.rows.iter().find(|row| row.name == "gone").unwrap();
         assert_eq!((gone.shares, gone.change), ([0.5, 0.0], Change::Shrank));
     }
+
+    #[test]
+    fn the_same_program_is_rarely_called_two() {
+        // 20 functions of shares from large to small, sampled 500 times each, 1000 pairs: 5 % of all pairs may show any difference.
+        let mut stream = assay_stats::resampling::Stream::new(7, 0);
+        let weights: Vec<f64> = (1..=20).map(|k| 1.0 / f64::from(k)).collect();
+        let total: f64 = weights.iter().sum();
+        let mut sampled = || {
+            let mut counts = [0u64; 20];
+            for _ in 0..500 {
+                let mut left = stream.uniform() * total;
+                let hit = weights.iter().position(|weight| {
+                    left -= weight;
+                    left <= 0.0
+                });
+                counts[hit.unwrap_or(19)] += 1;
+            }
+            let lines = counts.iter().enumerate().filter(|(_, n)| **n > 0);
+            let text: String = lines.map(|(k, n)| format!("main;f{k} {n}\n")).collect();
+            load_bytes(text.as_bytes(), "x").unwrap()
+        };
+        let pairs = 1000;
+        let wrong = (0..pairs)
+            .filter(|_| {
+                let found = Difference::of(&sampled(), &sampled(), 0.95).unwrap();
+                found.rows.iter().any(|row| row.change != Change::Unknown)
+            })
+            .count();
+        // Three standard errors above 5 %.
+        assert!(wrong <= 70, "{wrong} of {pairs}");
+    }
 }

@@ -55,13 +55,14 @@
         left += nodes[child][2] * scale;
       }
     }
-    const deepest = Math.max(...boxes.map(([index]) => depth[index]));
+    // The root stands on top: of a deep profile one would not find it at the bottom.
+    const deepest = boxes.reduce((most, [index]) => Math.max(most, depth[index]), 0);
     const made = boxes.map(([index, x, wide, above]) => {
       const box = document.createElement("button");
       box.type = "button";
       box.textContent = wide > 24 ? names[nodes[index][0]] : "";
       box.title = describe(index);
-      box.style.cssText = `left:${x}px;width:${Math.max(wide - 1, 1)}px;top:${(deepest - depth[index]) * ROW}px;background:${colour(index)}` + (wide > 24 ? "" : ";padding:0");
+      box.style.cssText = `left:${x}px;width:${Math.max(wide - 1, 1)}px;top:${depth[index] * ROW}px;background:${colour(index)}` + (wide > 24 ? "" : ";padding:0");
       if (above) box.classList.add("above");
       if (wanted && wanted(names[nodes[index][0]])) box.classList.add("found");
       box.addEventListener("click", () => { zoomed = index; draw(); });

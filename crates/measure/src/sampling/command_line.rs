@@ -19,6 +19,8 @@ pub(super) struct Line {
     pub stop_by: Signal,
     /// The file that it writes, or the directory of its files.
     pub wrote: PathBuf,
+    /// Whether it ends by itself when the time is up that was asked for.
+    pub keeps_time: bool,
 }
 
 /// The command line of a sampler.
@@ -74,13 +76,18 @@ pub(super) fn of(
     match target {
         Target::Process(process) => {
             command.args(["--pid", &process.to_string()]);
+            if let (Sampler::Perf, Some(duration)) = (place.sampler, request.duration) {
+                // perf samples for as long as a command of its own takes. To begin takes it long, and that does not count.
+                command.args(["--", "sleep", &duration.as_secs_f64().to_string()]);
+                return Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: true });
+            }
         }
         Target::Command(program) => {
             furnish(&mut command, program);
             command.arg("--").arg(program.resolve()?).args(&program.argv[1..]);
         }
     }
-    Ok(Line { command, stop_by: Signal::INT, wrote })
+    Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false })
 }
 
 /// The program by itself.
@@ -88,7 +95,7 @@ pub(super) fn plain(program: &Command) -> Result<Line, SamplingError> {
     let mut command = process::Command::new(program.resolve()?);
     command.args(&program.argv[1..]);
     furnish(&mut command, program);
-    Ok(Line { command, stop_by: Signal::TERM, wrote: PathBuf::new() })
+    Ok(Line { command, stop_by: Signal::TERM, wrote: PathBuf::new(), keeps_time: false })
 }
 
 /// Ruby, with a file that is loaded before the program.
@@ -113,7 +120,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingE
         .env("ASSAY_PROFILE_DIR", &wrote)
         .env("ASSAY_PROFILE_MODE", mode)
         .env("ASSAY_PROFILE_INTERVAL", format!("{interval:.0}"));
-    Ok(Line { command, stop_by: Signal::TERM, wrote })
+    Ok(Line { command, stop_by: Signal::TERM, wrote, keeps_time: false })
 }
 
 /// The command's variables and its directory.

@@ -106,6 +106,7 @@ pub(super) fn nothing_written(
     sampler: Sampler,
     ended: &Ended,
     target: Target<'_>,
+    timed: bool,
 ) -> SamplingError {
     let said = ended.said.to_lowercase();
     let refused =
@@ -126,6 +127,9 @@ pub(super) fn nothing_written(
         }
         Outcome::Exited(0) => "the program may have ended before its first sample".to_owned(),
         Outcome::Exited(status) => format!("{who} ended with status {status}"),
+        Outcome::Signalled(_) if timed && !ended.interrupted => {
+            "its time was over before it had begun: give it a longer --duration".to_owned()
+        }
         Outcome::Signalled(signal) => format!("{who} was ended by signal {signal}"),
         Outcome::TimedOut | Outcome::WantedTerminal => format!("{who} did not end in its time"),
     };
@@ -158,6 +162,7 @@ mod tests {
             Sampler::PySpy,
             &ended("Error: Permission Denied: …"),
             Target::Process(1),
+            false,
         );
         let told = told.to_string();
         assert!(told.contains("CAP_SYS_PTRACE"), "{told}");
@@ -179,8 +184,9 @@ mod tests {
 
     #[test]
     fn what_a_sampler_said_is_handed_on() {
-        let told = nothing_written(Sampler::Perf, &ended("no such event\n"), Target::Process(1))
-            .to_string();
+        let told =
+            nothing_written(Sampler::Perf, &ended("no such event\n"), Target::Process(1), false)
+                .to_string();
         assert!(
             told.ends_with("it ended with status 1. The last that was said:\nno such event"),
             "{told}"

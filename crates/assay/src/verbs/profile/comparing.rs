@@ -104,7 +104,13 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
                 Some("stop other work, or sample by CPU time: --clock cpu".to_owned());
         }
     }
-    let suite = benchmarks::analyse(&found, &args.judge.options(), Adjust::Holm, None)?;
+    let mut suite = benchmarks::analyse(&found, &args.judge.options(), Adjust::Holm, None)?;
+    for finding in &mut suite.findings {
+        // These options are those of other verbs.
+        if finding.next_step.as_ref().is_some_and(|next| next.contains("--filter")) {
+            finding.next_step = Some("take more runs (--runs)".to_owned());
+        }
+    }
     let show = ShowArgs {
         json: args.show.json,
         export: args.show.export.clone(),
