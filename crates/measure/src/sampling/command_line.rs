@@ -4,7 +4,6 @@ use super::{CallGraph, Clock, Place, Request, Sampler, SamplingError, Target};
 use crate::command::Command;
 use rustix::process::Signal;
 use std::env;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
@@ -116,7 +115,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingE
     };
     let interval = (1e6 / request.rate).round().max(1.0);
     command
-        .env("RUBYOPT", OsString::from(options))
+        .env("RUBYOPT", options)
         .env("ASSAY_PROFILE_DIR", &wrote)
         .env("ASSAY_PROFILE_MODE", mode)
         .env("ASSAY_PROFILE_INTERVAL", format!("{interval:.0}"));

@@ -9,6 +9,7 @@ use crate::model::{Frame, Profile};
 use assay_data::Unit;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 const MILLI: f64 = 1e-3;
 /// Deeper stacks are damaged ones: a table whose prefixes run in a circle.
@@ -113,14 +114,16 @@ impl<'a> Tables<'a> {
             }
             before = time.or(before);
             let Some(stack) = samples.index("stack", row) else { continue };
-            if !known.contains_key(&stack) {
-                let own = self.stack(builder, &stacks, stack, &mut frames)?;
-                known.insert(stack, own);
-            }
+            let own = match known.entry(stack) {
+                Entry::Occupied(own) => own.into_mut(),
+                Entry::Vacant(place) => {
+                    place.insert(self.stack(builder, &stacks, stack, &mut frames)?)
+                }
+            };
             let weight = samples.number("weight", row).unwrap_or(1.0);
             let count = if is_samples { weight.abs().round() as u64 } else { 1 };
             let seconds = if is_samples { weight.abs() * interval } else { weight.abs() } * MILLI;
-            builder.add(known[&stack].clone(), labels.to_vec(), count, seconds);
+            builder.add(own.clone(), labels.to_vec(), count, seconds);
         }
         Ok(())
     }
@@ -138,11 +141,10 @@ impl<'a> Tables<'a> {
         while let Some(stack) = at {
             let frame =
                 stacks.index("frame", stack).ok_or(format!("its stack {stack} has no frame"))?;
-            if !frames.contains_key(&frame) {
-                let own = self.frame(frame)?;
-                frames.insert(frame, builder.frame(own));
-            }
-            inwards.push(frames[&frame]);
+            inwards.push(match frames.entry(frame) {
+                Entry::Occupied(own) => *own.get(),
+                Entry::Vacant(place) => *place.insert(builder.frame(self.frame(frame)?)),
+            });
             if inwards.len() > DEEPEST {
                 return Err(format!("its stack {stack} runs in a circle"));
             }

@@ -114,7 +114,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
     let mut profile = builder.build();
     measure(&mut profile, event);
     profile.delivered_hz = delivered_hz(&mut gaps);
-    profile.seconds = (last_time > first_time).then(|| last_time - first_time);
+    profile.seconds = (last_time > first_time).then_some(last_time - first_time);
     findings(&mut profile, &others);
     Ok(profile)
 }

@@ -97,17 +97,14 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
             }
         }
     }
-    for finding in &mut found.findings {
-        // All metrics here are times of one clock; another is had by sampling by it.
-        if finding.next_step.as_ref().is_some_and(|next| next.contains("--primary cpu")) {
-            finding.next_step =
-                Some("stop other work, or sample by CPU time: --clock cpu".to_owned());
-        }
-    }
     let mut suite = benchmarks::analyse(&found, &args.judge.options(), Adjust::Holm, None)?;
     for finding in &mut suite.findings {
-        // These options are those of other verbs.
-        if finding.next_step.as_ref().is_some_and(|next| next.contains("--filter")) {
+        // What is advised there are options of other verbs.
+        let advice = finding.next_step.as_deref().unwrap_or_default();
+        if advice.contains("--primary cpu") {
+            finding.next_step =
+                Some("stop other work, or sample by CPU time: --clock cpu".to_owned());
+        } else if advice.contains("--filter") {
             finding.next_step = Some("take more runs (--runs)".to_owned());
         }
     }
