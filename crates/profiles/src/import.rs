@@ -81,7 +81,10 @@ pub fn load_bytes(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     };
     let mut profile = parse(bytes, file)?;
     if profile.stacks.is_empty() {
-        return Err(content(file, Problem::new("it holds no samples: was the program at work while it was profiled?")));
+        return Err(content(
+            file,
+            Problem::new("it holds no samples: was the program at work while it was profiled?"),
+        ));
     }
     if profile.name.is_empty() {
         profile.name = file.to_owned();
@@ -91,7 +94,8 @@ pub fn load_bytes(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
 
 fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     let told = |problem| content(file, problem);
-    let unknown = |seen: &str| ImportError::Unknown { file: file.to_owned(), seen: seen.to_owned() };
+    let unknown =
+        |seen: &str| ImportError::Unknown { file: file.to_owned(), seen: seen.to_owned() };
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(unknown("is empty"));
     }
@@ -103,8 +107,9 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'[')) {
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| told(Problem::at(error.line(), format!("column {}: {error}", error.column()))))?;
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            told(Problem::at(error.line(), format!("column {}: {error}", error.column())))
+        })?;
         if speedscope::is_it(&value) {
             return speedscope::parse(&value).map_err(told);
         }
@@ -143,9 +148,9 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
         Err(error) => Err(Problem::new(format!(
             "the packed data break off or are damaged ({error}); write the file anew"
         ))),
-        Ok(_) if unpacked.len() as u64 > LARGEST => {
-            Err(Problem::new("unpacked it is larger than 512 MiB; sample more rarely, or for a shorter time"))
-        }
+        Ok(_) if unpacked.len() as u64 > LARGEST => Err(Problem::new(
+            "unpacked it is larger than 512 MiB; sample more rarely, or for a shorter time",
+        )),
         Ok(_) => Ok(unpacked),
     }
 }

@@ -19,7 +19,11 @@
 //! ```
 #![cfg_attr(
     test,
-    allow(clippy::unwrap_used, clippy::panic, reason = "in a test a failed unwrap is a failed test")
+    allow(
+        clippy::unwrap_used,
+        clippy::panic,
+        reason = "in a test a failed unwrap is a failed test"
+    )
 )]
 
 mod builder;

@@ -1,6 +1,6 @@
 //! What every sampler is asked for: its arguments, by which signal it stops and still writes, where it writes.
 
-use super::{CallGraph, Clock, Place, Request, Sampler, SamplingError, Target};
+use super::{CallGraph, Clock, Place, Request, Sampler, SamplingError, Target, find};
 use crate::command::Command;
 use rustix::process::Signal;
 use std::env;
@@ -83,7 +83,11 @@ pub(super) fn of(
         }
         Target::Command(program) => {
             furnish(&mut command, program);
-            command.arg("--").arg(program.resolve()?).args(&program.argv[1..]);
+            let path = match place.sampler {
+                Sampler::PySpy => find::behind_shim(program.resolve()?),
+                _ => program.resolve()?,
+            };
+            command.arg("--").arg(path).args(&program.argv[1..]);
         }
     }
     Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false })

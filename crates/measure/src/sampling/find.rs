@@ -146,6 +146,24 @@ fn by_name(path: &Path) -> Language {
     Language::Native
 }
 
+/// The Python that stands behind a script of a version manager (pyenv): it is asked. py-spy gives up when the process that it has started is
+/// no Python for too long.
+pub(super) fn behind_shim(path: PathBuf) -> PathBuf {
+    let mut start = [0; 2];
+    let is_script = File::open(&path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == *b"#!";
+    if !is_script || by_name(&path) != Language::Python {
+        return path;
+    }
+    let asked = std::process::Command::new(&path)
+        .args(["-c", "import sys; print(sys.executable)"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let told = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    told.map(PathBuf::from).ok().filter(|real| is_program(real)).unwrap_or(path)
+}
+
 /// Whether this Ruby can load stackprof: it is asked.
 fn loads_stackprof(ruby: &Path) -> bool {
     let asked = std::process::Command::new(ruby)

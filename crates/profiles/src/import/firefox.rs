@@ -31,7 +31,7 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
     let mut gaps = Vec::new();
     threads(&mut builder, value, interval.unwrap_or(1.0), &mut gaps)?;
     let mut profile = builder.build();
-    profile.delivered_hz = delivered_hz(&mut gaps);
+    profile.delivered_hz = delivered_hz(&mut gaps, false);
     Ok(profile)
 }
 

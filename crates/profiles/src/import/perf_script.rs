@@ -113,7 +113,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
     let event = event.unwrap_or_default();
     let mut profile = builder.build();
     measure(&mut profile, event);
-    profile.delivered_hz = delivered_hz(&mut gaps);
+    profile.delivered_hz = delivered_hz(&mut gaps, true);
     profile.seconds = (last_time > first_time).then_some(last_time - first_time);
     findings(&mut profile, &others);
     Ok(profile)

@@ -32,7 +32,7 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
         .map(|micro| micro * MICRO)
         .collect();
     let seconds: f64 = gaps.iter().sum();
-    let delivered = if is_time { delivered_hz(&mut gaps) } else { None };
+    let delivered = if is_time { delivered_hz(&mut gaps, mode == "cpu") } else { None };
     let asked = (is_time && interval > 0.0).then(|| 1.0 / (interval * MICRO));
     // What a sample stands for is the time between two of them as it was, not as it was asked for.
     let weight = match delivered.or(asked) {

@@ -26,11 +26,14 @@ pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen
             found.names[1], found.names[0]
         ),
         _ => format!(
-            "In '{}' {} a larger share than in '{}', {} a smaller one",
+            "In '{}' {} a larger share than in '{}', and {} a smaller one",
             found.names[1],
             have(grew),
             found.names[0],
-            have(shrank)
+            match shrank {
+                0 => "none".to_owned(),
+                many => many.to_string(),
+            }
         ),
     };
     let sure = format!(
@@ -52,7 +55,6 @@ pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen
         let more = format!("and {} more functions (--top 0 shows all)", found.rows.len() - shown);
         page.paragraph(2, &[(Tone::Quiet, more)]);
     }
-    page.gap();
     findings(&mut page, noted);
     page.finish()
 }
@@ -60,7 +62,7 @@ pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen
 fn have(count: usize) -> String {
     match count {
         0 => "no function has".to_owned(),
-        1 => "one function has".to_owned(),
+        1 => "1 function has".to_owned(),
         many => format!("{many} functions have"),
     }
 }

@@ -37,7 +37,6 @@ pub fn render(report: &ProfileReport<'_>, screen: &Screen) -> String {
     }
     page.gap();
     table(&mut page, report);
-    page.gap();
     findings(&mut page, report.findings);
     page.finish()
 }
@@ -237,6 +236,9 @@ fn numbers(
 
 /// Warnings with what to do about them, then notes.
 pub(super) fn findings(page: &mut Page, found: &[Finding]) {
+    if !found.is_empty() {
+        page.gap();
+    }
     for finding in found.iter().filter(|f| f.severity != Severity::Note) {
         let message = finding.message.clone();
         page.paragraph(9, &[(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)]);

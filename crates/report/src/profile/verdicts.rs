@@ -30,7 +30,6 @@ pub fn render(suite: &Benchmarks, top: usize, screen: &Screen) -> String {
         page.gap();
         draw(&mut page, suite, table, top);
     }
-    page.gap();
     // What is called a benchmark there is a function here.
     let found: Vec<Finding> = suite
         .findings

@@ -217,7 +217,7 @@ fn findings(args: &Args, source: &Source<'_>, language: Language, taken: &[Taken
         let told = format!("{} does not see garbage collection", source.place.sampler.name());
         found.push(
             Finding::new("NO_COLLECTION", Severity::Note, told)
-                .next(sampling::Sampler::Stackprof.install()),
+                .next("stackprof does: gem install stackprof, or Debian's ruby-stackprof"),
         );
     }
     found
