@@ -47,7 +47,9 @@ impl Sampler {
     /// How it is installed: lines to type.
     pub fn install(self) -> &'static str {
         match self {
-            Self::Stackprof => "gem install stackprof   (Debian, Ubuntu: apt install ruby-stackprof)",
+            Self::Stackprof => {
+                "gem install stackprof   (Debian, Ubuntu: apt install ruby-stackprof)"
+            }
             Self::Rbspy => "cargo install rbspy",
             Self::PySpy => "pip install py-spy",
             Self::Perf => {
@@ -129,14 +131,20 @@ pub fn sample(
     request: &Request<'_>,
 ) -> Result<Sampled, SamplingError> {
     check(sampler.sampler, target, request)?;
-    let Line { mut command, stop_by, wrote, keeps_time } = command_line::of(sampler, target, request)?;
+    let Line { mut command, stop_by, wrote, keeps_time } =
+        command_line::of(sampler, target, request)?;
     let told = request.directory.join("said");
     let said = process::direct(&mut command, &told, request.show_output)?;
     let duration = request.duration.filter(|_| !keeps_time);
     let ended = process::run(command, stop_by, duration, &said)?;
     let files = collect(sampler, &wrote, request)?;
     if files.is_empty() {
-        return Err(errors::nothing_written(sampler.sampler, &ended, target, request.duration.is_some()));
+        return Err(errors::nothing_written(
+            sampler.sampler,
+            &ended,
+            target,
+            request.duration.is_some(),
+        ));
     }
     Ok(Sampled { files, ended })
 }

@@ -119,10 +119,46 @@ impl Profile {
         stack.frames.iter().filter_map(|&index| self.frames.get(index as usize))
     }
 
+    /// Takes in how much processor time the program is known to have had, s: a timer of processor time delivered at least so many samples for each
+    /// second of it. Gaps between samples are longer than its period where others had the processor, and then what a sample stands for
+    /// is corrected too.
+    pub fn knowing_cpu(&mut self, seconds: f64) {
+        let rate = self.samples() as f64 / seconds;
+        if let Some(before) = self.delivered_hz
+            && self.unit == Unit::Second
+            && rate.is_finite()
+            && rate > before
+        {
+            self.delivered_hz = Some(rate);
+            self.stacks.iter_mut().for_each(|stack| stack.amount *= before / rate);
+        }
+    }
+
     /// Samples in the garbage collector, and whether any sampler that names it was at work: without one, none is not "no garbage
     /// collection". O(frames).
     pub fn collections(&self) -> u64 {
         let of_collector = self.stacks.iter().filter(|stack| self.is_collection(stack));
         of_collector.map(|stack| stack.samples).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+
+    #[test]
+    fn processor_time_that_is_known_corrects_what_a_sample_stands_for() {
+        let mut builder = Builder::default();
+        builder.profile.unit = Unit::Second;
+        builder.profile.delivered_hz = Some(100.0);
+        let frame = builder.frame(Frame::named("a"));
+        builder.add(vec![frame], Vec::new(), 250, 2.5);
+        let mut profile = builder.build();
+        profile.knowing_cpu(1.0);
+        assert_eq!((profile.delivered_hz, profile.amount()), (Some(250.0), 1.0));
+        // Time that was spent before sampling began tells nothing.
+        profile.knowing_cpu(2.0);
+        assert_eq!((profile.delivered_hz, profile.amount()), (Some(250.0), 1.0));
     }
 }

@@ -76,7 +76,7 @@ fn table(page: &mut Page, found: &Difference, rows: &[Row]) {
     });
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let points =
-        |share: f64| format!("{}{:.1}", if share < 0.0 { "−" } else { "+" }, share.abs() * 100.0);
+        |share: f64| format!("{}{:.1}", if share < 0.0 { "-" } else { "+" }, share.abs() * 100.0);
     let cells = |of: &dyn Fn(&Row) -> String| {
         rows.iter().map(|row| page.spelled(&of(row))).collect::<Vec<_>>()
     };

@@ -131,7 +131,7 @@ fn cost(report: &ProfileReport<'_>) -> Option<String> {
 /// What sampling cost of one metric, in words.
 pub(super) fn one_cost(cost: &Cost) -> String {
     let more = |ratio: f64| {
-        format!("{}{:.1} %", if ratio < 1.0 { "−" } else { "+" }, (ratio - 1.0).abs() * 100.0)
+        format!("{}{:.1} %", if ratio < 1.0 { "-" } else { "+" }, (ratio - 1.0).abs() * 100.0)
     };
     let interval = match cost.interval {
         Some((lower, upper)) => format!(" [{} … {}]", more(lower), more(upper)),

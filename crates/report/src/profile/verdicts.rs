@@ -150,7 +150,7 @@ fn draw(page: &mut Page, suite: &Benchmarks, table: &Table, top: usize) {
 
 fn change(row: &Row, column: &Column) -> String {
     let shift = row.comparison.shift.estimate;
-    let sign = if shift < 0.0 { "−" } else { "+" };
+    let sign = if shift < 0.0 { "-" } else { "+" };
     format!("{sign}{}", column.with_unit(shift.abs()))
 }
 

@@ -82,6 +82,10 @@ impl<'a> Source<'a> {
             let all = self.args.how.clock() == Some(sampling::Clock::Wall);
             profile.measure = if all { "wall" } else { "cpu" }.to_owned();
         }
+        if self.place.sampler == sampling::Sampler::Stackprof && profile.measure == "cpu" {
+            // Within the program there is no sampler beside it whose time would be in this.
+            profile.knowing_cpu(sampled.ended.cpu_seconds);
+        }
         profile.tool = Some(self.place.sampler.name().to_owned());
         Ok(Taken { profile, ended: sampled.ended })
     }
