@@ -93,9 +93,9 @@ pub(super) fn of(
     Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false })
 }
 
-/// The program by itself.
+/// The program by itself, started as a sampler would start it: else the two could not be compared.
 pub(super) fn plain(program: &Command) -> Result<Line, SamplingError> {
-    let mut command = process::Command::new(program.resolve()?);
+    let mut command = process::Command::new(find::behind_shim(program.resolve()?));
     command.args(&program.argv[1..]);
     furnish(&mut command, program);
     Ok(Line { command, stop_by: Signal::TERM, wrote: PathBuf::new(), keeps_time: false })
