@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf and pytest-benchmark in an environment
+# What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf, pytest-benchmark and py-spy in an environment
 # of their own; benchmark-ips of Debian; a small jar of JMH, where a JDK and Maven are there already (to install those for one
 # test would cost more than the rest together). What can't be had is told, and its tests say that they were skipped.
 set -eu
@@ -20,7 +20,7 @@ if ! cmp -s "$programs/python/requirements.txt" "$python/installed.txt"; then
     { python3 -m venv "$python" 2>/dev/null || { rm -rf "$python"; debian python3-venv && python3 -m venv "$python"; }; } \
         && "$python/bin/pip" install --quiet --requirement "$programs/python/requirements.txt" \
         && cp "$programs/python/requirements.txt" "$python/installed.txt" \
-        || echo "pyperf and pytest-benchmark could not be installed: their tests are skipped" >&2
+        || echo "pyperf, pytest-benchmark and py-spy could not be installed: their tests are skipped" >&2
 fi
 
 if ! ruby -e 'require "benchmark/ips"' 2>/dev/null; then

@@ -28,6 +28,11 @@ if command -v cc >/dev/null; then
 else
     missing="$missing libc6-dev"
 fi
+# Samplers, for the tests of `assay profile`: only root gets them unasked, and without them those tests say that they were skipped.
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    ruby -rstackprof -e exit 2>/dev/null || missing="$missing ruby-stackprof"
+    command -v perf >/dev/null || missing="$missing linux-perf"
+fi
 # A browser looks at the pages that --report writes. It is large: only root gets it unasked, and without it those tests say that
 # they were skipped.
 browser=

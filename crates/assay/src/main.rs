@@ -58,6 +58,8 @@ enum Verb {
     Plan(Box<verbs::plan::Args>),
     /// Turn samples of any format into another: assay, CSV, hyperfine, Google Benchmark, Go, bare numbers
     Convert(Box<verbs::convert::Args>),
+    /// Say where the time goes: sample a program, or read what a sampler wrote; of two, decide on every function
+    Profile(Box<verbs::profile::Args>),
     /// Measure a recorded run again, here or elsewhere, and say whether its result was confirmed
     Repeat(Box<verbs::repeat::Args>),
     /// Make up numbers whose truth is known, to learn with and to try tools on
@@ -124,6 +126,7 @@ fn main() -> ExitCode {
         Verb::Convert(args) => verbs::convert::run(&args),
         Verb::Repeat(args) => verbs::repeat::run(&args),
         Verb::Simulate(args) => verbs::simulate::run(&args),
+        Verb::Profile(args) => verbs::profile::run(&args),
         Verb::Plan(args) => verbs::plan::run(&args),
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Calibrate(args) => verbs::calibrate::run(&args),

@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod ministat;
 pub(crate) mod plan;
+pub(crate) mod profile;
 pub(crate) mod repeat;
 pub(crate) mod run;
 pub(crate) mod simulate;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     (
         "assay",
         &[
@@ -13,12 +13,14 @@ const ARROWS: [(&str, &[&str]); 8] = [
             "assay-harness",
             "assay-measure",
             "assay-ministat",
+            "assay-profiles",
             "assay-report",
         ],
     ),
     ("assay-harness", &["assay-data"]),
     ("assay-ministat", &[]),
-    ("assay-report", &["assay-analysis", "assay-data"]),
+    ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
+    ("assay-profiles", &["assay-data", "assay-stats"]),
     ("assay-measure", &["assay-data"]),
     ("assay-analysis", &["assay-data", "assay-stats"]),
     ("assay-data", &[]),

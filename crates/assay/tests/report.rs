@@ -374,3 +374,33 @@ fn plots_by_themselves_open_in_a_browser() {
         "{said}"
     );
 }
+
+#[test]
+fn the_flame_graph_of_a_profile_is_zoomed_and_searched() {
+    let Some(browser) = chromium() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(
+        directory.path().join("p.collapsed"),
+        "main;<load>;parse 60\nmain;draw;line 30\nmain;(marking) 10\n",
+    )
+    .unwrap();
+    let made = assay(directory.path(), &["profile", "p.collapsed", "-o", "p.html"]);
+    assert!(made.status.success(), "{made:?}");
+    let page = directory.path().join("p.html");
+    let using = "<script>const s=document.getElementById('search');s.value='^(parse|line)$';s.dispatchEvent(new Event('input'));\
+         document.body.setAttribute('data-found',document.querySelectorAll('#flame .found').length);\
+         document.body.setAttribute('data-matched',document.getElementById('matched').textContent);\
+         [...document.querySelectorAll('#flame button')].find(b=>b.textContent==='<load>').click();\
+         document.body.setAttribute('data-zoomed',[...document.querySelectorAll('#flame button')].map(b=>b.textContent.replace(/[<>]/g,'')).sort().join())</script>";
+    let text = fs::read_to_string(&page).unwrap().replace("</body>", &format!("{using}</body>"));
+    fs::write(&page, text).unwrap();
+    let (dom, said) = browsed(&browser, directory.path(), &["--dump-dom"], &page);
+    assert!(!said.contains("CONSOLE"), "{said}");
+    for told in [
+        "data-found=\"2\"",
+        "data-matched=\"matched: 90.0 % of the whole profile\"",
+        "data-zoomed=\"all,load,main,parse\"",
+    ] {
+        assert!(dom.contains(told), "no {told} in {dom}");
+    }
+}

@@ -36,6 +36,7 @@ mod resolve;
 pub mod revisions;
 mod runner;
 mod samples;
+pub mod sampling;
 pub mod simulation;
 mod sys;
 pub mod terminal;

@@ -10,6 +10,7 @@
 //! - [`overview`]: many series in one table.
 //! - [`describe`]: one series from every side, and [`describe_json`] for programs.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
+//! - [`profile`]: where the time goes, as table, flame graph and page.
 //! - [`replication`]: a run and its repetition.
 //! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`protocol`]: the chain from validity to effect, step by step.
@@ -54,6 +55,7 @@ pub mod number;
 pub mod overview;
 pub mod planning;
 mod plot;
+pub mod profile;
 pub mod progress;
 pub mod protocol;
 pub mod replication;

@@ -12,6 +12,28 @@ use assay_report::charts::forest;
 use assay_report::json::Meta;
 use std::path::Path;
 
+/// Writes the exports of a suite that is shown in another way.
+///
+/// # Errors
+/// When one can't be written; the others are.
+pub(crate) fn export_all(
+    suite: &Benchmarks,
+    samples: &Samples,
+    shown: Shown,
+    show: &ShowArgs,
+) -> anyhow::Result<()> {
+    let meta = meta_of(samples, None);
+    let written: Vec<anyhow::Result<()>> = show
+        .export
+        .iter()
+        .map(|path| {
+            export(suite, samples, shown, &meta, path)
+                .with_context(|| format!("--export {}", path.display()))
+        })
+        .collect();
+    written.into_iter().collect()
+}
+
 /// Shows a suite and writes what was asked for.
 ///
 /// # Errors

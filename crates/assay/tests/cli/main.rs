@@ -20,6 +20,7 @@ mod libraries;
 mod metrics;
 mod options;
 mod planning;
+mod profiling;
 mod protocol;
 mod reading;
 mod recording;

@@ -1,0 +1,292 @@
+//! `assay profile`: where a program spends its time. It finds the sampler that suits a program, or reads what a sampler wrote, and
+//! shows shares with their intervals; of two programs it samples runs by turns and decides on every function. No arithmetic.
+
+mod comparing;
+mod exporting;
+mod files;
+mod sampling;
+
+use crate::args::{ColorWhen, JudgeArgs, seconds};
+use crate::{Ending, seed};
+use anyhow::bail;
+use assay_measure::sampling::{CallGraph, Clock, Sampler};
+use assay_measure::{Command, interrupt};
+use clap::ValueEnum;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `assay profile`.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = "\
+Samplers are installed separately, and found: stackprof within Ruby programs (it tells garbage collection apart), rbspy, py-spy for Python, perf \
+for all that is compiled. What is missing is told with the line that installs it. Files of all of them are read without any.
+
+Two commands are run by turns, in random order, each run one profile: the verdict on a function rests on how its time varies from run to \
+run. Two files can only be compared within the error of sampling.
+
+Examples:
+  assay profile 'ruby report.rb'                          the functions with their shares, and garbage collection
+  assay profile ./server --duration 30s -o server.html    a flame graph to search and to zoom
+  assay profile --pid 4711 --duration 10s -o now.svg
+  assay profile 'python3 old.py' 'python3 new.py'         which functions got faster?
+  assay profile ./prog --runs 5 --overhead                what does sampling itself cost?
+  assay profile cpu.pb.gz -o cpu.speedscope.json          from one format to another
+  assay profile before.collapsed after.collapsed          two recordings")]
+pub(crate) struct Args {
+    /// A command in quotes, or a file of a profile; two of a kind are compared, the first is the reference
+    #[arg(value_name = "COMMAND|FILE", num_args = 0..=2)]
+    subjects: Vec<String>,
+
+    /// A command in words, behind --
+    #[arg(last = true, value_name = "WORD")]
+    words: Vec<OsString>,
+
+    /// Sample a process that runs already, until --duration is over or Ctrl-C; it goes on afterwards
+    #[arg(long, value_name = "PID", conflicts_with_all = ["subjects", "words"])]
+    pid: Option<u32>,
+
+    #[command(flatten)]
+    how: HowArgs,
+
+    #[command(flatten)]
+    show: ProfileShowArgs,
+
+    #[command(flatten)]
+    judge: JudgeArgs,
+}
+
+/// How to sample.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Sampling")]
+pub(crate) struct HowArgs {
+    /// Which sampler to use [default: the one that suits the program]
+    #[arg(long, value_enum, value_name = "NAME")]
+    sampler: Option<SamplerName>,
+
+    /// Samples a second [default: 997 for stackprof and perf, 101 for rbspy and py-spy, which stop the process for each]
+    #[arg(long, value_name = "HZ", value_parser = rate)]
+    rate: Option<f64>,
+
+    /// What the timer follows: the time of the processor, or time as it passes [default: wall for stackprof, whose timer of CPU time fires no more often than the kernel ticks; cpu for all others]
+    #[arg(long, value_enum, value_name = "CLOCK")]
+    clock: Option<ClockName>,
+
+    /// How perf walks up the stack: frame pointers are cheap and need code compiled with them, dwarf is dear and needs none
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = CallGraphName::Fp)]
+    call_graph: CallGraphName,
+
+    /// End sampling after so long, and the program with it
+    #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    duration: Option<f64>,
+
+    /// How many runs; of two commands blocks, with one run of each [default: 1, of two commands 12]
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    runs: Option<u32>,
+
+    /// Measure what sampling costs: as many runs again without it, by turns
+    #[arg(long)]
+    overhead: bool,
+
+    /// Show what the program prints, on standard error
+    #[arg(long)]
+    show_output: bool,
+
+    /// Seed of the random order [default: drawn anew]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
+    seed: Option<u64>,
+}
+
+/// What to show and to write.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Showing")]
+pub(crate) struct ProfileShowArgs {
+    /// Write the profile to a file; its ending says how: .svg (flame graph), .html (to search and zoom), .txt (pprof's table), .pb.gz (pprof), .speedscope.json, .firefox.json, .collapsed; of two commands .json, .md, .csv, .samples.csv, .assay
+    #[arg(long, short = 'o', visible_alias = "output", value_name = "FILE")]
+    export: Vec<PathBuf>,
+
+    /// Show so many functions; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+
+    /// Show only functions whose name holds this
+    #[arg(long, value_name = "TEXT")]
+    focus: Option<String>,
+
+    /// Print JSON instead of the screen (fields: docs/reference/profiles.md)
+    #[arg(long)]
+    json: bool,
+
+    /// Say nothing on standard error but errors
+    #[arg(long, short)]
+    quiet: bool,
+
+    /// When to use colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
+    color: ColorWhen,
+}
+
+/// Samplers by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SamplerName {
+    /// Within Ruby
+    Stackprof,
+    /// Ruby, from outside
+    Rbspy,
+    /// Python, from outside
+    PySpy,
+    /// Whatever is compiled
+    Perf,
+}
+
+/// Clocks by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ClockName {
+    /// Processor time
+    Cpu,
+    /// Time as it passes
+    Wall,
+}
+
+/// Ways up the stack by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CallGraphName {
+    /// Frame pointers
+    Fp,
+    /// The debugger's tables
+    Dwarf,
+}
+
+impl HowArgs {
+    fn sampler(&self) -> Option<Sampler> {
+        self.sampler.map(|name| match name {
+            SamplerName::Stackprof => Sampler::Stackprof,
+            SamplerName::Rbspy => Sampler::Rbspy,
+            SamplerName::PySpy => Sampler::PySpy,
+            SamplerName::Perf => Sampler::Perf,
+        })
+    }
+
+    fn clock(&self) -> Option<Clock> {
+        self.clock.map(|name| match name {
+            ClockName::Cpu => Clock::Cpu,
+            ClockName::Wall => Clock::Wall,
+        })
+    }
+
+    fn call_graph(&self) -> CallGraph {
+        match self.call_graph {
+            CallGraphName::Fp => CallGraph::FramePointers,
+            CallGraphName::Dwarf => CallGraph::Dwarf,
+        }
+    }
+
+    /// The option that makes no sense where nothing is sampled.
+    fn given(&self) -> Option<&'static str> {
+        [
+            ("--sampler", self.sampler.is_some()),
+            ("--rate", self.rate.is_some()),
+            ("--clock", self.clock.is_some()),
+            ("--duration", self.duration.is_some()),
+            ("--runs", self.runs.is_some()),
+            ("--overhead", self.overhead),
+            ("--show-output", self.show_output),
+        ]
+        .into_iter()
+        .find_map(|(option, given)| given.then_some(option))
+    }
+}
+
+/// What a subject is.
+enum Subject {
+    File(PathBuf),
+    Command(Command),
+}
+
+/// Looks what is to be profiled, and does it.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let mut subjects =
+        args.subjects.iter().map(|text| subject(text)).collect::<anyhow::Result<Vec<_>>>()?;
+    if !args.words.is_empty() {
+        subjects.push(Subject::Command(Command::new(args.words.iter().cloned())?));
+    }
+    let inputs: Vec<PathBuf> = subjects
+        .iter()
+        .filter_map(|subject| match subject {
+            Subject::File(path) => Some(path.clone()),
+            Subject::Command(_) => None,
+        })
+        .collect();
+    exporting::check(&args.show, &inputs)?;
+    if let Some(process) = args.pid {
+        interrupt::install()?;
+        return sampling::process(args, process);
+    }
+    match (subjects.as_slice(), args.how.given()) {
+        ([], _) => bail!(
+            "what is to be profiled? Name a command in quotes, a file of a profile, or --pid (assay profile --help has examples)"
+        ),
+        ([Subject::File(file)], None) => files::one(args, file),
+        ([Subject::File(old), Subject::File(new)], None) => files::two(args, old, new),
+        ([Subject::File(file), ..], Some(option)) if inputs.len() == subjects.len() => bail!(
+            "{option} is about sampling, and {} is a profile that was taken already",
+            file.display()
+        ),
+        ([Subject::Command(command)], _) => {
+            interrupt::install()?;
+            sampling::command(args, command)
+        }
+        ([Subject::Command(old), Subject::Command(new)], _) => {
+            interrupt::install()?;
+            comparing::commands(args, [old, new])
+        }
+        ([_, _], _) => bail!(
+            "a file can't be compared with a command: what differs between them would be more than the program; sample both by turns, or compare two files"
+        ),
+        _ => bail!("one or two can be profiled at once"),
+    }
+}
+
+/// A file of a profile, or a command: what can be read and not be run is a file.
+fn subject(text: &str) -> anyhow::Result<Subject> {
+    let path = Path::new(text);
+    if text == "-" {
+        return Ok(Subject::File(path.to_owned()));
+    }
+    if path.is_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let executable = path.metadata().is_ok_and(|file| file.permissions().mode() & 0o111 != 0);
+        let named = exporting::is_profile_name(path);
+        if !executable || named {
+            return Ok(Subject::File(path.to_owned()));
+        }
+        // A name without a slash would be sought in PATH, though it lies here.
+        let path = if text.contains('/') { path.to_owned() } else { Path::new(".").join(path) };
+        return Ok(Subject::Command(Command::new([path])?));
+    }
+    if exporting::is_profile_name(path) && !text.contains(' ') {
+        bail!("{text}: there is no such file");
+    }
+    Ok(Subject::Command(Command::parse(text, false)?))
+}
+
+/// Reads a sampling rate: `997`, `997Hz`.
+fn rate(text: &str) -> Result<f64, String> {
+    let bare = text.trim().trim_end_matches("Hz").trim_end_matches("hz").trim_end();
+    match bare.parse::<f64>() {
+        Ok(rate) if (1.0..=50_000.0).contains(&rate) => Ok(rate),
+        _ => Err("write it like `997`, samples a second, between 1 and 50000".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_a_number_of_samples_a_second() {
+        assert_eq!([rate("997"), rate("99.5Hz"), rate("100 hz")], [Ok(997.0), Ok(99.5), Ok(100.0)]);
+        for text in ["0", "1e9", "fast", "-5"] {
+            assert!(rate(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Shows a profile and writes it to the files that were asked for; the ending of a name says in which form.
+
+use super::ProfileShowArgs;
+use crate::present::{self, outputs};
+use crate::{output, whole_file};
+use anyhow::{Context, bail};
+use assay_profiles::export::{ENDINGS, Format};
+use assay_report::profile::{ProfileReport, flame, json, page, screen};
+use std::path::{Path, PathBuf};
+
+/// What a file of a profile can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Svg,
+    Page,
+    Of(Format),
+}
+
+/// Names that only files of profiles have, beyond those that are written here.
+const READ: [&str; 5] = [".pb", ".prof", ".pprof", ".json.gz", ".perf"];
+
+fn form_of(path: &Path) -> Option<Form> {
+    if let Some(format) = Format::of_ending(path) {
+        return Some(Form::Of(format));
+    }
+    let name = path.to_string_lossy().to_lowercase();
+    [(".svg", Form::Svg), (".html", Form::Page)]
+        .into_iter()
+        .find_map(|(ending, form)| name.ends_with(ending).then_some(form))
+}
+
+/// Whether a name is that of a profile.
+pub(super) fn is_profile_name(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    let endings = ENDINGS.iter().map(|(ending, _)| *ending).chain(READ).chain([".json"]);
+    endings.filter(|ending| *ending != ".txt").any(|ending| name.ends_with(ending))
+}
+
+/// Whether a file is one of a result of two commands, and not of a profile.
+pub(super) fn is_of_result(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    form_of(path).is_none()
+        && [".json", ".md", ".csv", ".assay"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Checks before anything is measured that every file can be written, in a form that is known, and takes the place of no input.
+pub(super) fn check(show: &ProfileShowArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    let wanted: Vec<_> = show.export.iter().map(|path| ("--export", path.as_path())).collect();
+    outputs::check(inputs, &wanted)?;
+    for path in &show.export {
+        if form_of(path).is_none() && !is_of_result(path) {
+            let endings: Vec<&str> = ENDINGS.iter().map(|(ending, _)| *ending).collect();
+            bail!(
+                "--export {}: the ending says how to write it; known are .svg, .html, {}",
+                path.display(),
+                endings.join(", ")
+            );
+        }
+        whole_file::check(path, "profile.svg")
+            .with_context(|| format!("--export {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Checks that all files are of a single profile.
+pub(super) fn check_single(show: &ProfileShowArgs) -> anyhow::Result<()> {
+    match show.export.iter().find(|path| form_of(path).is_none()) {
+        Some(path) => bail!(
+            "--export {}: that is a form for the result of two commands; a profile is written as .svg, .html, .txt, .pb.gz, .speedscope.json, .firefox.json or .collapsed (and --json prints its numbers)",
+            path.display()
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Shows a profile and writes it.
+pub(super) fn present(report: &ProfileReport<'_>, show: &ProfileShowArgs) -> anyhow::Result<()> {
+    // A file that can't be written must not cost the screen.
+    let mut written = Vec::new();
+    for path in &show.export {
+        let bytes = bytes(report, path).with_context(|| format!("--export {}", path.display()));
+        let done = bytes.and_then(|bytes| {
+            whole_file::replace(path, &bytes)
+                .with_context(|| format!("--export {}", path.display()))
+        });
+        if done.is_ok() && !show.quiet {
+            output::say(&format!("written: {}", path.display()));
+        }
+        written.push(done);
+    }
+    if show.json {
+        output::print(&format!("{:#}\n", json::render(report)))?;
+    } else {
+        output::print(&screen::render(report, &present::screen(show.color)))?;
+    }
+    written.into_iter().collect()
+}
+
+fn bytes(report: &ProfileReport<'_>, path: &Path) -> anyhow::Result<Vec<u8>> {
+    let form = form_of(path).context("the ending is of no form of a profile")?;
+    Ok(match form {
+        Form::Svg => flame::svg(report.profile).into_bytes(),
+        Form::Page => page::render(report, present::TOOL)?.into_bytes(),
+        Form::Of(format) => format.write(report.profile)?,
+    })
+}

@@ -1,0 +1,343 @@
+//! Samples one program, or a process that runs: finds the sampler, takes the runs, reads what it wrote, shows it.
+
+use super::files::CONFIDENCE;
+use super::{Args, exporting};
+use crate::{Ending, output, seed};
+use anyhow::{Context, bail};
+use assay_analysis::design::{Experiment, Step};
+use assay_analysis::{Options, analyse};
+use assay_data::{
+    Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Threshold, Unit,
+};
+use assay_measure::sampling::{
+    self, Ended, Language, Place, Request, SamplingError, Target, find, language_of_process,
+    language_of_program,
+};
+use assay_measure::{Command, Outcome, interrupt};
+use assay_profiles::shares::Shares;
+use assay_profiles::{Profile, checks, import};
+use assay_report::profile::{Cost, ProfileReport};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Fewer pairs of runs say nothing of what sampling costs.
+const FEWEST_PAIRS: u32 = 6;
+
+/// One sampled run.
+pub(super) struct Taken {
+    pub profile: Profile,
+    pub ended: Ended,
+}
+
+/// Samples programs, with the same settings.
+pub(super) struct Source<'a> {
+    args: &'a Args,
+    pub place: Place,
+    pub rate: f64,
+}
+
+impl<'a> Source<'a> {
+    /// The sampler for a command.
+    pub fn of_command(args: &'a Args, command: &Command) -> anyhow::Result<Self> {
+        let (language, interpreter) = language_of_program(command)?;
+        let place = find(language, args.how.sampler(), Some(&interpreter))?;
+        Ok(Self::of(args, place))
+    }
+
+    fn of(args: &'a Args, place: Place) -> Self {
+        let rate = args.how.rate.unwrap_or_else(|| place.sampler.usual_rate());
+        Self { args, place, rate }
+    }
+
+    /// Samples one run; `name` is what it is called.
+    pub fn sample(&self, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
+        self.sample_at(self.rate, target, name)
+    }
+
+    /// The same at another rate than usual.
+    pub fn sample_at(&self, rate: f64, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
+        let directory = tempfile::tempdir().context("the directory for temporary files")?;
+        let request = Request { rate, ..self.request(directory.path()) };
+        let sampled = sampling::sample(&self.place, target, &request)?;
+        let mut profiles = Vec::new();
+        let mut empty = None;
+        for bytes in &sampled.files {
+            match import::load_bytes(bytes, self.place.sampler.name()) {
+                Ok(profile) => profiles.push(profile),
+                // Of several processes one may have ended before its first sample.
+                Err(error) => empty = Some(error),
+            }
+        }
+        let Some(mut profile) = Profile::merged(&profiles) else {
+            return Err(match empty {
+                Some(error) => error.into(),
+                None => anyhow::anyhow!("{} sampled nothing", self.place.sampler.name()),
+            });
+        };
+        profile.name = name.to_owned();
+        profile.asked_hz = Some(rate);
+        profile.seconds = Some(sampled.ended.wall_seconds);
+        if self.place.sampler != sampling::Sampler::Stackprof && profile.measure == "wall" {
+            // These leave out threads that wait, unless asked for all of them.
+            let all = self.args.how.clock() == Some(sampling::Clock::Wall);
+            profile.measure = if all { "wall" } else { "cpu" }.to_owned();
+        }
+        if self.place.sampler == sampling::Sampler::Stackprof && profile.measure == "cpu" {
+            // Within the program there is no sampler beside it whose time would be in this.
+            profile.knowing_cpu(sampled.ended.cpu_seconds);
+        }
+        profile.tool = Some(self.place.sampler.name().to_owned());
+        Ok(Taken { profile, ended: sampled.ended })
+    }
+
+    /// The same run without a sampler.
+    fn plain(&self, command: &Command) -> anyhow::Result<Ended> {
+        let directory = tempfile::tempdir().context("the directory for temporary files")?;
+        Ok(sampling::plain(command, &self.request(directory.path()))?)
+    }
+
+    fn request<'b>(&self, directory: &'b std::path::Path) -> Request<'b> {
+        let how = &self.args.how;
+        Request {
+            rate: self.rate,
+            clock: how.clock(),
+            call_graph: how.call_graph(),
+            duration: how.duration.map(Duration::from_secs_f64),
+            directory,
+            show_output: how.show_output,
+        }
+    }
+}
+
+/// The command as people know it.
+pub(super) fn name_of(command: &Command) -> String {
+    let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
+
+/// Samples a process that runs.
+pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
+    exporting::check_single(&args.show)?;
+    if args.how.overhead || args.how.runs.is_some() {
+        bail!(
+            "--overhead and --runs start a program several times, and process {process} runs already"
+        );
+    }
+    let language = language_of_process(process)?;
+    let place = match find(language, args.how.sampler(), None) {
+        // What can't look from outside says so itself, below.
+        Err(SamplingError::Missing { samplers, .. })
+            if samplers == [sampling::Sampler::Stackprof] =>
+        {
+            return Err(SamplingError::NotFromOutside.into());
+        }
+        other => other?,
+    };
+    let source = Source::of(args, place);
+    if !args.show.quiet {
+        let until = match args.how.duration {
+            Some(_) => "",
+            None => ", until Ctrl-C",
+        };
+        output::say(&format!(
+            "sampling process {process} by {}{until}",
+            source.place.sampler.name()
+        ));
+    }
+    let taken = source.sample(Target::Process(process), &format!("process {process}"))?;
+    show(args, &[taken.profile], Vec::new(), &[])?;
+    // For a process that would run for ever, Ctrl-C is how one says that it is enough.
+    Ok(Ending::Fine)
+}
+
+/// Samples a command, once or several times.
+pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> {
+    exporting::check_single(&args.show)?;
+    let source = Source::of_command(args, command)?;
+    let name = name_of(command);
+    let mut taken: Vec<Taken> = Vec::new();
+    let mut cost = Vec::new();
+    if args.how.overhead {
+        cost = with_and_without(args, &source, command, &name, &mut taken)?;
+    } else {
+        for run in 0..args.how.runs.unwrap_or(1) {
+            // What was sampled before a run that failed is kept.
+            match source.sample(Target::Command(command), &name) {
+                Ok(own) => taken.push(own),
+                Err(_) if run > 0 && interrupt::count() > 0 => break,
+                Err(error) => return Err(error),
+            }
+            if interrupt::count() > 0 {
+                break;
+            }
+        }
+    }
+    let (language, _) = language_of_program(command)?;
+    let findings = findings(args, &source, language, &taken);
+    let (profiles, endings): (Vec<Profile>, Vec<Ended>) =
+        taken.into_iter().map(|own| (own.profile, own.ended)).unzip();
+    show(args, &profiles, findings, &cost)?;
+    Ok(ending(args, &endings))
+}
+
+/// How the verb ends: as the runs did.
+pub(super) fn ending(args: &Args, endings: &[Ended]) -> Ending {
+    let failed = |ended: &Ended| !ended.outcome.is_success() && args.how.duration.is_none();
+    if interrupt::count() > 0 {
+        Ending::Interrupted
+    } else if endings.iter().any(failed) {
+        Ending::CommandFailed
+    } else {
+        Ending::Fine
+    }
+}
+
+/// What the runs themselves have to say, beyond their profiles.
+fn findings(args: &Args, source: &Source<'_>, language: Language, taken: &[Taken]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if taken.iter().any(|own| own.ended.interrupted) {
+        found.push(Finding::new(
+            "INTERRUPTED",
+            Severity::Note,
+            "it was interrupted: this is what was sampled until then",
+        ));
+    }
+    let failed = taken.iter().find(|own| {
+        !own.ended.outcome.is_success() && !own.ended.interrupted && args.how.duration.is_none()
+    });
+    if let Some(failed) = failed {
+        let how = match failed.ended.outcome {
+            Outcome::Exited(status) => format!("ended with status {status}"),
+            Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
+            Outcome::TimedOut | Outcome::WantedTerminal => "did not end by itself".to_owned(),
+        };
+        let told = format!("the program {how}: this is what was sampled until then");
+        found.push(
+            Finding::new("COMMAND_FAILED", Severity::Warning, told)
+                .next("--show-output shows what it says"),
+        );
+    }
+    if language == Language::Ruby && source.place.sampler != sampling::Sampler::Stackprof {
+        let told = format!("{} does not see garbage collection", source.place.sampler.name());
+        found.push(
+            Finding::new("NO_COLLECTION", Severity::Note, told)
+                .next("stackprof does: gem install stackprof, or Debian's ruby-stackprof"),
+        );
+    }
+    found
+}
+
+/// Runs with and without the sampler by turns: what it costs.
+fn with_and_without(
+    args: &Args,
+    source: &Source<'_>,
+    command: &Command,
+    name: &str,
+    taken: &mut Vec<Taken>,
+) -> anyhow::Result<Vec<Cost>> {
+    let blocks = args.how.runs.unwrap_or(FEWEST_PAIRS).max(FEWEST_PAIRS);
+    let mut samples = Samples::new(vec![Metric::wall(), Metric::lower("cpu", Unit::Second)]);
+    for subject in ["without", "with"] {
+        samples.add_subject(subject);
+    }
+    let plan = plan_of(args, blocks, "wall");
+    samples.plan = Some(plan.clone());
+    let mut experiment = Experiment::new(plan, 2);
+    loop {
+        let turn = experiment.next_turn();
+        tell(args, turn.block, blocks);
+        let ended = match turn.subject {
+            0 => source.plain(command)?,
+            _ => {
+                let own = source.sample(Target::Command(command), name)?;
+                let ended = own.ended.clone();
+                taken.push(own);
+                ended
+            }
+        };
+        if interrupt::count() > 0 {
+            break;
+        }
+        samples.push(Observation {
+            subject: turn.subject,
+            block: Some(turn.block),
+            position: Some(turn.position),
+            values: vec![ended.wall_seconds, ended.cpu_seconds],
+            ..Observation::default()
+        });
+        if let Step::Stop(_) = experiment.observe(turn, ended.wall_seconds, 0.0) {
+            break;
+        }
+    }
+    end_telling(args);
+    if samples.is_empty() || taken.is_empty() {
+        bail!("it was interrupted before there was anything to show");
+    }
+    let Ok(analysis) = analyse(&samples, &Options::default()) else { return Ok(Vec::new()) };
+    let both = analysis.comparisons.iter().chain(&analysis.secondary);
+    Ok(both
+        .filter_map(|comparison| {
+            let ratio = comparison.ratio?;
+            Some(Cost {
+                metric: analysis.metrics[comparison.metric].name.clone(),
+                ratio: ratio.estimate,
+                interval: ratio.interval.filter(|i| i.is_bounded()).map(|i| (i.lower, i.upper)),
+                blocks: analysis.blocks.unwrap_or(0),
+            })
+        })
+        .collect())
+}
+
+/// A plan of exactly so many blocks, with what was asked for.
+pub(super) fn plan_of(args: &Args, blocks: u32, primary: &str) -> Plan {
+    Plan {
+        confidence: args.judge.confidence.unwrap_or(CONFIDENCE),
+        threshold: args.judge.threshold.clone().unwrap_or(Threshold::Relative(0.01)),
+        stop: StopRule::Fixed { blocks },
+        budget_seconds: None,
+        warmup: 0,
+        primary: primary.to_owned(),
+        beside: Vec::new(),
+        until: None,
+        seed: args.how.seed.unwrap_or_else(seed::fresh),
+    }
+}
+
+/// Says between two runs how far it is.
+pub(super) fn tell(args: &Args, block: u32, blocks: u32) {
+    if !args.show.quiet && std::io::stderr().is_terminal() {
+        output::say_bytes(format!("\rblock {} of {blocks}  ", block + 1).as_bytes());
+    }
+}
+
+/// Takes that line away.
+pub(super) fn end_telling(args: &Args) {
+    if !args.show.quiet && std::io::stderr().is_terminal() {
+        output::say_bytes(b"\r                        \r");
+    }
+}
+
+fn show(
+    args: &Args,
+    profiles: &[Profile],
+    more: Vec<Finding>,
+    cost: &[Cost],
+) -> anyhow::Result<()> {
+    let confidence = args.judge.confidence.unwrap_or(CONFIDENCE);
+    let merged = Profile::merged(profiles).context("nothing was sampled")?;
+    let mut shares = Shares::of_runs(profiles, confidence);
+    if let Some(text) = &args.show.focus {
+        shares.focus(text);
+    }
+    let mut findings = checks::findings(&merged);
+    findings.extend(more);
+    let report = ProfileReport {
+        profile: &merged,
+        shares: &shares,
+        findings: &findings,
+        cost,
+        live: true,
+        top: args.show.top,
+    };
+    exporting::present(&report, &args.show)
+}

@@ -1,0 +1,324 @@
+//! `assay profile` from outside: files read, written and compared, and real programs under the real samplers. A sampler that is not
+//! installed has its tests skipped, which they say.
+
+use crate::room::{Room, endless, finish, is_alive, processes_of, start, until};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Works on words and numbers; GC.start makes the collector's share certain.
+const RUBY: &str = "def words(n)\n  s = +\"\"\n  n.times { |i| s << \"item #{i},\" }\n  s.split(\",\").sort.size\nend\n\
+def numbers(n)\n  t = 0\n  i = 0\n  while i < n\n    t += i * i % 7\n    i += 1\n  end\n  t\nend\n\
+(ARGV[0] || 4).to_i.times { words(10_000); numbers(200_000); GC.start }\nexit((ARGV[1] || 0).to_i)\n";
+const PYTHON: &str = "import sys\ndef numbers(n):\n    t = 0\n    for i in range(n):\n        t += i * i % 7\n    return t\n\
+for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 12):\n    numbers(300000)\n";
+const C: &str = "static volatile unsigned sink;\n\
+__attribute__((noinline)) unsigned squares(unsigned n) { unsigned t = 0; for (unsigned i = 0; i < n; i++) { t += i * i % 7; __asm__ volatile(\"\" : \"+r\"(t)); } return t; }\n\
+int main(int argc, char **argv) { (void)argv; for (int r = 0; r < 60 * argc; r++) { sink += squares(1000000); __asm__ volatile(\"\"); } return 0; }\n";
+
+fn sample(name: &str) -> String {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../profiles/tests/files");
+    files.join(name).display().to_string()
+}
+
+fn runs(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn stackprof_is_here() -> bool {
+    let here = runs("ruby", &["-rstackprof", "-e", "exit"]);
+    if !here {
+        println!("skipped: stackprof is not installed (apt install ruby-stackprof)");
+    }
+    here
+}
+
+/// perf, if it is there and may sample.
+fn perf_works() -> bool {
+    let room = Room::new();
+    let data = room.path("perf.data").display().to_string();
+    let here = runs(
+        "perf",
+        &[
+            "record",
+            "-q",
+            "-e",
+            "cpu-clock",
+            "-F",
+            "999",
+            "-o",
+            &data,
+            "--",
+            "/bin/sh",
+            "-c",
+            "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done",
+        ],
+    );
+    if !here {
+        println!("skipped: perf is not installed, or may not sample here (apt install linux-perf)");
+    }
+    here
+}
+
+/// The directory of py-spy: that of the tests' own Python environment, or wherever it is in PATH.
+fn py_spy() -> Option<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/runtimes/python/bin");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::iter::once(own)
+        .chain(std::env::split_paths(&path))
+        .find(|d| d.join("py-spy").is_file());
+    if found.is_none() {
+        println!("skipped: py-spy is not installed (pip install py-spy)");
+    }
+    found
+}
+
+/// A compiled program, with frame pointers and symbols.
+fn compiled(room: &Room) -> String {
+    room.write("w.c", C);
+    let built = room.path("w").display().to_string();
+    let source = room.path("w.c").display().to_string();
+    assert!(runs("cc", &["-O1", "-g", "-fno-omit-frame-pointer", "-o", &built, &source]));
+    built
+}
+
+fn function<'a>(result: &'a Value, name: &str) -> &'a Value {
+    let all = result["functions"].as_array().unwrap();
+    all.iter()
+        .find(|f| f["name"] == name)
+        .unwrap_or_else(|| unreachable!("no {name} in {result:#}"))
+}
+
+#[test]
+fn a_file_is_shown_and_turned_into_every_other_format() {
+    let room = Room::new();
+    let file = sample("stackprof.json");
+    for ending in ["svg", "html", "txt", "pb.gz", "speedscope.json", "firefox.json", "collapsed"] {
+        let out = format!("out.{ending}");
+        room.run(&["profile", &file, "-o", &out]).ends(0).complains(&format!("written: {out}"));
+        assert!(std::fs::metadata(room.path(&out)).unwrap().len() > 0, "{out}");
+    }
+    for ending in ["pb.gz", "speedscope.json", "firefox.json", "collapsed"] {
+        let again = room.json(&["profile", &format!("out.{ending}"), "--top", "0"]);
+        assert_eq!(again["samples"], 118, "{ending}");
+        let numbers = function(&again, "Object#numbers");
+        assert_eq!(numbers["flat_samples"], 46, "{ending}");
+    }
+    let table = room.read("out.txt");
+    assert!(
+        table.starts_with(
+            "Total: 118 samples\n      46  39.0%  39.0%       46  39.0% Object#numbers\n"
+        ),
+        "{table}"
+    );
+    let picture = room.read("out.svg");
+    assert!(picture.contains("Object#numbers: 45.82 ms (39.0 %)"), "{picture}");
+    let page = room.read("out.html");
+    assert!(
+        page.contains("application/json") && !page.contains("http://www.google"),
+        "a page loads nothing"
+    );
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let room = Room::new();
+    let ended =
+        finish(room.shell("printf 'main;a 3\\nmain;b 1\\n' | $ASSAY profile - --json")).ends(0);
+    assert_eq!(function(&ended.json(), "a")["flat"], 0.75);
+}
+
+#[test]
+fn two_files_are_compared_within_the_error_of_sampling() {
+    let room = Room::new();
+    room.write("old.collapsed", "main;a 500\nmain;b 500\n");
+    room.write("new.collapsed", "main;a 250\nmain;b 500\n");
+    let found = room.json(&["profile", "old.collapsed", "new.collapsed"]);
+    assert_eq!(function(&found, "a")["change"], "smaller");
+    assert_eq!(found["design"], "unpaired");
+    room.run(&["profile", "old.collapsed", "old.collapsed"])
+        .ends(0)
+        .shows("No function is known to have another share");
+    room.run(&["profile", "old.collapsed", "new.collapsed", "--fail-if", "slower"])
+        .ends(2)
+        .complains("by turns");
+}
+
+#[test]
+fn what_can_not_be_profiled_is_told_with_what_to_do() {
+    let room = Room::new();
+    room.write("w.rb", RUBY);
+    room.write("x.collapsed", "a 1\n");
+    let told = |arguments: &[&str], about: &str| {
+        let all: Vec<&str> = std::iter::once("profile").chain(arguments.iter().copied()).collect();
+        room.run(&all).ends(2).complains(about);
+    };
+    told(&[], "what is to be profiled?");
+    told(&["w.rb"], "assay profile 'ruby w.rb'");
+    told(&["none.pb.gz"], "no such file");
+    told(&["x.collapsed", "-o", "x.png"], "known are .svg, .html");
+    told(&["x.collapsed", "-o", "x.collapsed"], "which is read");
+    told(&["x.collapsed", "--rate", "10"], "taken already");
+    told(&["x.collapsed", "sleep 1"], "can't be compared with a command");
+    told(&["no-such-program-at-all"], "cannot find the program");
+    told(&["--pid", "999999999"], "there is no process 999999999");
+    told(&["--pid", "1", "--sampler", "stackprof"], "use --sampler rbspy");
+    told(&["x.collapsed", "--rate", "fast"], "samples a second");
+    told(&["sleep 1", "--sampler", "perf", "--clock", "wall"], "perf samples processor time");
+}
+
+#[test]
+fn a_sampler_that_is_missing_comes_with_its_install_line() {
+    let room = Room::new();
+    room.write("python3", "#!/bin/sh\nexit 0\n");
+    finish(room.shell("chmod +x python3")).ends(0);
+    // Nothing but this directory is searched.
+    finish(room.shell("PATH=. $ASSAY profile './python3 x.py'"))
+        .ends(2)
+        .complains("pip install py-spy");
+    finish(room.shell("PATH=. $ASSAY profile $ASSAY")).ends(2).complains("apt install linux-perf");
+}
+
+#[test]
+fn a_ruby_program_has_its_functions_and_its_collector() {
+    if !stackprof_is_here() {
+        return;
+    }
+    let room = Room::new();
+    room.write("w.rb", RUBY);
+    let found = room.json(&["profile", "ruby w.rb 8", "--top", "0"]);
+    assert_eq!(found["tool"], "stackprof");
+    assert!(found["delivered_hz"].as_f64().unwrap() > 100.0, "{found:#}");
+    assert!(found["garbage_collection"]["share"].as_f64().unwrap() > 0.0);
+    let numbers = function(&found, "Object#numbers");
+    assert!(numbers["flat"].as_f64().unwrap() > 0.05, "{numbers}");
+    assert_eq!(numbers["flat_interval"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_program_that_fails_keeps_what_was_sampled() {
+    if !stackprof_is_here() {
+        return;
+    }
+    let room = Room::new();
+    room.write("w.rb", RUBY);
+    let ended = room.run(&["profile", "ruby w.rb 4 3", "--json"]).ends(4);
+    assert!(ended.json()["samples"].as_u64().unwrap() > 0);
+    assert!(ended.stdout.contains("ended with status 3"));
+}
+
+#[test]
+fn a_program_that_is_interrupted_keeps_what_was_sampled_and_leaves_nothing() {
+    if !stackprof_is_here() {
+        return;
+    }
+    let room = Room::new();
+    let sleeper = endless();
+    let words: Vec<&str> = sleeper.split(' ').collect();
+    room.write("w.rb", &format!("$stdout.sync = true\nspawn('{}', '{}')\nFile.write('ready', '1')\nt = 0\nloop {{ t += 1 }}\n", words[0], words[1]));
+    let assay = start(room.assay(&["profile", "ruby w.rb", "--json"]));
+    until("the program is at work", || room.path("ready").exists());
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assay.signal("INT");
+    let ended = assay.finish().ends(130);
+    assert!(ended.json()["samples"].as_u64().unwrap() > 0);
+    assert!(processes_of(&sleeper).is_empty(), "a child of the program outlived it");
+}
+
+#[test]
+fn sampling_ends_when_its_time_is_up() {
+    if !stackprof_is_here() {
+        return;
+    }
+    let room = Room::new();
+    room.write("w.rb", "loop { 1 + 1 }\n");
+    let found = room.json(&["profile", "ruby w.rb", "--duration", "0.5"]);
+    assert!(found["samples"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn two_ruby_programs_have_a_verdict_on_every_function() {
+    if !stackprof_is_here() {
+        return;
+    }
+    let room = Room::new();
+    room.write("old.rb", RUBY);
+    room.write("new.rb", &RUBY.replace("numbers(200_000)", "numbers(40_000)"));
+    let arguments = ["profile", "ruby old.rb 6", "ruby new.rb 6", "-o", "runs.assay"];
+    let ended = room.run(&arguments).ends(0);
+    let row = ended.stdout.lines().find(|line| line.contains("#numbers")).unwrap().to_owned();
+    assert!(row.contains("faster"), "{}", ended.stdout);
+    let suite = room.json(&["compare", "runs.assay"]);
+    assert!(suite.to_string().contains("Object#numbers"));
+}
+
+#[test]
+fn a_python_program_has_its_functions() {
+    let Some(directory) = py_spy() else { return };
+    let room = Room::new();
+    room.write("w.py", PYTHON);
+    let line =
+        format!("PATH={}:$PATH $ASSAY profile 'python3 w.py' --top 0 --json", directory.display());
+    let found = finish(room.shell(&line)).ends(0).json();
+    assert_eq!(found["tool"], "py-spy");
+    assert!(function(&found, "numbers")["flat"].as_f64().unwrap() > 0.3);
+}
+
+#[test]
+fn a_compiled_program_has_its_functions_and_a_picture() {
+    if !perf_works() {
+        return;
+    }
+    let room = Room::new();
+    let program = compiled(&room);
+    let found = room.json(&["profile", &program, "-o", "out.html"]);
+    assert_eq!(found["tool"], "perf");
+    assert!(function(&found, "squares")["flat"].as_f64().unwrap() > 0.8);
+    assert!(room.read("out.html").contains("squares"));
+    let strip = room.path("w").display().to_string();
+    assert!(runs("strip", &[&strip]));
+    let found = room.json(&["profile", &program]);
+    assert!(found["findings"].to_string().contains("PROFILE_STRIPPED"), "{found:#}");
+}
+
+#[test]
+fn what_sampling_costs_is_measured() {
+    if !perf_works() {
+        return;
+    }
+    let room = Room::new();
+    let program = compiled(&room);
+    let found = room.json(&["profile", &program, "--overhead"]);
+    let metrics: Vec<&str> = found["overhead"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cost| cost["metric"].as_str().unwrap())
+        .collect();
+    assert_eq!(metrics, ["wall", "cpu"]);
+    assert_eq!(found["runs"], 6);
+}
+
+#[test]
+fn a_process_that_runs_goes_on_after_it_was_sampled() {
+    if !perf_works() {
+        return;
+    }
+    let room = Room::new();
+    let mut busy = Command::new("/bin/sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let found = finish(room.assay(&[
+        "profile",
+        "--pid",
+        &busy.id().to_string(),
+        "--duration",
+        "0.5",
+        "--json",
+    ]));
+    let lives = is_alive(busy.id());
+    busy.kill().unwrap();
+    busy.wait().unwrap();
+    assert!(lives, "the process was ended");
+    assert!(found.ends(0).json()["samples"].as_u64().unwrap() > 0);
+}

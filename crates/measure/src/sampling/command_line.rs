@@ -1,0 +1,168 @@
+//! What every sampler is asked for: its arguments, by which signal it stops and still writes, where it writes.
+
+use super::{CallGraph, Clock, Place, Request, Sampler, SamplingError, Target, find};
+use crate::command::Command;
+use rustix::process::Signal;
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{self, Stdio};
+
+/// Loaded into Ruby programs.
+const SHIM: &str = include_str!("shim.rb");
+
+/// A process to start.
+pub(super) struct Line {
+    pub command: process::Command,
+    /// The signal on which it ends and writes what it has.
+    pub stop_by: Signal,
+    /// The file that it writes, or the directory of its files.
+    pub wrote: PathBuf,
+    /// Whether it ends by itself when the time is up that was asked for.
+    pub keeps_time: bool,
+}
+
+/// The command line of a sampler.
+pub(super) fn of(
+    place: &Place,
+    target: Target<'_>,
+    request: &Request<'_>,
+) -> Result<Line, SamplingError> {
+    if let (Sampler::Stackprof, Target::Command(program)) = (place.sampler, target) {
+        return stackprof(program, request);
+    }
+    let rate = format!("{:.0}", request.rate.max(1.0));
+    let wrote = request.directory.join("profile");
+    let mut command = process::Command::new(&place.path);
+    match place.sampler {
+        Sampler::PySpy => {
+            command
+                .args(["record", "--format", "speedscope", "--rate", &rate, "--output"])
+                .arg(&wrote);
+            if request.clock == Some(Clock::Wall) {
+                command.arg("--idle");
+            }
+        }
+        Sampler::Rbspy => {
+            command.args(["record", "--format", "speedscope", "--silent", "--rate", &rate]);
+            command.arg("--raw-file").arg(request.directory.join("raw.gz"));
+            command.arg("--file").arg(&wrote);
+            if request.clock == Some(Clock::Cpu) {
+                command.arg("--on-cpu");
+            }
+        }
+        _ => {
+            let graph = match request.call_graph {
+                CallGraph::FramePointers => "fp",
+                CallGraph::Dwarf => "dwarf,16384",
+            };
+            command.args([
+                "record",
+                "-q",
+                "--no-buildid",
+                "--no-buildid-cache",
+                "-e",
+                "cpu-clock",
+                "-F",
+                &rate,
+                "--call-graph",
+                graph,
+                "-o",
+            ]);
+            command.arg(&wrote);
+        }
+    }
+    match target {
+        Target::Process(process) => {
+            command.args(["--pid", &process.to_string()]);
+            if let (Sampler::Perf, Some(duration)) = (place.sampler, request.duration) {
+                // perf samples for as long as a command of its own takes. To begin takes it long, and that does not count.
+                command.args(["--", "sleep", &duration.as_secs_f64().to_string()]);
+                return Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: true });
+            }
+        }
+        Target::Command(program) => {
+            furnish(&mut command, program);
+            let path = match place.sampler {
+                Sampler::PySpy => find::behind_shim(program.resolve()?),
+                _ => program.resolve()?,
+            };
+            command.arg("--").arg(path).args(&program.argv[1..]);
+        }
+    }
+    Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false })
+}
+
+/// The program by itself, started as a sampler would start it: else the two could not be compared.
+pub(super) fn plain(program: &Command) -> Result<Line, SamplingError> {
+    let mut command = process::Command::new(find::behind_shim(program.resolve()?));
+    command.args(&program.argv[1..]);
+    furnish(&mut command, program);
+    Ok(Line { command, stop_by: Signal::TERM, wrote: PathBuf::new(), keeps_time: false })
+}
+
+/// Ruby, with a file that is loaded before the program.
+fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingError> {
+    let at = |name: &str| request.directory.join(name);
+    let failed = |path: PathBuf| move |source| SamplingError::Files { path, source };
+    let (shim, wrote) = (at("assay_profile.rb"), at("dumps"));
+    fs::write(&shim, SHIM).map_err(failed(shim.clone()))?;
+    fs::create_dir_all(&wrote).map_err(failed(wrote.clone()))?;
+    let Line { mut command, .. } = plain(program)?;
+    // Behind what the user has there already.
+    let mut options = program.variable("RUBYOPT").unwrap_or_default();
+    options.push(" -r");
+    options.push(&shim);
+    let mode = match request.clock {
+        Some(Clock::Cpu) => "cpu",
+        _ => "wall",
+    };
+    let interval = (1e6 / request.rate).round().max(1.0);
+    command
+        .env("RUBYOPT", options)
+        .env("ASSAY_PROFILE_DIR", &wrote)
+        .env("ASSAY_PROFILE_MODE", mode)
+        .env("ASSAY_PROFILE_INTERVAL", format!("{interval:.0}"));
+    Ok(Line { command, stop_by: Signal::TERM, wrote, keeps_time: false })
+}
+
+/// The command's variables and its directory.
+fn furnish(command: &mut process::Command, program: &Command) {
+    command.envs(program.env.iter().map(|(name, value)| (name, value)));
+    if let Some(directory) = &program.cwd {
+        command.current_dir(directory);
+    }
+}
+
+/// perf's recording as text. Inlined functions are left out: to find them takes minutes.
+pub(super) fn perf_script(
+    perf: &Place,
+    recording: &Path,
+    request: &Request<'_>,
+) -> Result<Option<Vec<u8>>, SamplingError> {
+    let path = request.directory.join("script");
+    let failed = |source| SamplingError::Files { path: path.clone(), source };
+    let out = File::create(&path).map_err(failed)?;
+    let mut command = process::Command::new(&perf.path);
+    command
+        .args([
+            "script",
+            "--header",
+            "--no-inline",
+            "-F",
+            "comm,pid,tid,time,period,event,ip,sym,dso",
+            "-i",
+        ])
+        .arg(recording)
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(Stdio::null());
+    // The pager and the colours of the user are no part of the text.
+    command.env("LC_ALL", "C").env("PATH", env::var_os("PATH").unwrap_or_default());
+    command
+        .status()
+        .map_err(|source| SamplingError::Start { program: "perf script".to_owned(), source })?;
+    let text = fs::read(&path).map_err(failed)?;
+    let has_samples = text.split(|&b| b == b'\n').any(|line| !line.is_empty() && line[0] != b'#');
+    Ok(has_samples.then_some(text))
+}

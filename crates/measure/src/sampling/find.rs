@@ -1,0 +1,229 @@
+//! Which sampler suits a program, and where it is. A script is what its first line names; a process is what its executable is.
+
+use super::{Sampler, SamplingError};
+use crate::command::Command;
+use std::env;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// What a program is written in, as far as samplers care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Run by a Ruby interpreter.
+    Ruby,
+    /// Run by a Python interpreter.
+    Python,
+    /// Anything else: what the processor runs is the program.
+    Native,
+}
+
+impl Language {
+    fn subject(self) -> &'static str {
+        match self {
+            Self::Ruby => "a Ruby program",
+            Self::Python => "a Python program",
+            Self::Native => "a compiled program",
+        }
+    }
+}
+
+/// A sampler that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which one.
+    pub sampler: Sampler,
+    /// Its program; of stackprof the Ruby that can load it.
+    pub path: PathBuf,
+}
+
+/// What the program of a command is written in, and its interpreter if it has one.
+///
+/// # Errors
+/// When there is no such program.
+pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), SamplingError> {
+    let path = command.resolve()?;
+    // Version managers put scripts of their own in the place of interpreters: what they are called is what they become.
+    if by_name(&path) != Language::Native {
+        return Ok((by_name(&path), path));
+    }
+    let mut start = Vec::new();
+    let read = File::open(&path).and_then(|file| file.take(256).read_to_end(&mut start));
+    if let (Ok(_), Some(line)) = (read, start.strip_prefix(b"#!")) {
+        let line = String::from_utf8_lossy(line.split(|&b| b == b'\n').next().unwrap_or_default())
+            .into_owned();
+        if let Some(interpreter) = interpreter(&line) {
+            let found = match interpreter.contains('/') {
+                true => PathBuf::from(&interpreter),
+                false => in_path(&interpreter).unwrap_or_else(|| PathBuf::from(&interpreter)),
+            };
+            return Ok((by_name(&found), found));
+        }
+    }
+    Ok((Language::Native, path))
+}
+
+/// What a process that runs is written in.
+///
+/// # Errors
+/// When there is no such process.
+pub fn language_of_process(process: u32) -> Result<Language, SamplingError> {
+    let own = Path::new("/proc").join(process.to_string());
+    if !own.exists() {
+        return Err(SamplingError::NoProcess { process });
+    }
+    if let Ok(path) = fs::read_link(own.join("exe")) {
+        let language = by_name(&path);
+        if language != Language::Native {
+            return Ok(language);
+        }
+    }
+    // An interpreter within another program is a library of it.
+    let maps = fs::read_to_string(own.join("maps")).unwrap_or_default();
+    let has = |library: &str| {
+        maps.lines()
+            .any(|line| line.rsplit('/').next().is_some_and(|name| name.starts_with(library)))
+    };
+    Ok(match (has("libruby"), has("libpython")) {
+        (true, _) => Language::Ruby,
+        (_, true) => Language::Python,
+        _ => Language::Native,
+    })
+}
+
+/// Finds the sampler for a language, or the one that is asked for. `interpreter`: the program's own, if it is known and to be started.
+///
+/// # Errors
+/// When it is not there, with the line that installs it.
+pub fn find(
+    language: Language,
+    forced: Option<Sampler>,
+    interpreter: Option<&Path>,
+) -> Result<Place, SamplingError> {
+    let candidates = match (forced, language, interpreter) {
+        (Some(sampler), ..) => vec![sampler],
+        (None, Language::Ruby, Some(_)) => vec![Sampler::Stackprof, Sampler::Rbspy],
+        (None, Language::Ruby, None) => vec![Sampler::Rbspy],
+        (None, Language::Python, _) => vec![Sampler::PySpy],
+        (None, Language::Native, _) => vec![Sampler::Perf],
+    };
+    let found = candidates.iter().find_map(|&sampler| {
+        let path = match sampler {
+            Sampler::Stackprof => {
+                interpreter.filter(|ruby| loads_stackprof(ruby)).map(Path::to_owned)
+            }
+            _ => beside(interpreter, sampler.name()).or_else(|| in_path(sampler.name())),
+        };
+        path.map(|path| Place { sampler, path })
+    });
+    found.ok_or(SamplingError::Missing { subject: language.subject(), samplers: candidates })
+}
+
+/// The interpreter that a script's first line names, by `env` or not: its path, or its name.
+fn interpreter(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace();
+    let first = words.next()?;
+    if Path::new(first).file_name().is_some_and(|name| name == "env") {
+        return words.find(|word| !word.starts_with('-') && !word.contains('=')).map(str::to_owned);
+    }
+    Some(first.to_owned())
+}
+
+fn by_name(path: &Path) -> Language {
+    // `ruby3.1` behind the name `ruby`, or the other way round: either says what it is.
+    let names = [Some(path.to_owned()), path.canonicalize().ok()];
+    for path in names.into_iter().flatten() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        match bare {
+            "ruby" => return Language::Ruby,
+            "python" | "pypy" => return Language::Python,
+            _ => {}
+        }
+    }
+    Language::Native
+}
+
+/// The Python that stands behind a script of a version manager (pyenv): it is asked. py-spy gives up when the process that it has started is
+/// no Python for too long.
+pub(super) fn behind_shim(path: PathBuf) -> PathBuf {
+    let mut start = [0; 2];
+    let is_script = File::open(&path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == *b"#!";
+    if !is_script || by_name(&path) != Language::Python {
+        return path;
+    }
+    let asked = std::process::Command::new(&path)
+        .args(["-c", "import sys; print(sys.executable)"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let told = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    told.map(PathBuf::from).ok().filter(|real| is_program(real)).unwrap_or(path)
+}
+
+/// Whether this Ruby can load stackprof: it is asked.
+fn loads_stackprof(ruby: &Path) -> bool {
+    let asked = std::process::Command::new(ruby)
+        .args(["-rstackprof", "-e", "exit"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    asked.is_ok_and(|status| status.success())
+}
+
+/// A tool that lies beside the interpreter, as in a virtual environment that nobody has entered.
+fn beside(interpreter: Option<&Path>, name: &str) -> Option<PathBuf> {
+    let path = interpreter?.parent()?.join(name);
+    is_program(&path).then_some(path)
+}
+
+fn in_path(name: &str) -> Option<PathBuf> {
+    let search = env::var_os("PATH")?;
+    env::split_paths(&search).map(|directory| directory.join(name)).find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn a_script_is_what_its_first_line_names() {
+        for (line, name) in [
+            ("/usr/bin/env ruby", "ruby"),
+            ("/usr/bin/env -S python3 -u", "python3"),
+            ("/usr/bin/ruby3.1 -w", "/usr/bin/ruby3.1"),
+            ("/usr/bin/env A=1 node", "node"),
+        ] {
+            assert_eq!(interpreter(line).as_deref(), Some(name), "{line}");
+        }
+        assert_eq!(interpreter(""), None);
+    }
+
+    #[test]
+    fn interpreters_are_known_with_their_versions() {
+        for (path, language) in [
+            ("/none/ruby", Language::Ruby),
+            ("/none/ruby3.1", Language::Ruby),
+            ("/none/python3.11", Language::Python),
+            ("/none/rubyist", Language::Native),
+            ("/none/node", Language::Native),
+        ] {
+            assert_eq!(by_name(Path::new(path)), language, "{path}");
+        }
+    }
+
+    #[test]
+    fn this_process_is_compiled_and_no_process_is_none() {
+        assert_eq!(language_of_process(std::process::id()).unwrap(), Language::Native);
+        assert!(matches!(language_of_process(u32::MAX), Err(SamplingError::NoProcess { .. })));
+    }
+}

@@ -1,0 +1,22 @@
+//! The two settings by which a kernel refuses to let processes be looked into.
+
+use super::processes::privileges;
+use std::fs;
+
+/// From this level of `kernel.perf_event_paranoid` on, those without the right may not sample at all (Debian's kernel refuses at 3).
+const REFUSED_FROM: i64 = 3;
+
+/// The level of `kernel.perf_event_paranoid`, if it refuses this process.
+pub(crate) fn perf_refused() -> Option<i64> {
+    let level = setting("/proc/sys/kernel/perf_event_paranoid")?;
+    (level >= REFUSED_FROM && !privileges().perfmon).then_some(level)
+}
+
+/// The level of `kernel.yama.ptrace_scope`; `None` where the kernel has none, and so forbids nothing that way.
+pub(crate) fn ptrace_scope() -> Option<i64> {
+    setting("/proc/sys/kernel/yama/ptrace_scope")
+}
+
+fn setting(path: &str) -> Option<i64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}

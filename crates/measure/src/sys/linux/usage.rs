@@ -1,0 +1,17 @@
+//! Processor time of children that have ended.
+
+#![expect(unsafe_code, reason = "getrusage")]
+
+use std::mem::MaybeUninit;
+
+/// User and system time of all children of this process that were waited for, and of theirs, s.
+pub(crate) fn children_cpu_seconds() -> f64 {
+    let mut usage: MaybeUninit<libc::rusage> = MaybeUninit::zeroed();
+    // SAFETY: the kernel writes into a structure of its own layout; zero bytes are a valid value of it, should the call fail.
+    let usage = unsafe {
+        let _zeros_then = libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}

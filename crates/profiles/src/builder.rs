@@ -1,0 +1,166 @@
+//! Puts a profile together: equal frames and equal stacks become one, whatever order they come in. It checks amounts, so that no
+//! importer can hand on what is not a number.
+
+use crate::model::{Frame, Profile, Stack};
+use std::collections::HashMap;
+
+/// The frames and labels by which stacks are told apart.
+type Key = (Vec<u32>, Vec<(String, String)>);
+
+/// A profile in the making.
+#[derive(Debug, Default)]
+pub struct Builder {
+    /// What is known of the profile as a whole; its frames and stacks are the builder's business.
+    pub profile: Profile,
+    frames: HashMap<Frame, u32>,
+    stacks: HashMap<Key, usize>,
+}
+
+impl Builder {
+    /// The index of a frame; the same for equal ones.
+    pub fn frame(&mut self, frame: Frame) -> u32 {
+        let next = self.profile.frames.len() as u32;
+        let index = *self.frames.entry(frame.clone()).or_insert(next);
+        if index == next {
+            self.profile.frames.push(frame);
+        }
+        index
+    }
+
+    /// Adds samples of a stack (the outermost frame first). An amount that is not finite, or below nothing, counts as nothing.
+    pub fn add(
+        &mut self,
+        frames: Vec<u32>,
+        labels: Vec<(String, String)>,
+        samples: u64,
+        amount: f64,
+    ) {
+        let amount = if amount.is_finite() && amount > 0.0 { amount } else { 0.0 };
+        if samples == 0 && amount == 0.0 {
+            return;
+        }
+        let next = self.profile.stacks.len();
+        let key = (frames, labels);
+        let index = *self.stacks.entry(key.clone()).or_insert(next);
+        if index == next {
+            let (frames, labels) = key;
+            self.profile.stacks.push(Stack { frames, labels, samples: 0, amount: 0.0 });
+        }
+        let stack = &mut self.profile.stacks[index];
+        stack.samples = stack.samples.saturating_add(samples);
+        // Two finite amounts may not have a finite sum.
+        stack.amount = (stack.amount + amount).min(f64::MAX);
+    }
+
+    /// The same, from the frames themselves.
+    pub fn add_frames(&mut self, frames: impl IntoIterator<Item = Frame>, samples: u64) {
+        let frames = frames.into_iter().map(|frame| self.frame(frame)).collect();
+        self.add(frames, Vec::new(), samples, samples as f64);
+    }
+
+    /// Adds all of another profile: of another process of the same program, or another run. What is known of the whole stays the
+    /// first one's; missed samples and findings are gathered.
+    pub fn merge(&mut self, other: &Profile) {
+        let indices: Vec<u32> = other.frames.iter().map(|f| self.frame(f.clone())).collect();
+        for stack in &other.stacks {
+            let own = stack.frames.iter().filter_map(|&f| indices.get(f as usize).copied());
+            self.add(own.collect(), stack.labels.clone(), stack.samples, stack.amount);
+        }
+        self.profile.missed = self.profile.missed.saturating_add(other.missed);
+        for finding in &other.findings {
+            if !self.profile.findings.contains(finding) {
+                self.profile.findings.push(finding.clone());
+            }
+        }
+    }
+
+    /// The profile.
+    pub fn build(self) -> Profile {
+        self.profile
+    }
+}
+
+impl Profile {
+    /// Several profiles of the same unit as one; the first says what is known of the whole. `None` for none.
+    pub fn merged(profiles: &[Profile]) -> Option<Profile> {
+        let (first, rest) = profiles.split_first()?;
+        if rest.is_empty() {
+            return Some(first.clone());
+        }
+        let empty = Profile { frames: Vec::new(), stacks: Vec::new(), missed: 0, ..first.clone() };
+        let mut builder = Builder { profile: empty, ..Builder::default() };
+        profiles.iter().for_each(|profile| builder.merge(profile));
+        let mut merged = builder.build();
+        merged.seconds = profiles.iter().map(|profile| profile.seconds).sum();
+        let rates: Vec<f64> = profiles.iter().filter_map(|profile| profile.delivered_hz).collect();
+        merged.delivered_hz =
+            (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
+        Some(merged)
+    }
+}
+
+/// Samples a second from the gaps between them, s of time as it passes, within one thread: the middle gap decides, so that neither
+/// waiting nor a few lost samples count. A timer of processor time (`cpu`) stands still while others have the processor: on a busy
+/// machine most gaps may be longer than its period, and the first quartile decides. `None` below ten gaps.
+pub(crate) fn delivered_hz(gaps: &mut Vec<f64>, cpu: bool) -> Option<f64> {
+    const FEWEST: usize = 10;
+    gaps.retain(|gap| gap.is_finite() && *gap > 0.0);
+    if gaps.len() < FEWEST {
+        return None;
+    }
+    gaps.sort_by(f64::total_cmp);
+    Some(1.0 / gaps[gaps.len() / if cpu { 4 } else { 2 }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_stacks_become_one_and_the_rest_stays_apart() {
+        let mut builder = Builder::default();
+        builder.add_frames([Frame::named("a"), Frame::named("b")], 2);
+        builder.add_frames([Frame::named("a")], 1);
+        builder.add_frames([Frame::named("a"), Frame::named("b")], 3);
+        let profile = builder.build();
+        assert_eq!(profile.frames.len(), 2);
+        let counts: Vec<u64> = profile.stacks.iter().map(|stack| stack.samples).collect();
+        assert_eq!(counts, [5, 1]);
+    }
+
+    #[test]
+    fn what_is_not_a_number_counts_as_nothing() {
+        let mut builder = Builder::default();
+        for amount in [f64::NAN, f64::INFINITY, -1.0] {
+            builder.add(Vec::new(), Vec::new(), 1, amount);
+        }
+        builder.add(Vec::new(), Vec::new(), 0, 0.0);
+        assert_eq!((builder.profile.samples(), builder.profile.amount()), (3, 0.0));
+    }
+
+    #[test]
+    fn merging_adds_what_was_seen() {
+        let mut builder = Builder::default();
+        builder.add_frames([Frame::named("b"), Frame::named("a")], 1);
+        let one = builder.build();
+        let mut builder = Builder::default();
+        builder.add_frames([Frame::named("a")], 4);
+        builder.add_frames([Frame::named("b"), Frame::named("a")], 2);
+        let two = builder.build();
+        let merged = Profile::merged(&[one, two]).unwrap();
+        assert_eq!((merged.frames.len(), merged.stacks.len(), merged.samples()), (2, 2, 7));
+    }
+
+    #[test]
+    fn the_rate_is_that_of_the_middle_gap() {
+        // 4 ms, one long wait, one lost sample.
+        let mut gaps = vec![0.004; 20];
+        gaps.extend([3.0, 0.008]);
+        assert_eq!(delivered_hz(&mut gaps, false), Some(250.0));
+        assert_eq!(delivered_hz(&mut vec![0.004; 9], false), None);
+        // Somebody else had the processor in most of the gaps.
+        let mut gaps = vec![0.004; 8];
+        gaps.extend([0.0075; 12]);
+        assert_eq!(delivered_hz(&mut gaps, true), Some(250.0));
+    }
+}

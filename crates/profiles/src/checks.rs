@@ -1,0 +1,139 @@
+//! What speaks against believing a profile: a sampler that did not deliver, too few samples, functions without names.
+//!
+//! Findings are data; every code has a section in `docs/reference/profiles.md`, and a test holds the two together.
+
+use crate::model::Profile;
+use crate::shares::effective_samples;
+use assay_data::{Finding, Severity};
+
+/// The codes of findings about profiles.
+pub const CODES: [&str; 5] =
+    ["PROFILE_EVENTS", "PROFILE_FEW", "PROFILE_MISSED", "PROFILE_RATE", "PROFILE_STRIPPED"];
+
+/// Less than this share of the rate that was asked for is told.
+const DELIVERED: f64 = 0.9;
+/// Below so many samples a share of one half is known to ± 10 points.
+const FEW: u64 = 100;
+/// More than this share of missed samples is told, and more than that is a warning.
+const MISSED: f64 = 0.02;
+const MISSED_MANY: f64 = 0.1;
+/// More than this share of samples in code without a name is told.
+const NAMELESS: f64 = 0.2;
+
+/// The findings about a profile, with those of its reading. O(stacks).
+pub fn findings(profile: &Profile) -> Vec<Finding> {
+    let mut found = profile.findings.clone();
+    found.extend(rate(profile));
+    found.extend(few(profile));
+    found.extend(missed(profile));
+    found.extend(stripped(profile));
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    found
+}
+
+fn rate(profile: &Profile) -> Option<Finding> {
+    let (asked, delivered) = (profile.asked_hz?, profile.delivered_hz?);
+    (delivered < DELIVERED * asked).then(|| {
+        let timer = match profile.measure.as_str() {
+            "cpu" => "a timer of CPU time fires no more often than the kernel ticks (CONFIG_HZ); ask for a wall-clock timer, or for no more than this",
+            _ => "the sampler could not keep up; ask for fewer samples a second",
+        };
+        Finding::new(
+            "PROFILE_RATE",
+            Severity::Warning,
+            format!(
+                "{asked:.0} samples a second were asked for and {delivered:.0} came: there are fewer samples than it seems, and times that are counted as samples × asked period are too short by that factor"
+            ),
+        )
+        .with("asked_hz", asked)
+        .with("delivered_hz", delivered)
+        .next(timer)
+    })
+}
+
+fn few(profile: &Profile) -> Option<Finding> {
+    let samples = effective_samples(profile)?;
+    (samples < FEW).then(|| {
+        Finding::new(
+            "PROFILE_FEW",
+            Severity::Note,
+            format!("{samples} samples tell little: the share of a function that takes half of the time is known to ± {:.0} points", 98.0 / (samples as f64).sqrt()),
+        )
+        .with("samples", samples as f64)
+        .next("let it work longer, sample more often (--rate), or take several runs (--runs)")
+    })
+}
+
+fn missed(profile: &Profile) -> Option<Finding> {
+    let share = profile.missed as f64 / (profile.samples().saturating_add(profile.missed)) as f64;
+    (share > MISSED).then(|| {
+        Finding::new(
+            "PROFILE_MISSED",
+            if share > MISSED_MANY { Severity::Warning } else { Severity::Note },
+            format!("the sampler missed {} samples, {:.0} %: what it missed them in has too small a share", profile.missed, 100.0 * share),
+        )
+        .with("missed", profile.missed as f64)
+        .next("ask for fewer samples a second (--rate)")
+    })
+}
+
+fn stripped(profile: &Profile) -> Option<Finding> {
+    let all = profile.samples();
+    let nameless = profile.stacks.iter().filter(|stack| {
+        let leaf = profile.frames_of(stack).next_back();
+        leaf.is_some_and(|leaf| is_nameless(&leaf.name))
+    });
+    let share = nameless.map(|stack| stack.samples).sum::<u64>() as f64 / all as f64;
+    (share > NAMELESS).then(|| {
+        Finding::new(
+            "PROFILE_STRIPPED",
+            Severity::Warning,
+            format!("{:.0} % of the samples hit code whose function has no name: its symbols are stripped, or it was compiled at run time", 100.0 * share),
+        )
+        .with("share", share)
+        .next("build with symbols (-g, no strip), or install the package of debug symbols (Debian: NAME-dbgsym)")
+    })
+}
+
+/// Names that importers give to code that has none: an object in brackets, an address.
+fn is_nameless(name: &str) -> bool {
+    let address = name.strip_prefix("0x").is_some_and(|a| a.bytes().all(|b| b.is_ascii_hexdigit()));
+    address || name == "(unknown)" || (name.starts_with('[') && name.ends_with(']'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import;
+
+    fn codes(profile: &Profile) -> Vec<String> {
+        findings(profile).into_iter().map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn every_code_has_its_section() {
+        let page = include_str!("../../../docs/reference/profiles.md");
+        for code in CODES {
+            assert!(
+                page.contains(&format!("### {code}\n")),
+                "docs/reference/profiles.md lacks {code}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rate_that_was_not_delivered_is_told() {
+        let mut profile = import::load_bytes(b"a 2000\n", "x").unwrap();
+        (profile.asked_hz, profile.delivered_hz) = (Some(1000.0), Some(251.0));
+        assert_eq!(codes(&profile), ["PROFILE_RATE"]);
+        profile.delivered_hz = Some(960.0);
+        assert!(codes(&profile).is_empty());
+    }
+
+    #[test]
+    fn few_missed_and_nameless_samples_are_told() {
+        let mut profile = import::load_bytes(b"a;[libz.so] 20\na 70\n", "x").unwrap();
+        profile.missed = 3;
+        assert_eq!(codes(&profile), ["PROFILE_STRIPPED", "PROFILE_FEW", "PROFILE_MISSED"]);
+    }
+}

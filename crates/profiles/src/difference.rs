@@ -1,0 +1,265 @@
+//! Two profiles taken apart: which functions have another share of the samples.
+//!
+//! For each function the difference of two proportions, with Newcombe's interval (1998, method 10: two of Wilson's) and the p-value of
+//! the score test, adjusted over all functions by Holm. Only the error of sampling is in it: how much the program itself differs from
+//! run to run can't be seen in one profile of each, so a difference here is one of these two recordings. Runs taken by turns
+//! ([`crate::runs`]) are how programs are compared.
+
+use crate::functions::Functions;
+use crate::model::Profile;
+use crate::shares::effective_samples;
+use assay_stats::proportion::wilson_interval;
+use assay_stats::{Interval, adjust, normal};
+use std::collections::HashMap;
+
+/// What is said of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A larger share in the second profile.
+    Grew,
+    /// A smaller share.
+    Shrank,
+    /// No difference is known.
+    Unknown,
+}
+
+impl Change {
+    /// The word of screens and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Grew => "larger",
+            Self::Shrank => "smaller",
+            Self::Unknown => "inconclusive",
+        }
+    }
+}
+
+/// A function in two profiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its name; the file behind it where another function has that name.
+    pub name: String,
+    /// Its file, where known.
+    pub file: Option<String>,
+    /// Flat share in the first and in the second profile, 0 to 1.
+    pub shares: [f64; 2],
+    /// What was spent in it, in the profiles' unit.
+    pub amounts: [f64; 2],
+    /// The second share less the first.
+    pub difference: f64,
+    /// Its interval, by itself.
+    pub interval: Option<Interval>,
+    /// p-value, adjusted over all functions.
+    pub p: f64,
+    /// What is said.
+    pub change: Change,
+}
+
+/// Two profiles, function by function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Names of the profiles.
+    pub names: [String; 2],
+    /// Samples of each.
+    pub samples: [u64; 2],
+    /// What they come to.
+    pub amounts: [f64; 2],
+    /// The unit of amounts.
+    pub unit: assay_data::Unit,
+    /// The confidence of the whole.
+    pub confidence: f64,
+    /// The functions, the largest difference first.
+    pub rows: Vec<Row>,
+}
+
+/// Why two profiles can't be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DifferenceError {
+    /// They measure different things.
+    #[error(
+        "`{0}` measures {1} and `{2}` {3}: only what is measured in the same way can be compared"
+    )]
+    Units(String, String, String, String),
+    /// One was not sampled.
+    #[error("`{0}` holds no samples that could be weighed against others, only amounts")]
+    NotSampled(String),
+}
+
+impl Difference {
+    /// Compares. `confidence` in 0..1. O(frames of all stacks + functions log functions).
+    ///
+    /// # Errors
+    /// When they measure different things, or one was not sampled.
+    pub fn of(old: &Profile, new: &Profile, confidence: f64) -> Result<Self, DifferenceError> {
+        // Collapsed stacks say nothing of what a sample was: they go with anything.
+        if old.unit != new.unit && old.measure != "samples" && new.measure != "samples" {
+            let (a, b) = (old, new);
+            return Err(DifferenceError::Units(
+                a.name.clone(),
+                a.measure.clone(),
+                b.name.clone(),
+                b.measure.clone(),
+            ));
+        }
+        let worth = |profile: &Profile| {
+            effective_samples(profile)
+                .ok_or_else(|| DifferenceError::NotSampled(profile.name.clone()))
+        };
+        let worth = [worth(old)?, worth(new)?];
+        let totals = [old.amount(), new.amount()];
+        let mut rows: Vec<Row> = joined(old, new)
+            .into_iter()
+            .map(|(name, file, amounts)| row(name, file, amounts, totals, worth, confidence))
+            .collect();
+        let adjusted = adjust::holm(&rows.iter().map(|row| row.p).collect::<Vec<_>>());
+        for (row, p) in rows.iter_mut().zip(adjusted) {
+            row.p = p;
+            row.change = match p < 1.0 - confidence {
+                true if row.difference > 0.0 => Change::Grew,
+                true => Change::Shrank,
+                false => Change::Unknown,
+            };
+        }
+        rows.sort_by(|a, b| {
+            let size = b.difference.abs().total_cmp(&a.difference.abs());
+            size.then_with(|| a.name.cmp(&b.name))
+        });
+        Ok(Self {
+            names: [old.name.clone(), new.name.clone()],
+            samples: [old.samples(), new.samples()],
+            amounts: totals,
+            unit: old.unit.clone(),
+            confidence,
+            rows,
+        })
+    }
+}
+
+/// The functions of both with their amounts, matched by name and file.
+fn joined(old: &Profile, new: &Profile) -> Vec<(String, Option<String>, [f64; 2])> {
+    let mut rows: Vec<(String, Option<String>, [f64; 2])> = Vec::new();
+    let mut known: HashMap<(String, Option<String>), usize> = HashMap::new();
+    for (side, profile) in [old, new].into_iter().enumerate() {
+        for function in Functions::of(profile).list {
+            let next = rows.len();
+            let own = *known.entry((function.name.clone(), function.file.clone())).or_insert(next);
+            if own == next {
+                rows.push((function.name, function.file, [0.0; 2]));
+            }
+            rows[own].2[side] = function.flat_amount;
+        }
+    }
+    // What never was at work itself has no share that could differ, and would only dilute the error that the others may use.
+    rows.retain(|(.., amounts)| amounts[0] + amounts[1] > 0.0);
+    rows
+}
+
+fn row(
+    name: String,
+    file: Option<String>,
+    amounts: [f64; 2],
+    totals: [f64; 2],
+    worth: [u64; 2],
+    confidence: f64,
+) -> Row {
+    let share = |side: usize| (amounts[side] / totals[side]).clamp(0.0, 1.0);
+    let shares = [share(0), share(1)];
+    let hits = [0, 1].map(|side| (shares[side] * worth[side] as f64).round() as u64);
+    let of = |side: usize| wilson_interval(hits[side].min(worth[side]), worth[side], confidence);
+    let difference = shares[1] - shares[0];
+    let interval = of(0).zip(of(1)).map(|(old, new)| {
+        let below = (shares[1] - new.lower).hypot(old.upper - shares[0]);
+        let above = (new.upper - shares[1]).hypot(shares[0] - old.lower);
+        Interval { lower: (difference - below).max(-1.0), upper: (difference + above).min(1.0) }
+    });
+    let [n, m] = worth.map(|n| n as f64);
+    let pooled = (shares[0] * n + shares[1] * m) / (n + m);
+    let error = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
+    let p = match error > 0.0 {
+        true => 2.0 * normal::cdf(-(difference / error).abs()),
+        false => 1.0,
+    };
+    Row {
+        name,
+        file,
+        shares,
+        amounts,
+        difference,
+        interval,
+        p: p.min(1.0),
+        change: Change::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::load_bytes;
+
+    #[test]
+    fn the_difference_of_two_shares_is_that_of_r() {
+        let old = load_bytes(b"a 56\nb 14\n", "old").unwrap();
+        let new = load_bytes(b"a 48\nb 32\n", "new").unwrap();
+        let found = Difference::of(&old, &new, 0.95).unwrap();
+        let a = found.rows.iter().find(|row| row.name == "a").unwrap();
+        // Newcombe's own example, 56/70 against 48/80: 0.2 [0.0524 … 0.3339]. R: prop.test(c(56, 48), c(70, 80), correct = FALSE)
+        // gives p = 0.008045, and Holm's of two the double.
+        let interval = a.interval.unwrap();
+        assert!((a.difference + 0.2).abs() < 1e-12);
+        assert!(
+            (interval.lower + 0.3339).abs() < 5e-5 && (interval.upper + 0.0524).abs() < 5e-5,
+            "{interval:?}"
+        );
+        assert!((a.p - 2.0 * 0.008_045).abs() < 2e-5, "{}", a.p);
+        assert_eq!(a.change, Change::Shrank);
+    }
+
+    #[test]
+    fn the_same_profile_twice_shows_nothing() {
+        let old = load_bytes(b"a 56\nb 14\nc 3\n", "old").unwrap();
+        let found = Difference::of(&old, &old, 0.95).unwrap();
+        assert!(
+            found.rows.iter().all(|row| row.change == Change::Unknown && row.difference == 0.0)
+        );
+    }
+
+    #[test]
+    fn a_function_that_is_gone_has_no_share_left() {
+        let old = load_bytes(b"a 500\ngone 500\n", "old").unwrap();
+        let new = load_bytes(b"a 500\n", "new").unwrap();
+        let found = Difference::of(&old, &new, 0.95).unwrap();
+        let gone = found.rows.iter().find(|row| row.name == "gone").unwrap();
+        assert_eq!((gone.shares, gone.change), ([0.5, 0.0], Change::Shrank));
+    }
+
+    #[test]
+    fn the_same_program_is_rarely_called_two() {
+        // 20 functions of shares from large to small, sampled 500 times each, 1000 pairs: 5 % of all pairs may show any difference.
+        let mut stream = assay_stats::resampling::Stream::new(7, 0);
+        let weights: Vec<f64> = (1..=20).map(|k| 1.0 / f64::from(k)).collect();
+        let total: f64 = weights.iter().sum();
+        let mut sampled = || {
+            let mut counts = [0u64; 20];
+            for _ in 0..500 {
+                let mut left = stream.uniform() * total;
+                let hit = weights.iter().position(|weight| {
+                    left -= weight;
+                    left <= 0.0
+                });
+                counts[hit.unwrap_or(19)] += 1;
+            }
+            let lines = counts.iter().enumerate().filter(|(_, n)| **n > 0);
+            let text: String = lines.map(|(k, n)| format!("main;f{k} {n}\n")).collect();
+            load_bytes(text.as_bytes(), "x").unwrap()
+        };
+        let pairs = 1000;
+        let wrong = (0..pairs)
+            .filter(|_| {
+                let found = Difference::of(&sampled(), &sampled(), 0.95).unwrap();
+                found.rows.iter().any(|row| row.change != Change::Unknown)
+            })
+            .count();
+        // Three standard errors above 5 %.
+        assert!(wrong <= 70, "{wrong} of {pairs}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Functions: the frames of one name in one file, whatever the line. What is in a function itself is flat, what is in it or in
+//! what it called is cumulative; a function that calls itself is counted once.
+
+use crate::model::{Profile, Stack};
+use std::collections::HashMap;
+
+/// What a function has, in samples and in the profile's unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its name; the file stands behind it where another function of that name is in another file.
+    pub name: String,
+    /// Its file, where known.
+    pub file: Option<String>,
+    /// Whether it is a garbage collector's.
+    pub collector: bool,
+    /// Samples in the function itself.
+    pub flat_samples: u64,
+    /// Samples in it and in what it called.
+    pub cum_samples: u64,
+    /// What was spent in the function itself.
+    pub flat_amount: f64,
+    /// What was spent in it and in what it called.
+    pub cum_amount: f64,
+}
+
+/// The functions of a profile, and which one every frame belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Functions {
+    /// The functions, in the order of the profile's frames.
+    pub list: Vec<Function>,
+    /// For every frame the index of its function.
+    pub of_frame: Vec<usize>,
+}
+
+impl Functions {
+    /// Gathers the functions. O(frames of all stacks).
+    pub fn of(profile: &Profile) -> Self {
+        let (mut list, of_frame) = named(profile);
+        // The last stack in which a function was met: so that a recursive one is counted once.
+        let mut met = vec![usize::MAX; list.len()];
+        for (index, stack) in profile.stacks.iter().enumerate() {
+            let functions = stack.frames.iter().filter_map(|&f| of_frame.get(f as usize).copied());
+            let mut leaf = None;
+            for function in functions {
+                leaf = Some(function);
+                if met[function] != index {
+                    met[function] = index;
+                    let found: &mut Function = &mut list[function];
+                    found.cum_samples = found.cum_samples.saturating_add(stack.samples);
+                    found.cum_amount += stack.amount;
+                }
+            }
+            if let Some(leaf) = leaf {
+                list[leaf].flat_samples = list[leaf].flat_samples.saturating_add(stack.samples);
+                list[leaf].flat_amount += stack.amount;
+            }
+        }
+        Self { list, of_frame }
+    }
+
+    /// The functions of a stack, the outermost first.
+    pub fn of_stack<'a>(&'a self, stack: &'a Stack) -> impl DoubleEndedIterator<Item = usize> + 'a {
+        stack.frames.iter().filter_map(|&frame| self.of_frame.get(frame as usize).copied())
+    }
+}
+
+/// The functions without any samples, and the function of every frame.
+fn named(profile: &Profile) -> (Vec<Function>, Vec<usize>) {
+    let mut index: HashMap<(&str, Option<&str>), usize> = HashMap::new();
+    let mut files: HashMap<&str, usize> = HashMap::new();
+    let mut list = Vec::new();
+    let mut of_frame = Vec::with_capacity(profile.frames.len());
+    for frame in &profile.frames {
+        let key = (frame.name.as_str(), frame.file.as_deref());
+        let next = list.len();
+        let own = *index.entry(key).or_insert(next);
+        if own == next {
+            *files.entry(&frame.name).or_default() += 1;
+            list.push(Function {
+                name: frame.name.clone(),
+                file: frame.file.clone(),
+                collector: frame.is_collector(),
+                flat_samples: 0,
+                cum_samples: 0,
+                flat_amount: 0.0,
+                cum_amount: 0.0,
+            });
+        }
+        of_frame.push(own);
+    }
+    for function in &mut list {
+        if let (Some(file), true) = (&function.file, files[function.name.as_str()] > 1) {
+            function.name = format!("{} ({file})", function.name);
+        }
+    }
+    (list, of_frame)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Builder, Frame};
+
+    #[test]
+    fn a_function_that_calls_itself_is_counted_once() {
+        let mut builder = Builder::default();
+        let [a, b] = ["a", "b"].map(Frame::named);
+        builder.add_frames([a.clone(), b.clone(), a.clone(), a.clone()], 3);
+        builder.add_frames([a, b], 1);
+        let functions = Functions::of(&builder.build());
+        let told: Vec<_> = functions
+            .list
+            .iter()
+            .map(|f| (f.name.as_str(), f.flat_samples, f.cum_samples))
+            .collect();
+        assert_eq!(told, [("a", 3, 4), ("b", 1, 4)]);
+    }
+
+    #[test]
+    fn lines_of_one_function_are_one_and_namesakes_of_two_files_are_two() {
+        let at = |file: &str, line| Frame {
+            name: "run".to_owned(),
+            file: Some(file.to_owned()),
+            line: Some(line),
+        };
+        let mut builder = Builder::default();
+        builder.add_frames([at("a.py", 1)], 1);
+        builder.add_frames([at("a.py", 2)], 1);
+        builder.add_frames([at("b.py", 1)], 1);
+        let functions = Functions::of(&builder.build());
+        let told: Vec<_> =
+            functions.list.iter().map(|f| (f.name.as_str(), f.flat_samples)).collect();
+        assert_eq!(told, [("run (a.py)", 2), ("run (b.py)", 1)]);
+    }
+}

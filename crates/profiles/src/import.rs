@@ -1,0 +1,176 @@
+//! Reads profiles of other tools, whatever they are called: the bytes say what they are. One room for every format.
+//!
+//! A parser takes bytes from anywhere: it gives a profile or an error that says where and what, and never panics.
+
+mod collapsed;
+mod firefox;
+mod perf_script;
+mod pprof;
+mod speedscope;
+mod stackprof;
+
+use crate::model::Profile;
+use flate2::bufread::MultiGzDecoder;
+use serde_json::Value;
+use std::io::Read;
+
+/// Files that grow beyond this when they are unpacked are refused: nobody's profile is so large, and a few bytes can be made to.
+const LARGEST: u64 = 1 << 29;
+
+/// Formats that are read, for the error that names them.
+const KNOWN: &str = "
+  collapsed stacks (py-spy --format raw, rbspy --format collapsed, stackcollapse-*.pl)
+  pprof (.pb, .pb.gz: Go, rbspy --format pprof)
+  speedscope (py-spy or rbspy --format speedscope)
+  Firefox Profiler (samply, Vernier, the Gecko profiler; .json or .json.gz)
+  stackprof (stackprof --json DUMP, of a dump taken with raw: true)
+  perf script (perf script --header -i perf.data)";
+
+/// Why a profile could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// It is of no known format.
+    #[error("`{file}` {seen}; that is no known format of profiles. Known are:{KNOWN}")]
+    Unknown {
+        /// The file.
+        file: String,
+        /// How it looks: the rest of a sentence.
+        seen: String,
+    },
+    /// It is of a known format, and something in it is wrong.
+    #[error("`{file}`{}: {problem}", .line.map_or_else(String::new, |line| format!(", line {line}")))]
+    Content {
+        /// The file.
+        file: String,
+        /// The line, from 1, where the format has lines.
+        line: Option<usize>,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+}
+
+/// What is wrong within a file, as its parser tells it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Problem {
+    line: Option<usize>,
+    what: String,
+}
+
+impl Problem {
+    fn new(what: impl Into<String>) -> Self {
+        Self { line: None, what: what.into() }
+    }
+
+    fn at(line: usize, what: impl Into<String>) -> Self {
+        Self { line: Some(line), what: what.into() }
+    }
+}
+
+/// Reads a profile; `file` names it in errors. Packed bytes (gzip) are unpacked. O(bytes).
+///
+/// # Errors
+/// [`ImportError`], naming the file, what is wrong, and what is known.
+pub fn load_bytes(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
+    let unpacked;
+    let bytes = match bytes.starts_with(&[0x1f, 0x8b]) {
+        true => {
+            unpacked = unpack(bytes).map_err(|problem| content(file, problem))?;
+            unpacked.as_slice()
+        }
+        false => bytes,
+    };
+    let mut profile = parse(bytes, file)?;
+    if profile.stacks.is_empty() {
+        return Err(content(
+            file,
+            Problem::new("it holds no samples: was the program at work while it was profiled?"),
+        ));
+    }
+    if profile.name.is_empty() {
+        profile.name = file.to_owned();
+    }
+    Ok(profile)
+}
+
+fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
+    let told = |problem| content(file, problem);
+    let unknown =
+        |seen: &str| ImportError::Unknown { file: file.to_owned(), seen: seen.to_owned() };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(unknown("is empty"));
+    }
+    // Every message of pprof holds the empty text, and with it a zero byte; text holds none.
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) if !bytes.contains(&0) => text,
+        _ if bytes.contains(&0) => return pprof::parse(bytes).map_err(told),
+        _ => return Err(unknown("is neither text nor pprof's protocol buffers")),
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'[')) {
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            told(Problem::at(error.line(), format!("column {}: {error}", error.column())))
+        })?;
+        if speedscope::is_it(&value) {
+            return speedscope::parse(&value).map_err(told);
+        }
+        if firefox::is_it(&value) {
+            return firefox::parse(&value).map_err(told);
+        }
+        if stackprof::is_it(&value) {
+            return stackprof::parse(&value).map_err(told);
+        }
+        let keys: Vec<&str> =
+            value.as_object().into_iter().flatten().take(6).map(|(key, _)| key.as_str()).collect();
+        let seen = match keys.is_empty() {
+            true => "is JSON".to_owned(),
+            false => format!("is JSON with the fields {}", keys.join(", ")),
+        };
+        return Err(unknown(&seen));
+    }
+    if perf_script::is_it(text) {
+        return perf_script::parse(text).map_err(told);
+    }
+    if collapsed::is_it(text) {
+        return collapsed::parse(text).map_err(told);
+    }
+    let first: String = text.trim_start().lines().next().unwrap_or("").chars().take(40).collect();
+    Err(unknown(&format!("begins with `{}`", first.escape_debug())))
+}
+
+fn content(file: &str, problem: Problem) -> ImportError {
+    ImportError::Content { file: file.to_owned(), line: problem.line, problem: problem.what }
+}
+
+fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
+    let mut unpacked = Vec::new();
+    let read = MultiGzDecoder::new(bytes).take(LARGEST + 1).read_to_end(&mut unpacked);
+    match read {
+        Err(error) => Err(Problem::new(format!(
+            "the packed data break off or are damaged ({error}); write the file anew"
+        ))),
+        Ok(_) if unpacked.len() as u64 > LARGEST => Err(Problem::new(
+            "unpacked it is larger than 512 MiB; sample more rarely, or for a shorter time",
+        )),
+        Ok(_) => Ok(unpacked),
+    }
+}
+
+/// The field of an object as text; empty where there is none.
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value.get(field).and_then(Value::as_str).unwrap_or("")
+}
+
+/// The field of an object as a list; empty where there is none.
+fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
+    value.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// A line number, where it is one.
+fn line(value: Option<&Value>) -> Option<u32> {
+    value.and_then(Value::as_u64).and_then(|line| u32::try_from(line).ok()).filter(|&line| line > 0)
+}
+
+/// A text that is there.
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}

@@ -1,0 +1,89 @@
+//! Collapsed stacks: a line for every stack, frames joined by `;`, a space, a count. What stackcollapse-*.pl, py-spy (`raw`), rbspy
+//! (`collapsed`) and stackprof write.
+//!
+//! py-spy writes `name (file:line)`, rbspy `name - file:line`: the place is taken off the name, since names are what is counted.
+
+use super::Problem;
+use crate::builder::Builder;
+use crate::model::{Frame, Profile};
+
+/// Whether the first line that holds anything looks like it.
+pub(super) fn is_it(text: &str) -> bool {
+    text.lines().find(|line| !is_skipped(line)).is_some_and(|line| split(line).is_some())
+}
+
+pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
+    let mut builder = Builder::default();
+    builder.profile.tool = Some("collapsed stacks".to_owned());
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !is_skipped(line)) {
+        let Some((stack, count)) = split(line) else {
+            return Err(Problem::at(
+                index + 1,
+                "this is no stack with a count behind it, as in `main;parse;read 12`",
+            ));
+        };
+        builder.add_frames(stack.split(';').filter(|name| !name.is_empty()).map(frame), count);
+    }
+    Ok(builder.build())
+}
+
+fn is_skipped(line: &str) -> bool {
+    line.trim().is_empty() || line.starts_with('#')
+}
+
+fn split(line: &str) -> Option<(&str, u64)> {
+    let (stack, count) = line.trim_end().rsplit_once([' ', '\t'])?;
+    let stack = stack.trim();
+    // A whole number, perhaps written with `.0` by a tool that weighs.
+    let count = count.strip_suffix(".0").unwrap_or(count).parse().ok()?;
+    (!stack.is_empty()).then_some((stack, count))
+}
+
+fn frame(text: &str) -> Frame {
+    // rbspy's word for a place that it does not know.
+    let text = text.trim().trim_end_matches(" - (unknown)");
+    let place = text
+        .strip_suffix(')')
+        .and_then(|rest| rest.rsplit_once(" ("))
+        .or_else(|| text.rsplit_once(" - "));
+    if let Some((name, place)) = place
+        && let Some((file, line)) = place.rsplit_once(':')
+        && let Ok(line) = line.parse()
+        && !name.is_empty()
+        && !file.is_empty()
+    {
+        return Frame {
+            name: name.to_owned(),
+            file: Some(file.to_owned()),
+            line: Some(line).filter(|&line| line > 0),
+        };
+    }
+    Frame::named(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_py_spy_and_rbspy_are_taken_off_names() {
+        let python = frame("strings (w.py:3)");
+        assert_eq!(
+            (python.name.as_str(), python.file.as_deref(), python.line),
+            ("strings", Some("w.py"), Some(3))
+        );
+        let ruby = frame("block in each - /usr/lib/a.rb:12");
+        assert_eq!(
+            (ruby.name.as_str(), ruby.file.as_deref()),
+            ("block in each", Some("/usr/lib/a.rb"))
+        );
+        assert_eq!(frame("operator (int)").name, "operator (int)");
+        assert_eq!(frame("a - b").name, "a - b");
+    }
+
+    #[test]
+    fn a_line_that_is_no_stack_is_told_with_its_number() {
+        let problem = parse("a;b 3\n\nwhat is this\n").unwrap_err();
+        assert_eq!(problem.line, Some(3));
+    }
+}

@@ -1,0 +1,129 @@
+//! stackprof's dump as JSON (`stackprof --json`, or the dump's hash as JSON): frames by their number, and in `raw` the stacks.
+//!
+//! `raw` is a run of groups: a length, so many numbers of frames (the outermost first), how often. Its deltas (microseconds between
+//! samples) tell the rate that was delivered: a timer of processor time fires at most as often as the kernel ticks, and says
+//! nothing. A dump without `raw` holds no stacks.
+
+use super::{Problem, line, list, some, text};
+use crate::builder::{Builder, delivered_hz};
+use crate::model::{Frame, Profile};
+use assay_data::Unit;
+use serde_json::Value;
+use std::collections::HashMap;
+
+const MICRO: f64 = 1e-6;
+
+pub(super) fn is_it(value: &Value) -> bool {
+    ["mode", "frames", "interval", "samples"].iter().all(|field| value.get(field).is_some())
+}
+
+pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
+    let Some(raw) = value.get("raw").and_then(Value::as_array) else {
+        return Err(Problem::new(
+            "this dump holds no stacks, only sums; profile with raw: true (StackProf.run(raw: true, …))",
+        ));
+    };
+    let mode = text(value, "mode");
+    let interval = value.get("interval").and_then(Value::as_f64).unwrap_or(0.0);
+    let is_time = matches!(mode, "cpu" | "wall");
+    let mut gaps: Vec<f64> = list(value, "raw_timestamp_deltas")
+        .iter()
+        .filter_map(Value::as_f64)
+        .map(|micro| micro * MICRO)
+        .collect();
+    let seconds: f64 = gaps.iter().sum();
+    let delivered = if is_time { delivered_hz(&mut gaps, mode == "cpu") } else { None };
+    let asked = (is_time && interval > 0.0).then(|| 1.0 / (interval * MICRO));
+    // What a sample stands for is the time between two of them as it was, not as it was asked for.
+    let weight = match delivered.or(asked) {
+        Some(rate) => 1.0 / rate,
+        None => 1.0,
+    };
+    let mut builder = Builder::default();
+    let about = &mut builder.profile;
+    about.tool = Some("stackprof".to_owned());
+    about.measure = mode.to_owned();
+    about.unit = if is_time { Unit::Second } else { Unit::One };
+    about.asked_hz = asked;
+    about.delivered_hz = delivered;
+    about.seconds = (seconds > 0.0).then_some(seconds);
+    about.missed = value.get("missed_samples").and_then(Value::as_u64).unwrap_or(0);
+    let mut frames: HashMap<u64, u32> = HashMap::new();
+    for (number, found) in value.get("frames").and_then(Value::as_object).into_iter().flatten() {
+        if let Ok(number) = number.parse() {
+            let index = builder.frame(frame(found));
+            frames.insert(number, index);
+        }
+    }
+    stacks(&mut builder, raw, &frames, weight)?;
+    Ok(builder.build())
+}
+
+fn frame(value: &Value) -> Frame {
+    Frame {
+        name: some(text(value, "name")).unwrap_or_else(|| "(unknown)".to_owned()),
+        file: some(text(value, "file")),
+        line: line(value.get("line")),
+    }
+}
+
+fn stacks(
+    builder: &mut Builder,
+    raw: &[Value],
+    frames: &HashMap<u64, u32>,
+    weight: f64,
+) -> Result<(), Problem> {
+    let broken = |place: usize| {
+        Problem::new(format!(
+            "`raw` breaks off or is damaged at its number {place}; take the dump anew"
+        ))
+    };
+    let mut at = 0;
+    while at < raw.len() {
+        let length =
+            raw[at].as_u64().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| broken(at))?;
+        let end = at.checked_add(1).and_then(|start| start.checked_add(length));
+        let end = end.filter(|&end| end < raw.len()).ok_or_else(|| broken(at))?;
+        let own: Option<Vec<u32>> = raw[at + 1..end]
+            .iter()
+            .map(|number| number.as_u64().and_then(|number| frames.get(&number).copied()))
+            .collect();
+        let own = own.ok_or_else(|| broken(at + 1))?;
+        let count = raw[end].as_u64().ok_or_else(|| broken(end))?;
+        builder.add(own, Vec::new(), count, count as f64 * weight);
+        at = end + 1;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn dump(raw: Value, deltas: Value) -> Value {
+        json!({"mode": "cpu", "interval": 1000, "samples": 3, "missed_samples": 1,
+            "frames": {"7": {"name": "a", "file": "a.rb", "line": 2}, "8": {"name": "b"}},
+            "raw": raw, "raw_timestamp_deltas": deltas})
+    }
+
+    #[test]
+    fn a_timer_that_ticks_at_the_kernels_pace_gives_it_away() {
+        let deltas: Vec<u64> = vec![4000; 12];
+        let profile = parse(&dump(json!([2, 7, 8, 10, 1, 7, 2]), json!(deltas))).unwrap();
+        assert_eq!((profile.asked_hz, profile.delivered_hz), (Some(1000.0), Some(250.0)));
+        assert_eq!((profile.samples(), profile.missed), (12, 1));
+        assert!((profile.amount() - 0.048).abs() < 1e-12);
+    }
+
+    #[test]
+    fn raw_that_breaks_off_is_told() {
+        for raw in
+            [json!([2, 7]), json!([1, 9, 1]), json!([1, 7]), json!([u64::MAX, 7, 1]), json!(["x"])]
+        {
+            assert!(parse(&dump(raw.clone(), json!([]))).is_err(), "{raw}");
+        }
+        let without = json!({"mode": "cpu", "interval": 1, "samples": 1, "frames": {}});
+        assert!(parse(&without).unwrap_err().what.contains("raw: true"));
+    }
+}

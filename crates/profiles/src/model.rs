@@ -1,0 +1,164 @@
+//! The model: frames, stacks, how often each was seen and what that comes to, and how the samples were taken.
+//!
+//! Nothing is interpreted here beyond which frames belong to a garbage collector.
+
+use assay_data::{Finding, Unit};
+
+/// Frames by which samplers name the work of a garbage collector: stackprof, perftools.rb, CPython's, Go's and Firefox's.
+const COLLECTORS: [&str; 9] = [
+    "(garbage collection)",
+    "(marking)",
+    "(sweeping)",
+    "garbage_collector",
+    "gc_collect_main",
+    "runtime.gcBgMarkWorker",
+    "runtime.gcAssistAlloc",
+    "runtime.bgsweep",
+    "gc_start",
+];
+
+/// A place in a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// Name of the function.
+    pub name: String,
+    /// The file, or the shared object, that it is in.
+    pub file: Option<String>,
+    /// The line that was at work, from 1.
+    pub line: Option<u32>,
+}
+
+impl Frame {
+    /// A frame of which only the name is known.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), file: None, line: None }
+    }
+
+    /// Whether this is a garbage collector at work, as far as its name tells.
+    pub fn is_collector(&self) -> bool {
+        COLLECTORS.contains(&self.name.as_str())
+    }
+}
+
+/// A stack, and how often it was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stack {
+    /// Indices of the frames, the outermost first. Empty: nothing was known of it.
+    pub frames: Vec<u32>,
+    /// What it belongs to, as in `("thread", "worker 1")`.
+    pub labels: Vec<(String, String)>,
+    /// How many samples hit it. 0 where it was not sampled but timed from call to return.
+    pub samples: u64,
+    /// What the samples come to, in [`Profile::unit`]; finite and not negative.
+    pub amount: f64,
+}
+
+/// A profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// What was profiled, for headings; may be empty.
+    pub name: String,
+    /// The tool that took or wrote it.
+    pub tool: Option<String>,
+    /// What the amounts measure: `cpu`, `wall`, `samples`, `alloc_space`.
+    pub measure: String,
+    /// The base unit of the amounts.
+    pub unit: Unit,
+    /// The frames.
+    pub frames: Vec<Frame>,
+    /// The stacks, each with other frames or labels than all others.
+    pub stacks: Vec<Stack>,
+    /// How many samples a second were asked for.
+    pub asked_hz: Option<f64>,
+    /// How many samples a second really came while the program was at work, where the times of the samples tell.
+    pub delivered_hz: Option<f64>,
+    /// How long sampling went on, s of wall time.
+    pub seconds: Option<f64>,
+    /// Samples that the sampler knows it has missed.
+    pub missed: u64,
+    /// What reading found on the way.
+    pub findings: Vec<Finding>,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            tool: None,
+            measure: "samples".to_owned(),
+            unit: Unit::One,
+            frames: Vec::new(),
+            stacks: Vec::new(),
+            asked_hz: None,
+            delivered_hz: None,
+            seconds: None,
+            missed: 0,
+            findings: Vec::new(),
+        }
+    }
+}
+
+impl Profile {
+    /// All samples. O(stacks).
+    pub fn samples(&self) -> u64 {
+        self.stacks.iter().fold(0, |sum, stack| sum.saturating_add(stack.samples))
+    }
+
+    /// What all samples come to, in [`Profile::unit`]. O(stacks).
+    pub fn amount(&self) -> f64 {
+        self.stacks.iter().map(|stack| stack.amount).sum()
+    }
+
+    /// Whether a stack is the work of a garbage collector: one of its frames is.
+    pub fn is_collection(&self, stack: &Stack) -> bool {
+        self.frames_of(stack).any(Frame::is_collector)
+    }
+
+    /// The frames of a stack, the outermost first.
+    pub fn frames_of<'a>(&'a self, stack: &'a Stack) -> impl DoubleEndedIterator<Item = &'a Frame> {
+        stack.frames.iter().filter_map(|&index| self.frames.get(index as usize))
+    }
+
+    /// Takes in how much processor time the program is known to have had, s: a timer of processor time delivered at least so many samples for each
+    /// second of it. Gaps between samples are longer than its period where others had the processor, and then what a sample stands for
+    /// is corrected too.
+    pub fn knowing_cpu(&mut self, seconds: f64) {
+        let rate = self.samples() as f64 / seconds;
+        if let Some(before) = self.delivered_hz
+            && self.unit == Unit::Second
+            && rate.is_finite()
+            && rate > before
+        {
+            self.delivered_hz = Some(rate);
+            self.stacks.iter_mut().for_each(|stack| stack.amount *= before / rate);
+        }
+    }
+
+    /// Samples in the garbage collector, and whether any sampler that names it was at work: without one, none is not "no garbage
+    /// collection". O(frames).
+    pub fn collections(&self) -> u64 {
+        let of_collector = self.stacks.iter().filter(|stack| self.is_collection(stack));
+        of_collector.map(|stack| stack.samples).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+
+    #[test]
+    fn processor_time_that_is_known_corrects_what_a_sample_stands_for() {
+        let mut builder = Builder::default();
+        builder.profile.unit = Unit::Second;
+        builder.profile.delivered_hz = Some(100.0);
+        let frame = builder.frame(Frame::named("a"));
+        builder.add(vec![frame], Vec::new(), 250, 2.5);
+        let mut profile = builder.build();
+        profile.knowing_cpu(1.0);
+        assert_eq!((profile.delivered_hz, profile.amount()), (Some(250.0), 1.0));
+        // Time that was spent before sampling began tells nothing.
+        profile.knowing_cpu(2.0);
+        assert_eq!((profile.delivered_hz, profile.amount()), (Some(250.0), 1.0));
+    }
+}

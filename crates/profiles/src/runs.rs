@@ -1,0 +1,149 @@
+//! Runs of two programs, sampled by turns, as samples that are decided like all others: one run is one profile, and gives for every
+//! function the seconds that it took of that run. So a verdict about a function rests on how it varies from run to run, not on the
+//! number of samples.
+
+use crate::functions::Functions;
+use crate::model::Profile;
+use assay_data::{Metric, Observation, Samples, Subject, Unit};
+use std::collections::{HashMap, HashSet};
+
+/// Functions with less than this share of all that was sampled, both programs together, are not asked about: every question takes
+/// a part of the error. The choice knows nothing of the difference.
+const SMALLEST: f64 = 0.01;
+
+/// The whole run, beside its functions.
+pub const WHOLE: &str = "(whole run)";
+/// Everything that is asked about in no line of its own.
+pub const REST: &str = "(all others)";
+
+/// One sampled run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Which program: index into the names.
+    pub side: usize,
+    /// The block, from 0.
+    pub block: u32,
+    /// Place within the block, from 0.
+    pub position: u32,
+    /// What was sampled.
+    pub profile: Profile,
+}
+
+/// The samples of runs: a subject for every function on every side, with the metrics `self` and `total`, in seconds (or samples, where
+/// samples are all that is known). O(frames of all stacks of all runs).
+pub fn samples(names: &[String], runs: &[Run]) -> Samples {
+    let unit = match runs.iter().all(|run| run.profile.unit == Unit::Second) {
+        true => Unit::Second,
+        false => Unit::One,
+    };
+    let mut samples =
+        Samples::new(vec![Metric::lower("self", unit.clone()), Metric::lower("total", unit)]);
+    let per_run: Vec<HashMap<String, [f64; 2]>> = runs.iter().map(amounts).collect();
+    let asked = asked_about(runs, &per_run);
+    let mut benchmarks = vec![WHOLE.to_owned()];
+    benchmarks.extend(asked.iter().cloned());
+    let all: HashSet<&String> = asked.iter().collect();
+    let whole: f64 = runs.iter().map(|run| run.profile.amount()).sum();
+    let rest: f64 = per_run.iter().map(|own| others(own, &all)).sum();
+    if rest > SMALLEST * whole {
+        benchmarks.push(REST.to_owned());
+    }
+    for side in names {
+        for benchmark in &benchmarks {
+            samples.add(Subject {
+                name: format!("{side}: {benchmark}"),
+                benchmark: Some(benchmark.clone()),
+                side: Some(side.clone()),
+                ..Subject::default()
+            });
+        }
+    }
+    for (run, own) in runs.iter().zip(&per_run) {
+        let whole = run.profile.amount();
+        for (index, benchmark) in benchmarks.iter().enumerate() {
+            let values = match benchmark.as_str() {
+                // The whole is the sum of all that is spent in functions themselves.
+                WHOLE => [whole, f64::NAN],
+                // What is in others is in no function alone: there is no total of it.
+                REST => [others(own, &all), f64::NAN],
+                name => own.get(name).copied().unwrap_or([0.0; 2]),
+            };
+            samples.push(Observation {
+                subject: run.side * benchmarks.len() + index,
+                block: Some(run.block),
+                position: Some(run.position),
+                values: values.to_vec(),
+                ..Observation::default()
+            });
+        }
+    }
+    samples
+}
+
+/// What the functions that are not asked about took themselves.
+fn others(own: &HashMap<String, [f64; 2]>, asked: &HashSet<&String>) -> f64 {
+    own.iter().filter(|(name, _)| !asked.contains(name)).map(|(_, amounts)| amounts[0]).sum()
+}
+
+/// What every function took of a run, itself and with what it called.
+fn amounts(run: &Run) -> HashMap<String, [f64; 2]> {
+    let mut own: HashMap<String, [f64; 2]> = HashMap::new();
+    for function in Functions::of(&run.profile).list {
+        // By the bare name: the same function may be in another file on the other side, and namesakes of one run are one here.
+        let bare = match &function.file {
+            Some(file) => function.name.strip_suffix(&format!(" ({file})")),
+            None => None,
+        };
+        let name = bare.unwrap_or(&function.name);
+        let entry = own.entry(name.to_owned()).or_default();
+        entry[0] += function.flat_amount;
+        entry[1] += function.cum_amount;
+    }
+    own
+}
+
+/// The functions that are worth a question, the largest first.
+fn asked_about(runs: &[Run], per_run: &[HashMap<String, [f64; 2]>]) -> Vec<String> {
+    let whole: f64 = runs.iter().map(|run| run.profile.amount()).sum();
+    let mut sums: HashMap<&String, f64> = HashMap::new();
+    for own in per_run {
+        for (name, amounts) in own {
+            *sums.entry(name).or_default() += amounts[0];
+        }
+    }
+    let mut asked: Vec<(&String, f64)> =
+        sums.into_iter().filter(|&(_, sum)| sum > 0.0 && sum >= SMALLEST * whole).collect();
+    asked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    asked.into_iter().map(|(name, _)| name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::load_bytes;
+
+    #[test]
+    fn every_function_has_its_amount_in_every_run() {
+        let run = |side, block, text: &str| Run {
+            side,
+            block,
+            position: side as u32,
+            profile: load_bytes(text.as_bytes(), "x").unwrap(),
+        };
+        let runs = [
+            run(0, 0, "main;a 600\nmain;b 382\nmain;rare 9\nmain 9\n"),
+            run(1, 0, "main;a 300\nmain;b 390\n"),
+        ];
+        let samples = samples(&["old".to_owned(), "new".to_owned()], &runs);
+        let value = |name: &str, metric| {
+            let subject = samples.subjects.iter().position(|s| s.name == name).unwrap();
+            samples.values(subject, metric)
+        };
+        assert_eq!(value("old: a", 0), [600.0]);
+        assert_eq!(value("new: a", 0), [300.0]);
+        assert_eq!(value("old: (whole run)", 0), [1000.0]);
+        assert_eq!(value("old: (all others)", 0), [18.0]);
+        assert_eq!(value("new: (all others)", 0), [0.0]);
+        assert!(samples.subjects.iter().all(|s| !s.name.ends_with(": rare")));
+    }
+}

@@ -1,0 +1,275 @@
+//! The share of every function, with the interval that samples allow.
+//!
+//! Of one profile: Wilson's interval (1927) for a proportion, with as many samples as equal ones would have to be to tell as much
+//! (Kish's effective number, 1965), since some samplers weigh theirs. It takes samples to be independent of each other and of what the
+//! program does; a timer that keeps step with the program breaks that, and no interval sees it. Of several runs: Student's interval on
+//! the shares of the runs, which takes only the runs to be independent, and so holds what differs between them too.
+
+use crate::functions::Functions;
+use crate::model::Profile;
+use assay_data::Unit;
+use assay_stats::proportion::wilson_interval;
+use assay_stats::{Interval, t_test};
+use std::collections::HashMap;
+
+/// Where an interval comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The number of samples: Wilson's.
+    Samples,
+    /// The shares of several runs: Student's.
+    Runs(usize),
+    /// There is none: the profile was not sampled, or what it counts are not times.
+    None,
+}
+
+/// The share of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    /// Its name; the file stands behind it where another function has that name.
+    pub name: String,
+    /// Its file, where known.
+    pub file: Option<String>,
+    /// Whether it is a garbage collector's.
+    pub collector: bool,
+    /// Samples in the function itself.
+    pub flat_samples: u64,
+    /// Samples in it and in what it called.
+    pub cum_samples: u64,
+    /// In the profile's unit; of several runs the mean of a run.
+    pub flat_amount: f64,
+    /// The same with what it called.
+    pub cum_amount: f64,
+    /// Share of the function itself, 0 to 1.
+    pub flat: f64,
+    /// Share with what it called, 0 to 1.
+    pub cum: f64,
+    /// Interval of [`Share::flat`].
+    pub flat_interval: Option<Interval>,
+    /// Interval of [`Share::cum`].
+    pub cum_interval: Option<Interval>,
+}
+
+/// The shares of all functions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares {
+    /// All samples.
+    pub samples: u64,
+    /// What they come to, in [`Shares::unit`]; of several runs the mean of a run.
+    pub amount: f64,
+    /// The unit of amounts.
+    pub unit: Unit,
+    /// What the amounts measure.
+    pub measure: String,
+    /// Where intervals come from.
+    pub basis: Basis,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// The functions, the largest flat share first.
+    pub functions: Vec<Share>,
+    /// The garbage collector's share with its interval; `None` where no frame of one was seen.
+    pub collection: Option<(f64, Option<Interval>)>,
+}
+
+impl Shares {
+    /// The shares of one profile. `confidence` in 0..1. O(frames of all stacks + functions log functions).
+    pub fn of(profile: &Profile, confidence: f64) -> Self {
+        let total = profile.amount();
+        let worth = effective_samples(profile);
+        let interval = |share: f64| {
+            let worth = worth?;
+            // The whole number next to it: one sample more or less is below what is printed.
+            let hits = (share * worth as f64).round() as u64;
+            wilson_interval(hits.min(worth), worth, confidence)
+        };
+        let share = |amount: f64| if total > 0.0 { (amount / total).clamp(0.0, 1.0) } else { 0.0 };
+        let mut functions: Vec<Share> = Functions::of(profile)
+            .list
+            .into_iter()
+            .map(|f| Share {
+                flat: share(f.flat_amount),
+                cum: share(f.cum_amount),
+                flat_interval: interval(share(f.flat_amount)),
+                cum_interval: interval(share(f.cum_amount)),
+                name: f.name,
+                file: f.file,
+                collector: f.collector,
+                flat_samples: f.flat_samples,
+                cum_samples: f.cum_samples,
+                flat_amount: f.flat_amount,
+                cum_amount: f.cum_amount,
+            })
+            .collect();
+        functions.sort_by(before);
+        let collection = has_collector(profile).then(|| {
+            let own = share(collected(profile));
+            (own, interval(own))
+        });
+        Self {
+            samples: profile.samples(),
+            amount: total,
+            unit: profile.unit.clone(),
+            measure: profile.measure.clone(),
+            basis: if worth.is_some() { Basis::Samples } else { Basis::None },
+            confidence,
+            functions,
+            collection,
+        }
+    }
+
+    /// The shares of several runs of one program: the mean of the runs' shares. Of one run, or of none, as [`Shares::of`].
+    pub fn of_runs(runs: &[Profile], confidence: f64) -> Self {
+        let Some(merged) = Profile::merged(runs) else {
+            return Self::of(&Profile::default(), confidence);
+        };
+        let mut shares = Self::of(&merged, confidence);
+        if runs.len() < 2 {
+            return shares;
+        }
+        let apart: Vec<Self> = runs.iter().map(|run| Self::of(run, confidence)).collect();
+        let by_name: Vec<HashMap<(&str, Option<&str>), &Share>> = apart
+            .iter()
+            .map(|run| run.functions.iter().map(|f| ((bare(f), f.file.as_deref()), f)).collect())
+            .collect();
+        let many = runs.len() as f64;
+        for function in &mut shares.functions {
+            let key = (bare(function), function.file.as_deref());
+            let of = |take: fn(&Share) -> f64| -> Vec<f64> {
+                by_name.iter().map(|run| run.get(&key).map_or(0.0, |f| take(f))).collect()
+            };
+            let (flat, cum) = (of(|f| f.flat), of(|f| f.cum));
+            (function.flat, function.flat_interval) = mean(&flat, confidence);
+            (function.cum, function.cum_interval) = mean(&cum, confidence);
+            function.flat_amount /= many;
+            function.cum_amount /= many;
+        }
+        shares.functions.sort_by(before);
+        shares.amount /= many;
+        shares.basis = Basis::Runs(runs.len());
+        shares.collection = shares.collection.map(|_| {
+            let own: Vec<f64> =
+                apart.iter().map(|run| run.collection.map_or(0.0, |c| c.0)).collect();
+            mean(&own, confidence)
+        });
+        shares
+    }
+
+    /// Only the functions whose name holds a text.
+    pub fn focus(&mut self, text: &str) {
+        self.functions.retain(|f| f.name.contains(text));
+    }
+}
+
+/// A function's own name, without the file that tells it from namesakes: runs need not have the same namesakes.
+fn bare(share: &Share) -> &str {
+    match &share.file {
+        Some(file) => {
+            let behind = share.name.strip_suffix(')').and_then(|n| n.strip_suffix(file.as_str()));
+            behind.and_then(|name| name.strip_suffix(" (")).unwrap_or(&share.name)
+        }
+        None => &share.name,
+    }
+}
+
+fn mean(shares: &[f64], confidence: f64) -> (f64, Option<Interval>) {
+    let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+    let interval = t_test::one_sample(shares).and_then(|test| test.interval(confidence));
+    let within = |i: Interval| Interval { lower: i.lower.max(0.0), upper: i.upper.min(1.0) };
+    // Runs that agree to the last digit have no spread to make an interval of.
+    (mean, interval.map(within))
+}
+
+/// The largest flat share first, then the largest cumulative one, then by name.
+fn before(a: &Share, b: &Share) -> std::cmp::Ordering {
+    let flat = b.flat_amount.total_cmp(&a.flat_amount);
+    flat.then(b.cum_amount.total_cmp(&a.cum_amount)).then_with(|| a.name.cmp(&b.name))
+}
+
+fn has_collector(profile: &Profile) -> bool {
+    profile.frames.iter().any(crate::Frame::is_collector)
+}
+
+fn collected(profile: &Profile) -> f64 {
+    let own = profile.stacks.iter().filter(|stack| profile.is_collection(stack));
+    own.map(|stack| stack.amount).sum()
+}
+
+/// How many equal samples would tell as much: (sum of weights)² over the sum of their squares. `None` where nothing was sampled, or
+/// where amounts are bytes: their samples are chosen by size.
+pub(crate) fn effective_samples(profile: &Profile) -> Option<u64> {
+    if !matches!(profile.unit, Unit::Second | Unit::One) {
+        return None;
+    }
+    let largest = profile.stacks.iter().map(|s| s.amount).fold(0.0, f64::max);
+    if largest <= 0.0 || profile.stacks.iter().any(|s| s.samples == 0 && s.amount > 0.0) {
+        return None;
+    }
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for stack in profile.stacks.iter().filter(|s| s.samples > 0) {
+        // In parts of the largest, so that no square is beyond what a number holds.
+        let amount = stack.amount / largest;
+        sum += amount;
+        squares += amount * amount / stack.samples as f64;
+    }
+    let worth = (sum * sum / squares).round();
+    (worth >= 1.0).then_some(worth as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Builder, Frame};
+
+    fn profile(counts: &[(&str, u64)]) -> Profile {
+        let mut builder = Builder::default();
+        for (name, count) in counts {
+            builder.add_frames([Frame::named("main"), Frame::named(name)], *count);
+        }
+        builder.build()
+    }
+
+    #[test]
+    fn the_interval_of_a_share_is_wilsons() {
+        let shares = Shares::of(&profile(&[("a", 15), ("b", 35)]), 0.95);
+        let a = &shares.functions[1];
+        assert_eq!((a.name.as_str(), a.flat, a.cum), ("a", 0.3, 0.3));
+        assert_eq!(a.flat_interval, wilson_interval(15, 50, 0.95));
+        let main = shares.functions.last().unwrap();
+        assert_eq!((main.flat, main.cum), (0.0, 1.0));
+    }
+
+    #[test]
+    fn samples_of_different_weight_are_worth_less() {
+        let mut builder = Builder::default();
+        let (a, b) = (builder.frame(Frame::named("a")), builder.frame(Frame::named("b")));
+        builder.add(vec![a], Vec::new(), 10, 100.0);
+        builder.add(vec![b], Vec::new(), 100, 100.0);
+        // (10·10 + 100·1)² / (10·100 + 100·1)
+        assert_eq!(effective_samples(&builder.build()), Some(36));
+    }
+
+    #[test]
+    fn several_runs_are_told_by_their_own_spread() {
+        let runs = [profile(&[("a", 30), ("b", 70)]), profile(&[("a", 50), ("b", 50)])];
+        let shares = Shares::of_runs(&runs, 0.95);
+        let a = shares.functions.iter().find(|f| f.name == "a").unwrap();
+        assert!((a.flat - 0.4).abs() < 1e-12);
+        assert_eq!(shares.basis, Basis::Runs(2));
+        // Two runs tell hardly anything: Student's interval reaches far beyond that of 200 samples.
+        let wide = a.flat_interval.unwrap();
+        assert!(wide.lower == 0.0 && wide.upper == 1.0, "{wide:?}");
+    }
+
+    #[test]
+    fn the_collector_has_a_line_only_where_a_sampler_named_it() {
+        let with = Shares::of(&profile(&[("(marking)", 10), ("a", 90)]), 0.95);
+        assert_eq!(with.collection.unwrap().0, 0.1);
+        assert_eq!(Shares::of(&profile(&[("a", 9)]), 0.95).collection, None);
+    }
+
+    #[test]
+    fn an_empty_profile_has_no_shares() {
+        let shares = Shares::of(&Profile::default(), 0.95);
+        assert_eq!((shares.functions.len(), shares.basis), (0, Basis::None));
+    }
+}

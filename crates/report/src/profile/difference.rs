@@ -1,0 +1,116 @@
+//! The screen of two profiles that were recorded apart: which functions have another share, and what such a difference is worth.
+
+use super::screen::findings;
+use crate::grid::{Cells, draw_columns, width_of};
+use crate::layout::{Page, Tone};
+use crate::names::{fitted, shorten};
+use crate::number;
+use crate::terminal::Screen;
+use assay_data::Finding;
+use assay_profiles::difference::{Change, Difference, Row};
+
+const GAP: usize = 2;
+/// The narrowest column of names.
+const NARROWEST_NAME: usize = 16;
+/// Headings of profiles are no wider.
+const WIDEST_SIDE: usize = 12;
+
+/// The screen as text, every line ended. `top`: so many functions, 0 for all.
+pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let of = |change| found.rows.iter().filter(|row| row.change == change).count();
+    let (grew, shrank) = (of(Change::Grew), of(Change::Shrank));
+    let claim = match grew + shrank {
+        0 => format!(
+            "No function is known to have another share in '{}' than in '{}'",
+            found.names[1], found.names[0]
+        ),
+        _ => format!(
+            "In '{}' {} a larger share than in '{}', and {} a smaller one",
+            found.names[1],
+            have(grew),
+            found.names[0],
+            match shrank {
+                0 => "none".to_owned(),
+                many => many.to_string(),
+            }
+        ),
+    };
+    let sure = format!(
+        "   ({:.0} % sure of all together; {} and {} samples)",
+        found.confidence * 100.0,
+        number::grouped(found.samples[0]),
+        number::grouped(found.samples[1])
+    );
+    page.paragraph(2, &[(Tone::Strong, claim), (Tone::Quiet, sure)]);
+    let doubt = "The error of sampling is all that two recordings can show: whether the programs differ, runs by turns tell (assay profile OLD NEW with two commands).";
+    page.paragraph(2, &[(Tone::Plain, doubt.to_owned())]);
+    page.gap();
+    let shown = if top == 0 { found.rows.len() } else { top.min(found.rows.len()) };
+    let rows = &found.rows[..shown];
+    if !rows.is_empty() {
+        table(&mut page, found, rows);
+    }
+    if found.rows.len() > shown {
+        let more = format!("and {} more functions (--top 0 shows all)", found.rows.len() - shown);
+        page.paragraph(2, &[(Tone::Quiet, more)]);
+    }
+    findings(&mut page, noted);
+    page.finish()
+}
+
+fn have(count: usize) -> String {
+    match count {
+        0 => "no function has".to_owned(),
+        1 => "1 function has".to_owned(),
+        many => format!("{many} functions have"),
+    }
+}
+
+fn table(page: &mut Page, found: &Difference, rows: &[Row]) {
+    let names: Vec<String> = rows.iter().map(|row| page.spelled(&row.name)).collect();
+    let heads = [0, 1].map(|side| {
+        // The end of a path tells more than its beginning.
+        let name = found.names[side].rsplit('/').next().unwrap_or_default();
+        shorten(&page.spelled(name), WIDEST_SIDE, page.ellipsis())
+    });
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let points =
+        |share: f64| format!("{}{:.1}", if share < 0.0 { "-" } else { "+" }, share.abs() * 100.0);
+    let cells = |of: &dyn Fn(&Row) -> String| {
+        rows.iter().map(|row| page.spelled(&of(row))).collect::<Vec<_>>()
+    };
+    let side = |side: usize| {
+        Cells::right(&heads[side], cells(&|row| percent(row.shares[side])), Tone::Plain)
+    };
+    let interval = |row: &Row| {
+        row.interval
+            .map_or_else(String::new, |i| format!("[{} … {}]", points(i.lower), points(i.upper)))
+    };
+    let verdict = |row: &Row| match row.change {
+        Change::Grew => (Tone::Bad, "larger".to_owned()),
+        Change::Shrank => (Tone::Good, "smaller".to_owned()),
+        Change::Unknown => (Tone::Unsure, "inconclusive".to_owned()),
+    };
+    let all = |with_interval: bool| {
+        let mut columns = vec![
+            side(0).with_gap(0),
+            side(1).with_gap(GAP),
+            Cells::right("points", cells(&|row| points(row.difference)), Tone::Strong)
+                .with_gap(GAP),
+        ];
+        if with_interval {
+            columns.push(Cells::right("", cells(&interval), Tone::Quiet).with_gap(1));
+        }
+        columns.push(Cells::toned("", rows.iter().map(verdict).collect(), GAP));
+        columns
+    };
+    let room = |columns: &[Cells]| page.width().checked_sub(width_of(columns) + GAP);
+    let mut columns = all(true);
+    if room(&columns).is_none_or(|room| room < NARROWEST_NAME) {
+        columns = all(false);
+    }
+    let names = fitted(&names, room(&columns).unwrap_or(NARROWEST_NAME), page.ellipsis());
+    columns.push(Cells::left("function", names, Tone::Plain, GAP));
+    draw_columns(page, &columns, rows.len());
+}

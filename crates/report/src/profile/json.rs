@@ -1,0 +1,105 @@
+//! A profile as JSON, for programs; the fields are told in `docs/reference/profiles.md`. Numbers are in base units, what is not known
+//! is `null`.
+
+use super::ProfileReport;
+use super::screen::shown;
+use crate::json::VERSION;
+use assay_analysis::Interval;
+use assay_data::{Finding, Severity};
+use assay_profiles::difference::Difference;
+use assay_profiles::shares::Basis;
+use serde_json::{Value, json};
+
+/// One profile.
+pub fn render(report: &ProfileReport<'_>) -> Value {
+    let (profile, shares) = (report.profile, report.shares);
+    let functions: Vec<Value> = shown(report)
+        .iter()
+        .map(|f| {
+            json!({
+                "name": f.name, "file": f.file,
+                "flat": f.flat, "flat_interval": interval(f.flat_interval),
+                "cum": f.cum, "cum_interval": interval(f.cum_interval),
+                "flat_amount": f.flat_amount, "cum_amount": f.cum_amount,
+                "flat_samples": f.flat_samples, "cum_samples": f.cum_samples,
+            })
+        })
+        .collect();
+    let cost: Vec<Value> = report
+        .cost
+        .iter()
+        .map(|cost| {
+            json!({
+                "metric": cost.metric, "ratio": cost.ratio, "blocks": cost.blocks,
+                "interval": cost.interval.map(|(lower, upper)| [lower, upper]),
+            })
+        })
+        .collect();
+    json!({
+        "assay": VERSION,
+        "profile": profile.name,
+        "tool": profile.tool,
+        "measure": shares.measure,
+        "unit": shares.unit.symbol(),
+        "samples": shares.samples,
+        "amount": shares.amount,
+        "runs": match shares.basis { Basis::Runs(runs) => runs, _ => 1 },
+        "asked_hz": profile.asked_hz,
+        "delivered_hz": profile.delivered_hz,
+        "missed": profile.missed,
+        "seconds": profile.seconds,
+        "confidence": shares.confidence,
+        "intervals": match shares.basis { Basis::Samples => "samples", Basis::Runs(_) => "runs", Basis::None => "none" },
+        "garbage_collection": shares.collection.map(|(share, own)| json!({"share": share, "interval": interval(own)})),
+        "overhead": cost,
+        "functions": functions,
+        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+/// The difference of two profiles taken apart.
+pub fn difference(found: &Difference, findings: &[Finding]) -> Value {
+    let rows: Vec<Value> = found
+        .rows
+        .iter()
+        .map(|row| {
+            json!({
+                "name": row.name, "file": row.file, "change": row.change.word(),
+                "shares": row.shares, "amounts": row.amounts, "difference": row.difference,
+                "interval": interval(row.interval), "p_adjusted": row.p,
+            })
+        })
+        .collect();
+    json!({
+        "assay": VERSION,
+        "profiles": found.names,
+        "design": "unpaired",
+        "samples": found.samples,
+        "amounts": found.amounts,
+        "unit": found.unit.symbol(),
+        "confidence": found.confidence,
+        "functions": rows,
+        "findings": findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+fn interval(interval: Option<Interval>) -> Value {
+    json!(interval.map(|interval| [interval.lower, interval.upper]))
+}
+
+fn finding(finding: &Finding) -> Value {
+    let evidence: serde_json::Map<String, Value> =
+        finding.evidence.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    json!({
+        "code": finding.code,
+        "severity": match finding.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Serious => "serious",
+        },
+        "message": finding.message,
+        "subject": finding.subject,
+        "evidence": evidence,
+        "next_step": finding.next_step,
+    })
+}

@@ -1,0 +1,139 @@
+//! The page of a profile: the flame graph that can be searched and zoomed, the table of shares, what to know, in one HTML file that loads
+//! nothing. Without scripts the picture still stands, and all numbers.
+
+use super::ProfileReport;
+use super::flame;
+use super::screen::{amount, collection, one_cost, rates, shown};
+use crate::names::clean;
+use crate::number;
+use askama::Template;
+use assay_analysis::Interval;
+use assay_data::Severity;
+use assay_profiles::tree::Tree;
+use serde_json::json;
+use std::collections::HashMap;
+
+#[derive(Template)]
+#[template(path = "profile.html")]
+struct Page {
+    title: String,
+    tool: String,
+    about: Vec<String>,
+    svg: String,
+    data: String,
+    rows: Vec<Vec<String>>,
+    left_out: String,
+    findings: Vec<Noted>,
+}
+
+struct Noted {
+    severity: &'static str,
+    code: String,
+    message: String,
+    next_step: String,
+}
+
+/// The page; `tool` says by what it was made.
+///
+/// # Errors
+/// When the template can't be filled, which would be a bug.
+pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::Error> {
+    let (profile, shares) = (report.profile, report.shares);
+    let mut about = vec![
+        format!(
+            "{}, {} samples ({})",
+            amount(shares.amount, &shares.unit),
+            number::grouped(shares.samples),
+            shares.measure
+        ),
+        rates(report),
+        collection(shares),
+    ];
+    if !report.cost.is_empty() {
+        let told: Vec<String> = report.cost.iter().map(one_cost).collect();
+        about.push(format!(
+            "overhead of sampling, the sampler's start and end included: {}",
+            told.join("; ")
+        ));
+    }
+    let left_out = shares.functions.len() - shown(report).len();
+    let page = Page {
+        title: format!("Profile of {}", clean(&profile.name)),
+        tool: tool.to_owned(),
+        about,
+        svg: flame::svg(profile),
+        data: data(report),
+        rows: rows(report),
+        left_out: match left_out {
+            0 => String::new(),
+            more => format!("and {more} more functions"),
+        },
+        findings: report
+            .findings
+            .iter()
+            .map(|finding| Noted {
+                severity: match finding.severity {
+                    Severity::Note => "note",
+                    Severity::Warning => "warning",
+                    Severity::Serious => "serious",
+                },
+                code: finding.code.clone(),
+                message: finding.message.clone(),
+                next_step: finding.next_step.clone().unwrap_or_default(),
+            })
+            .collect(),
+    };
+    page.render()
+}
+
+fn rows(report: &ProfileReport<'_>) -> Vec<Vec<String>> {
+    let unit = &report.shares.unit;
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let ends = |interval: Option<Interval>| {
+        interval.map_or_else(String::new, |i| {
+            format!("{:.1} … {:.1}", i.lower * 100.0, i.upper * 100.0)
+        })
+    };
+    let mut sum = 0.0;
+    let row = |f: &assay_profiles::shares::Share| {
+        sum += f.flat;
+        vec![
+            clean(&f.name),
+            amount(f.flat_amount, unit),
+            percent(f.flat),
+            ends(f.flat_interval),
+            percent(sum),
+            amount(f.cum_amount, unit),
+            percent(f.cum),
+            ends(f.cum_interval),
+        ]
+    };
+    shown(report).iter().map(row).collect()
+}
+
+/// The tree for the script: names once, then for every node its name, its parent, its amount and whether it is the collector's. Within a
+/// script element nothing may look like its end.
+fn data(report: &ProfileReport<'_>) -> String {
+    let tree = Tree::of(report.profile, flame::DEEPEST);
+    let mut names: Vec<String> = Vec::new();
+    let mut index: HashMap<&str, usize> = HashMap::new();
+    let nodes: Vec<_> = tree
+        .nodes
+        .iter()
+        .map(|node| {
+            let next = names.len();
+            let own = *index.entry(&node.name).or_insert(next);
+            if own == next {
+                names.push(clean(&node.name));
+            }
+            json!([
+                own,
+                node.parent.map_or(-1, |parent| parent as i64),
+                node.amount,
+                u8::from(node.collector)
+            ])
+        })
+        .collect();
+    let unit = report.shares.unit.symbol();
+    json!({"names": names, "nodes": nodes, "unit": unit}).to_string().replace('<', "\\u003c")
+}

@@ -1,0 +1,253 @@
+//! The screen of a profile: what was sampled and how well, the garbage collector's share, the functions with their shares, what to know.
+//!
+//! The columns are pprof's (flat, flat%, sum%, cum, cum%), with the interval beside each share. Where the page is narrow, the intervals of
+//! what stands on the right go first.
+
+use super::{Cost, ProfileReport};
+use crate::grid::{Cells, draw_columns, width_of};
+use crate::layout::{Page, Tone};
+use crate::names::fitted;
+use crate::number::{self, Column};
+use crate::terminal::Screen;
+use assay_analysis::Interval;
+use assay_data::{Finding, Severity, Unit};
+use assay_profiles::shares::{Basis, Share, Shares};
+
+/// The narrowest column of names that is worth having.
+const NARROWEST_NAME: usize = 16;
+/// Names are not given more room than this.
+const WIDEST_NAME: usize = 100;
+/// Spaces between columns.
+const GAP: usize = 2;
+
+/// The screen as text, every line ended.
+pub fn render(report: &ProfileReport<'_>, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    page.paragraph(
+        2,
+        &[
+            (Tone::Strong, headline(report)),
+            (Tone::Quiet, format!("   ({})", sureness(report.shares))),
+        ],
+    );
+    page.paragraph(2, &[(Tone::Plain, rates(report))]);
+    page.paragraph(2, &[(Tone::Plain, collection(report.shares))]);
+    if let Some(cost) = cost(report) {
+        page.paragraph(2, &[(Tone::Plain, cost)]);
+    }
+    page.gap();
+    table(&mut page, report);
+    findings(&mut page, report.findings);
+    page.finish()
+}
+
+/// An amount in the profile's unit; a bare number counts samples.
+pub(super) fn amount(value: f64, unit: &Unit) -> String {
+    match unit {
+        Unit::One => number::count(value),
+        _ => number::value(value, unit),
+    }
+}
+
+fn headline(report: &ProfileReport<'_>) -> String {
+    let Shares { samples, amount: total, unit, measure, .. } = report.shares;
+    let name = &report.profile.name;
+    let what = match (unit, measure.as_str()) {
+        (Unit::Second, "wall") => format!("{} of time", amount(*total, unit)),
+        (Unit::Second, _) => format!("{} of CPU time", amount(*total, unit)),
+        (Unit::Byte, _) => amount(*total, unit),
+        (_, "samples") => String::new(),
+        (_, measure) => format!("{} {measure}", amount(*total, unit)),
+    };
+    let each = match report.shares.basis {
+        Basis::Runs(runs) => format!(" a run, {runs} runs"),
+        _ => String::new(),
+    };
+    let samples = match (*samples, what.is_empty()) {
+        (0, _) => String::new(),
+        (samples, true) => format!("{} samples", number::grouped(samples)),
+        (samples, false) => format!(", {} samples", number::grouped(samples)),
+    };
+    format!("'{name}': {what}{each}{samples}")
+}
+
+fn sureness(shares: &Shares) -> String {
+    let sure = format!("{:.0} % sure", shares.confidence * 100.0);
+    match shares.basis {
+        Basis::Samples => format!("in brackets: {sure}, if samples are independent"),
+        Basis::Runs(_) => format!("in brackets: {sure}, by how the runs differ"),
+        Basis::None => "no intervals: these are not samples of time".to_owned(),
+    }
+}
+
+/// The rate that was asked for beside the one that came, or what is known of them.
+pub(super) fn rates(report: &ProfileReport<'_>) -> String {
+    let profile = report.profile;
+    let tool = profile.tool.as_deref().unwrap_or("an unknown tool");
+    let rate = |hz: f64| format!("{hz:.0}");
+    let told = match (profile.asked_hz, profile.delivered_hz) {
+        (Some(asked), Some(came)) => {
+            format!("{} samples a second asked for, {} delivered", rate(asked), rate(came))
+        }
+        (Some(asked), None) => {
+            format!("{} samples a second asked for; what was delivered is not told", rate(asked))
+        }
+        (None, Some(came)) => format!("{} samples a second", rate(came)),
+        (None, None) => "the sampling rate is not told".to_owned(),
+    };
+    let missed = match profile.missed {
+        0 => String::new(),
+        missed => format!(", {} missed", number::grouped(missed)),
+    };
+    format!("sampler: {tool}: {told}{missed}")
+}
+
+/// The garbage collector's line: its share, or that this sampler does not tell.
+pub(super) fn collection(shares: &Shares) -> String {
+    match shares.collection {
+        Some((share, interval)) => {
+            format!(
+                "garbage collection: {}{}",
+                percent(share),
+                interval.map_or_else(String::new, |i| format!(" {}", ends(i)))
+            )
+        }
+        None => "garbage collection: none seen, or this sampler does not tell".to_owned(),
+    }
+}
+
+fn cost(report: &ProfileReport<'_>) -> Option<String> {
+    let told: Vec<String> = report.cost.iter().map(one_cost).collect();
+    match (told.is_empty(), report.live) {
+        (false, _) => Some(format!(
+            "overhead of sampling, the sampler's start and end included: {}",
+            told.join("; ")
+        )),
+        (true, true) => Some("overhead of sampling: not measured (--overhead does)".to_owned()),
+        (true, false) => None,
+    }
+}
+
+/// What sampling cost of one metric, in words.
+pub(super) fn one_cost(cost: &Cost) -> String {
+    let more = |ratio: f64| {
+        format!("{}{:.1} %", if ratio < 1.0 { "-" } else { "+" }, (ratio - 1.0).abs() * 100.0)
+    };
+    let interval = match cost.interval {
+        Some((lower, upper)) => format!(" [{} … {}]", more(lower), more(upper)),
+        None => String::new(),
+    };
+    format!("{} {}{interval} over {} pairs of runs", cost.metric, more(cost.ratio), cost.blocks)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn ends(interval: Interval) -> String {
+    format!("[{:.1} … {:.1}]", interval.lower * 100.0, interval.upper * 100.0)
+}
+
+/// The functions that are shown.
+pub(super) fn shown<'a>(report: &ProfileReport<'a>) -> &'a [Share] {
+    let all = &report.shares.functions;
+    if report.top == 0 { all } else { &all[..report.top.min(all.len())] }
+}
+
+fn table(page: &mut Page, report: &ProfileReport<'_>) {
+    let rows = shown(report);
+    if rows.is_empty() {
+        page.paragraph(2, &[(Tone::Quiet, "no function to show".to_owned())]);
+        return;
+    }
+    let names: Vec<String> = rows.iter().map(|f| page.spelled(&f.name)).collect();
+    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let wanted = widest.min(NARROWEST_NAME);
+    // What goes first: the interval of the total, the running sum, the other interval.
+    let choices =
+        [(true, true, true), (true, true, false), (true, false, false), (false, false, false)];
+    let room_for =
+        |choice| page.width().checked_sub(width_of(&numbers(page, report, rows, choice)) + GAP);
+    let choice =
+        choices.into_iter().find(|&choice| room_for(choice).is_some_and(|room| room >= wanted));
+    let choice = choice.unwrap_or((false, false, false));
+    let room = room_for(choice).unwrap_or(NARROWEST_NAME).clamp(4, WIDEST_NAME);
+    let mut columns = numbers(page, report, rows, choice);
+    columns.push(Cells::toned(
+        "function",
+        rows.iter()
+            .zip(fitted(&names, room, page.ellipsis()))
+            .map(|(f, name)| (if f.collector { Tone::Unsure } else { Tone::Plain }, name))
+            .collect(),
+        GAP,
+    ));
+    draw_columns(page, &columns, rows.len());
+    let left_out = report.shares.functions.len() - rows.len();
+    if left_out > 0 {
+        let share: f64 = report.shares.functions[rows.len()..].iter().map(|f| f.flat).sum();
+        let more = format!(
+            "and {left_out} more functions with {} together (--top 0 shows all)",
+            percent(share)
+        );
+        page.paragraph(2, &[(Tone::Quiet, more)]);
+    }
+}
+
+fn numbers(
+    page: &Page,
+    report: &ProfileReport<'_>,
+    rows: &[Share],
+    (flat_interval, sum, cum_interval): (bool, bool, bool),
+) -> Vec<Cells> {
+    let shares = report.shares;
+    let has_intervals = shares.basis != Basis::None;
+    let all: Vec<f64> = rows.iter().flat_map(|f| [f.flat_amount, f.cum_amount]).collect();
+    let column = Column::new(&shares.unit, &all, &[]);
+    let value = |value: f64| match shares.unit {
+        Unit::One => number::count(value),
+        _ => column.with_unit(value),
+    };
+    let cells = |of: &dyn Fn(&Share) -> String| {
+        rows.iter().map(|f| page.spelled(&of(f))).collect::<Vec<_>>()
+    };
+    let told = |interval: Option<Interval>| interval.map_or_else(String::new, ends);
+    let mut columns = vec![
+        Cells::right("flat", cells(&|f| value(f.flat_amount)), Tone::Plain).with_gap(0),
+        Cells::right("flat%", cells(&|f| percent(f.flat)), Tone::Strong).with_gap(GAP),
+    ];
+    if has_intervals && flat_interval {
+        columns.push(Cells::right("", cells(&|f| told(f.flat_interval)), Tone::Quiet).with_gap(1));
+    }
+    if sum {
+        let mut running = 0.0;
+        let sums = rows.iter().map(|f| {
+            running += f.flat;
+            percent(running)
+        });
+        columns.push(Cells::right("sum%", sums.collect(), Tone::Quiet).with_gap(GAP));
+    }
+    columns.push(Cells::right("cum", cells(&|f| value(f.cum_amount)), Tone::Plain).with_gap(GAP));
+    columns.push(Cells::right("cum%", cells(&|f| percent(f.cum)), Tone::Plain).with_gap(GAP));
+    if has_intervals && cum_interval {
+        columns.push(Cells::right("", cells(&|f| told(f.cum_interval)), Tone::Quiet).with_gap(1));
+    }
+    columns
+}
+
+/// Warnings with what to do about them, then notes.
+pub(super) fn findings(page: &mut Page, found: &[Finding]) {
+    if !found.is_empty() {
+        page.gap();
+    }
+    for finding in found.iter().filter(|f| f.severity != Severity::Note) {
+        let message = finding.message.clone();
+        page.paragraph(9, &[(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)]);
+        if let Some(next) = &finding.next_step {
+            page.paragraph(8, &[(Tone::Quiet, format!("  hint: {next}"))]);
+        }
+    }
+    for note in found.iter().filter(|f| f.severity == Severity::Note) {
+        let next = note.next_step.as_ref().map_or_else(String::new, |next| format!(" ({next})"));
+        page.paragraph(6, &[(Tone::Quiet, format!("note: {}{next}", note.message))]);
+    }
+}

@@ -1,0 +1,174 @@
+//! The screen of runs of two programs that were sampled by turns: what the whole run takes, then the verdict on every function.
+//!
+//! The functions stand by how much time they moved, since that is what one looks for. Verdicts and intervals are those of
+//! [`assay_analysis::benchmarks`], in which a function is a benchmark.
+
+use super::screen::findings;
+use crate::benchmarks::{centres, words};
+use crate::grid::{Cells, GAP, draw_columns, width_of};
+use crate::layout::{Page, Tone};
+use crate::names::{fitted, shorten};
+use crate::number::Column;
+use crate::terminal::Screen;
+use assay_analysis::Verdict;
+use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_data::Finding;
+use assay_profiles::runs::{REST, WHOLE};
+
+/// The narrowest column of names.
+const NARROWEST_NAME: usize = 14;
+const WIDEST_NAME: usize = 60;
+const WIDEST_SIDE: usize = 14;
+
+/// The screen as text, every line ended. `top`: so many functions, 0 for all.
+pub fn render(suite: &Benchmarks, top: usize, screen: &Screen) -> String {
+    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    for (index, table) in suite.primary_tables().enumerate() {
+        let sure =
+            if index == 0 { format!("   ({})", words::sureness(suite)) } else { String::new() };
+        page.paragraph(2, &[(Tone::Strong, headline(suite, table)), (Tone::Quiet, sure)]);
+        page.gap();
+        draw(&mut page, suite, table, top);
+    }
+    // What is called a benchmark there is a function here.
+    let found: Vec<Finding> = suite
+        .findings
+        .iter()
+        .map(|finding| Finding {
+            message: finding.message.replace("benchmark", "function"),
+            ..finding.clone()
+        })
+        .collect();
+    findings(&mut page, &found);
+    page.finish()
+}
+
+/// How many functions take more and less, as far as that is known.
+fn headline(suite: &Benchmarks, table: &Table) -> String {
+    let of = |verdict: Verdict| {
+        let own = |row: &&Row| !is_sum(suite, row) && row.comparison.decision.verdict == verdict;
+        table.rows.iter().filter(own).count()
+    };
+    let (less, more, same) = (of(Verdict::Faster), of(Verdict::Slower), of(Verdict::Equivalent));
+    let all = table.rows.iter().filter(|row| !is_sum(suite, row)).count();
+    let functions = |n: usize| {
+        if n == 1 { "1 function takes".to_owned() } else { format!("{n} functions take") }
+    };
+    let mut told = Vec::new();
+    if less > 0 {
+        told.push(format!("{} less time", functions(less)));
+    }
+    if more > 0 {
+        told.push(format!("{} more", functions(more)));
+    }
+    if same > 0 {
+        told.push(format!("{} the same", functions(same)));
+    }
+    let told = match told.is_empty() {
+        true => format!("no difference is known in any of {all} functions"),
+        false => format!("{} (of {all} that matter)", told.join(", ")),
+    };
+    format!("{} against {}: {told}", suite.sides[table.side], suite.sides[0])
+}
+
+fn is_sum(suite: &Benchmarks, row: &Row) -> bool {
+    let name = suite.benchmarks[row.benchmark].name.as_str();
+    name == WHOLE || name == REST
+}
+
+/// The whole first, then the functions by the time that they moved, the rest last.
+fn ordered<'a>(suite: &Benchmarks, table: &'a Table) -> Vec<&'a Row> {
+    let mut rows: Vec<&Row> = table.rows.iter().collect();
+    let place = |row: &Row| match suite.benchmarks[row.benchmark].name.as_str() {
+        WHOLE => 0,
+        REST => 2,
+        _ => 1,
+    };
+    rows.sort_by(|a, b| {
+        let size = |row: &Row| row.comparison.shift.estimate.abs();
+        place(a).cmp(&place(b)).then(size(b).total_cmp(&size(a)))
+    });
+    rows
+}
+
+fn draw(page: &mut Page, suite: &Benchmarks, table: &Table, top: usize) {
+    let mut rows = ordered(suite, table);
+    // The whole and the rest are lines beside the functions.
+    let most = if top == 0 { rows.len() } else { (top + 2).min(rows.len()) };
+    let left_out = rows.len() - most;
+    rows.truncate(most);
+    let names: Vec<String> =
+        rows.iter().map(|row| page.spelled(&suite.benchmarks[row.benchmark].name)).collect();
+    let unit = &suite.metrics[table.metric].unit;
+    let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
+    let column = Column::new(unit, &all, &[]);
+    let heads = [0, table.side]
+        .map(|side| shorten(&page.spelled(&suite.sides[side]), WIDEST_SIDE, page.ellipsis()));
+    let value = |v: f64| page.spelled(&words::value(&column, v, unit));
+    let numbers = |intervals: bool| {
+        let effect = |row: &&Row| match words::effect(suite, row, intervals) {
+            // A function that one side does not have at all has no ratio.
+            none if none.is_empty() => page.spelled(&change(row, &column)),
+            effect => page.spelled(&effect),
+        };
+        vec![
+            Cells::right(
+                &heads[0],
+                rows.iter().map(|row| value(centres(row).0)).collect(),
+                Tone::Plain,
+            ),
+            Cells::right(
+                &heads[1],
+                rows.iter().map(|row| value(centres(row).1)).collect(),
+                Tone::Plain,
+            ),
+            Cells::left("ratio", rows.iter().map(effect).collect(), Tone::Plain, GAP),
+            Cells::toned("", rows.iter().map(|row| (tone(row), verdict(suite, row))).collect(), 2),
+        ]
+    };
+    let room = |columns: &[Cells]| {
+        page.width().checked_sub(width_of(columns)).filter(|&room| room >= NARROWEST_NAME)
+    };
+    let mut columns = numbers(true);
+    if room(&columns).is_none() {
+        columns = numbers(false);
+    }
+    let names =
+        fitted(&names, room(&columns).unwrap_or(NARROWEST_NAME).min(WIDEST_NAME), page.ellipsis());
+    columns.insert(0, Cells::left("function", names, Tone::Plain, 0));
+    draw_columns(page, &columns, rows.len());
+    if rows.iter().any(|row| words::is_starred(row)) {
+        page.paragraph(2, &[(Tone::Quiet, words::star(suite))]);
+    }
+    if left_out > 0 {
+        page.paragraph(
+            2,
+            &[(Tone::Quiet, format!("and {left_out} more functions (--top 0 shows all)"))],
+        );
+    }
+}
+
+fn change(row: &Row, column: &Column) -> String {
+    let shift = row.comparison.shift.estimate;
+    let sign = if shift < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", column.with_unit(shift.abs()))
+}
+
+/// The verdict in a word: functions are faster and slower, whatever the metric is called.
+fn verdict(suite: &Benchmarks, row: &Row) -> String {
+    let star = if words::is_starred(row) { "*" } else { "" };
+    match row.comparison.decision.verdict {
+        Verdict::Faster => format!("faster{star}"),
+        Verdict::Slower => format!("slower{star}"),
+        _ => words::verdict(suite, row),
+    }
+}
+
+fn tone(row: &Row) -> Tone {
+    match row.comparison.decision.verdict {
+        Verdict::Faster => Tone::Good,
+        Verdict::Slower => Tone::Bad,
+        Verdict::Equivalent => Tone::Plain,
+        Verdict::Inconclusive => Tone::Unsure,
+    }
+}

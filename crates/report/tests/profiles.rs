@@ -1,0 +1,95 @@
+//! Profiles on screens of any width, as JSON, as a picture and as a page, whatever the names of functions hold.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use assay_profiles::difference::Difference;
+use assay_profiles::shares::Shares;
+use assay_profiles::{Builder, Frame, Profile, checks, import};
+use assay_report::profile::{Cost, ProfileReport, difference, flame, json, page, screen};
+use assay_report::terminal::Screen;
+use proptest::prelude::*;
+
+const PAGE: &str = include_str!("../../../docs/reference/profiles.md");
+
+fn with_report<T>(profile: &Profile, use_it: impl FnOnce(&ProfileReport<'_>) -> T) -> T {
+    let shares = Shares::of(profile, 0.95);
+    let findings = checks::findings(profile);
+    let cost =
+        [Cost { metric: "wall".to_owned(), ratio: 1.02, interval: Some((0.99, 1.05)), blocks: 6 }];
+    use_it(&ProfileReport {
+        profile,
+        shares: &shares,
+        findings: &findings,
+        cost: &cost,
+        live: true,
+        top: 20,
+    })
+}
+
+/// Every key of every object in it.
+fn keys(value: &serde_json::Value, all: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (key, value) in map {
+                all.push(key.clone());
+                // What is in evidence has names of its own.
+                if key != "evidence" {
+                    keys(value, all);
+                }
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, all)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_in_the_documents() {
+    let old = import::load_bytes(b"main;a 3\nmain;(marking) 1\n", "old").unwrap();
+    let new = import::load_bytes(b"main;a 30\nmain;b 10\n", "new").unwrap();
+    let mut all = Vec::new();
+    with_report(&old, |report| keys(&json::render(report), &mut all));
+    let found = Difference::of(&old, &new, 0.95).unwrap();
+    keys(&json::difference(&found, &[]), &mut all);
+    // What all JSON of assay has is told in its own page.
+    let everywhere = include_str!("../../../docs/reference/json.md");
+    for key in all {
+        let told = format!("`{key}`");
+        assert!(PAGE.contains(&told) || everywhere.contains(&told), "{key}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_name_breaks_a_screen_a_picture_or_a_page(
+        names in proptest::collection::vec("\\PC{0,40}|[<>&\"'\u{1b}\n;]{1,9}", 1..9),
+        width in 20usize..140,
+        unicode in any::<bool>(),
+    ) {
+        let mut builder = Builder::default();
+        builder.profile.name = names[0].clone();
+        for (index, name) in names.iter().enumerate() {
+            builder.add_frames([Frame::named("main"), Frame::named(name)], index as u64 + 1);
+        }
+        let profile = builder.build();
+        let shape = Screen { width, color: false, unicode };
+        let text = with_report(&profile, |report| screen::render(report, &shape));
+        let found = Difference::of(&profile, &profile, 0.95).unwrap();
+        let both = text + &difference::render(&found, &[], 0, &shape);
+        prop_assert!(!both.chars().any(|c| c.is_control() && c != '\n'));
+        let plain = names.iter().all(|name| name.is_ascii());
+        prop_assert!(unicode || !plain || both.is_ascii(), "{}", both);
+        let picture = flame::svg(&profile);
+        let mut reader = quick_xml::Reader::from_str(&picture);
+        loop {
+            match reader.read_event() {
+                Ok(quick_xml::events::Event::Eof) => break,
+                Ok(_) => {}
+                Err(error) => return Err(TestCaseError::fail(format!("{error}: {picture}"))),
+            }
+        }
+        let html = with_report(&profile, |report| page::render(report, "assay")).unwrap();
+        // The data, and the script: what is in a name ends neither.
+        prop_assert_eq!(html.matches("</script").count(), 2);
+    }
+}
