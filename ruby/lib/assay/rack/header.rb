@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+# The header Server-Timing, as the W3C's recommendation has it: names are tokens, durations milliseconds, descriptions quoted.
+
+module Assay
+  class Rack
+    # Writes the header.
+    module Header
+      NAME = "server-timing"
+      # What RFC 9110 leaves out of a token.
+      NO_TOKEN = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]/
+      private_constant :NO_TOKEN
+
+      # A copy of these headers with the totals in it, behind what another one measured. A copy, since an application may give the same
+      # object each time, or a frozen one.
+      def self.added(headers, totals)
+        headers = headers.respond_to?(:to_hash) ? headers.to_hash.dup : headers.to_a.to_h
+        name = headers.keys.find { |key| key.to_s.casecmp?(NAME) } || NAME
+        headers[name] = [*headers[name], value(totals)].join(", ")
+        headers
+      end
+
+      # What comes behind the colon.
+      def self.value(totals)
+        parts = totals.rows.map do |name, row|
+          format("%s;dur=%.3f;desc=\"%d %s\"", name.name.gsub(NO_TOKEN, "_"), row.duration * 1e3, row.calls, row.calls == 1 ? "call" : "calls")
+        end
+        [*parts, format("total;dur=%.3f", totals.duration * 1e3)].join(", ")
+      end
+    end
+    private_constant :Header
+  end
+end

@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+# A line for each request, as logfmt or JSON. Writing must neither fail nor wait: a disk that is full, a descriptor that was closed and a
+# pipe that nobody reads cost the line, not the request. What was lost is told, once on standard error and in the next line that gets
+# through.
+
+require "json"
+require "io/wait"
+
+module Assay
+  class Rack
+    # Writes the lines.
+    class Log
+      FORMATS = %i[logfmt json].freeze
+      # What a pipe takes without waiting, as soon as it takes anything.
+      AT_ONCE = 4096
+      LONGEST_PATH = 1024
+      private_constant :AT_ONCE, :LONGEST_PATH
+
+      # sink:: an IO, or anything with `<<`; form:: one of FORMATS
+      def initialize(sink, form)
+        if sink.is_a?(String) || !(sink.respond_to?(:<<) || sink.respond_to?(:to_io))
+          raise ArgumentError, "log: takes an IO or a Logger, not #{sink.inspect}; for a file File.open(path, \"a\")"
+        end
+        raise ArgumentError, "format: is #{FORMATS.map(&:inspect).join(" or ")}, not #{form.inspect}" unless FORMATS.include?(form)
+
+        @sink = sink
+        @form = form
+        @lock = Mutex.new
+        @lost = 0
+        @told = false
+        # What lies in Ruby's own buffer is neither written nor lost.
+        IO.try_convert(sink)&.sync = true
+      end
+
+      # See Request#finish.
+      def request(env, status, totals, facts)
+        @lock.synchronize do
+          line = send(@form, fields(env, status, totals, facts), totals)
+          begin
+            write(line) ? @lost = 0 : lose("nobody reads it, and it is full")
+          rescue SystemCallError, IOError => e
+            lose(e.message)
+          end
+        end
+      end
+
+      private
+
+      def fields(env, status, totals, facts)
+        {
+          time: Time.now.utc.strftime("%Y-%m-%dT%H:%M:%S.%LZ"), method: text(env["REQUEST_METHOD"]), path: path(env), status: status,
+          total_ms: ms(totals.duration), **facts, lost: (@lost if @lost.positive?)
+        }.compact
+      end
+
+      # Without the query, in which secrets are.
+      def path(env)
+        path = text("#{env["SCRIPT_NAME"]}#{env["PATH_INFO"]}")
+        path.size > LONGEST_PATH ? "#{path[0, LONGEST_PATH]}…" : path
+      end
+
+      def text(bytes) = String.new(bytes.to_s, encoding: Encoding::UTF_8).scrub("�")
+
+      def ms(seconds) = (seconds * 1e3).round(3)
+
+      def json(fields, totals)
+        methods = totals.rows.transform_values do |row|
+          {calls: row.calls, ms: ms(row.duration), **(row.errors.positive? ? {errors: row.errors} : {})}
+        end
+        "#{JSON.generate({**fields, methods: methods})}\n"
+      end
+
+      def logfmt(fields, totals)
+        fields = fields.dup
+        totals.rows.each do |name, row|
+          key = name.name.gsub(/[^[:word:].#:-]/, "_")
+          fields[:"#{key}_calls"] = row.calls
+          fields[:"#{key}_ms"] = ms(row.duration)
+          fields[:"#{key}_errors"] = row.errors if row.errors.positive?
+        end
+        "#{fields.map { |key, value| "#{key}=#{logfmt_value(value)}" }.join(" ")}\n"
+      end
+
+      def logfmt_value(value)
+        return format("%.3f", value) if value.is_a?(Float)
+
+        word = value.to_s
+        word.empty? || word.match?(/[\s"=\\\x00-\x1f\x7f]/) ? JSON.generate(word) : word
+      end
+
+      # False where it would have to wait. Whether an IO takes anything is asked first, and not by making it non-blocking: that would
+      # change it for all processes that have it.
+      def write(line)
+        return @sink << line unless (io = IO.try_convert(@sink))
+        return false unless io.wait_writable(0) && (line.bytesize <= AT_ONCE || io.stat.file?)
+
+        io.write(line)
+      end
+
+      def lose(why)
+        @lost += 1
+        return if @told
+
+        @told = true
+        warn("assay: a request's line could not be written to the log (#{why}). Requests go on, their lines are lost until it can be")
+      rescue SystemCallError, IOError
+        # Standard error is closed as well: there is nobody left to tell, and the request must go on.
+      end
+    end
+    private_constant :Log
+  end
+end

@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# Gives each request's totals to the `assay` that measures this process, by the sample protocol. Where none does this is one look at a
+# variable.
+
+require_relative "../patches"
+
+module Assay
+  class Rack
+    # An output, as Log is one.
+    module Samples
+      # See Request#finish. The metrics: `request` and a row's name in seconds, "<name> calls" as numbers.
+      def self.request(_env, _status, totals, _facts)
+        return unless Assay::Samples.wanted?
+
+        Assay::Samples.give("request", totals.duration, unit: "s")
+        # A request without a single call is one with zero calls, and not one of which nothing is known.
+        (Patches.rows | totals.rows.keys).each do |name|
+          row = totals.rows[name]
+          Assay::Samples.give(name.name, row ? row.duration : 0, unit: "s")
+          Assay::Samples.give("#{name} calls", row ? row.calls : 0)
+        end
+      end
+    end
+    private_constant :Samples
+  end
+end
