@@ -14,16 +14,18 @@
 #include <ruby.h>
 #include <ruby/ractor.h>
 #include <ruby/st.h>
+#include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 struct slot {
     uint64_t calls, outermost, errors, outermost_errors, open;
-    int64_t ns;                 /* outermost calls only: recursion is counted once */
+    int64_t time;               /* outermost calls only: recursion is counted once */
     uint64_t nested;            /* calls of any patched method within these, for the own cost */
-    int64_t exclusive_ns;
+    int64_t exclusive;
     uint64_t children;          /* those of `nested` that were called directly */
     uint64_t allocations;
     uint64_t depth;             /* of what is open now; the rest belongs to the outermost open call */
@@ -40,7 +42,7 @@ struct frame {                  /* one open call, kept only where exclusive time
 struct session {
     VALUE self, owner;
     int exclusive, allocations, running;
-    int64_t started_at, duration;
+    int64_t started_ns;
     struct slot *totals;
     uint32_t size;
 };
@@ -83,12 +85,58 @@ static rb_ractor_local_key_t main_ractor;
 THREAD_LOCAL struct { VALUE fiber; struct line *line; uint64_t epoch; } here;
 
 static inline int64_t
-now(void)
+clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
+
+/*
+ * All times below are ticks. Where Linux itself keeps time by the processor's time stamp counter, that is the counter, read
+ * without the arithmetic that makes nanoseconds of it (which is most of what clock_gettime costs); elsewhere ticks are
+ * nanoseconds of CLOCK_MONOTONIC. How long a tick is, is found at the end from what both clocks advanced since the start.
+ */
+#if defined(__x86_64__) && defined(__linux__)
+#include <x86intrin.h>
+static int by_counter;
+static int64_t first_tick, first_ns;
+
+static inline int64_t
+now(void)
+{
+    return by_counter ? (int64_t)__rdtsc() : clock_ns();
+}
+
+/* The kernel uses the counter only if it runs evenly, through sleep states, and alike on all processors. */
+static void
+choose_clock(void)
+{
+    char name[8] = "";
+    const char *asked = getenv("ASSAY_CLOCK");
+    FILE *source = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "r");
+    if (source) {
+        by_counter = fgets(name, sizeof name, source) && !strcmp(name, "tsc\n") && !(asked && !strcmp(asked, "os"));
+        fclose(source);
+    }
+    first_ns = clock_ns();
+    first_tick = now();
+}
+
+static double
+tick_length(void)
+{
+    int64_t ticks;
+    if (!by_counter) return 1.0;
+    while ((ticks = now() - first_tick) < 1000000); /* Less than a millisecond after the start: wait for so much. */
+    return (double)(clock_ns() - first_ns) / (double)(now() - first_tick);
+}
+#else
+static const int by_counter = 0;
+static inline int64_t now(void) { return clock_ns(); }
+static void choose_clock(void) { }
+static double tick_length(void) { return 1.0; }
+#endif
 
 /* `memory` grown so that it holds `wanted` elements, the new ones zero. Not by Ruby's allocator, which may collect
  * garbage: the collector walks what is being changed here. */
@@ -135,7 +183,7 @@ fold_layer(struct layer *layer, int64_t at)
     for (uint32_t id = 0; id < layer->size; id++) {
         struct slot *from = &layer->slots[id], *to = &session->totals[id];
         if (from->depth) {
-            from->ns += at - from->entered_at;
+            from->time += at - from->entered_at;
             from->nested += layer->calls - from->entered_calls;
             if (session->allocations) from->allocations += rb_gc_stat(allocated) - from->entered_allocations;
         }
@@ -144,9 +192,9 @@ fold_layer(struct layer *layer, int64_t at)
         to->errors += from->errors;
         to->outermost_errors += from->outermost_errors;
         to->open += from->depth;
-        to->ns += from->ns;
+        to->time += from->time;
         to->nested += from->nested;
-        to->exclusive_ns += from->exclusive_ns;
+        to->exclusive += from->exclusive;
         to->children += from->children;
         to->allocations += from->allocations;
     }
@@ -246,7 +294,7 @@ frame_left(struct layer *layer, int64_t at)
 {
     struct frame *frame = &layer->frames[--layer->open_frames];
     struct slot *slot = &layer->slots[frame->id];
-    slot->exclusive_ns += at - frame->entered_at - frame->in_children;
+    slot->exclusive += at - frame->entered_at - frame->in_children;
     slot->children += frame->children;
     if (layer->open_frames) {
         frame[-1].in_children += at - frame->entered_at;
@@ -254,15 +302,13 @@ frame_left(struct layer *layer, int64_t at)
     }
 }
 
-/* enter(id) -> true if somebody profiles this fiber, and then `leave(id)` must follow; else false. */
-static VALUE
-native_enter(VALUE self, VALUE id_value)
+/* True if somebody profiles this fiber, and then a way out must follow; else false. */
+static inline VALUE
+enter(uint32_t id)
 {
     struct line *line = this_line();
-    uint32_t id;
     int64_t at;
     if (!line || !line->innermost) return Qfalse;
-    id = (uint32_t)FIX2LONG(id_value);
     at = now();
     for (struct layer *layer = line->innermost; layer; layer = layer->outer) {
         struct slot *slot = slot_of(layer, id);
@@ -279,27 +325,79 @@ native_enter(VALUE self, VALUE id_value)
     return Qtrue;
 }
 
-/* leave(id). A call that was open already when the session started, or when this fiber was attached, has a depth of 0
+/* A call that was open already when the session started, or when this fiber was attached, has a depth of 0
  * here by the time it ends (calls end in the reverse order of their beginnings), and is none of its business. */
-static VALUE
-native_leave(VALUE self, VALUE id_value)
+static inline void
+leave(uint32_t id)
 {
     int64_t at = now();
     struct line *line = this_line();
-    uint32_t id;
-    if (!line) return Qnil;
-    id = (uint32_t)FIX2LONG(id_value);
+    if (!line) return;
     for (struct layer *layer = line->innermost; layer; layer = layer->outer) {
         struct slot *slot;
         if (id >= layer->size || (slot = &layer->slots[id])->depth == 0) continue;
         if (layer->session->exclusive) frame_left(layer, at);
         if (--slot->depth == 0) {
-            slot->ns += at - slot->entered_at;
+            slot->time += at - slot->entered_at;
             slot->nested += layer->calls - slot->entered_calls;
             if (layer->session->allocations) slot->allocations += rb_gc_stat(allocated) - slot->entered_allocations;
         }
     }
+}
+
+/* There are two doors to both. As methods they can be called from everywhere. As global variables `$assay_enter_ID` (read)
+ * and `$assay_leave_ID` (written) they cost half as much, since Ruby makes no frame for them; but Ruby allows no Ractor
+ * other than the main one to touch a global variable. */
+static VALUE
+native_enter(VALUE self, VALUE id)
+{
+    return enter((uint32_t)FIX2LONG(id));
+}
+
+static VALUE
+native_leave(VALUE self, VALUE id)
+{
+    leave((uint32_t)FIX2LONG(id));
     return Qnil;
+}
+
+static VALUE
+read_enter(ID name, VALUE *id)
+{
+    return enter((uint32_t)FIX2LONG(*id));
+}
+
+static VALUE
+read_leave(ID name, VALUE *id)
+{
+    return Qnil;
+}
+
+static void
+write_leave(VALUE value, ID name, VALUE *id)
+{
+    leave((uint32_t)FIX2LONG(*id));
+}
+
+/* open_doors(id): makes the two variables. They stay for good, as names and their numbers do. */
+static VALUE
+native_open_doors(VALUE self, VALUE id)
+{
+    char name[64];
+    VALUE *kept = malloc(sizeof *kept);
+    if (!kept) rb_memerror();
+    *kept = id;
+    snprintf(name, sizeof name, "$assay_enter_%ld", FIX2LONG(id));
+    rb_define_hooked_variable(name, kept, read_enter, rb_gvar_readonly_setter);
+    snprintf(name, sizeof name, "$assay_leave_%ld", FIX2LONG(id));
+    rb_define_hooked_variable(name, kept, read_leave, write_leave);
+    return Qnil;
+}
+
+static VALUE
+native_clock(VALUE self)
+{
+    return ID2SYM(rb_intern(by_counter ? "counter" : "os"));
 }
 
 /* failed(id): the call that is about to end does so by an exception. Gives a module that is no exception's, so that
@@ -366,7 +464,7 @@ session_initialize(VALUE self, VALUE owner, VALUE exclusive, VALUE allocations)
     session->exclusive = RTEST(exclusive);
     session->allocations = RTEST(allocations);
     session->running = 1;
-    session->started_at = now();
+    session->started_ns = clock_ns();
     running++;
     return self;
 }
@@ -483,22 +581,24 @@ session_finish(VALUE self)
 {
     struct session *session = session_of(self);
     struct whose whose = {session, Qnil, now(), 0};
+    int64_t duration = clock_ns() - session->started_ns;
     VALUE rows = rb_ary_new();
+    double tick;
     if (!session->running) rb_raise(rb_eRuntimeError, "this profile was stopped already");
     st_foreach(lines, drop_on_line, (st_data_t)&whose);
     st_foreach(attachments, drop_attachment_of_each, (st_data_t)&whose);
     session->running = 0;
-    session->duration = whose.at - session->started_at;
     running--;
     epoch++;
+    tick = tick_length();
     for (uint32_t id = 0; id < session->size; id++) {
         struct slot *s = &session->totals[id];
         if (!s->calls) continue;
         rb_ary_push(rows, rb_ary_new_from_args(11, UINT2NUM(id), ULL2NUM(s->calls), ULL2NUM(s->outermost),
-            ULL2NUM(s->open), ULL2NUM(s->errors), ULL2NUM(s->outermost_errors), LL2NUM(s->ns), ULL2NUM(s->nested),
-            LL2NUM(s->exclusive_ns), ULL2NUM(s->children), ULL2NUM(s->allocations)));
+            ULL2NUM(s->open), ULL2NUM(s->errors), ULL2NUM(s->outermost_errors), LL2NUM(llround((double)s->time * tick)), ULL2NUM(s->nested),
+            LL2NUM(llround((double)s->exclusive * tick)), ULL2NUM(s->children), ULL2NUM(s->allocations)));
     }
-    return rb_assoc_new(LL2NUM(session->duration), rows);
+    return rb_assoc_new(LL2NUM(duration), rows);
 }
 
 static int
@@ -579,6 +679,7 @@ Init_native(void)
     VALUE profiler = rb_define_module_under(rb_define_module("Assay"), "MethodProfiler");
     VALUE native = rb_define_module_under(profiler, "Native");
     rb_ext_ractor_safe(true);
+    choose_clock();
     lines = st_init_numtable();
     attachments = st_init_numtable();
     main_ractor = rb_ractor_local_storage_ptr_newkey(NULL);
@@ -589,6 +690,8 @@ Init_native(void)
     rb_define_singleton_method(native, "enter", native_enter, 1);
     rb_define_singleton_method(native, "leave", native_leave, 1);
     rb_define_singleton_method(native, "failed", native_failed, 1);
+    rb_define_singleton_method(native, "open_doors", native_open_doors, 1);
+    rb_define_singleton_method(native, "clock", native_clock, 0);
     rb_define_singleton_method(native, "current", native_current, 0);
     session_class = rb_define_class_under(native, "Session", rb_cObject);
     rb_define_alloc_func(session_class, session_allocate);

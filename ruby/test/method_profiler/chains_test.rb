@@ -36,7 +36,7 @@ class ChainsTest < Minitest::Test
     expected = [*links, 1, 2, 3]
     assert_equal expected, owner.new.work(1, b: 2) { 3 }
     row = row() { assert_equal expected, owner.new.work(1, b: 2) { 3 } }
-    assert_equal [1, 1, 0], [row.calls, row.errors, row.open]
+    assert_equal [1, 1, 0, 0], [row.calls, row.outermost, row.errors, row.open]
     assert_equal expected, owner.new.work(1, b: 2) { 3 }
   end
 

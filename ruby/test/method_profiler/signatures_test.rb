@@ -23,7 +23,7 @@ class SignaturesTest < Minitest::Test
     block = ["&block", nil].sample(random: random)
     list = [*required, *optional, *rest, *posts, *keys.shuffle(random: random), *key_rest, *block]
     names = [*required, *optional, *rest, *posts, *keys, *key_rest].map { |one| one[/\w+/] } - ["nil", nil]
-    ["#{list.join(", ")}", "[#{names.join(", ")}, block_given? && yield(*[#{names.join(", ")}].first(2))]"]
+    ["#{list.join(", ")}", "[[#{names.join(", ")}], block_given? && yield(*[#{names.join(", ")}].first(2))]"]
   end
 
   # Arguments of a call: positional, a trailing hash, keywords, a block, and splats of them.
@@ -48,7 +48,7 @@ class SignaturesTest < Minitest::Test
   end
 
   def owner_of(parameters, result, made)
-    body = "def a_default = 21\ndef k_default = 22\n"
+    body = +"def a_default = 21\ndef k_default = 22\n"
     body << "def work(#{parameters})\n#{result}\nend" if made == :def
     # A bmethod has no block of its own to yield to, and anonymous parameters are not written out.
     body << "define_method(:work) { |#{parameters}| #{result.sub(/, block_given\?.*/, "]")} }" if made == :define_method
@@ -105,7 +105,7 @@ class SignaturesTest < Minitest::Test
     owner = class_of { def work(_, _, (a, (b, *c)), d = a) = [a, b, c, d] }
     patch(owner, :work)
     assert_equal 2, (calls do
-      assert_equal [1, 2, [3], 1], owner.new.work(7, 8, [1, [2, 3]])
+      assert_equal [1, 2, [3], nil], owner.new.work(7, 8, [1, [2, 3]]) # A default comes before a list is taken apart.
       assert_equal [1, 2, [3], 9], owner.new.work(7, 8, [1, [2, 3]], 9)
     end)
   end

@@ -169,12 +169,10 @@ class ThreadsTest < Minitest::Test
 
   def test_profiles_whose_threads_have_ended_do_not_keep_the_wrappers_in
     patch(Worker, :work)
-    Thread.new { MethodProfiler.start }.join
-    20.times { Thread.new { MethodProfiler.start && Worker.new.work }.join }
-    40.times { MethodProfiler.start.stop }
-    20.times { Thread.new { MethodProfiler.start }.join } # Now more than it takes to look for such.
-    MethodProfiler.start.stop until plain?
-    assert plain?
+    40.times { Thread.new { MethodProfiler.start && Worker.new.work }.join }
+    refute_predicate self, :plain?
+    30.times { MethodProfiler.start.stop }
+    assert_predicate self, :plain?
   end
 
   def plain? = Worker.instance_method(:work).source_location.first == __FILE__

@@ -14,6 +14,8 @@ module Assay
       # One patched method.
       Patch = Struct.new(:method, :name, :id, :wrapper, :visibility, :keep)
 
+      RISKY = %i[initialize object_id __id__ __send__].freeze
+
       # Everything patched in one class or module.
       class Site
         attr_reader :owner, :patches
@@ -43,8 +45,34 @@ module Assay
           @present[patch.method] = patch
         end
 
+        # Ruby warns of the removal of some methods even where another one is below.
         def take_out(patch)
-          @module.remove_method(patch.method) if @present.delete(patch.method)
+          return unless @present.delete(patch.method)
+          return @module.remove_method(patch.method) unless RISKY.include?(patch.method)
+
+          loud, $VERBOSE = $VERBOSE, nil
+          begin
+            @module.remove_method(patch.method)
+          ensure
+            $VERBOSE = loud
+          end
+        end
+
+        # The same methods by other wrappers.
+        def replace(patch, wrapper)
+          present = @present.key?(patch.method)
+          take_out(patch)
+          patch.wrapper = wrapper
+          put_in(patch) if present
+        end
+
+        # The method below the wrapper.
+        def original(patch)
+          method = owner.instance_method(patch.method)
+          return method unless @present.key?(patch.method)
+
+          method = method.super_method while method && method.source_location != patch.wrapper.source_location
+          method&.super_method
         end
 
         # An alias of a patched method, made while its wrapper is in, is an alias of the wrapper: `super` in it leads to whatever the
@@ -54,9 +82,7 @@ module Assay
           patch = @present.each_value.find { |each| each.wrapper.source_location == found.source_location }
           return if patch.nil? || patch.method == name
 
-          original = owner.instance_method(patch.method)
-          original = original.super_method while original && original.source_location != patch.wrapper.source_location
-          original = original&.super_method or return
+          original = original(patch) or return
           visibility = Patches.visibility(owner, name)
           owner.define_method(name, original)
           owner.send(visibility, name)
@@ -79,7 +105,15 @@ module Assay
 
         def singleton_method_added(name)
           super
-          ::Assay::MethodProfiler::Patches.mend((class << self; self; end), name)
+          Patches.mend((class << self; self; end), name)
+        end
+      end
+
+      # Prepended to Ractor's singleton class: the first one needs wrappers that it may call.
+      module TellsOfRactors
+        def new(...)
+          Patches.allow_ractors
+          super
         end
       end
 
@@ -155,6 +189,18 @@ module Assay
           end
         end
 
+        # All wrappers again, so that any Ractor may call them; once.
+        def allow_ractors
+          return if Recorder.ractors?
+
+          @lock.synchronize do
+            Recorder.allow_ractors
+            each_patch do |site, patch|
+              site.replace(patch, wrapper(site.original(patch), patch.id, patch.wrapper.source_location.first))
+            end
+          end
+        end
+
         def mend(owner, name)
           @lock.synchronize { @sites[owner]&.mend(name) }
         end
@@ -167,7 +213,7 @@ module Assay
 
         # The wrapper of a method, compiled, as an UnboundMethod. `where` appears in backtraces.
         def wrapper(method, id, where)
-          source = Wrapper.new(method.name, method.parameters).source { |forward| Recorder.body(id, forward) }
+          source = Wrapper.new(method).source { |forward| Recorder.body(id, forward) }
           Module.new { module_eval(source, where) }.instance_method(method.name)
         end
 
@@ -235,5 +281,6 @@ module Assay
       end
     end
     private_constant :Patches
+    Ractor.singleton_class.prepend(Patches::TellsOfRactors) if defined?(Ractor)
   end
 end

@@ -15,7 +15,7 @@ module Assay
       ID, CALLS, OUTERMOST, OPEN, ERRORS, OUTERMOST_ERRORS, NS, NESTED, EXCLUSIVE_NS, CHILDREN, ALLOCATIONS = *0..10
       private_constant :ID, :CALLS, :OUTERMOST, :OPEN, :ERRORS, :OUTERMOST_ERRORS, :NESTED, :EXCLUSIVE_NS, :CHILDREN, :ALLOCATIONS
 
-      # One name. Durations are seconds, by CLOCK_MONOTONIC, the own cost subtracted.
+      # One name. Durations are seconds on the scale of CLOCK_MONOTONIC, the own cost subtracted.
       #
       # calls::        how often its methods were called; calls within calls of the same name too, unless patched with `nested: false`
       # outermost::    those of them that were not within another call of the same name
@@ -33,7 +33,8 @@ module Assay
       # total::      for all of them: so much of total_duration is the profiler's
       # subtracted:: per call, from the duration that was measured: the part of `per_call` between the two readings of the clock
       # recorder::   :native or :ruby
-      Overhead = Struct.new(:per_call, :total, :subtracted, :recorder, keyword_init: true)
+      # clock::      :os, or :counter for the processor's time stamp counter, where Linux itself keeps time by it
+      Overhead = Struct.new(:per_call, :total, :subtracted, :recorder, :clock, keyword_init: true)
 
       # Seconds from start to stop, as measured; by how much the profiler itself made it longer is in `overhead`.
       attr_reader :total_duration
@@ -52,7 +53,7 @@ module Assay
         @allocations = allocations
         @rows = records.to_h { |record| [Patches.row(record[ID]), row(record)] }
         @overhead = Overhead.new(per_call: cost.per_call / 1e9, total: records.sum { |record| record[CALLS] } * cost.per_call / 1e9,
-                                 subtracted: cost.inside / 1e9, recorder: Recorder::KIND)
+                                 subtracted: cost.inside / 1e9, recorder: Recorder::KIND, clock: Recorder.clock)
       end
 
       # The seed of all dashboards: {total_duration:, name: {duration:, calls:}}. What was asked for is there too: exclusive:,

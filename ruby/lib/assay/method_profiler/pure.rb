@@ -80,6 +80,11 @@ module Assay
       class << self
         attr_reader :lines
 
+        # Bodies touch nothing that belongs to one Ractor.
+        def ractors? = true
+        def allow_ractors = true
+        def clock = :os
+
         # The layer of this fiber if its thread is profiled; the fiber sees its first patched call. Else nil.
         def layer
           sessions = Thread.current.thread_variable_get(:__assay_sessions) or return nil

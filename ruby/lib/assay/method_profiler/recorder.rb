@@ -3,6 +3,8 @@
 # Chooses who counts: the extension in C, or the same in Ruby where there is none. Both have the same interface:
 #
 #   body(id, forward)   the source of a patched method's body; `id` a small number from FIRST_ID on, `forward` the source of the call
+#   ractors?, allow_ractors   whether bodies may run in any Ractor
+#   clock               what measures: :os, or :counter for the processor's own counter
 #   current             the owner of the innermost session on this line of execution, or nil
 #   Session.new(owner, exclusive, allocations), #attach(fiber_only), #attached?, #detach(fiber_only), #finish, #abandoned?
 #
@@ -18,22 +20,41 @@ module Assay
       # :native
       KIND = :native
 
-      # There must be no place between `enter` and `begin`, nor before `leave`, where Ruby looks whether another thread has raised
-      # something here (Timeout does): it looks at jumps, and none is taken there. The list of a rescue is evaluated only when there
-      # is an exception; `failed` notes it and gives a module that matches none.
-      def self.body(id, forward)
-        <<~RUBY
-          if ::Assay::MethodProfiler::Native.enter(#{id})
-            begin
+      @doors = {}
+      @ractors = false
+
+      class << self
+        # There must be no place between entering and `begin`, nor before leaving, where Ruby looks whether another thread has raised
+        # something here (Timeout does): it looks at jumps, and none is taken there. The list of a rescue is evaluated only when there
+        # is an exception; `failed` notes it and gives a module that matches none.
+        def body(id, forward)
+          enter, leave = doors(id)
+          <<~RUBY
+            if #{enter}
+              begin
+                #{forward}
+              rescue ::Assay::MethodProfiler::Native.failed(#{id})
+              ensure
+                #{leave}
+              end
+            else
               #{forward}
-            rescue ::Assay::MethodProfiler::Native.failed(#{id})
-            ensure
-              ::Assay::MethodProfiler::Native.leave(#{id})
             end
-          else
-            #{forward}
-          end
-        RUBY
+          RUBY
+        end
+
+        # From now on the doors that other Ractors may use, too.
+        def allow_ractors = @ractors = true
+        def ractors? = @ractors
+
+        private
+
+        def doors(id)
+          return %w[enter leave].map { |door| "::Assay::MethodProfiler::Native.#{door}(#{id})" } if @ractors
+
+          @doors[id] ||= open_doors(id) || true
+          ["$assay_enter_#{id}", "$assay_leave_#{id} = nil"]
+        end
       end
     end
 

@@ -7,23 +7,34 @@ module Assay
     # What MethodProfiler.start gives.
     class Running
       @all = []
-      @reap_at = 16
       @lock = Mutex.new
 
       class << self
-        # Profiles whose threads ended without stopping them (or stayed behind in the parent of a fork) would keep the wrappers in.
+        # Profiles whose threads ended without stopping them (or stayed behind in the parent of a fork) would keep the wrappers in for
+        # good. Every start and every stop looks at two of those that run, so that a server pays for few and none is forgotten.
         def register(running)
           @lock.synchronize do
-            if @all.size >= @reap_at || @process != Process.pid
-              @process = Process.pid
-              @all.select(&:abandoned?).each { |one| one.let_go && @all.delete(one) }
-              @reap_at = [@all.size * 2, 16].max
-            end
+            look(@process == Process.pid ? 2 : @all.size)
+            @process = Process.pid
             @all << running
           end
         end
 
-        def forget(running) = @lock.synchronize { @all.delete(running) }
+        def forget(running)
+          @lock.synchronize do
+            @all.delete(running)
+            look(2)
+          end
+        end
+
+        private
+
+        def look(number)
+          [number, @all.size].min.times do
+            oldest = @all.shift
+            oldest.abandoned? ? oldest.let_go : @all << oldest
+          end
+        end
       end
 
       # The Profile, once it was stopped; nil before.
@@ -36,6 +47,7 @@ module Assay
         @exclusive = exclusive ? true : false
         @allocations = allocations ? true : false
         @fiber_only = scope == :fiber
+        @thread = Thread.current
         @cost = Calibration.of(@exclusive, @allocations)
         self.class.register(self)
         Patches.use
@@ -76,27 +88,26 @@ module Assay
       # Stops it, from whichever thread, and gives its Profile.
       def stop
         check_running
-        duration, rows = @session.finish
-        @profile = Profile.new(duration, rows, @cost, exclusive: @exclusive, allocations: @allocations)
+        finish
         self.class.forget(self)
-        Patches.release
         @profile
       end
 
       # :nodoc: For `register`, which holds the lock.
-      def abandoned? = !@session.nil? && running? && @session.abandoned?
+      def abandoned? = running? && !@session.nil? && !@thread.alive? && @session.abandoned?
 
-      # :nodoc:
-      def let_go
-        duration, rows = @session.finish
-        @profile = Profile.new(duration, rows, @cost, exclusive: @exclusive, allocations: @allocations)
-        Patches.release
-        true
-      end
+      # :nodoc: Ends it, for nobody.
+      def let_go = finish
 
       def inspect = "#<#{self.class} #{running? ? "running" : "stopped"}>"
 
       private
+
+      def finish
+        duration, rows = @session.finish
+        @profile = Profile.new(duration, rows, @cost, exclusive: @exclusive, allocations: @allocations)
+        Patches.release
+      end
 
       def check_running
         raise NotRunning, "this profile was stopped already" unless running?

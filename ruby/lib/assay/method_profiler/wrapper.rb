@@ -9,18 +9,24 @@
 
 module Assay
   module MethodProfiler
-    # The source of one patched method. Give it a method's name and Method#parameters.
+    # The source of one patched method.
     class Wrapper
       RESERVED = %w[
         __ENCODING__ __LINE__ __FILE__ BEGIN END alias and begin break case class def defined? do else elsif end ensure false for if in
         module next nil not or redo rescue retry return self super then true undef unless until when while yield
       ].freeze
-      private_constant :RESERVED
+      # Ruby 3.1 shows methods that are marked by ruby2_keywords as if they had `**`; others don't tell.
+      MARK_IS_SHOWN = Class.new { ruby2_keywords def marked(*all) = all }.instance_method(:marked).parameters.size == 2
+      MARK = %i[keyrest **].freeze
+      private_constant :RESERVED, :MARK_IS_SHOWN, :MARK
 
-      # name:: a Symbol; parameters:: as Method#parameters gives them
-      def initialize(name, parameters)
-        @name = name
-        @plain_name = !name.inspect.match?(/\A:["@$]/) # `def` can write it.
+      # method:: an UnboundMethod
+      def initialize(method)
+        @name = method.name
+        parameters = method.parameters
+        @mark = !method.source_location || !MARK_IS_SHOWN || parameters.include?(MARK)
+        parameters -= [MARK] if MARK_IS_SHOWN && !forwards_all?(parameters)
+        @plain_name = !@name.inspect.match?(/\A:["@$]/) # `def` can write it.
         @required, @optional, @posts = [], [], []
         @keys, @optional_keys = [], []
         @rest = @key_rest = @block = nil
@@ -41,7 +47,7 @@ module Assay
 
       # What `def m(...)` has for parameters. Without the two names nobody else has both.
       def forwards_all?(parameters)
-        parameters.include?(%i[rest *]) && parameters.include?([:block, :&]) && @plain_name
+        parameters.include?(%i[rest *]) && parameters.include?([:block, :&])
       end
 
       # `def m(if:)` can be called, but `super(if: if)` can't be written.
@@ -66,7 +72,7 @@ module Assay
           when :key then @optional_keys << given
           when :keyrest then @key_rest = variable?(given) ? name : :**
           when :nokey then @key_rest = :nil
-          when :block then @block = name
+          when :block then @block = given == :& && @plain_name ? "" : name
           end
         end
       end
@@ -74,7 +80,7 @@ module Assay
       def keywords? = @keys.any? || @optional_keys.any? || @key_rest
 
       # A method with `*rest` and no keywords may still tell keywords from a hash: those in C do, and those marked by ruby2_keywords.
-      def keywords_in_rest = @rest && !keywords? && !@forward_all ? "ruby2_keywords(#{@name.inspect})\n" : ""
+      def keywords_in_rest = @mark && @rest && !keywords? && !@forward_all ? "ruby2_keywords(#{@name.inspect})\n" : ""
 
       def signature
         return [*@required, "..."].join(", ") if @forward_all && @plain_name
