@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+# Finds the `assay` program and asks it. Every statistic of this gem comes from there: nothing here computes one.
+#
+# It must work while the code under test is faked: a test may have replaced `IO.popen`, `spawn` and the clock for its thread, so what is
+# needed of them is taken when this file is loaded.
+
+require "json"
+require "tempfile"
+
+module Assay
+  # The `assay` program.
+  module Binary
+    # The program is not there.
+    class Missing < StandardError; end
+
+    # The program refused what it was given, or broke off.
+    class Failed < StandardError; end
+
+    # Names the program where it is not on the PATH.
+    VARIABLE = "ASSAY"
+
+    POPEN = IO.method(:popen)
+    # A test may have gone elsewhere by the time a relative name is needed.
+    BEGAN_IN = Dir.pwd
+    private_constant :POPEN, :BEGAN_IN
+
+    class << self
+      # Path of the program: what the variable ASSAY names, else the first `assay` on the PATH. It is looked for again each time, since
+      # a test may change the environment. Raises Missing, with the line that installs it.
+      def path
+        named = ENV[VARIABLE].to_s
+        return named_program(named) unless named.empty?
+
+        directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
+        found = directories.map { |directory| File.expand_path("assay", File.expand_path(directory, BEGAN_IN)) }.find { |file| program?(file) }
+        found or raise Missing, "the program `assay` is not on the PATH: verdicts come from it, this gem only measures\n#{remedy}"
+      end
+
+      # True when there is a program to ask.
+      def available?
+        path
+        true
+      rescue Missing
+        false
+      end
+
+      # What `assay compare --json` says of a sample file, as a Hash: docs/reference/json.md has its fields. Raises Missing or Failed.
+      def analysis(file)
+        JSON.parse(run("compare", "--json", "--quiet", file))
+      rescue JSON::ParserError => e
+        raise Failed, "`#{path} compare --json` did not print JSON (#{e.message[0, 100]}): is it this `assay`?"
+      end
+
+      # The screen of `assay compare` for a sample file, as it would be printed. Raises Missing or Failed.
+      def screen(file, colour: false)
+        run("compare", "--quiet", "--color", colour ? "always" : "never", file)
+      end
+
+      private
+
+      def run(*arguments)
+        program = path
+        Tempfile.create("assay-talk") do |talk|
+          said = POPEN.call([program, *arguments, { in: File::NULL, err: talk.fileno, talk.fileno => talk.fileno }], &:read)
+          status = $?
+          return said.force_encoding(Encoding::UTF_8) if status.success?
+
+          talk.rewind
+          raise Failed, "`#{program} #{arguments.first}` ended with #{ending(status)}:\n#{talk.read.strip}"
+        end
+      rescue SystemCallError => e
+        raise Failed, "`#{program}` can't be started: #{e.message}. Build it for this machine, or name another with #{VARIABLE}=FILE"
+      end
+
+      def ending(status) = status.exited? ? "status #{status.exitstatus}" : "signal #{status.termsig}"
+
+      def named_program(named)
+        file = File.expand_path(named, BEGAN_IN)
+        return file if program?(file)
+
+        raise Missing, "#{VARIABLE}=#{named} names no program that can be started: #{File.exist?(file) ? "it may not be executed" : "there is no such file"}\n#{remedy}"
+      end
+
+      def program?(file) = File.file?(file) && File.executable?(file)
+
+      def remedy
+        "  install it from a checkout of assay:  cargo install --locked --path crates/assay\n" \
+          "  or name a built one:                  export #{VARIABLE}=/path/to/assay"
+      end
+    end
+  end
+end

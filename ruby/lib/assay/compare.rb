@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+# Assay.compare: which of several pieces of Ruby is faster, by how much, and how sure. Calibrates, measures in blocks of random order, and
+# asks the `assay` program for the verdict after some of them. It computes no statistic itself.
+
+require_relative "version"
+require_relative "binary"
+require_relative "samples"
+require_relative "compare/comparison"
+require_relative "compare/experiment"
+require_relative "compare/job"
+require_relative "compare/plan"
+require_relative "compare/progress"
+require_relative "compare/recording"
+require_relative "compare/result"
+require_relative "compare/side"
+require_relative "compare/stopwatch"
+
+module Assay
+  # Compares pieces of Ruby in one process.
+  #
+  #   Assay.compare do |x|
+  #     x.config(time: 2, threshold: "2%")
+  #     x.report("alias")   { object.aliased }
+  #     x.report("prepend") { |times| i = 0; while i < times; object.prepended; i += 1; end }
+  #   end
+  #
+  # prints the verdict with its interval, and the allocations of one iteration. It stops as soon as the answer is clear: `faster`,
+  # `slower`, or `equivalent` (any difference is below the threshold). Where the time does not do for that, the verdict is `inconclusive`
+  # with the bound that is known: a lack of data is never taken for a lack of difference.
+  #
+  # Under `assay run --samples` and `assay bench`, the nanoseconds per iteration of every side are handed over as values of metrics with
+  # the sides' names, and the allocations as `NAME allocations`.
+  module Compare
+    # Does it, and gives a Result. Options are those of Job#config. Raises ArgumentError for fewer than two reports, and Binary::Missing,
+    # before anything is measured, where there is no `assay` to ask and nobody who takes the values.
+    def self.run(**options)
+      raise ArgumentError, "Assay.compare takes a block: Assay.compare { |x| x.report(\"name\") { … } }" unless block_given?
+
+      job = Job.new(**options)
+      yield job
+      raise ArgumentError, "Assay.compare needs two reports at least, here are #{job.sides.size}" if job.sides.size < 2
+
+      Binary.path unless Samples.wanted?
+      experiment = Experiment.new(job.sides, job.plan, progress: job.quiet ? nil : Progress.wanted)
+      Binary.available? ? experiment.run { |analysis| clear?(analysis) } : experiment.run
+      hand_over(job.sides, experiment.recording)
+      result = publish(job, Result.new(job.sides, experiment, loop_cost: Experiment.loop_cost))
+      raise Interrupt if experiment.stop == "interrupted" # Whoever interrupts means the program, and sees what is known.
+
+      result
+    end
+
+    # True when measuring on would change nothing: every comparison of an analysis is settled.
+    def self.clear?(analysis)
+      analysis["comparisons"].all? { |fields| Comparison.new(fields).settled? }
+    end
+
+    class << self
+      private
+
+      def hand_over(sides, recording)
+        return unless Samples.wanted?
+
+        sides.each_with_index do |side, index|
+          name = side.name.gsub(/[[:cntrl:]]/, " ")
+          Samples.give(name[0, 100], recording.times(index).map { |seconds| seconds * 1e9 }, unit: "ns")
+          Samples.give("#{name[0, 88]} allocations", recording.counts(index))
+        end
+      end
+
+      def publish(job, result)
+        result.save(job.saved) if job.saved
+        File.write(job.json, JSON.pretty_generate(result.to_h) << "\n") if job.json
+        return result if job.quiet
+
+        if Binary.available?
+          puts result.screen(colour: $stdout.tty? && !ENV.key?("NO_COLOR"))
+        else
+          warn "assay: the values were handed over; there is no verdict here, since the program `assay` was not found"
+        end
+        result
+      end
+    end
+  end
+end

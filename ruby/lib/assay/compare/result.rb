@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+# The outcome of a comparison, to be printed, asked and kept. Its numbers and sentences are the program's; this file adds what only the
+# measuring process knows: what the loop costs, and what the garbage collector took.
+
+require "json"
+
+module Assay
+  module Compare
+    # What Assay.compare gives back.
+    class Result
+      # A part of the time below which it is not worth a line.
+      WORTH_TELLING = 0.05
+      private_constant :WORTH_TELLING
+
+      # The samples: an Assay::Compare::Recording.
+      attr_reader :recording
+
+      def initialize(sides, experiment, loop_cost:)
+        @sides = sides
+        @experiment = experiment
+        @recording = experiment.recording
+        @loop_cost = loop_cost
+        @recording.know(loop_nanoseconds: loop_cost.round(2))
+        @analysis = Binary.available? ? @recording.with_file { |file| Binary.analysis(file) } : nil
+      end
+
+      # The analysis as a Hash with the fields of `assay compare --json` (docs/reference/json.md); what only this process knows stands
+      # under "environment". Raises Binary::Missing where there was no program to ask.
+      def to_h
+        @analysis or raise Binary::Missing, "there is no verdict: the values were handed to the `assay` that measures this process"
+      end
+
+      def to_json(*arguments) = to_h.to_json(*arguments)
+
+      # One Comparison for every side but the first.
+      def comparisons = to_h["comparisons"].map { |fields| Comparison.new(fields) }
+
+      # The Comparison of the side with this name against the first; with two sides the name may be left out.
+      # Raises KeyError where there is no such side.
+      def comparison(name = nil)
+        return comparisons.first if name.nil? && @sides.size == 2
+
+        comparisons.find { |found| found.of == name.to_s } or
+          raise KeyError, "no side #{name.inspect} is compared here, but: #{@sides.drop(1).map(&:name).join(", ")}"
+      end
+
+      # "faster", "slower", "equivalent" or "inconclusive"; see #comparison.
+      def verdict(name = nil) = comparison(name).verdict
+
+      # Objects that the side allocates per iteration; nil where two passes differ by more than rounding shows.
+      def allocations(name)
+        index = @sides.index { |side| side.name == name.to_s } or raise KeyError, "no side #{name.inspect}"
+        counts = @recording.counts(index).uniq
+        counts.first if counts.size == 1
+      end
+
+      # Why measuring stopped: "clear", "budget", "blocks" or "interrupted".
+      def stop = @experiment.stop
+
+      # Writes the samples to a file that `assay compare` reads, with blocks and all.
+      def save(file)
+        @recording.write(file)
+        self
+      end
+
+      # The screen of `assay compare`, and below it what it can't know.
+      def screen(colour: false)
+        to_h
+        [@recording.with_file { |file| Binary.screen(file, colour: colour) }, *notes.map { |note| "#{note}\n" }].join
+      end
+
+      def to_s = screen
+
+      private
+
+      def notes
+        [*collector, *loop_share, *mixed_forms, *unfinished]
+      end
+
+      def collector
+        shares = @experiment.shares.select { |_, share| share >= WORTH_TELLING }
+        return if shares.empty?
+
+        "garbage collection, in the times above: #{shares.map { |name, share| "#{name} #{(share * 100).round} %" }.join(", ")}"
+      end
+
+      def loop_share
+        dearest = @sides.each_with_index.select { |side, _| side.form == :block }.map { |_, index| @recording.times(index).min }.min
+        return if dearest.nil? || @loop_cost * 1e-9 < dearest * WORTH_TELLING
+
+        "note: #{format("%.1f", @loop_cost)} ns of every iteration are the loop and the call of the block, so that differences look smaller\n" \
+          "  hint: give the blocks the loop, `{ |times| i = 0; while i < times; …; i += 1; end }`, or the code as a text"
+      end
+
+      def mixed_forms
+        forms = @sides.map { |side| side.form == :block }.uniq
+        "note: some sides are called by a loop and some loop themselves: #{format("%.1f", @loop_cost)} ns are in some times only" if forms.size > 1
+      end
+
+      def unfinished
+        "measured as long as it may; for more: x.config(time: SECONDS)" if %w[budget blocks].include?(stop)
+      end
+    end
+  end
+end

@@ -1,0 +1,159 @@
+# frozen_string_literal: true
+
+# The test-case API: what tests of performance, and of programs that sleep and start other programs, need again and again. A module for
+# Minitest and Test::Unit (`include Assay::Testing`); RSpec has `require "assay/rspec"`. This file joins the parts, and knows the
+# frameworks; what an assertion asks is in the files beside it.
+
+require_relative "version"
+require_relative "binary"
+require_relative "compare"
+require_relative "testing/outcome"
+require_relative "testing/allocations"
+require_relative "testing/call"
+require_relative "testing/call_count"
+require_relative "testing/clock"
+require_relative "testing/complexity"
+require_relative "testing/seam"
+require_relative "testing/kind"
+require_relative "testing/fake"
+require_relative "testing/fakes"
+require_relative "testing/sandbox"
+require_relative "testing/speed"
+require_relative "testing/state"
+
+module Assay
+  # Assertions that decide by the product's statistics, fakes, and a sandbox, for tests of any framework.
+  #
+  #   class CronTest < Minitest::Test
+  #     include Assay::Testing
+  #
+  #     def test_it_sleeps_between_runs
+  #       cron = Cron.new
+  #       fake_sleep(cron)
+  #       fake_system(cron, results: [true, false])
+  #       assert_raises(RuntimeError) { cron.run("backup", 3600) }
+  #       assert_equal [3600], sleeps(cron)
+  #     end
+  #   end
+  #
+  # Everything is undone when the test ends. Outcomes are three: an assertion holds, it does not, or it is inconclusive; then the test
+  # is skipped with the reason, or what `inconclusive: :fail` or `:pass` says (for all tests: `Assay::Testing.inconclusive = :fail`).
+  module Testing
+    include Fakes
+
+    def self.included(base)
+      super
+      # Minitest calls `after_teardown`; Test::Unit wants to be told.
+      base.teardown(:assay_teardown) if defined?(::Test::Unit::TestCase) && base.is_a?(Class) && base <= ::Test::Unit::TestCase
+    end
+
+    # Asserts that `subject` takes less time than `reference`, by `by` at least ("10%", 0.1, "50ns"). Both are Procs or Methods.
+    #
+    #   assert_faster -> { list.bsearch { |x| x >= 9 } }, -> { list.find { |x| x >= 9 } }
+    #
+    # time:: seconds that each is measured at most (2). Further options: `primary: "cpu"` for machines that are busy with other things, `warmup:`,
+    # `confidence:`, `threshold:`, `seed:`
+    def assert_faster(subject, reference, by: 0, inconclusive: Testing.inconclusive, **options)
+      assay_conclude(inconclusive) { Speed.new(subject, reference, by: by, **options).faster }
+    end
+
+    # Asserts that `subject` takes no more time than `reference` and `by` more: it passes when that much is known, not when nothing is.
+    #
+    #   assert_no_slower new_parser, old_parser, by: "5%"
+    def assert_no_slower(subject, reference, by: "5%", inconclusive: Testing.inconclusive, **options)
+      assay_conclude(inconclusive) { Speed.new(subject, reference, by: by, **options).no_slower }
+    end
+
+    # Asserts how many objects the block allocates: a number, or a Range (`..3`). It runs the block four times, and once more to say where
+    # they come from if there are others than expected. Inconclusive where the runs differ around the bound.
+    def assert_allocations(expected, inconclusive: Testing.inconclusive, &block)
+      assay_conclude(inconclusive) { Allocations.new(expected, &block).outcome }
+    end
+
+    # Asserts how often the block calls an instance method of a class or module: a number, or a Range (`1..`). The method does what it
+    # always does. Calls of other threads are not counted.
+    #
+    #   assert_calls(Database, :query, 1) { page.render }
+    def assert_calls(owner, method, expected, &block)
+      assay_conclude(:fail) { CallCount.new(owner, method, expected, &block).outcome }
+    end
+
+    # Asserts that the time of the block grows no faster with its input than :constant, :logarithmic, :linear, :linearithmic, :quadratic
+    # or :cubic, or a model of your own (`->(n) { n * Math.sqrt(n) }`).
+    #
+    #   assert_complexity(:linear, [1_000, 2_000, 4_000, 8_000], setup: ->(n) { Array.new(n) { rand } }) { |list| list.sum }
+    #
+    # The exponent of the growth has an interval; with its upper end within the model's exponent and a `tolerance:` of 0.25 it holds.
+    # Where the growth bends upwards the larger half of the sizes decides.
+    #
+    # setup:: makes the input of each size, outside the clock. time:: seconds for each size at most (2)
+    def assert_complexity(model, sizes, inconclusive: Testing.inconclusive, **options, &block)
+      assay_conclude(inconclusive) { Complexity.new(model, sizes, **options, &block).outcome }
+    end
+
+    # Gives the test an empty directory, which is its working directory, HOME and TMPDIR, and sets the variables of `env` (removes them
+    # where they are nil); returns its path. With a block for the block, which is given the path; else until the test ends.
+    #
+    # Both are the whole process's: raises ThreadError while another thread has a sandbox.
+    def sandbox(env: {})
+      box = Sandbox.new(env)
+      unless block_given?
+        assay_test.undo_later { box.undo }
+        return box.directory
+      end
+
+      begin
+        yield box.directory
+      ensure
+        box.undo
+      end
+    end
+
+    # Minitest calls this when a test and its own `teardown` have ended, whatever came of them.
+    def after_teardown
+      super if defined?(super)
+    ensure
+      assay_teardown
+    end
+
+    # Undoes all that the test faked and set up. Frameworks call it; a script of one's own calls it itself.
+    def assay_teardown
+      state = @assay_test
+      @assay_test = nil
+      state&.undo
+    end
+
+    private
+
+    def assay_test = (@assay_test ||= State.new)
+
+    # Lets the framework know how an assertion ended.
+    def assay_conclude(inconclusive)
+      Testing.checked_choice(inconclusive)
+      outcome = yield
+      kind = outcome.kind == :inconclusive ? inconclusive : outcome.kind
+      case kind
+      when :pass then assay_pass
+      when :fail then assay_fail("#{"inconclusive: " if outcome.kind == :inconclusive}#{outcome.message}")
+      when :skip then assay_skip("inconclusive: #{outcome.message}")
+      end
+      outcome
+    end
+
+    # Counts an assertion that held, where the framework counts them.
+    def assay_pass
+      assert(true) if respond_to?(:assert, true)
+    end
+
+    def assay_fail(message)
+      respond_to?(:flunk, true) ? flunk(message) : raise(Failed, message)
+    end
+
+    # Test::Unit calls it `omit`, Minitest `skip`.
+    def assay_skip(reason)
+      return omit(reason) if respond_to?(:omit, true)
+
+      respond_to?(:skip, true) ? skip(reason) : raise(Inconclusive, reason)
+    end
+  end
+end

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+# How many objects a block allocates. Counted by the virtual machine, exactly; it is no measurement of time, and needs no program.
+
+require "objspace"
+require_relative "outcome"
+
+module Assay
+  module Testing
+    # Counts the allocations of a block. The first run does not count, since code that runs for the first time allocates for the virtual
+    # machine too; then it runs several times, since a count that changes is no count.
+    class Allocations
+      RUNS = 3
+      COUNT = GC.method(:stat)
+      private_constant :RUNS, :COUNT
+
+      # expected:: a whole number, or a Range such as `..3`
+      def initialize(expected, &block)
+        raise ArgumentError, "assert_allocations takes a block" if block.nil?
+        unless (expected.is_a?(Integer) && !expected.negative?) || expected.is_a?(Range)
+          raise ArgumentError, "allocations are a whole number or a Range such as ..3, not #{expected.inspect}"
+        end
+
+        @expected = expected
+        @block = block
+      end
+
+      # The outcome of "it allocates so many".
+      def outcome
+        counts = count
+        held = counts.map { |count| @expected === count }.uniq
+        return Outcome.new(:pass, said(counts)) if held == [true]
+        return Outcome.new(:fail, "#{said(counts)}, expected #{@expected}\n#{sites}") if held == [false]
+
+        Outcome.new(:inconclusive, "#{said(counts)}: not the same in each run, so that nobody can say whether it is #{@expected}")
+      end
+
+      private
+
+      # Objects of each run. Other threads that allocate meanwhile are in it.
+      def count
+        counts = Array.new(RUNS + 1, 0)
+        index = 0
+        while index <= RUNS
+          before = COUNT.call(:total_allocated_objects)
+          @block.call
+          counts[index] = COUNT.call(:total_allocated_objects) - before
+          index += 1
+        end
+        counts.drop(1)
+      end
+
+      def said(counts)
+        text = counts.uniq.size == 1 ? counts.first.to_s : counts.join(", ")
+        "the block allocates #{text} object#{"s" unless text == "1"}"
+      end
+
+      # Where they come from, by one more run that is watched.
+      def sites(most = 8)
+        found = traced
+        return "the objects are the virtual machine's own, or those of methods written in C that leave no trace" if found.empty?
+
+        lines = found.tally.sort_by { |site, times| [-times, site] }.map { |site, times| "  #{times} × #{site}" }
+        lines = [*lines.first(most), "  and from #{lines.size - most} places more"] if lines.size > most
+        "allocated by one run:\n#{lines.join("\n")}"
+      end
+
+      def traced
+        disabled = GC.disable
+        ObjectSpace.trace_object_allocations_clear
+        generation = GC.count
+        ObjectSpace.trace_object_allocations { @block.call }
+        ObjectSpace.each_object.filter_map do |object|
+          file = ObjectSpace.allocation_sourcefile(object)
+          next if file.nil? || ObjectSpace.allocation_generation(object) != generation || file == __FILE__
+
+          "#{Object.instance_method(:class).bind_call(object)} at #{file}:#{ObjectSpace.allocation_sourceline(object)}"
+        end
+      ensure
+        ObjectSpace.trace_object_allocations_clear
+        GC.enable unless disabled
+      end
+    end
+  end
+end

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+# What a fake wrote down: one call that the code under test made.
+
+module Assay
+  module Testing
+    # One recorded call: who was called (`receiver`), the method's `name`, and what it was given.
+    Call = Struct.new(:receiver, :name, :arguments, :keywords, :block) do
+      # As `commands` lists it: a lone argument as it is, several as an Array, none as the method's name.
+      def command
+        case arguments.size
+        when 0 then name
+        when 1 then arguments.first
+        else arguments
+        end
+      end
+
+      # As it would stand in the source.
+      def to_s
+        given = arguments.map { |argument| brief(argument) } + keywords.map { |key, value| "#{key}: #{brief(value)}" }
+        "#{name}(#{given.join(", ")})"
+      end
+
+      private
+
+      def brief(value)
+        text = value.inspect
+        text.size > 80 ? "#{text[0, 77]}…" : text
+      end
+    end
+
+    # A call that was not foreseen: the results ran out, or a loop never ends. It is no StandardError, so that a `rescue` in the code
+    # under test does not hide it.
+    class UnexpectedCall < Exception; end # rubocop:disable Lint/InheritException
+
+    # An object on which nothing can be faked: frozen, or a number or symbol.
+    class CannotFake < ArgumentError; end
+
+    # A scripted ending of a process, for the results of `fake_system` and its kin; made by `exits`.
+    Exit = Struct.new(:status, :value)
+  end
+end

@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+# How the time of a block grows with the size of its input. It is measured at every size, in blocks; the exponent of the growth and
+# its interval are the program's, as for a scan of `assay run -P` (docs/guides/scans.md). Nothing is said beyond the sizes that were
+# measured.
+
+require_relative "outcome"
+
+module Assay
+  module Testing
+    # A question about growth: is it no faster than this model's?
+    class Complexity
+      MODELS = {
+        constant: ->(_n) { 1.0 },
+        logarithmic: ->(n) { Math.log(n) },
+        linear: ->(n) { n },
+        linearithmic: ->(n) { n * Math.log(n) },
+        quadratic: ->(n) { n**2 },
+        cubic: ->(n) { n**3 }
+      }.freeze
+      # Exponents may exceed the model's by so much: caches make a linear walk grow like n^1.1, and the next model is farther away.
+      TOLERANCE = 0.25
+      FEWEST_SIZES = 3
+      private_constant :TOLERANCE, :FEWEST_SIZES
+
+      # model:: one of MODELS, or something to call that gives the model's value for a size
+      # sizes:: three or more different sizes, 1 or larger (2 or larger for models with a logarithm)
+      # setup:: makes the input of a size, once and outside the clock; the block is given the input then, else the size
+      def initialize(model, sizes, setup: nil, tolerance: TOLERANCE, time: 2, warmup: 0.02, **options, &block)
+        raise ArgumentError, "assert_complexity takes a block" if block.nil?
+        raise ArgumentError, "tolerance: is a number, 0 or more, not #{tolerance.inspect}" unless tolerance.is_a?(Numeric) && tolerance >= 0
+
+        @name = model.respond_to?(:call) ? "the model" : model.to_s
+        @model = model.respond_to?(:call) ? model : MODELS.fetch(model) { raise ArgumentError, "growth is one of #{MODELS.keys.map(&:inspect).join(", ")}, not #{model.inspect}" }
+        @sizes = checked_sizes(sizes)
+        @bound = slope(@sizes) + tolerance
+        @tolerance = tolerance
+        @sides = @sizes.map { |size| side(size, setup, block) }
+        @plan = Compare::Plan.new(time: time, warmup: warmup, **options)
+      end
+
+      # The outcome of "it grows no faster than the model".
+      def outcome
+        Binary.path
+        found = nil
+        experiment = Compare::Experiment.new(@sides, @plan, scan: "the block {n}")
+        experiment.run do |analysis|
+          found = judge(analysis["curves"].first, experiment.recording)
+          found.kind != :inconclusive
+        end
+        found
+      end
+
+      private
+
+      # Where the growth bends upwards a single power would flatter it: then the larger sizes decide.
+      def judge(curve, recording)
+        verdict = held(curve, @bound, @sizes)
+        return verdict if verdict.kind == :fail || !bends_up?(curve) || @sizes.size <= FEWEST_SIZES
+
+        upper = (@sizes.size - [FEWEST_SIZES, (@sizes.size + 1) / 2].max...@sizes.size).to_a
+        sizes = @sizes.values_at(*upper)
+        part = recording.only(upper).with_file { |file| Binary.analysis(file) }["curves"].first
+        held(part, slope(sizes) + @tolerance, sizes)
+      end
+
+      def bends_up?(curve) = curve["curved"] && curve["steps"].last > curve["steps"].first
+
+      def held(curve, bound, sizes)
+        interval = Compare::Interval.new(curve["exponent"], *curve["exponent_interval"]&.values_at("lower", "upper"))
+        return Outcome.new(:inconclusive, "nothing is known of the growth: #{curve["reason"] || "too few blocks for an interval"}") if interval.upper.nil?
+
+        said = format("from n = %s to %s the time grows like n^%.2f [%.2f … %.2f]", sizes.first, sizes.last, *interval.to_a)
+        limit = format("%s is n^%.2f there, and n^%.2f is allowed", @name, bound - @tolerance, bound)
+        return Outcome.new(:pass, said) if interval.below?(bound)
+        return Outcome.new(:fail, "#{said}: #{limit}") if interval.above?(bound)
+
+        Outcome.new(:inconclusive, "#{said}: #{limit}; that is not settled after #{@plan.time} s for each size (time: SECONDS for more)")
+      end
+
+      # The exponent that the model itself has over these sizes: a least-squares slope, as the program takes it of the times.
+      def slope(sizes)
+        xs = sizes.map { |size| Math.log(size) }
+        ys = sizes.map { |size| Math.log(positive(size)) }
+        mean = xs.sum / xs.size
+        xs.zip(ys).sum { |x, y| (x - mean) * y } / xs.sum { |x| (x - mean)**2 }
+      end
+
+      def positive(size)
+        value = @model.call(size)
+        return value if value.is_a?(Numeric) && value.real? && value.positive?
+
+        raise ArgumentError, "#{@name} is #{value.inspect} at n = #{size}; it must be positive: leave that size out"
+      end
+
+      def checked_sizes(sizes)
+        list = sizes.to_a.uniq.sort
+        return list if list.size >= FEWEST_SIZES && list.all? { |size| size.is_a?(Numeric) && size.real? && size.positive? && size.to_f.finite? }
+
+        raise ArgumentError, "sizes: three or more different positive numbers, such as [1_000, 2_000, 4_000, 8_000], not #{list.inspect[0, 120]}"
+      end
+
+      def side(size, setup, block)
+        input = setup ? setup.call(size) : size
+        Compare::Side.new("n=#{size}", parameters: { "n" => size }) { block.call(input) }
+      end
+    end
+  end
+end

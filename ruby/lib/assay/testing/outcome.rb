@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+# How an assertion can end: it holds, it does not, or nobody can tell. The last is neither of the others, and what becomes of it is the
+# user's choice.
+
+module Assay
+  module Testing
+    # The end of an assertion: `kind` is :pass, :fail or :inconclusive; `message` says why.
+    Outcome = Struct.new(:kind, :message)
+
+    # Raised by assertions outside of any test framework.
+    class Failed < StandardError; end
+
+    # Raised by assertions that can't tell, outside of any test framework.
+    class Inconclusive < StandardError; end
+
+    # What may become of an inconclusive outcome.
+    CHOICES = %i[skip fail pass].freeze
+
+    @inconclusive = :skip
+
+    class << self
+      # What becomes of outcomes that are inconclusive, where an assertion does not say: :skip (the test is skipped, with the reason),
+      # :fail or :pass.
+      attr_reader :inconclusive
+
+      def inconclusive=(choice)
+        @inconclusive = checked_choice(choice)
+      end
+
+      # The choice, if it is one; raises ArgumentError otherwise.
+      def checked_choice(choice)
+        return choice if CHOICES.include?(choice)
+
+        raise ArgumentError, "inconclusive: is one of #{CHOICES.map(&:inspect).join(", ")}, not #{choice.inspect}"
+      end
+    end
+  end
+end

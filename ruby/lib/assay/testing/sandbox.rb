@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+# A directory and an environment of a test's own. Both belong to the whole process, so only one thread at a time may have them.
+
+require "fileutils"
+require "tmpdir"
+
+module Assay
+  module Testing
+    # An empty directory that is the working directory, HOME and TMPDIR, and an environment that may be changed freely.
+    class Sandbox
+      @lock = Mutex.new
+      @owner = nil
+      @depth = 0
+
+      class << self
+        # Raises ThreadError while another thread has one.
+        def enter
+          @lock.synchronize do
+            if @owner && !@owner.equal?(Thread.current)
+              raise ThreadError, "another thread has a sandbox: the working directory and the environment are the whole process's. " \
+                                 "Don't run tests with sandboxes in parallel threads"
+            end
+            @owner = Thread.current
+            @depth += 1
+          end
+        end
+
+        def leave
+          @lock.synchronize do
+            @depth -= 1
+            @owner = nil if @depth.zero?
+          end
+        end
+      end
+
+      # Its absolute path, without symbolic links.
+      attr_reader :directory
+
+      # Makes the directory and goes there. `env` are variables to set, or to remove where they are nil.
+      def initialize(env)
+        Sandbox.enter
+        settle(env)
+      end
+
+      # Goes back, restores the environment, and removes the directory with all in it.
+      def undo
+        Dir.chdir(@before)
+      ensure
+        ENV.replace(@environment)
+        FileUtils.rm_rf(@directory)
+        Sandbox.leave
+      end
+
+      private
+
+      def settle(env)
+        @before = Dir.pwd
+        @environment = ENV.to_h
+        @directory = File.realpath(Dir.mktmpdir("assay-test-"))
+        Dir.chdir(@directory)
+        ENV.update({ "HOME" => @directory, "TMPDIR" => @directory }.merge(env.transform_keys(&:to_s)))
+      rescue StandardError
+        @directory ? undo : Sandbox.leave
+        raise
+      end
+    end
+  end
+end

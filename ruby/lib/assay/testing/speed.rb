@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+# Whether one piece of Ruby is faster than another, or no slower than it may be. Measured by Assay::Compare; the interval is the program's,
+# and this file only holds it against the bound that the test named.
+
+require_relative "outcome"
+
+module Assay
+  module Testing
+    # A question about the speed of two pieces of Ruby: `subject` (asked about) and `reference`. Both are Procs or Methods; one that takes
+    # an argument is given the number of times and loops itself.
+    class Speed
+      # time:: seconds that each side is measured at most; options are those of Compare::Plan
+      def initialize(subject, reference, by:, time: 2, warmup: 0.1, **options)
+        @bound = Compare::Plan.amount("by", by)
+        names = name_apart(subject, reference)
+        @sides = [Compare::Side.new(names.last, &callable(reference)), Compare::Side.new(names.first, &callable(subject))]
+        @plan = Compare::Plan.new(time: time, warmup: warmup, **options)
+      end
+
+      # The outcome of "the subject is faster, by so much at least".
+      def faster = decide { |found| faster_than(found) }
+
+      # The outcome of "the subject is no slower, but by so much".
+      def no_slower = decide { |found| no_slower_than(found) }
+
+      private
+
+      def decide
+        Binary.path
+        outcome = nil
+        Compare::Experiment.new(@sides, @plan).run do |analysis|
+          comparison = Compare::Comparison.new(analysis["comparisons"].first)
+          outcome = Outcome.new(yield(comparison), comparison.sentence)
+          outcome.kind != :inconclusive
+        end
+        return outcome unless outcome.kind == :inconclusive
+
+        Outcome.new(:inconclusive, "#{outcome.message}; measured #{@plan.time} s each, which did not do (time: SECONDS for more)")
+      end
+
+      def faster_than(found)
+        return held(found) { |interval, bound| within(interval, -bound) } unless zero?
+        return :pass if found.faster?
+
+        found.inconclusive? ? :inconclusive : :fail
+      end
+
+      def no_slower_than(found) = held(found) { |interval, bound| within(interval, bound) }
+
+      def zero? = @bound == { relative: 0.0 }
+
+      # By ratio where the bound is a share, by shift where it is an amount.
+      def held(found)
+        interval, bound =
+          if @bound[:relative]
+            [found.ratio&.then { |ratio| Compare::Interval.new(ratio.estimate - 1, ratio.lower&.-(1), ratio.upper&.-(1)) }, @bound[:relative]]
+          else
+            [found.shift, @bound[:absolute][:value]]
+          end
+        interval ? yield(interval, bound) : :inconclusive
+      end
+
+      def within(interval, bound)
+        return :pass if interval.below?(bound)
+
+        interval.above?(bound) ? :fail : :inconclusive
+      end
+
+      def callable(given)
+        return given if given.is_a?(Proc)
+        return given.to_proc if given.respond_to?(:to_proc) && !given.is_a?(Symbol)
+
+        raise ArgumentError, "what is compared is a Proc, such as -> { … }, or a Method, not #{given.inspect[0, 80]}"
+      end
+
+      # Where they stand, since Procs have no names.
+      def name_apart(*given)
+        names = given.map { |one| name(one) }
+        names.uniq.size == names.size ? names : names.each_with_index.map { |name, index| "#{name} (#{%w[first second][index]})" }
+      end
+
+      def name(given)
+        return "#{given.receiver.class}##{given.name}" if given.is_a?(Method)
+
+        place = given.respond_to?(:source_location) && given.source_location
+        place ? "#{File.basename(place.first)}:#{place.last}" : "block"
+      end
+    end
+  end
+end
