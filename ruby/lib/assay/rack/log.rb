@@ -86,7 +86,7 @@ module Assay
         return format("%.3f", value) if value.is_a?(Float)
 
         word = value.to_s
-        word.empty? || word.match?(/[\s"=\\\x00-\x1f\x7f]/) ? JSON.generate(word) : word
+        word.empty? || word.match?(/[\s"=\\\x00-\x08\x0e-\x1f\x7f]/) ? JSON.generate(word) : word
       end
 
       # False where it would have to wait. Whether an IO takes anything is asked first, and not by making it non-blocking: that would
