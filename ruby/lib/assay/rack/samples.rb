@@ -4,6 +4,7 @@
 # variable.
 
 require_relative "../patches"
+require_relative "../samples"
 
 module Assay
   class Rack
