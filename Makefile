@@ -16,6 +16,8 @@ test: tools runtimes
 	$(CARGO) build --release --locked -p assay
 	sh examples/is-it-faster/demo.sh $(ASSAY) --smoke
 	sh examples/copy-element/demo.sh $(ASSAY) --smoke
+	sh ruby/test/run.sh
+	sh examples/method-instrumentation/run.sh --smoke $(ASSAY)
 
 check:
 	$(CARGO) fmt --all -- --check

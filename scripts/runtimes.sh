@@ -28,6 +28,11 @@ if ! ruby -e 'require "benchmark/ips"' 2>/dev/null; then
         || echo "benchmark-ips could not be installed (Debian: ruby-benchmark-ips): its tests are skipped" >&2
 fi
 
+if ! command -v redis-server >/dev/null || ! ruby -e 'require "redis"' 2>/dev/null; then
+    debian redis-server ruby-redis \
+        || echo "Redis could not be installed (Debian: redis-server ruby-redis): the half of an example that needs it is left out" >&2
+fi
+
 jmh=target/runtimes/jmh
 sources=$programs/java
 if ! command -v javac >/dev/null || ! command -v mvn >/dev/null; then

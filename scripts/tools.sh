@@ -1,13 +1,15 @@
 #!/bin/sh
 # Makes sure that what building and testing need is there, installing it with apt where it is not: a C compiler with the
-# static C library (the launcher), git (its state is recorded with every run), for the examples, which the tests run, Ruby and
-# Python, for the harnesses of benchmarks that are driven Go and Catch2, and for the pages a browser.
+# static C library (the launcher), git (its state is recorded with every run), for the gem and the examples, which the tests
+# run, Ruby with its headers and minitest, and Python, for the harnesses of benchmarks that are driven Go and Catch2, and for the pages a browser.
 set -eu
 
 missing=
 command -v cc >/dev/null || missing="$missing gcc"
 command -v git >/dev/null || missing="$missing git"
 command -v ruby >/dev/null || missing="$missing ruby"
+ruby -e 'require "mkmf"' >/dev/null 2>&1 || missing="$missing ruby-dev"
+ruby -e 'require "minitest"' 2>/dev/null || missing="$missing ruby-minitest"
 command -v python3 >/dev/null || missing="$missing python3"
 command -v go >/dev/null || missing="$missing golang-go"
 command -v c++ >/dev/null || missing="$missing g++"

@@ -64,6 +64,7 @@ class Measurement
     require "assay"
     @profiler = Assay::MethodProfiler
     @rounds = rounds
+    @owners = []
   end
 
   # A new class as in the article, and a loop of its own, so that no variant meets what another left in a call site.
@@ -81,6 +82,7 @@ class Measurement
   def patched(name, before, after, **options)
     owner, loop = subject
     @profiler.patch(owner, :method, :thing, **options)
+    @owners << owner
     Variant.new(name, loop, before, after)
   end
 
@@ -133,8 +135,9 @@ class Measurement
     variant.after.call
   end
 
-  # ns for one start and stop, per variant of keeping, with one patched method.
+  # ns for one start and stop, per variant of keeping, with one patched method in the process.
   def start_and_stop
+    @owners.each { |owner| @profiler.unpatch(owner) }
     {"swapped" => false, "kept" => true}.to_h do |name, keep|
       owner, = subject
       @profiler.patch(owner, :method, :thing, keep: keep)
@@ -170,16 +173,19 @@ def summary(run)
   end
 end
 
+# With the recorder in C by the clock that it chooses, and by the system's.
+RECORDERS = [["C", {}], ["C, OS clock", {"ASSAY_CLOCK" => "os"}], ["Ruby", {"ASSAY_PURE" => "1"}]].freeze
+
 # Every process of its own: which recorder, and which way Ruby runs.
 def processes(rounds)
   ways = [["interpreter", []], ["YJIT", %w[--yjit --yjit-call-threshold=10]]]
   ways.pop unless system(RbConfig.ruby, "--yjit", "-e", "", err: File::NULL)
-  ways.product([["C", {}], ["Ruby", {"ASSAY_PURE" => "1"}]]).map do |(way, options), (recorder, environment)|
+  ways.product(RECORDERS).map do |(way, options), (recorder, environment)|
     output = IO.popen([environment, RbConfig.ruby, *options, __FILE__, "--child", "--rounds", rounds.to_s], &:read)
     raise "the process for #{way}, recorder in #{recorder}, failed" unless $?.success?
 
     run = JSON.parse(output)
-    raise "the extension in C was not found: run test/run.sh first" if recorder == "C" && run["recorder"] != "native"
+    raise "the extension in C was not found: run test/run.sh first" if recorder != "Ruby" && run["recorder"] != "native"
 
     {way: way, recorder: recorder, results: summary(run), start_and_stop: run["start_and_stop"], own_cost: run["own_cost"]}
   end
@@ -187,7 +193,7 @@ end
 
 def print_table(runs)
   puts "added ns per call over the plain method (ratio), medians of interleaved rounds"
-  puts format("%-38s%s", "", runs.map { |run| format("%24s", "#{run[:way]}, #{run[:recorder]}") }.join)
+  puts format("%-38s%s", "", runs.map { |run| format("%24s", "#{run[:way].sub("interpreter", "interp.")}, #{run[:recorder]}") }.join)
   runs.first[:results].each_key do |name|
     cells = runs.map do |run|
       result = run[:results][name]

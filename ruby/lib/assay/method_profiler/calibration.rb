@@ -18,7 +18,7 @@ module Assay
       class Probe
         def plain; end
         def patched; end
-        prepend(Module.new { define_method(:patched, Patches.wrapper(Probe.instance_method(:patched), FIRST_ID, "(assay: calibration)")) })
+        prepend(Module.new { define_method(:patched, Patches.wrapper(Probe.instance_method(:patched), FIRST_ID - 1, "(assay: calibration)")) })
       end
       private_constant :Probe
 

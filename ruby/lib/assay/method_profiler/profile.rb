@@ -38,25 +38,28 @@ module Assay
 
       # Seconds from start to stop, as measured; by how much the profiler itself made it longer is in `overhead`.
       attr_reader :total_duration
-      # {name => Row}, in the order in which the names were patched.
-      attr_reader :rows
-      # An Overhead.
-      attr_reader :overhead
       # What the block of MethodProfiler.profile gave.
       attr_accessor :value
 
       # duration:: in ns; records:: as Session#finish gives them; cost:: a Calibration::Cost
       def initialize(duration, records, cost, exclusive:, allocations:)
         @total_duration = duration / 1e9
+        @records = records
         @cost = cost
         @exclusive = exclusive
         @allocations = allocations
-        @rows = records.to_h { |record| [Patches.row(record[ID]), row(record)] }
-        @overhead = Overhead.new(per_call: cost.per_call / 1e9, total: records.sum { |record| record[CALLS] } * cost.per_call / 1e9,
-                                 subtracted: cost.inside / 1e9, recorder: Recorder::KIND, clock: Recorder.clock)
       end
 
-      # The seed of all dashboards: {total_duration:, name: {duration:, calls:}}. What was asked for is there too: exclusive:,
+      # {name => Row}, in the order in which the names were patched.
+      def rows = @rows ||= @records.to_h { |record| [Patches.row(record[ID]), row(record)] }
+
+      # An Overhead.
+      def overhead
+        @overhead ||= Overhead.new(per_call: @cost.per_call / 1e9, total: @records.sum { |record| record[CALLS] } * @cost.per_call / 1e9,
+                                   subtracted: @cost.inside / 1e9, recorder: Recorder::KIND, clock: Recorder.clock)
+      end
+
+      # {total_duration:, name: {duration:, calls:}}. What was asked for is there too: exclusive:,
       # allocations:, and errors: where there were any.
       def to_h
         {total_duration: total_duration, **rows.transform_values { |row| brief(row) }}

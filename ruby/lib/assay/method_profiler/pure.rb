@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 # The recorder in Ruby, for where there is no extension in C. It does the same as ext/assay/native.c, whose top explains the words, and
-# the same tests are run on both. Here everything that is common is written out in the body of the patched method, since a call of a
-# method of Ruby costs as much as all the counting.
+# the same tests are run on both. What is common, one profile that wants calls and time, has a way of its own.
 
 module Assay
   module MethodProfiler
@@ -22,51 +21,106 @@ module Assay
         def self.now = read(Process::CLOCK_MONOTONIC, :nanosecond)
       end
 
-      # A slot is an array of these; so is a layer, of its Line or nil, the number of calls, and its slots by their ids.
-      CALLS, DEPTH, ENTERED_AT, NS, ERRORS, ENTERED_CALLS, NESTED, WITHIN, OUTERMOST_ERRORS, EXCLUSIVE_NS, CHILDREN, ALLOCATIONS,
-        ENTERED_ALLOCATIONS, OPEN = *0..13
-      LINE = 0
-      ALL_CALLS = 1
+      # What belongs to one name on one line, and the door to it where one profile wants only calls and time. Between `enter`, which is
+      # called within the `begin` of the patched method, and the raised depth there is no place where Ruby looks whether another thread
+      # has raised something here, nor between calling `leave` and the lowered one.
+      class Slot
+        attr_accessor :calls,
+                      :within,       # of these, in another call of the same name
+                      :errors, :outermost_errors, :ns, :nested, :exclusive_ns, :children, :allocations, :open,
+                      :depth, :entered_at, :entered_calls, :entered_allocations
 
-      # See recorder.rb. A fiber's own variable holds its layer; where the layer names a Line there is more than one profile, or one
-      # that wants more than calls and time, and the Line does it all. Between raising the depth and `begin` nothing may interrupt.
+        def initialize(layer)
+          @layer = layer
+          @depth = @calls = @within = @ns = @nested = 0
+          @entered_at = @entered_calls = nil
+          @errors = @outermost_errors = @exclusive_ns = @children = @allocations = @open = 0
+          @entered_allocations = nil
+        end
+
+        class_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+          def enter
+            @calls += 1
+            if (@depth += 1) == 1
+              @entered_calls = (@layer.calls += 1)
+              @entered_at = #{Clock::NOW}
+            else
+              @within += 1
+              @layer.calls += 1
+            end
+          end
+
+          def leave
+            if (@depth -= 1) == 0
+              @ns += #{Clock::NOW} - @entered_at
+              @nested += @layer.calls - @entered_calls
+            end
+          end
+        RUBY
+
+        # The call that ends now does so by an exception.
+        def failed
+          @errors += 1
+          @outermost_errors += 1 if @depth == 1
+          Nothing
+        end
+
+        # Adds what another slot of the same name has counted until `at`; calls that are open count with their time so far.
+        def add(other, at, allocated)
+          %i[calls within errors outermost_errors ns nested exclusive_ns children allocations].each do |sum|
+            instance_variable_set(:"@#{sum}", public_send(sum) + other.public_send(sum))
+          end
+          return unless other.depth.positive?
+
+          @open += other.depth
+          @ns += at - other.entered_at
+          @nested += other.nested_so_far
+          @allocations += allocated - other.entered_allocations if allocated
+        end
+
+        def nested_so_far = @layer.calls - @entered_calls
+
+        # As Session#finish gives it.
+        def to_row(id)
+          [id, @calls, @calls - @within, @open, @errors, @outermost_errors, @ns, @nested, @exclusive_ns, @children, @allocations]
+        end
+      end
+
+      # The slots of one profile on one line by their ids, and the number of calls.
+      class Layer
+        attr_accessor :slots, :calls
+
+        def initialize
+          @slots = []
+          @calls = 0
+        end
+
+        def slot(id) = @slots[id] ||= Slot.new(self)
+      end
+
+      # The door to all slots of one name on one line, where there are several profiles, or one that wants more.
+      class Door
+        def initialize(line, id)
+          @line = line
+          @id = id
+        end
+
+        def enter = @line.enter(@id)
+        def leave = @line.leave(@id)
+        def failed = @line.failed(@id)
+      end
+
+      # See recorder.rb. A fiber's own variable holds its doors, by their ids.
       def self.body(id, forward)
         <<~RUBY
-          if (__assay_layer = ::Thread.current[:__assay_layer] || ::Assay::MethodProfiler::Pure.layer)
-            if (__assay_line = __assay_layer[#{LINE}])
-              __assay_line.enter(#{id})
-              begin
-                #{forward}
-              rescue __assay_line.failed(#{id})
-              ensure
-                __assay_line.leave(#{id})
-              end
-            else
-              __assay_slot = __assay_layer[#{id}] || ::Assay::MethodProfiler::Pure.slot(__assay_layer, #{id})
-              __assay_slot[#{CALLS}] += 1
-              __assay_calls = (__assay_layer[#{ALL_CALLS}] += 1)
-              if __assay_slot[#{DEPTH}] == 0
-                __assay_slot[#{ENTERED_CALLS}] = __assay_calls
-                __assay_slot[#{DEPTH}] = 1
-                __assay_slot[#{ENTERED_AT}] = #{Clock::NOW}
-                begin
-                  #{forward}
-                rescue (__assay_slot[#{ERRORS}] += 1; __assay_slot[#{OUTERMOST_ERRORS}] += 1; ::Assay::MethodProfiler::Pure::Nothing)
-                ensure
-                  __assay_slot[#{NS}] += #{Clock::NOW} - __assay_slot[#{ENTERED_AT}]
-                  __assay_slot[#{NESTED}] += __assay_layer[#{ALL_CALLS}] - __assay_slot[#{ENTERED_CALLS}]
-                  __assay_slot[#{DEPTH}] = 0
-                end
-              else
-                __assay_slot[#{WITHIN}] += 1
-                __assay_slot[#{DEPTH}] += 1
-                begin
-                  #{forward}
-                rescue (__assay_slot[#{ERRORS}] += 1; ::Assay::MethodProfiler::Pure::Nothing)
-                ensure
-                  __assay_slot[#{DEPTH}] -= 1
-                end
-              end
+          if (__assay_doors = ::Thread.current[:__assay_doors] || ::Assay::MethodProfiler::Pure.doors)
+            __assay_door = __assay_doors[#{id}] || ::Assay::MethodProfiler::Pure.door(#{id})
+            begin
+              __assay_door.enter
+              #{forward}
+            rescue __assay_door.failed
+            ensure
+              __assay_door.leave
             end
           else
             #{forward}
@@ -85,15 +139,16 @@ module Assay
         def allow_ractors = true
         def clock = :os
 
-        # The layer of this fiber if its thread is profiled; the fiber sees its first patched call. Else nil.
-        def layer
+        # The doors of this fiber if its thread is profiled; the fiber sees its first patched call. Else nil.
+        def doors
           sessions = Thread.current.thread_variable_get(:__assay_sessions) or return nil
           line = line_here
           line.sync(sessions)
-          line.layer
+          line.doors
         end
 
-        def slot(layer, id) = layer[id] = Array.new(OPEN + 1, 0)
+        # One that has not been used since what is profiled here changed.
+        def door(id) = lines[Fiber.current].door(id)
 
         # The Line of this fiber, made if there is none.
         def line_here
@@ -102,7 +157,7 @@ module Assay
             sweep if lines.size >= @sweep_at
             lines[fiber] = Line.new(Thread.current)
           end
-          Thread.current[:__assay_layer] = line.layer
+          Thread.current[:__assay_doors] = line.doors
           line
         end
 
@@ -119,34 +174,38 @@ module Assay
 
         # See recorder.rb.
         def current
-          Thread.current[:__assay_layer] || layer
+          Thread.current[:__assay_doors] || doors
           lines[Fiber.current]&.innermost&.owner
         end
       end
 
-      # One fiber, and the layers of the profiles that count on it. The first one's layer is what the fiber's variable holds.
+      # One fiber, and the layers of the profiles that count on it.
       class Line
         # One profile on one line. `frames`: the open calls, where exclusive time is wanted: id, time, time in children, children.
         Level = Struct.new(:session, :layer, :frames)
 
-        attr_reader :thread, :layer
+        attr_reader :thread, :doors
 
         def initialize(thread)
           @thread = thread
           @levels = []
-          @layer = [nil, 0]
+          @doors = []
         end
 
         def innermost = @levels.last&.session
         def levels_of(session) = @levels.select { |level| level.session.equal?(session) }
         def empty? = @levels.empty?
 
+        def door(id)
+          only = @levels.first if @levels.size == 1
+          @doors[id] = only&.session&.simple? ? only.layer.slot(id) : Door.new(self, id)
+        end
+
         def push(session)
           return unless levels_of(session).empty?
 
-          @layer.replace([nil, 0]) if @levels.empty?
-          @levels += [Level.new(session, @levels.empty? ? @layer : [nil, 0], [])]
-          settle
+          @levels += [Level.new(session, Layer.new, [])]
+          @doors.clear
         end
 
         # The sessions of the thread that are missing.
@@ -155,88 +214,75 @@ module Assay
         def drop(session, at = Clock.now)
           gone = levels_of(session)
           @levels -= gone
-          settle
+          @doors.clear
           gone.each { |level| fold(level, at) }
         end
 
         def drop_all = @levels.map(&:session).each { |session| drop(session) }
 
         def enter(id)
-          at = Clock.now
           @levels.each do |level|
-            layer = level.layer
-            slot = layer[id] || Pure.slot(layer, id)
-            slot[CALLS] += 1
-            layer[ALL_CALLS] += 1
-            if slot[DEPTH].zero?
-              slot[ENTERED_CALLS] = layer[ALL_CALLS]
-              slot[ENTERED_ALLOCATIONS] = GC.stat(:total_allocated_objects) if level.session.allocations
+            slot = level.layer.slot(id)
+            slot.calls += 1
+            level.layer.calls += 1
+            if slot.depth.zero?
+              slot.entered_calls = level.layer.calls
+              slot.entered_allocations = GC.stat(:total_allocated_objects) if level.session.allocations
             else
-              slot[WITHIN] += 1
+              slot.within += 1
             end
-            level.frames << [id, at, 0, 0] if level.session.exclusive
+            level.frames << [id, 0, 0, 0] if level.session.exclusive
           end
           open_all(id)
         end
 
         def failed(id)
-          @levels.each do |level|
-            slot = level.layer[id]
-            next if slot.nil? || slot[DEPTH].zero?
-
-            slot[ERRORS] += 1
-            slot[OUTERMOST_ERRORS] += 1 if slot[DEPTH] == 1
-          end
+          @levels.each { |level| slot_of_open(level, id)&.failed }
           Nothing
         end
 
+        # A call that began before a profile did is none of its business: its depth there is 0 by now.
         def leave(id)
           at = Clock.now
-          allocated = nil
           @levels.each do |level|
-            slot = level.layer[id]
-            next if slot.nil? || slot[DEPTH].zero?
-
+            slot = slot_of_open(level, id) or next
             leave_frame(level, at) if level.session.exclusive
-            next unless (slot[DEPTH] -= 1).zero?
+            next unless (slot.depth -= 1).zero?
 
-            slot[NS] += at - slot[ENTERED_AT]
-            slot[NESTED] += level.layer[ALL_CALLS] - slot[ENTERED_CALLS]
-            next unless level.session.allocations
-
-            slot[ALLOCATIONS] += (allocated ||= GC.stat(:total_allocated_objects)) - slot[ENTERED_ALLOCATIONS]
+            allocated = GC.stat(:total_allocated_objects) if level.session.allocations
+            slot.ns += at - slot.entered_at
+            slot.nested += slot.nested_so_far
+            slot.allocations += allocated - slot.entered_allocations if allocated
           end
           forget_if_empty
         end
 
         private
 
-        # Last, and at once: the call is open from here on. The clock is read again, after all this work.
+        def slot_of_open(level, id)
+          slot = level.layer.slots[id]
+          slot if slot && slot.depth.positive?
+        end
+
+        # Last, and at once: the call is open from here on. The clock is read after all the other work.
         def open_all(id)
           at = Clock.now
           @levels.each do |level|
-            slot = level.layer[id]
-            slot[ENTERED_AT] = at if slot[DEPTH].zero?
+            slot = level.layer.slots[id]
             level.frames.last[1] = at if level.session.exclusive
-            slot[DEPTH] += 1
+            slot.entered_at = at if (slot.depth += 1) == 1
           end
         end
 
         def leave_frame(level, at)
           id, entered_at, in_children, children = level.frames.pop
-          slot = level.layer[id]
-          slot[EXCLUSIVE_NS] += at - entered_at - in_children
-          slot[CHILDREN] += children
+          slot = level.layer.slots[id]
+          slot.exclusive_ns += at - entered_at - in_children
+          slot.children += children
           return unless (outer = level.frames.last)
 
           outer[2] += at - entered_at
           outer[3] += 1
-        end
-
-        # One profile that wants only calls and time is counted by the patched methods themselves.
-        def settle
-          only = @levels.size == 1 && @levels.first
-          @layer[LINE] = only && only.layer.equal?(@layer) && only.session.simple? ? nil : self
         end
 
         # What a profile leaves behind in a fiber in which it was not stopped.
@@ -244,22 +290,15 @@ module Assay
           return unless empty? && Pure.lines[Fiber.current].equal?(self)
 
           Pure.lines.delete(Fiber.current)
-          Thread.current[:__assay_layer] = nil
+          Thread.current[:__assay_doors] = nil
         end
 
+        # Adds what was counted to the session.
         def fold(level, at)
           leave_frame(level, at) until level.frames.empty?
-          level.layer.each_with_index do |slot, id|
-            next if id < FIRST_ID || slot.nil?
-
-            to = (level.session.totals[id] ||= Array.new(OPEN + 1, 0))
-            [CALLS, NS, ERRORS, NESTED, WITHIN, OUTERMOST_ERRORS, EXCLUSIVE_NS, CHILDREN, ALLOCATIONS].each { |i| to[i] += slot[i] }
-            next if slot[DEPTH].zero?
-
-            to[OPEN] += slot[DEPTH]
-            to[NS] += at - slot[ENTERED_AT]
-            to[NESTED] += level.layer[ALL_CALLS] - slot[ENTERED_CALLS]
-            to[ALLOCATIONS] += GC.stat(:total_allocated_objects) - slot[ENTERED_ALLOCATIONS] if level.session.allocations
+          allocated = GC.stat(:total_allocated_objects) if level.session.allocations
+          level.layer.slots.each_with_index do |slot, id|
+            (level.session.totals[id] ||= Slot.new(level.layer)).add(slot, at, allocated) if slot
           end
         end
       end
@@ -287,13 +326,13 @@ module Assay
             thread.thread_variable_set(:__assay_sessions, sessions + [self])
             lines_of(thread) { |line| line.push(self) }
           end
-          Pure.layer unless fiber_only # What the thread has already comes before what is new.
+          Pure.doors unless fiber_only # What the thread has already comes before what is new.
           Pure.line_here.push(self)
           self
         end
 
         def attached?
-          Thread.current[:__assay_layer] || Pure.layer
+          Thread.current[:__assay_doors] || Pure.doors
           !(Pure.lines[Fiber.current]&.levels_of(self) || []).empty?
         end
 
@@ -313,10 +352,7 @@ module Assay
           Pure.lines.each_value.to_a.each { |line| line.drop(self, at) }
           @threads.each { |thread| let_go_of(thread) }
           tidy
-          rows = @totals.sort.map do |id, s|
-            [id, s[CALLS], s[CALLS] - s[WITHIN], s[OPEN], s[ERRORS], s[OUTERMOST_ERRORS], s[NS], s[NESTED], s[EXCLUSIVE_NS], s[CHILDREN],
-             s[ALLOCATIONS]]
-          end
+          rows = @totals.sort_by(&:first).map { |id, slot| slot.to_row(id) }
           [at - @started_at, rows]
         end
 
@@ -341,7 +377,7 @@ module Assay
           return unless line.nil? || line.empty?
 
           Pure.lines.delete(Fiber.current)
-          Thread.current[:__assay_layer] = nil
+          Thread.current[:__assay_doors] = nil
         end
       end
     end

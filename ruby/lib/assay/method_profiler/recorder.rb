@@ -2,7 +2,7 @@
 
 # Chooses who counts: the extension in C, or the same in Ruby where there is none. Both have the same interface:
 #
-#   body(id, forward)   the source of a patched method's body; `id` a small number from FIRST_ID on, `forward` the source of the call
+#   body(id, forward)   the source of a patched method's body; `id` a small number, `forward` the source of the call
 #   ractors?, allow_ractors   whether bodies may run in any Ractor
 #   clock               what measures: :os, or :counter for the processor's own counter
 #   current             the owner of the innermost session on this line of execution, or nil
@@ -12,8 +12,8 @@
 
 module Assay
   module MethodProfiler
-    # Where the first name's number is; the recorder in Ruby keeps other things below it.
-    FIRST_ID = 2
+    # The number of the first name; below it is calibration.rb's.
+    FIRST_ID = 1
 
     # The recorder in C; see ext/assay/native.c.
     module Native

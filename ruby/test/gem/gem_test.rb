@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+# The gem can be built and installed, with a compiler and without one, and holds what it needs.
+
+require "minitest/autorun"
+require "open3"
+require "rbconfig"
+require "tmpdir"
+
+class GemTest < Minitest::Test
+  ROOT = File.expand_path("../..", __dir__)
+  USE = "require 'assay'; Assay::MethodProfiler.patch(String, :upcase, :up); " \
+        "print Assay::MethodProfiler.recorder, Assay::MethodProfiler.profile { 'a'.upcase }[:up][:calls]"
+
+  def run!(*command, **environment)
+    output, status = Open3.capture2e(environment.transform_keys(&:to_s), *command, chdir: ROOT)
+    assert_predicate status, :success?, "#{command.join(" ")}:\n#{output}"
+    output
+  end
+
+  def test_the_gem_is_built_and_installed_and_counts
+    Dir.mktmpdir do |directory|
+      file = File.join(directory, "assay.gem")
+      run!("gem", "build", "assay.gemspec", "--output", file)
+      contents = run!("gem", "spec", file, "files").scan(/^- (.*)$/).flatten
+      %w[lib/assay.rb ext/assay/extconf.rb ext/assay/native.c README.md LICENSE-MIT LICENSE-APACHE].each { |name| assert_includes contents, name }
+      refute(contents.any? { |name| name.match?(%r{\A(test|bench|tmp)/}) })
+      {"native1" => {}, "ruby1" => {ASSAY_PURE: "1"}}.each_with_index do |(expected, environment), number|
+        home = File.join(directory, "home#{number}")
+        run!("gem", "install", "--local", "--no-document", "--install-dir", home, file, **environment)
+        assert_equal expected, run!(RbConfig.ruby, "-e", "gem 'assay'; #{USE}", GEM_PATH: home, GEM_HOME: home)
+      end
+    end
+  end
+end
