@@ -15,7 +15,11 @@ module Assay
       # What a pipe takes without waiting, as soon as it takes anything.
       AT_ONCE = 4096
       LONGEST_PATH = 1024
-      private_constant :AT_ONCE, :LONGEST_PATH
+      # The keys of a row in logfmt, where a blank, = or " would end one.
+      KEYS = Hash.new do |keys, name|
+        keys[name] = %w[calls ms errors].map { |what| "#{name.name.gsub(/[^[:word:].#:-]/, "_")}_#{what}" }
+      end
+      private_constant :AT_ONCE, :LONGEST_PATH, :KEYS
 
       # sink:: an IO, or anything with `<<`; form:: one of FORMATS
       def initialize(sink, form)
@@ -29,8 +33,10 @@ module Assay
         @lock = Mutex.new
         @lost = 0
         @told = false
-        # What lies in Ruby's own buffer is neither written nor lost.
-        IO.try_convert(sink)&.sync = true
+        return unless (@io = IO.try_convert(sink))
+
+        @io.sync = true # What lies in Ruby's own buffer is neither written nor lost.
+        @file = @io.stat.file?
       end
 
       # See Request#finish.
@@ -72,18 +78,20 @@ module Assay
       end
 
       def logfmt(fields, totals)
-        fields = fields.dup
         totals.rows.each do |name, row|
-          key = name.name.gsub(/[^[:word:].#:-]/, "_")
-          fields[:"#{key}_calls"] = row.calls
-          fields[:"#{key}_ms"] = ms(row.duration)
-          fields[:"#{key}_errors"] = row.errors if row.errors.positive?
+          calls, milliseconds, errors = KEYS[name]
+          fields[calls] = row.calls
+          fields[milliseconds] = ms(row.duration)
+          fields[errors] = row.errors if row.errors.positive?
         end
-        "#{fields.map { |key, value| "#{key}=#{logfmt_value(value)}" }.join(" ")}\n"
+        line = +""
+        fields.each { |key, value| line << (line.empty? ? "" : " ") << key.to_s << "=" << logfmt_value(value) }
+        line << "\n"
       end
 
       def logfmt_value(value)
         return format("%.3f", value) if value.is_a?(Float)
+        return value.to_s if value.is_a?(Integer)
 
         word = value.to_s
         word.empty? || word.match?(/[\s"=\\\x00-\x08\x0e-\x1f\x7f]/) ? JSON.generate(word) : word
@@ -92,11 +100,14 @@ module Assay
       # False where it would have to wait. Whether an IO takes anything is asked first, and not by making it non-blocking: that would
       # change it for all processes that have it.
       def write(line)
-        return @sink << line unless (io = IO.try_convert(@sink))
-        return false unless io.wait_writable(0) && (line.bytesize <= AT_ONCE || io.stat.file?)
+        return @sink << line unless @io
+        return false unless @file || (line.bytesize <= AT_ONCE && ready?)
 
-        io.write(line)
+        @io.write(line)
       end
+
+      # A signal that comes meanwhile looks like a no, so that it is asked twice.
+      def ready? = @io.wait_writable(0) || @io.wait_writable(0)
 
       def lose(why)
         @lost += 1
