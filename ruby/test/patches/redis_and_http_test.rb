@@ -8,7 +8,7 @@ require "net/http"
 
 class RedisAndHttpTest < Minitest::Test
   include Profiled
-  include Servers
+  include RealServers
 
   def teardown
     super

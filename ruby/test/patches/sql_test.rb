@@ -7,7 +7,7 @@ require "support/servers"
 
 class SqlTest < Minitest::Test
   include Profiled
-  include Servers
+  include RealServers
 
   def teardown
     super
@@ -114,8 +114,10 @@ class SqlTest < Minitest::Test
 
   private
 
+  def connect = PG.connect(host: "127.0.0.1", port: postgres.port, user: "postgres", dbname: "postgres")
+
   def connected
-    connection = postgres.connect
+    connection = postgres && connect
     connection.exec("SET client_min_messages = warning")
     connection.exec("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
     Assay::Patches.apply(:pg)
@@ -124,7 +126,7 @@ class SqlTest < Minitest::Test
 
   # How many statements the server itself says that this was.
   def asked
-    (@other ||= postgres.connect).exec("SELECT pg_stat_statements_reset()")
+    (@other ||= connect).exec("SELECT pg_stat_statements_reset()")
     yield
     @other.exec("SELECT sum(calls)::int FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'").getvalue(0, 0).to_i
   end

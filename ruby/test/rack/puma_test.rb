@@ -9,7 +9,7 @@ require "minitest/autorun"
 
 class PumaTest < Minitest::Test
   include PumaServer
-  include Servers
+  include RealServers
 
   # /N does N pieces of work, during which other requests get their turns. /stream/N does them while the body is read, /raise/N fails.
   RACKUP = <<~'RUBY'
@@ -42,7 +42,7 @@ class PumaTest < Minitest::Test
   def setup = need("puma", "puma")
 
   def test_with_threads_each_request_has_exactly_its_own_calls
-    with_puma(RACKUP, "-t", "5:5") do |port, directory|
+    with_puma(RACKUP, "-t", "5:5") do |port, log|
       paths = (1..15).flat_map { |n| ["/#{n}", "/stream/#{n}", "/raise/#{n}", "/take/#{n}"] }.shuffle
       answers = get(port, paths, at_once: 6)
       (1..15).each do |n|
@@ -51,30 +51,29 @@ class PumaTest < Minitest::Test
         assert_equal "500", answers["/raise/#{n}"].first.code
         assert_equal "taken", answers["/take/#{n}"].first.body
       end
-      assert_equal paths.to_h { |path| [path, path[/\d+/].to_i] }, logged(directory)
+      assert_equal paths.to_h { |path| [path, path[/\d+/].to_i] }, logged(log)
     end
   end
 
   def test_forked_workers_count_their_own_requests
     [["-w", "2", "-t", "2:2"], ["-w", "2", "-t", "2:2", "--preload"]].each do |options|
-      with_puma(RACKUP, *options) do |port, directory|
+      with_puma(RACKUP, *options) do |port, log|
         paths = Array.new(60) { |n| "/#{n + 1}" }
         answers = get(port, paths, at_once: 6)
         answers.each do |path, (answer)|
           assert_match(/\Awork;dur=[\d.]+;desc="#{path.delete("/")} calls?", total/, answer["server-timing"], options.inspect)
         end
-        assert_equal paths.to_h { |path| [path, path.delete("/").to_i] }, logged(directory)
+        assert_equal paths.to_h { |path| [path, path.delete("/").to_i] }, logged(log)
       end
     end
   end
 
   def test_workers_give_their_samples_before_they_end
-    Dir.mktmpdir do |directory|
-      file = File.join(directory, "samples")
-      with_puma(RACKUP, "-w", "2", "-t", "2:2", env: {"ASSAY_SAMPLES" => "path:#{file}"}) do |port, _|
+    Tempfile.create("samples") do |file|
+      with_puma(RACKUP, "-w", "2", "-t", "2:2", env: {"ASSAY_SAMPLES" => "path:#{file.path}"}) do |port, _|
         get(port, Array.new(40) { "/3" }, at_once: 4)
       end
-      given = File.readlines(file).map { |line| JSON.parse(line) }
+      given = file.each_line.map { |line| JSON.parse(line) }
       assert_equal({3 => 40}, given.select { |line| line["metric"] == "work calls" }.map { |line| line["value"] }.tally)
     end
   end
@@ -82,7 +81,7 @@ class PumaTest < Minitest::Test
   private
 
   # {path => calls} of the lines of the log.
-  def logged(directory)
-    File.readlines(File.join(directory, "log")).to_h { |line| JSON.parse(line).then { |seen| [seen["path"], seen["methods"].dig("work", "calls")] } }
+  def logged(log)
+    File.readlines(log).to_h { |line| JSON.parse(line).then { |seen| [seen["path"], seen["methods"].dig("work", "calls")] } }
   end
 end

@@ -1,28 +1,23 @@
 # frozen_string_literal: true
 
-# A puma of our own, as a process, on a free port of the loopback device; stopped when the block ends. It stays free of assertions.
+# puma for tests, that of examples/request-totals, and requests to it. It stays free of assertions.
 
 require "net/http"
-require "rbconfig"
-require "socket"
-require "tmpdir"
+require "tempfile"
+require_relative "../../../examples/request-totals/servers"
 
 module PumaServer
-  # Runs puma with this config.ru and these options, and yields its port and a directory, where `said` is what it said.
+  # Runs puma with this config.ru and these options, and yields its port and the file that its environment names LOG.
   def with_puma(rackup, *options, env: {})
-    Dir.mktmpdir("assay-puma") do |directory|
-      File.write(File.join(directory, "config.ru"), rackup)
-      port = Addrinfo.tcp("127.0.0.1", 0).bind { |socket| socket.local_address.ip_port }
-      said = File.join(directory, "said")
-      paths = $LOAD_PATH.first(3).flat_map { |path| ["-I", path] }
-      pid = spawn({"LOG" => File.join(directory, "log"), **env}, RbConfig.ruby, *paths, Gem.bin_path("puma", "puma"), "-b", "tcp://127.0.0.1:#{port}",
-                  *options, File.join(directory, "config.ru"), chdir: directory, %i[out err] => said)
+    Tempfile.create(["config", ".ru"]) do |file|
+      file.write(rackup)
+      file.flush
+      server = Servers::Puma.new(file.path, *options, env: env)
       begin
-        wait_for(port, said)
-        yield port, directory
+        get(server.port, ["/up"], at_once: 1) # It listens before it has workers.
+        yield server.port, server.log
       ensure
-        Process.kill(:TERM, pid)
-        Process.wait(pid)
+        server.stop
       end
     end
   end
@@ -41,16 +36,5 @@ module PumaServer
         end
       end
     end.flat_map(&:value).group_by(&:first).transform_values { |pairs| pairs.map(&:last) }
-  end
-
-  private
-
-  def wait_for(port, said)
-    200.times do
-      return if Net::HTTP.start("127.0.0.1", port) { |http| http.get("/up") }
-    rescue Errno::ECONNREFUSED, EOFError, Errno::ECONNRESET
-      sleep 0.05
-    end
-    raise "puma does not answer:\n#{File.read(said)}"
   end
 end
