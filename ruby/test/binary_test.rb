@@ -2,6 +2,7 @@
 
 # How the program is found and asked, and what is said where it is not there or breaks off. Small scripts stand in for it.
 
+require "pathname"
 require_relative "support/front_end"
 
 class BinaryTest < Minitest::Test
@@ -9,6 +10,18 @@ class BinaryTest < Minitest::Test
     with_program("exit 0") do |named|
       with_environment("ASSAY" => named, "PATH" => "/nowhere") { assert_equal named, Assay::Binary.path }
       with_environment("ASSAY" => nil, "PATH" => "/nowhere:#{File.dirname(named)}") { assert_equal named, Assay::Binary.path }
+    end
+  end
+
+  def test_a_relative_name_counts_from_where_the_process_began
+    here = Dir.pwd
+    Dir.mktmpdir do |directory|
+      relative = Pathname(__FILE__).relative_path_from(Pathname(here)).to_s
+      Dir.chdir(directory) do
+        with_environment("ASSAY" => relative) do
+          assert_match(/it may not be executed/, assert_raises(Assay::Binary::Missing) { Assay::Binary.path }.message)
+        end
+      end
     end
   end
 

@@ -34,7 +34,7 @@ module Assay
 
         directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
         found = directories.map { |directory| File.expand_path("assay", File.expand_path(directory, BEGAN_IN)) }.find { |file| program?(file) }
-        found or raise Missing, "the program `assay` is not on the PATH: verdicts come from it, this gem only measures\n#{remedy}"
+        found or raise Missing, "the program `assay` is not on the PATH: verdicts come from it, this gem only measures\n" + remedy
       end
 
       # True when there is a program to ask.
@@ -79,7 +79,8 @@ module Assay
         file = File.expand_path(named, BEGAN_IN)
         return file if program?(file)
 
-        raise Missing, "#{VARIABLE}=#{named} names no program that can be started: #{File.exist?(file) ? "it may not be executed" : "there is no such file"}\n#{remedy}"
+        why = File.exist?(file) ? "it may not be executed" : "there is no such file"
+        raise Missing, "#{VARIABLE}=#{named} names no program that can be started: #{why}\n#{remedy}"
       end
 
       def program?(file) = File.file?(file) && File.executable?(file)

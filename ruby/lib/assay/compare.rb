@@ -3,7 +3,7 @@
 # Assay.compare: which of several pieces of Ruby is faster, by how much, and how sure. Calibrates, measures in blocks of random order, and
 # asks the `assay` program for the verdict after some of them. It computes no statistic itself.
 
-require_relative "version"
+require_relative "../assay"
 require_relative "binary"
 require_relative "samples"
 require_relative "compare/comparison"
@@ -43,12 +43,13 @@ module Assay
 
       Binary.path unless Samples.wanted?
       experiment = Experiment.new(job.sides, job.plan, progress: job.quiet ? nil : Progress.wanted)
-      Binary.available? ? experiment.run { |analysis| clear?(analysis) } : experiment.run
-      hand_over(job.sides, experiment.recording)
-      result = publish(job, Result.new(job.sides, experiment, loop_cost: Experiment.loop_cost))
-      raise Interrupt if experiment.stop == "interrupted" # Whoever interrupts means the program, and sees what is known.
-
-      result
+      begin
+        Binary.available? ? experiment.run { |analysis| clear?(analysis) } : experiment.run
+      rescue Interrupt # It is meant for the program; but first it is told what is known by now.
+        conclude(job, experiment) if experiment.recording.blocks.positive?
+        raise
+      end
+      conclude(job, experiment)
     end
 
     # True when measuring on would change nothing: every comparison of an analysis is settled.
@@ -58,6 +59,11 @@ module Assay
 
     class << self
       private
+
+      def conclude(job, experiment)
+        hand_over(job.sides, experiment.recording)
+        publish(job, Result.new(job.sides, experiment, loop_cost: Experiment.loop_cost))
+      end
 
       def hand_over(sides, recording)
         return unless Samples.wanted?

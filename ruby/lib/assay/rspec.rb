@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The test-case API for RSpec: `require "assay/rspec"` in spec_helper.rb. Every example has the methods of Assay::Testing (`fake_sleep`, `sleeps`,
-# `sandbox`, …), undone when it ends, and there are matchers that ask the same questions as the assertions.
+# The test-case API for RSpec: `require "assay/rspec"` in spec_helper.rb. Every example has the methods of Assay::Testing (`fake_sleep`,
+# `sleeps`, `sandbox`, …), undone when it ends, and there are matchers that ask the same questions as the assertions.
 
 begin
   require "rspec/core"
@@ -80,7 +80,9 @@ module Assay
 
       # The block of `expect` takes no more time than this one, and 5 % more; `.by("1%")` allows less.
       def be_no_slower_than(reference = nil, &block)
-        asked_by("be no slower than the other", by: "5%") { |subject, options| Testing::Speed.new(subject, reference || block, **options).no_slower }
+        asked_by("be no slower than the other", by: "5%") do |subject, options|
+          Testing::Speed.new(subject, reference || block, **options).no_slower
+        end
       end
 
       # The block allocates so many objects: a number or a Range.
@@ -90,7 +92,9 @@ module Assay
 
       # The block calls the method so often: a number or a Range.
       def make_calls(owner, method, expected)
-        asked_by("call #{owner.inspect}##{method} #{expected} times") { |subject, _| Testing::CallCount.new(owner, method, expected, &subject).outcome }
+        asked_by("call #{owner.inspect}##{method} #{expected} times") do |subject, _|
+          Testing::CallCount.new(owner, method, expected, &subject).outcome
+        end
       end
 
       # The time of the block, which is given a size, grows no faster than the model; the sizes follow with `.over(sizes, setup: …)`.

@@ -4,7 +4,7 @@
 # Minitest and Test::Unit (`include Assay::Testing`); RSpec has `require "assay/rspec"`. This file joins the parts, and knows the
 # frameworks; what an assertion asks is in the files beside it.
 
-require_relative "version"
+require_relative "../assay"
 require_relative "binary"
 require_relative "compare"
 require_relative "testing/outcome"
@@ -44,7 +44,8 @@ module Assay
     def self.included(base)
       super
       # Minitest calls `after_teardown`; Test::Unit wants to be told.
-      base.teardown(:assay_teardown) if defined?(::Test::Unit::TestCase) && base.is_a?(Class) && base <= ::Test::Unit::TestCase
+      test_unit = defined?(::Test::Unit::TestCase) && base.is_a?(Class) && base <= ::Test::Unit::TestCase
+      base.teardown(:assay_teardown) if test_unit
     end
 
     # Asserts that `subject` takes less time than `reference`, by `by` at least ("10%", 0.1, "50ns"). Both are Procs or Methods.

@@ -20,7 +20,7 @@ class ComparePartsTest < Minitest::Test
 
   def test_a_plan_says_what_is_wrong_with_it
     assert_match(/time: is a number of seconds, not "5"/, assert_raises(ArgumentError) { Compare::Plan.new(time: "5") }.message)
-    assert_match(/confidence: is below 100%/, assert_raises(ArgumentError) { Compare::Plan.new(confidence: "100%") }.message)
+    assert_match(/confidence: is from 50% to below 100%/, assert_raises(ArgumentError) { Compare::Plan.new(confidence: "100%") }.message)
     assert_match(/primary: is "wall" or "cpu", not :gpu/, assert_raises(ArgumentError) { Compare::Plan.new(primary: :gpu) }.message)
     assert_match(/seed: is a whole number/, assert_raises(ArgumentError) { Compare::Plan.new(seed: -1) }.message)
   end

@@ -159,6 +159,22 @@ class AssertionsTest < Minitest::Test
     assert_equal [:done, :done], wrapped.new.work
   end
 
+  def test_calls_are_counted_and_faked_beside_the_method_profiler
+    skip("the method profiler is not in this gem") unless Assay.const_defined?(:MethodProfiler)
+    profiler = Assay::MethodProfiler
+    worker = Class.new { def work(n = 1, k: 2) = n + k }
+    profiler.patch(worker, :work, :w)
+    assert_calls(worker, :work, 3) do
+      worker.new.work
+      counted = profiler.profile { 2.times { assert_equal 4, worker.new.work(k: 3) } }
+      assert_equal 2, counted.to_h[:w][:calls]
+    end
+    profiler.profile { assert_calls(worker, :work, 1) { worker.new.work } }
+    assert_equal [3, worker], [worker.new.work, worker.instance_method(:work).owner]
+  ensure
+    profiler&.unpatch(worker)
+  end
+
   def test_calls_of_other_threads_are_not_counted
     assert_calls(Array, :first, 1) { [1].first; Thread.new { [1].first }.join }
   end

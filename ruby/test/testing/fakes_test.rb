@@ -92,6 +92,13 @@ class FakesTest < Minitest::Test
     assert_match(/0 to 255/, assert_raises(ArgumentError) { fake_system(@cron, results: [exits(300)]) { @cron.send(:system, "x") } }.message)
   end
 
+  def test_a_failing_command_is_raised_where_the_caller_asks_for_it
+    fake_system(@cron, results: [true, false, nil])
+    assert_equal true, @cron.send(:system, "ls", exception: true)
+    assert_match(/Command failed: ls/, assert_raises(RuntimeError) { @cron.send(:system, "ls", exception: true) }.message)
+    assert_match(/ls/, assert_raises(Errno::ENOENT) { @cron.send(:system, "ls", exception: true) }.message)
+  end
+
   def test_when_the_answers_run_out_the_call_is_named_and_what_was_recorded_listed
     fake_sleep(@cron)
     fake_system(@cron, results: [true])

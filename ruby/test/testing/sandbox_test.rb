@@ -8,9 +8,14 @@ class SandboxTest < Minitest::Test
   include Assay::Testing
 
   def test_it_is_empty_and_where_the_test_is_and_lives
+    ENV["XDG_CACHE_HOME"] = "/elsewhere"
     directory = sandbox
-    assert_equal [directory] * 3, [Dir.pwd, Dir.home, Dir.tmpdir]
+    assert_equal [directory, directory, directory, nil], [Dir.pwd, Dir.home, Dir.tmpdir, ENV["XDG_CACHE_HOME"]]
+    assert_equal "/e", sandbox(env: { XDG_CACHE_HOME: "/e" }) { ENV["XDG_CACHE_HOME"] }
     assert_empty Dir.children(directory)
+  ensure
+    assay_teardown
+    ENV.delete("XDG_CACHE_HOME")
   end
 
   def test_variables_are_set_and_removed_and_come_back

@@ -42,17 +42,21 @@ module Assay
       end
 
       # Measures until the block, given the program's analysis, says that it is settled, or until the plan's time is spent; without a
-      # block until the time is spent. Gives the last analysis. An Interrupt ends it where there are blocks already, and is raised where
-      # there are none.
+      # block until the time is spent. Gives the last analysis. What was recorded when an exception or an Interrupt ended it is whole blocks.
       def run(&settled)
         calibrate
         @recording.know(facts)
         count
         GC.start
         measure(&settled)
+        @analysis
+      rescue Interrupt
+        @stop = "interrupted"
+        raise
+      ensure
+        @progress&.clear
         @recording.stop = @stop
         @recording.know(collecting: shares)
-        @analysis
       end
 
       # Share of the garbage collector in each side's measured time, by name.
@@ -89,12 +93,6 @@ module Assay
           return finish("blocks", settled) if @recording.blocks >= Plan::MOST_BLOCKS
           return finish("budget", settled) if measured >= budget * (@recording.blocks < Plan::FEWEST_BLOCKS ? STRETCH : 1)
         end
-      rescue Interrupt
-        raise if @recording.blocks.zero?
-
-        @stop = "interrupted"
-      ensure
-        @progress&.clear
       end
 
       # One block; gives the nanoseconds that it took.

@@ -19,7 +19,8 @@ module Assay
       # Adds a side; the first is the one that all others are compared with. Its forms are those of Side.
       def report(name, text = nil, &block)
         side = Side.new(name, text, &block)
-        raise ArgumentError, "two reports are called `#{side.name}`: names tell them apart" if @sides.any? { |other| other.name == side.name }
+        twice = @sides.any? { |other| other.name == side.name }
+        raise ArgumentError, "two reports are called `#{side.name}`: names tell them apart" if twice
 
         @sides << side
         self

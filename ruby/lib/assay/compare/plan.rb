@@ -31,7 +31,8 @@ module Assay
         @warmup = seconds("warmup", warmup)
         @threshold = Plan.amount("threshold", threshold)
         @confidence = Plan.share("confidence", confidence)
-        raise ArgumentError, "confidence: is below 100%, such as \"95%\", not #{confidence.inspect}" unless @confidence.between?(0.5, 0.9999)
+        sure = @confidence.between?(0.5, 0.9999)
+        raise ArgumentError, "confidence: is from 50% to below 100%, such as \"95%\", not #{confidence.inspect}" unless sure
 
         @primary = primary.to_s
         raise ArgumentError, "primary: is \"wall\" or \"cpu\", not #{primary.inspect}" unless %w[wall cpu].include?(@primary)
@@ -63,7 +64,8 @@ module Assay
           value = share(what, given)
           return { relative: value } if value < 1
         end
-        raise ArgumentError, "#{what}: is a share such as \"5%\" or 0.05, or an amount such as \"50ns\" (#{UNITS.keys.join(", ")}), not #{given.inspect}"
+        raise ArgumentError, "#{what}: is a share such as \"5%\" or 0.05, or an amount such as \"50ns\" (#{UNITS.keys.join(", ")}), " \
+                             "not #{given.inspect}"
       end
 
       # A share as a Float: "5%" and 0.05 are the same.

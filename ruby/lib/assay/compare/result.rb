@@ -86,17 +86,21 @@ module Assay
       end
 
       def loop_share
-        dearest = @sides.each_with_index.select { |side, _| side.form == :block }.map { |_, index| @recording.times(index).min }.min
-        return if dearest.nil? || @loop_cost * 1e-9 < dearest * WORTH_TELLING
+        called = @sides.each_index.select { |index| @sides[index].form == :block }
+        shortest = called.map { |index| @recording.times(index).min }.min
+        return if shortest.nil? || @loop_cost * 1e-9 < shortest * WORTH_TELLING
 
-        "note: #{format("%.1f", @loop_cost)} ns of every iteration are the loop and the call of the block, so that differences look smaller\n" \
+        "note: #{nanoseconds} of every iteration are the loop and the call of the block, so that differences look smaller\n" \
           "  hint: give the blocks the loop, `{ |times| i = 0; while i < times; …; i += 1; end }`, or the code as a text"
       end
 
       def mixed_forms
-        forms = @sides.map { |side| side.form == :block }.uniq
-        "note: some sides are called by a loop and some loop themselves: #{format("%.1f", @loop_cost)} ns are in some times only" if forms.size > 1
+        return if @sides.map { |side| side.form == :block }.uniq.size == 1
+
+        "note: some sides are called by a loop and some loop themselves: #{nanoseconds} are in some times only"
       end
+
+      def nanoseconds = format("%.1f ns", @loop_cost)
 
       def unfinished
         "measured as long as it may; for more: x.config(time: SECONDS)" if %w[budget blocks].include?(stop)

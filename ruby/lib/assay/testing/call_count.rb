@@ -13,7 +13,9 @@ module Assay
       # expected:: a whole number, or a Range such as `1..`
       def initialize(owner, name, expected, &block)
         raise ArgumentError, "assert_calls takes a block" if block.nil?
-        raise ArgumentError, "calls are counted of a class or module, not of #{owner.inspect[0, 80]}: use its singleton_class" unless owner.is_a?(Module)
+        unless owner.is_a?(Module)
+          raise ArgumentError, "calls are counted of a class or module, not of #{owner.inspect[0, 80]}: use its singleton_class"
+        end
         unless (expected.is_a?(Integer) && !expected.negative?) || expected.is_a?(Range)
           raise ArgumentError, "calls are a whole number or a Range such as 1.., not #{expected.inspect}"
         end

@@ -22,7 +22,8 @@ module Assay
 
       # Moves the clock on by so many seconds, and gives what has elapsed. Raises ArgumentError for less than 0: time does not go back.
       def advance(seconds)
-        raise ArgumentError, "a clock is advanced by seconds, 0 or more, not by #{seconds.inspect}" unless seconds.is_a?(Numeric) && seconds.real? && seconds >= 0
+        possible = seconds.is_a?(Numeric) && seconds.real? && seconds >= 0
+        raise ArgumentError, "a clock is advanced by seconds, 0 or more, not by #{seconds.inspect}" unless possible
 
         @lock.synchronize { @elapsed += seconds }
       end

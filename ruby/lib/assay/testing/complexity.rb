@@ -30,8 +30,7 @@ module Assay
         raise ArgumentError, "assert_complexity takes a block" if block.nil?
         raise ArgumentError, "tolerance: is a number, 0 or more, not #{tolerance.inspect}" unless tolerance.is_a?(Numeric) && tolerance >= 0
 
-        @name = model.respond_to?(:call) ? "the model" : model.to_s
-        @model = model.respond_to?(:call) ? model : MODELS.fetch(model) { raise ArgumentError, "growth is one of #{MODELS.keys.map(&:inspect).join(", ")}, not #{model.inspect}" }
+        @name, @model = model.respond_to?(:call) ? ["the model", model] : [model.to_s, named(model)]
         @sizes = checked_sizes(sizes)
         @bound = slope(@sizes) + tolerance
         @tolerance = tolerance
@@ -68,14 +67,16 @@ module Assay
 
       def held(curve, bound, sizes)
         interval = Compare::Interval.new(curve["exponent"], *curve["exponent_interval"]&.values_at("lower", "upper"))
-        return Outcome.new(:inconclusive, "nothing is known of the growth: #{curve["reason"] || "too few blocks for an interval"}") if interval.upper.nil?
+        if interval.upper.nil?
+          return Outcome.new(:inconclusive, "nothing is known of the growth: #{curve["reason"] || "too few blocks for an interval"}")
+        end
 
         said = format("from n = %s to %s the time grows like n^%.2f [%.2f … %.2f]", sizes.first, sizes.last, *interval.to_a)
         limit = format("%s is n^%.2f there, and n^%.2f is allowed", @name, bound - @tolerance, bound)
         return Outcome.new(:pass, said) if interval.below?(bound)
         return Outcome.new(:fail, "#{said}: #{limit}") if interval.above?(bound)
 
-        Outcome.new(:inconclusive, "#{said}: #{limit}; that is not settled after #{@plan.time} s for each size (time: SECONDS for more)")
+        Outcome.new(:inconclusive, "#{said}: #{limit}; not settled after #{@plan.time} s for each size (time: SECONDS for more)")
       end
 
       # The exponent that the model itself has over these sizes: a least-squares slope, as the program takes it of the times.
@@ -93,9 +94,14 @@ module Assay
         raise ArgumentError, "#{@name} is #{value.inspect} at n = #{size}; it must be positive: leave that size out"
       end
 
+      def named(model)
+        MODELS.fetch(model) { raise ArgumentError, "growth is one of #{MODELS.keys.map(&:inspect).join(", ")}, not #{model.inspect}" }
+      end
+
       def checked_sizes(sizes)
-        list = sizes.to_a.uniq.sort
-        return list if list.size >= FEWEST_SIZES && list.all? { |size| size.is_a?(Numeric) && size.real? && size.positive? && size.to_f.finite? }
+        list = sizes.to_a.uniq
+        possible = list.all? { |size| size.is_a?(Numeric) && size.real? && size.positive? && size.to_f.finite? }
+        return list.sort if list.size >= FEWEST_SIZES && possible
 
         raise ArgumentError, "sizes: three or more different positive numbers, such as [1_000, 2_000, 4_000, 8_000], not #{list.inspect[0, 120]}"
       end

@@ -17,7 +17,8 @@ module Assay
         @script = results.respond_to?(:to_ary) ? results.to_ary.dup : nil
         @scripted = @script&.size
         @answer = results unless @script
-        raise ArgumentError, "results: is a list or something to call, not #{results.inspect}" unless @answer.nil? || @answer.respond_to?(:call)
+        usable = @answer.nil? || @answer.respond_to?(:call)
+        raise ArgumentError, "results: is a list or something to call, not #{results.inspect}" unless usable
         raise ArgumentError, "limit: is a number of calls, not #{limit.inspect}" unless limit.is_a?(Integer) && limit.positive?
 
         @threads = threads == :all ? :all : Array(threads)

@@ -103,7 +103,10 @@ module Assay
       def assay_targets(name, object, block)
         return [[assay_singleton(object.first, name), name]] unless object.empty?
 
-        raise ArgumentError, "nothing is faked for the whole program: name an object, as in fake_#{name == :` ? "backtick" : name}(object), or give a block" if block.nil?
+        if block.nil?
+          raise ArgumentError, "nothing is faked for the whole program: name an object, as in fake_#{name == :` ? "backtick" : name}(object), " \
+                               "or give a block"
+        end
 
         [Kernel, Kernel.singleton_class, *MODULES.fetch(name).map(&:singleton_class)].map { |owner| [owner, name] }
       end

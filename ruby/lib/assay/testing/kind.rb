@@ -15,7 +15,8 @@ module Assay
 
       # Sets `$?` of this thread. Ruby lets nothing but a real process do that, so a short-lived one is run.
       def self.set_status(status)
-        raise ArgumentError, "a status is a whole number from 0 to 255, not #{status.inspect}" unless status.is_a?(Integer) && status.between?(0, 255)
+        possible = status.is_a?(Integer) && status.between?(0, 255)
+        raise ArgumentError, "a status is a whole number from 0 to 255, not #{status.inspect}" unless possible
 
         WAIT.call(SPAWN.call("/bin/sh", "-c", "exit #{status}", in: File::NULL, out: File::NULL, err: File::NULL))
       end
@@ -60,10 +61,19 @@ module Assay
       end
     end
 
-    # `system`: true, unless the status says otherwise.
+    # `system`: true, unless the status says otherwise. With `exception: true` a failure is raised, as the real one does.
     class SystemKind < Kind
       def usual = true
       def after(status) = status.zero?
+
+      def finish(call, scripted, answer)
+        given = super
+        return given if given || !call.keywords[:exception]
+
+        raise Errno::ENOENT, call.command.to_s if given.nil?
+
+        raise "Command failed: #{call.command}"
+      end
     end
 
     # Backtick: an empty text.

@@ -7,8 +7,12 @@ require "tmpdir"
 
 module Assay
   module Testing
-    # An empty directory that is the working directory, HOME and TMPDIR, and an environment that may be changed freely.
+    # An empty directory that is the working directory, HOME and TMPDIR, and an environment that may be changed freely. Variables that
+    # would lead elsewhere than below HOME are not in it.
     class Sandbox
+      ELSEWHERE = %w[XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME].freeze
+      private_constant :ELSEWHERE
+
       @lock = Mutex.new
       @owner = nil
       @depth = 0
@@ -59,7 +63,8 @@ module Assay
         @environment = ENV.to_h
         @directory = File.realpath(Dir.mktmpdir("assay-test-"))
         Dir.chdir(@directory)
-        ENV.update({ "HOME" => @directory, "TMPDIR" => @directory }.merge(env.transform_keys(&:to_s)))
+        own = { "HOME" => @directory, "TMPDIR" => @directory, **ELSEWHERE.to_h { |name| [name, nil] } }
+        ENV.update(own.merge(env.transform_keys(&:to_s)))
       rescue StandardError
         @directory ? undo : Sandbox.leave
         raise

@@ -54,7 +54,7 @@ module Assay
       def held(found)
         interval, bound =
           if @bound[:relative]
-            [found.ratio&.then { |ratio| Compare::Interval.new(ratio.estimate - 1, ratio.lower&.-(1), ratio.upper&.-(1)) }, @bound[:relative]]
+            [found.ratio && Compare::Interval.new(*found.ratio.to_a.map { |end_| end_ && end_ - 1 }), @bound[:relative]]
           else
             [found.shift, @bound[:absolute][:value]]
           end
