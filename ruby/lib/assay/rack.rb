@@ -16,7 +16,7 @@ module Assay
   # Each request's totals, as a header, a line of a log, and values for `assay`.
   #
   #   # config.ru
-  #   require "assay/patches"
+  #   require "assay"
   #   Assay::Patches.apply(:pg, :redis)
   #   use Assay::Rack, log: $stdout
   #   run App

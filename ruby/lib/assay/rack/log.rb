@@ -30,7 +30,8 @@ module Assay
 
         @sink = sink
         @form = form
-        @lock = Mutex.new
+        @turn = Mutex.new
+        @count = Mutex.new
         @lost = 0
         @told = false
         return unless (@io = IO.try_convert(sink))
@@ -39,24 +40,20 @@ module Assay
         @file = @io.stat.file?
       end
 
-      # See Request#finish.
+      # See Request#finish. A file takes each line whole, whoever else writes; else requests write one after the other, so that nothing
+      # comes between asking whether there is room and taking it.
       def request(env, status, totals, facts)
-        @lock.synchronize do
-          line = send(@form, fields(env, status, totals, facts), totals)
-          begin
-            write(line) ? @lost = 0 : lose("nobody reads it, and it is full")
-          rescue SystemCallError, IOError => e
-            lose(e.message)
-          end
-        end
+        lost = @lost
+        line = send(@form, fields(env, status, totals, facts, lost), totals)
+        @file ? write(line, lost) : @turn.synchronize { write(line, lost) }
       end
 
       private
 
-      def fields(env, status, totals, facts)
+      def fields(env, status, totals, facts, lost)
         {
           time: Time.now.utc.strftime("%Y-%m-%dT%H:%M:%S.%LZ"), method: text(env["REQUEST_METHOD"]), path: path(env), status: status,
-          total_ms: ms(totals.duration), **facts, lost: (@lost if @lost.positive?)
+          total_ms: ms(totals.duration), **facts, lost: (lost if lost.positive?)
         }.compact
       end
 
@@ -97,9 +94,18 @@ module Assay
         word.empty? || word.match?(/[\s"=\\\x00-\x08\x0e-\x1f\x7f]/) ? JSON.generate(word) : word
       end
 
+      # `lost`: what this line tells of.
+      def write(line, lost)
+        return lose("nobody reads it, and it is full") unless put(line)
+
+        @count.synchronize { @lost -= lost } if lost.positive?
+      rescue SystemCallError, IOError => e
+        lose(e.message)
+      end
+
       # False where it would have to wait. Whether an IO takes anything is asked first, and not by making it non-blocking: that would
       # change it for all processes that have it.
-      def write(line)
+      def put(line)
         return @sink << line unless @io
         return false unless @file || (line.bytesize <= AT_ONCE && ready?)
 
@@ -110,7 +116,7 @@ module Assay
       def ready? = @io.wait_writable(0) || @io.wait_writable(0)
 
       def lose(why)
-        @lost += 1
+        @count.synchronize { @lost += 1 }
         return if @told
 
         @told = true
