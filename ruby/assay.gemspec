@@ -11,7 +11,7 @@ Gem::Specification.new do |gem|
   gem.authors = ["The assay authors"]
   gem.licenses = ["MIT", "Apache-2.0"]
   gem.required_ruby_version = ">= 3.1"
-  gem.files = Dir.glob("{lib/**/*.rb,ext/assay/{extconf.rb,*.c},README.md,LICENSE-*}", base: __dir__).sort
+  gem.files = Dir.glob("{lib/**/*.rb,ext/assay/{extconf.rb,*.c,*.h},README.md,LICENSE-*}", base: __dir__).sort
   gem.extensions = ["ext/assay/extconf.rb"]
   gem.require_paths = ["lib"]
   gem.metadata = {"rubygems_mfa_required" => "true"}

@@ -100,7 +100,7 @@ def table(title, what, experiment, subjects, unit, article, assay)
     cells = [unit.(middle.(subject)), format("%.3f", experiment.ratio(subject)),
              subject.article ? format("%.3f", base.article[article] / subject.article[article]) : "",
              *(format("%.4f", 1 + ADDED[[title, subject.name]] / middle.(base)) if article == 1)]
-    puts "  #{subject.name.ljust(38)}#{cells.map { |cell| cell.rjust(12) }.join}#{said(verdicts[subject.name])}"
+    puts "  #{subject.name.ljust(38)}#{cells.map { |cell| cell.rjust(12) }.join}#{said(verdicts[subject.name])}".rstrip
   end
 end
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the gem's tests: those of the profiler three times, with its recorder in C, under YJIT, and with the recorder in Ruby.
-# Usage: run.sh [FILE...]     needs ruby, ruby-dev, ruby-minitest and a C compiler; builds into ruby/tmp
+# Usage: run.sh [FILE...]     FILE: from ruby/ on, such as test/method_profiler/counting_test.rb
+# Needs ruby, ruby-dev, ruby-minitest and a C compiler; builds into ruby/tmp.
 set -eu
 
 cd "$(dirname "$0")/.."

@@ -273,6 +273,30 @@ class CountingTest < Minitest::Test
     assert_in_delta overhead.per_call * 10, overhead.total, 1e-12
   end
 
+  # A relation, and a wide one: the own cost of a thousand nested calls is a multiple of what they do.
+  def test_with_the_own_cost_subtracted_a_duration_is_nearer_to_that_of_the_plain_method
+    patch(Looping, :many, :many)
+    patch(Looping, :one, :one)
+    looping = Looping.new
+    plain = Array.new(30) { seconds { looping.many } }.min
+    rows = Array.new(30) { row(:many) { looping.many } }
+    off = rows.map(&:duration).min - plain
+    raw_off = rows.map(&:raw_duration).min - plain
+    assert_operator off.abs, :<, raw_off.abs
+    assert_operator raw_off, :>, 0
+  end
+
+  class Looping
+    def one = nil
+    def many = 1_000.times { one }
+  end
+
+  def seconds
+    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    yield
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+  end
+
   def test_the_table_names_everything
     patch(Worker, %i[work fail_deep])
     text = MethodProfiler.profile(exclusive: true, allocations: true) { Worker.new.work && (Worker.new.fail_deep(1) rescue nil) }.to_s

@@ -52,7 +52,10 @@ class SignaturesTest < Minitest::Test
     body << "def work(#{parameters})\n#{result}\nend" if made == :def
     # A bmethod has no block of its own to yield to, and anonymous parameters are not written out.
     body << "define_method(:work) { |#{parameters}| #{result.sub(/, block_given\?.*/, "]")} }" if made == :define_method
-    body << "ruby2_keywords(:work)" if parameters.match?(/\*rest/) && !parameters.match?(/:|\*\*/) && made == :def && parameters.size.even?
+    # Every other one that could be marked is: it tells keywords from a hash, and so must the wrapper.
+    marked = made == :def && parameters.match?(/\*rest/) && !parameters.match?(/\w:|\*\*/) && parameters.size.even?
+    body << "\nruby2_keywords(:work)" if marked
+    body.sub!("block_given?", "rest.last.is_a?(Hash) && Hash.ruby2_keywords_hash?(rest.last), block_given?") if marked
     class_of { class_eval(body) }
   end
 

@@ -1,0 +1,107 @@
+/*
+ * What the parts of the recorder share: native.c (the hot path and its doors), lines.c (who is counted where) and sessions.c (the
+ * running profiles, as Ruby sees them). Nothing here is visible outside of the extension.
+ *
+ * Words: a *session* is one running profile. A *line* is one line of execution, that is one fiber (every thread has at
+ * least its root fiber). A *layer* is what one session counts on one line; nested profiles are several layers. A *slot*
+ * of a layer is what belongs to one name. Everything of a layer is touched by its own line only, so that recursion and
+ * fibers that take turns can't be confused; it is added to the session's totals when the line or the session ends.
+ */
+#ifndef ASSAY_RECORDER_H
+#define ASSAY_RECORDER_H
+
+#include <ruby.h>
+#include <ruby/ractor.h>
+#include <ruby/st.h>
+#include "clock.h"
+
+#pragma GCC visibility push(hidden)
+
+struct slot {
+    uint64_t calls, outermost, errors, outermost_errors, open;
+    int64_t time;               /* outermost calls only: recursion is counted once */
+    uint64_t nested;            /* calls of any patched method within these, for the own cost */
+    int64_t exclusive;
+    uint64_t children;          /* those of `nested` that were called directly */
+    uint64_t allocations;
+    uint64_t depth;             /* of what is open now; the rest belongs to the outermost open call */
+    int64_t entered_at;
+    uint64_t entered_calls, entered_allocations;
+};
+
+struct frame {                  /* one open call, kept only where exclusive time was asked for */
+    uint32_t id;
+    int64_t entered_at, in_children;
+    uint64_t children;
+};
+
+struct session {
+    VALUE self, owner;
+    int exclusive, allocations, running;
+    int64_t started_ns;
+    struct slot *totals;
+    uint32_t size;
+};
+
+struct layer {
+    struct layer *outer;        /* the profile around this one */
+    struct session *session;
+    uint64_t calls;
+    struct slot *slots;
+    uint32_t size;
+    struct frame *frames;
+    uint32_t open_frames, frame_space;
+};
+
+struct line {
+    VALUE fiber, thread;
+    struct layer *innermost;
+};
+
+struct attachment {             /* a session that counts in all fibers of a thread; a list, the oldest first */
+    struct attachment *next;
+    struct session *session;
+};
+
+/* lines.c */
+extern st_table *lines;         /* fiber -> struct line */
+extern st_table *attachments;   /* thread -> struct attachment, the first of its list */
+extern uint64_t running;        /* sessions that run, anywhere in the process */
+extern uint64_t epoch;          /* changes whenever `lines` or layers do: what threads remember is void then */
+extern VALUE allocated;         /* :total_allocated_objects */
+
+/* What a native thread saw last. Fibers that are in `lines` are kept alive by it, so a fiber that equals this one is the
+ * same one unless the epoch changed. Ruby may run another of its threads on this native thread: its fibers are others. */
+#if defined(__GLIBC__)
+#define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+#else
+#define THREAD_LOCAL __thread
+#endif
+struct seen { VALUE fiber; struct line *line; uint64_t epoch; };
+extern THREAD_LOCAL struct seen here;
+
+void open_tables(void);
+int in_main_ractor(void);
+struct line *look_up(VALUE fiber);
+struct line *add_line(VALUE fiber);
+void push_layer(struct line *, struct session *);
+void drop_layer(struct line *, struct session *, int64_t at);
+void *grown(void *memory, uint32_t *size, uint32_t wanted, size_t element);
+void frame_left(struct layer *, int64_t at);
+
+/* The line of this fiber, NULL where nothing is profiled. */
+static inline struct line *
+this_line(void)
+{
+    VALUE fiber;
+    if (!running) return NULL;
+    fiber = rb_fiber_current();
+    if (here.fiber == fiber && here.epoch == epoch) return here.line;
+    return look_up(fiber);
+}
+
+/* sessions.c */
+void define_sessions(VALUE native);
+
+#pragma GCC visibility pop
+#endif
