@@ -57,6 +57,12 @@ class RequestsTest < Minitest::Test
     assert_nil MethodProfiler.current
   end
 
+  def test_the_line_is_about_what_was_asked_for_whatever_the_application_writes_into_env
+    app = middleware { |env| env["PATH_INFO"] = "/500" and [500, {}, []] }
+    app.call(env("/boom"))
+    assert_equal ["/boom", 500], lines.first.values_at("path", "status")
+  end
+
   def test_a_throw_passes
     app = middleware { |_| Database.new.query && throw(:async, :later) }
     assert_equal :later, catch(:async) { app.call(env) }

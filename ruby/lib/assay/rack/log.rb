@@ -42,24 +42,24 @@ module Assay
 
       # See Request#finish. A file takes each line whole, whoever else writes; else requests write one after the other, so that nothing
       # comes between asking whether there is room and taking it.
-      def request(env, status, totals, facts)
+      def request(request)
         lost = @lost
-        line = send(@form, fields(env, status, totals, facts, lost), totals)
+        line = send(@form, fields(request, lost), request.totals)
         @file ? write(line, lost) : @turn.synchronize { write(line, lost) }
       end
 
       private
 
-      def fields(env, status, totals, facts, lost)
+      def fields(request, lost)
         {
-          time: Time.now.utc.strftime("%Y-%m-%dT%H:%M:%S.%LZ"), method: text(env["REQUEST_METHOD"]), path: path(env), status: status,
-          total_ms: ms(totals.duration), **facts, lost: (lost if lost.positive?)
+          time: Time.now.utc.strftime("%Y-%m-%dT%H:%M:%S.%LZ"), method: text(request.verb), path: path(request.path),
+          status: request.status, total_ms: ms(request.totals.duration), **request.facts, lost: (lost if lost.positive?)
         }.compact
       end
 
       # Without the query, in which secrets are.
-      def path(env)
-        path = text("#{env["SCRIPT_NAME"]}#{env["PATH_INFO"]}")
+      def path(given)
+        path = text(given)
         path.size > LONGEST_PATH ? "#{path[0, LONGEST_PATH]}…" : path
       end
 

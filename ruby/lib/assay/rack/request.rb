@@ -11,9 +11,18 @@ module Assay
       # Its Totals so far.
       attr_reader :totals
 
-      # outputs:: those get `request(env, status, totals, facts)` at the end; facts: :error, :hijacked, :own_ms
+      # What was asked for. Applications write into env what they make of it: Rails asks itself for /500 when it fails.
+      attr_reader :verb, :path
+      # The status that was answered; nil if there was none.
+      attr_reader :status
+      # :error, the class of an exception; :hijacked; :own_ms, what counting took.
+      attr_reader :facts
+
+      # outputs:: each gets `request(self)` at the end
       def initialize(env, scope, outputs)
         @env = env
+        @verb = env["REQUEST_METHOD"]
+        @path = "#{env["SCRIPT_NAME"]}#{env["PATH_INFO"]}"
         @scope = scope
         @outputs = outputs
         @totals = Totals.new
@@ -64,7 +73,7 @@ module Assay
 
         @finished = true
         @facts[:own_ms] = (@totals.own_cost * 1e3).round(3)
-        @outputs.each { |output| output.request(@env, @status, @totals, @facts) }
+        @outputs.each { |output| output.request(self) }
       end
 
       private

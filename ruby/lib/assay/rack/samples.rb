@@ -11,9 +11,10 @@ module Assay
     # An output, as Log is one.
     module Samples
       # See Request#finish. The metrics: `request` and a row's name in seconds, "<name> calls" as numbers.
-      def self.request(_env, _status, totals, _facts)
+      def self.request(request)
         return unless Assay::Samples.wanted?
 
+        totals = request.totals
         Assay::Samples.give("request", totals.duration, unit: "s")
         # A request without a single call is one with zero calls, and not one of which nothing is known.
         (Patches.rows | totals.rows.keys).each do |name|
