@@ -19,7 +19,7 @@ module Servers
       @directory = Dir.mktmpdir("assay-server")
       @pid = start
       wait
-    rescue Exception # rubocop:disable Lint/RescueException -- an interruption, too, must leave nothing.
+    rescue Exception # An interruption, too, must leave nothing.
       stop
       raise
     end

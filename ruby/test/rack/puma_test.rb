@@ -74,7 +74,7 @@ class PumaTest < Minitest::Test
         get(port, Array.new(40) { "/3" }, at_once: 4)
       end
       given = file.each_line.map { |line| JSON.parse(line) }
-      assert_equal({3 => 40}, given.select { |line| line["metric"] == "work calls" }.map { |line| line["value"] }.tally)
+      assert_equal({3 => 40}, given.select { |line| line["metric"] == "work_calls" }.map { |line| line["value"] }.tally)
     end
   end
 

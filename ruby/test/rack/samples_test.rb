@@ -10,7 +10,7 @@ class SamplesTest < Minitest::Test
 
   def test_each_request_gives_its_total_and_its_rows
     given = samples { |app| [2, 0].each { |n| app.call(env("/#{n}")) } }
-    assert_equal [2], values(given, "sql calls"), "what nobody called before is not known"
+    assert_equal [2], values(given, "sql_calls"), "what nobody called before is not known"
     assert_equal 2, values(given, "request").size
     assert_empty given.filter_map { |line| line["unit"] } - ["s"], "a unit is said once, and is that of seconds"
     assert(values(given, "sql").all? { |seconds| seconds.positive? && seconds < values(given, "request").first })
@@ -20,7 +20,7 @@ class SamplesTest < Minitest::Test
     require "net/http"
     Assay::Patches.apply(:net_http)
     given = samples { |app| app.call(env("/1")) }
-    assert_equal [[1], [0], [0]], [values(given, "sql calls"), values(given, "net calls"), values(given, "net")]
+    assert_equal [[1], [0], [0]], [values(given, "sql_calls"), values(given, "net_calls"), values(given, "net")]
   ensure
     Assay::Patches.remove
   end

@@ -56,15 +56,13 @@ module Assay
       def part
         running = MethodProfiler.start(scope: @scope || (Fiber.current_scheduler ? :fiber : :thread))
         @env[PROFILE] = running
-        begin
-          yield
-        rescue Exception => e # rubocop:disable Lint/RescueException -- it is only noted, and goes on.
-          @facts[:error] ||= e.class.name || e.class.to_s
-          raise
-        ensure
-          # The application may have stopped it by itself.
-          @totals.add(running.running? ? running.stop : running.profile)
-        end
+        yield
+      rescue Exception => e # It is only noted, and goes on.
+        @facts[:error] ||= e.class.name || e.class.to_s
+        raise
+      ensure
+        # The application may have stopped it by itself.
+        @totals.add(running.running? ? running.stop : running.profile) if running
       end
 
       # It is over: tells the outputs, once.

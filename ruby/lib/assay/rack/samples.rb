@@ -10,7 +10,7 @@ module Assay
   class Rack
     # An output, as Log is one.
     module Samples
-      # See Request#finish. The metrics: `request` and a row's name in seconds, "<name> calls" as numbers.
+      # See Request#finish. The metrics: `request` and a row's name in seconds, "<name>_calls" as numbers.
       def self.request(request)
         return unless Assay::Samples.wanted?
 
@@ -20,7 +20,7 @@ module Assay
         (Patches.rows | totals.rows.keys).each do |name|
           row = totals.rows[name]
           Assay::Samples.give(name.name, row ? row.duration : 0, unit: "s")
-          Assay::Samples.give("#{name} calls", row ? row.calls : 0)
+          Assay::Samples.give("#{name}_calls", row ? row.calls : 0)
         end
       end
     end
