@@ -4,6 +4,12 @@
 # statement or a command is in patches/, one file a library. It must not count: the method profiler does.
 
 require_relative "method_profiler"
+
+module Assay
+  # Here first, since the files below are parts of it, and `require "assay"` would load this one for them.
+  module Patches; end
+end
+
 require_relative "patches/library"
 require_relative "patches/pg"
 require_relative "patches/sqlite3"

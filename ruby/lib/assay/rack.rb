@@ -5,6 +5,12 @@
 # samples.rb. It needs no gem, not even rack. It must not decide what is patched: see patches.rb and MethodProfiler.patch.
 
 require_relative "method_profiler"
+
+module Assay
+  # Here first, since the files below are parts of it, and `require "assay"` would load this one for them.
+  class Rack; end
+end
+
 require_relative "rack/totals"
 require_relative "rack/header"
 require_relative "rack/log"
