@@ -62,7 +62,7 @@ module Assay
       @only = only
       @header = header
       @scope = scope
-      @outputs = [(Log.new(log, format) if log), (Samples if samples)].compact
+      @outputs = [(Log.new(log, format) if log), (Samples if samples && Assay::Samples.wanted?)].compact
       MethodProfiler.keep!
     end
 

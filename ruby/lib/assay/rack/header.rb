@@ -26,10 +26,15 @@ module Assay
       def self.value(totals)
         text = +""
         totals.rows.each do |name, row|
-          text << format("%s;dur=%.3f;desc=\"%d %s\", ", TOKENS[name], row.duration * 1e3, row.calls, row.calls == 1 ? "call" : "calls")
+          text << TOKENS[name] << ";dur=" << milliseconds(row.duration) << ";desc=\"" << row.calls.to_s
+          text << (row.calls == 1 ? " call\", " : " calls\", ")
         end
-        text << format("total;dur=%.3f", totals.duration * 1e3)
+        text << "total;dur=" << milliseconds(totals.duration)
       end
+
+      # To the microsecond.
+      def self.milliseconds(seconds) = (seconds * 1e3).round(3).to_s
+      private_class_method :milliseconds
     end
     private_constant :Header
   end

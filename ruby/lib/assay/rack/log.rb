@@ -53,7 +53,7 @@ module Assay
       def fields(request, lost)
         {
           time: Time.now.utc.strftime("%Y-%m-%dT%H:%M:%S.%LZ"), method: text(request.verb), path: path(request.path),
-          status: request.status, total_ms: ms(request.totals.duration), **request.facts, lost: (lost if lost.positive?)
+          status: request.status, total_ms: ms(request.totals.duration), own_ms: ms(request.totals.own_cost), **request.facts, lost: (lost if lost.positive?)
         }.compact
       end
 
@@ -87,8 +87,7 @@ module Assay
       end
 
       def logfmt_value(value)
-        return format("%.3f", value) if value.is_a?(Float)
-        return value.to_s if value.is_a?(Integer)
+        return value.to_s if value.is_a?(Numeric)
 
         word = value.to_s
         word.empty? || word.match?(/[\s"=\\\x00-\x08\x0e-\x1f\x7f]/) ? JSON.generate(word) : word

@@ -15,7 +15,7 @@ module Assay
       attr_reader :verb, :path
       # The status that was answered; nil if there was none.
       attr_reader :status
-      # :error, the class of an exception; :hijacked; :own_ms, what counting took.
+      # :error, the class of an exception; :hijacked.
       attr_reader :facts
 
       # outputs:: each gets `request(self)` at the end
@@ -70,7 +70,6 @@ module Assay
         return if @finished
 
         @finished = true
-        @facts[:own_ms] = (@totals.own_cost * 1e3).round(3)
         @outputs.each { |output| output.request(self) }
       end
 

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Gives each request's totals to the `assay` that measures this process, by the sample protocol. Where none does this is one look at a
-# variable.
+# Gives each request's totals to the `assay` that measures this process, by the sample protocol.
 
 require_relative "../patches"
 require_relative "../samples"
@@ -12,8 +11,6 @@ module Assay
     module Samples
       # See Request#finish. The metrics: `request` and a row's name in seconds, "<name>_calls" as numbers.
       def self.request(request)
-        return unless Assay::Samples.wanted?
-
         totals = request.totals
         Assay::Samples.give("request", totals.duration, unit: "s")
         # A request without a single call is one with zero calls, and not one of which nothing is known.

@@ -11,19 +11,22 @@ module Assay
 
       # {name => Row}, in the order in which they came.
       attr_reader :rows
-      # Seconds that the profiles ran, and how much of it the profiler took by its own calibration.
-      attr_reader :duration, :own_cost
+      # Seconds that the profiles ran.
+      attr_reader :duration
 
       def initialize
+        @profiles = []
         @rows = {}
         @duration = 0.0
-        @own_cost = 0.0
       end
+
+      # Of these, the seconds that the profiler took by its own calibration.
+      def own_cost = @profiles.sum { |profile| profile.overhead.total }
 
       # Adds an Assay::MethodProfiler::Profile.
       def add(profile)
+        @profiles << profile
         @duration += profile.total_duration
-        @own_cost += profile.overhead.total
         profile.rows.each do |name, row|
           sum = @rows[name] ||= Row.new(0, 0.0, 0)
           sum.calls += row.calls
