@@ -33,6 +33,11 @@ if ! command -v redis-server >/dev/null || ! ruby -e 'require "redis"' 2>/dev/nu
         || echo "Redis could not be installed (Debian: redis-server ruby-redis): the half of an example that needs it is left out" >&2
 fi
 
+if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || ! ruby -e '%w[pg sqlite3 mysql2 puma rack].each { |gem| require gem }' 2>/dev/null; then
+    debian postgresql ruby-pg ruby-sqlite3 ruby-mysql2 puma ruby-rack \
+        || echo "PostgreSQL, puma and the gems of databases could not be installed (Debian: postgresql ruby-pg ruby-sqlite3 ruby-mysql2 puma ruby-rack): their tests are skipped" >&2
+fi
+
 jmh=target/runtimes/jmh
 sources=$programs/java
 if ! command -v javac >/dev/null || ! command -v mvn >/dev/null; then

@@ -10,6 +10,8 @@ module Assay
   autoload :Binary, "assay/binary"
   autoload :Compare, "assay/compare"
   autoload :MethodProfiler, "assay/method_profiler"
+  autoload :Patches, "assay/patches"
+  autoload :Rack, "assay/rack"
   autoload :Samples, "assay/samples"
   autoload :TestCase, "assay/test_case"
   autoload :Testing, "assay/testing"

@@ -25,7 +25,7 @@ module Assay
       # errors::       calls that ended by an exception. `throw`, `break` and Thread#kill are none
       # open::         calls that had not ended when the profile stopped; their time until then is in `duration`
       # raw_duration:: `duration` as measured, with the own cost
-      Row = Struct.new(:name, :calls, :outermost, :duration, :exclusive, :allocations, :errors, :open, :raw_duration, keyword_init: true)
+      Row = Struct.new(:name, :calls, :outermost, :duration, :exclusive, :allocations, :errors, :open, :raw_duration)
 
       # What the profiler itself cost, as calibrated in this process, in seconds.
       #
@@ -92,11 +92,10 @@ module Assay
       def row(record)
         name = Patches.row(record[ID])
         nested = Patches.nested?(name)
-        Row.new(name: name, calls: record[nested ? CALLS : OUTERMOST], outermost: record[OUTERMOST],
-                errors: record[nested ? ERRORS : OUTERMOST_ERRORS], open: record[OPEN], raw_duration: record[NS] / 1e9,
-                duration: less(record[NS], record[OUTERMOST] * @cost.inside + record[NESTED] * @cost.per_call),
-                exclusive: (less(record[EXCLUSIVE_NS], exclusive_cost(record)) if @exclusive),
-                allocations: (record[ALLOCATIONS] if @allocations))
+        Row.new(name, record[nested ? CALLS : OUTERMOST], record[OUTERMOST],
+                less(record[NS], record[OUTERMOST] * @cost.inside + record[NESTED] * @cost.per_call),
+                @exclusive ? less(record[EXCLUSIVE_NS], exclusive_cost(record)) : nil, @allocations ? record[ALLOCATIONS] : nil,
+                record[nested ? ERRORS : OUTERMOST_ERRORS], record[OPEN], record[NS] / 1e9)
       end
 
       # What lies between the readings of the clock of each call, and what its patched callees cost around theirs.

@@ -349,7 +349,7 @@ module Assay
 
         def finish
           at = Clock.now
-          Pure.lines.each_value.to_a.each { |line| line.drop(self, at) }
+          Pure.lines.values.each { |line| line.drop(self, at) }
           @threads.each { |thread| let_go_of(thread) }
           tidy
           rows = @totals.sort_by(&:first).map { |id, slot| slot.to_row(id) }
@@ -358,12 +358,13 @@ module Assay
 
         def abandoned?
           @threads.none?(&:alive?) &&
-            Pure.lines.none? { |fiber, line| line.thread.alive? && fiber.alive? && !line.levels_of(self).empty? }
+            Pure.lines.to_a.none? { |fiber, line| line.thread.alive? && fiber.alive? && !line.levels_of(self).empty? }
         end
 
         private
 
-        def lines_of(thread, &block) = Pure.lines.each_value.select { |line| line.thread.equal?(thread) }.each(&block)
+        # Of a copy: while a block looks through the lines, another thread may add its own.
+        def lines_of(thread, &block) = Pure.lines.values.select { |line| line.thread.equal?(thread) }.each(&block)
 
         def let_go_of(thread)
           @threads -= [thread]

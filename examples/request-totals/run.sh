@@ -1,0 +1,24 @@
+#!/bin/sh
+# Are a request's totals right, and what do they cost? A Rack application under puma, with a real PostgreSQL and a real Redis.
+# Usage: run.sh [ASSAY] [--smoke]     ASSAY: the program, if it is not in the PATH. --smoke: a few requests, to see that it works
+# Everything listens on the loopback device only, and is stopped and removed at the end, also after Ctrl-C.
+set -eu
+
+assay=${1-assay}
+case $assay in */*) assay=$(realpath "$assay") ;; esac
+cd "$(dirname "$0")"
+gem=$(realpath ../../ruby)
+
+ruby -e 'missing = %w[pg redis puma rack].reject { |gem| begin require gem; rescue LoadError; false; end }
+  abort("These gems are missing: #{missing.join(", ")}. On Debian: apt-get install ruby-pg ruby-redis puma ruby-rack") if missing.any?'
+command -v redis-server >/dev/null || { echo "redis-server is missing. On Debian: apt-get install redis-server" >&2; exit 1; }
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo "PostgreSQL is missing. On Debian: apt-get install postgresql" >&2; exit 1; }
+
+# The gem's extension in C. Where it can't be built, the recorder in Ruby counts, and the program says so.
+if [ ! -e "$gem/tmp/assay/native.so" ]; then
+    mkdir -p "$gem/tmp/build" "$gem/tmp/assay"
+    (cd "$gem/tmp/build" && ruby ../../ext/assay/extconf.rb && make && cp native.so ../assay/) >"$gem/tmp/build.log" 2>&1 ||
+        echo "the extension in C could not be built (see ruby/tmp/build.log)" >&2
+fi
+
+exec ruby -I "$gem/lib" -I "$gem/tmp" experiment.rb "$assay" "${2---full}"

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+# Redis: the gem redis up to version 4, whose commands all pass Redis::Client#process, and the gem redis-client, through which redis 5
+# and Sidekiq send. A pipeline is one call of either; that all its commands count is seen to here.
+
+module Assay
+  module Patches
+    class Redis < Library
+      # Stands for a command beyond the first of a pipeline, by being patched. Its time is nothing: the pipeline's is in the first.
+      module Further
+        def self.command; end
+
+        def self.count(commands)
+          (commands.size - 1).times { command } if commands.size > 1 && MethodProfiler.current
+        end
+      end
+
+      # Before Redis::Client.
+      module Processing
+        def process(commands, &block)
+          Further.count(commands)
+          super
+        end
+      end
+
+      # Before RedisClient::ConnectionMixin.
+      module Pipelining
+        def call_pipelined(commands, ...)
+          Further.count(commands)
+          super
+        end
+      end
+      private_constant :Further, :Processing, :Pipelining
+
+      def self.key = :redis
+
+      def versions
+        [
+          (["redis", ::Redis::VERSION, [">= 3.3", "< 7"]] if defined?(::Redis::Client)),
+          (["redis-client", ::RedisClient::VERSION, [">= 0.10", "< 1"]] if defined?(::RedisClient::ConnectionMixin))
+        ].compact
+      end
+
+      # What is sent when connecting (HELLO, AUTH, SELECT) are commands too.
+      def targets
+        [
+          ([::Redis::Client, %i[process], :redis, true] if old?),
+          ([::RedisClient::ConnectionMixin, %i[call call_pipelined], :redis, true] if new?),
+          [Further.singleton_class, %i[command], :redis, true]
+        ].compact
+      end
+
+      private
+
+      def old? = defined?(::Redis::Client) && !(defined?(::RedisClient) && ::Redis::Client <= ::RedisClient)
+      def new? = defined?(::RedisClient::ConnectionMixin)
+
+      def seams
+        {
+          **(old? ? {::Redis::Client => Processing} : {}),
+          **(new? ? {::RedisClient::ConnectionMixin => Pipelining} : {})
+        }
+      end
+    end
+    private_constant :Redis
+  end
+end

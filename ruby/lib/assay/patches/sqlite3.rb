@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+# The gem sqlite3. A statement begins in Database#execute, in Statement#execute, or, as ActiveRecord does it, by reading a statement that
+# was only bound: Statement#each. But Statement#execute! calls `execute` and then `each`, and what is read after an `execute` must not
+# count again: a method of our own stands before `each` and tells the two apart.
+
+module Assay
+  module Patches
+    class Sqlite3 < Library
+      # Before SQLite3::Statement. `execute` leaves the rows to come in @results: where they are, the statement was counted.
+      module Reading
+        def each(&block)
+          return super if @results || block.nil?
+
+          assay_execute { super(&block) }
+        end
+
+        private
+
+        def assay_execute = yield
+      end
+      private_constant :Reading
+
+      def self.key = :sqlite3
+
+      def versions = defined?(::SQLite3::Database) ? [["sqlite3", ::SQLite3::VERSION, [">= 1.3", "< 3"]]] : []
+
+      # Several statements in one string (execute_batch) are one call.
+      def targets
+        [
+          [::SQLite3::Database, %i[execute execute_batch], :sql, true],
+          [::SQLite3::Database, %i[execute_batch2], :sql, false],
+          [::SQLite3::Statement, %i[execute assay_execute], :sql, true]
+        ]
+      end
+
+      private
+
+      def seams = {::SQLite3::Statement => Reading}
+    end
+    private_constant :Sqlite3
+  end
+end

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+# For Rails: `gem "assay", require: "assay/railtie"` in the Gemfile. Puts Assay::Rack before all other middleware, so that they count
+# too, and applies the ready patches when the application is loaded. Without Rails this file does nothing; nothing here needs it.
+#
+#   # config/application.rb, or one of the environments
+#   config.assay.enabled = false                          # true if left out
+#   config.assay.patches = %i[pg redis]                   # all that are loaded if left out
+#   config.assay.rack = {log: $stdout, format: :json}     # options of Assay::Rack; {} if left out
+
+require_relative "rack"
+require_relative "patches"
+
+if defined?(::Rails::Railtie)
+  module Assay
+    # The hook.
+    class Railtie < ::Rails::Railtie
+      # What config.assay is.
+      Settings = Struct.new(:enabled, :patches, :rack)
+
+      config.assay = Settings.new(true, [], {})
+
+      initializer "assay.middleware" do |app|
+        settings = app.config.assay
+        app.config.middleware.insert_before(0, Assay::Rack, **settings.rack) if settings.enabled
+      end
+
+      config.after_initialize do |app|
+        settings = app.config.assay
+        Assay::Patches.apply(*settings.patches) if settings.enabled
+      end
+    end
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+# Applying and removing: what is loaded, what is not, what is another version.
+
+require "support/profiled"
+require "net/http"
+
+class ApplyingTest < Minitest::Test
+  Patches = Assay::Patches
+
+  def teardown = Patches.remove
+
+  def test_a_library_that_is_not_loaded_is_left_out_and_it_is_told
+    outcome = in_child("p Assay::Patches.apply(:pg).first.to_h, defined?(PG)")
+    assert_includes outcome, "status=>:absent"
+    assert_includes outcome, "require it first"
+    assert_includes outcome, "nil", "it was not loaded by asking"
+  end
+
+  def test_without_a_name_all_that_are_loaded_are_applied_and_the_others_named
+    outcomes = in_child(%(require "net/http"; puts Assay::Patches.apply)).lines.map(&:chomp)
+    assert_equal Patches.libraries.size, outcomes.size
+    assert_includes outcomes.grep(/net_http/).first, "applied, rows net, net_connect"
+    assert_equal Patches.libraries.size - 1, outcomes.grep(/absent/).size
+  end
+
+  def test_a_library_that_nobody_knows_is_an_error_that_names_those_that_are_known
+    error = assert_raises(ArgumentError) { Patches.apply(:net_http, :oracle) }
+    assert_includes error.message, "pg, sqlite3, mysql2, redis, net_http"
+    assert_empty Patches.rows
+  end
+
+  def test_a_version_that_is_not_known_is_left_alone
+    said = in_child(<<~RUBY)
+      module SQLite3; VERSION = "7.0.0"; class Database; def execute = :plain; end; class Statement; end; end
+      puts Assay::Patches.apply(:sqlite3), Assay::MethodProfiler.patched(SQLite3::Database, :execute).inspect
+    RUBY
+    assert_match(/\Asqlite3 7\.0\.0: unsupported: of sqlite3 only >= 1\.3, < 3 is known/, said)
+    assert_equal "nil", said.lines.last.chomp
+  end
+
+  def test_a_library_without_the_methods_is_left_alone
+    said = in_child(<<~RUBY)
+      module PG; VERSION = "1.9.9"; class Connection; def exec; end; end; end
+      puts Assay::Patches.apply(:pg), Assay::MethodProfiler.patched(PG::Connection, :exec).inspect
+    RUBY
+    assert_match(/unsupported: it has no PG::Connection#exec_params, PG::Connection#exec_prepared/, said)
+    assert_equal "nil", said.lines.last.chomp
+  end
+
+  def test_applying_twice_is_applying_once
+    Patches.apply(:net_http)
+    assert Patches.apply(:net_http).first.applied?
+    assert_equal %i[net net_connect], Patches.rows
+  end
+
+  def test_removing_leaves_nothing
+    before = Net::HTTP.instance_method(:transport_request).owner
+    Patches.apply(:net_http, keep: true)
+    refute_equal before, Net::HTTP.instance_method(:transport_request).owner
+    assert_equal [:net_http], Patches.remove
+    assert_equal before, Net::HTTP.instance_method(:transport_request).owner
+    assert_empty Patches.rows
+    assert_empty Patches.remove
+  end
+
+  def test_a_method_that_has_another_name_already_is_an_error_of_whoever_calls
+    Assay::MethodProfiler.patch(Net::HTTP, :connect, :dialling)
+    assert_includes assert_raises(ArgumentError) { Patches.apply(:net_http) }.message, "patched as :dialling already"
+  ensure
+    Assay::MethodProfiler.unpatch(Net::HTTP)
+  end
+
+  private
+
+  # What a Ruby with nothing loaded but the gem says.
+  def in_child(program)
+    IO.popen([RbConfig.ruby, *$LOAD_PATH.first(3).flat_map { |path| ["-I", path] }, "-r", "assay", "-e", program, err: %i[child out]], &:read)
+  end
+end

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+# Every example of the guide is an application that answers, or code that runs.
+
+require "support/front_end"
+require "support/servers"
+
+class RequestsGuideTest < Minitest::Test
+  include FrontEnd
+  include RealServers
+
+  GUIDE = File.join(FrontEnd::CHECKOUT, "docs/guides/requests-in-production.md")
+  EXAMPLES = File.exist?(GUIDE) ? File.read(GUIDE).scan(/^```ruby\n(.*?)^```/m).flatten : []
+
+  # An application for those that need one, and one request to it.
+  RUN = <<~'RUBY'
+    require "rack/builder"
+    require "rack/mock"
+    App = ->(env) { [200, {"content-type" => "text/plain"}, ["hello"]] }
+    answer = Rack::MockRequest.new(Rack::Builder.new_from_string(File.read("config.ru"))).get("/", "HTTP_X_STAFF" => "yes")
+    puts [answer.status, answer.body, answer["server-timing"]].join("|")
+    puts File.read("requests.log") if File.exist?("requests.log")
+  RUBY
+
+  def test_the_guide_has_its_examples
+    skip("the guides are not beside the gem") unless File.exist?(GUIDE)
+    assert_equal 4, EXAMPLES.size
+  end
+
+  EXAMPLES.each_with_index do |example, index|
+    define_method("test_example_#{index + 1}_runs") do
+      need("rack", "ruby-rack")
+      need("pg", "ruby-pg") if example.include?('"pg"')
+      need("redis", "ruby-redis") if example.include?('"redis"')
+      program = example.start_with?("# config.ru") ? "File.write(\"config.ru\", #{example.dump})\n#{RUN}" : "require \"assay\"\n#{example}\nputs :ran"
+      said, error, status = ruby(program)
+      assert status.success?, error
+      assert_empty error
+      assert_match(example.start_with?("# config.ru") ? /^200\|hello\|total;dur=[\d.]+$/ : /^ran$/, said)
+      assert_match(/total_ms=|"total_ms":/, said) if example.include?("log:")
+    end
+  end
+end
