@@ -33,10 +33,10 @@ pub mod export;
 mod functions;
 pub mod import;
 mod model;
+mod proto;
 pub mod runs;
 pub mod shares;
 pub mod tree;
-mod wire;
 
 pub use builder::Builder;
 pub use functions::{Function, Functions};
