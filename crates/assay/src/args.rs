@@ -1,13 +1,12 @@
 //! Arguments that several verbs share, and the readers of their values.
 
-use crate::session::Record;
-use crate::{Ending, store};
+use crate::Ending;
 use assay_analysis::Options;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
 use assay_data::import::{ColumnRef, ImportOptions};
 use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
-use assay_data::{Samples, Threshold, Unit};
+use assay_data::{Threshold, Unit};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -184,20 +183,6 @@ pub(crate) struct KeepArgs {
     /// Leave host, directories and repository out of the record
     #[arg(long)]
     pub anonymous: bool,
-}
-
-impl KeepArgs {
-    /// Opens the record, if there is to be one. The state directory may be out of reach: that is told, and measuring goes on.
-    pub fn open(&self, began: &jiff::Timestamp, samples: &Samples) -> Option<Record> {
-        if self.no_save {
-            return None;
-        }
-        let opened = match &self.save {
-            Some(path) => store::open_named("--save", path).map(|file| (path.clone(), file)),
-            None => store::open_kept(began),
-        };
-        Some(Record::begin(opened, self.save.as_ref(), samples))
-    }
 }
 
 /// What to show and where to keep it.

@@ -1,6 +1,7 @@
 //! The file that observations are recorded in as they are measured. When it can't be written any more, measuring goes on.
 
-use crate::present;
+use crate::args::KeepArgs;
+use crate::{present, store};
 use assay_data::assay_file::{Header, Writer};
 use assay_data::{Environment, Finding, Samples, Severity, StopReason};
 use std::fs::File;
@@ -28,8 +29,20 @@ impl Record {
         }
     }
 
+    /// Opens the record, if there is to be one. The state directory may be out of reach: that is told, and measuring goes on.
+    pub fn open(keep: &KeepArgs, began: &jiff::Timestamp, samples: &Samples) -> Option<Self> {
+        if keep.no_save {
+            return None;
+        }
+        let opened = match &keep.save {
+            Some(path) => store::open_named("--save", path).map(|file| (path.clone(), file)),
+            None => store::open_kept(began),
+        };
+        Some(Self::begin(opened, keep.save.as_ref(), samples))
+    }
+
     /// Begins the record of these samples in a file that was opened, or could not be; `named`: the path that the user gave.
-    pub fn begin(
+    fn begin(
         opened: anyhow::Result<(PathBuf, File)>,
         named: Option<&PathBuf>,
         samples: &Samples,

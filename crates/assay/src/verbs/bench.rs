@@ -291,7 +291,7 @@ fn measure(
     if args.keep.anonymous {
         samples.make_anonymous();
     }
-    let mut record = args.keep.open(&began, &suite.samples);
+    let mut record = Record::open(&args.keep, &began, &suite.samples);
     let metric = suite.samples.metric_index(&plan.primary).unwrap_or(0);
     let metric = suite.samples.metrics[metric].clone();
     let share = planning::share(&args.suite, suite.benchmarks());

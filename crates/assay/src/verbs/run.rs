@@ -350,7 +350,7 @@ fn measure_held(
             record = Some(file);
             done = reason;
         } else {
-            record = args.keep.open(&began, &session.samples);
+            record = Record::open(&args.keep, &began, &session.samples);
         }
         let lacking: Vec<Counted> =
             counted.into_iter().filter(|own| session.counting_lacks(*own) > 0).collect();
