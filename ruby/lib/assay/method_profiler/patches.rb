@@ -170,7 +170,7 @@ module Assay
         def use
           @lock.synchronize do
             @users += 1
-            each_patch { |site, patch| settle(site, patch) } if @users == 1
+            swap if @users == 1
           end
         end
 
@@ -178,7 +178,7 @@ module Assay
         def release
           @lock.synchronize do
             @users -= 1
-            each_patch { |site, patch| settle(site, patch) } if @users.zero?
+            swap if @users.zero?
           end
         end
 
@@ -218,6 +218,11 @@ module Assay
         end
 
         private
+
+        # Puts in or takes out what comes and goes with profiles. Under a server that is done twice for each request, or not at all.
+        def swap
+          each_patch { |site, patch| settle(site, patch) } unless @keep_all
+        end
 
         def each_patch(&block)
           @sites.each_value { |site| site.patches.each_value { |patch| block.call(site, patch) } }
