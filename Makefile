@@ -34,7 +34,7 @@ bench: tools
 	python3 bench/run.py report
 
 # One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
-# bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites.
+# bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-ruby-methods, bench-python-methods, bench-ruby-blocks.
 bench-%: tools
 	python3 bench/run.py $*
 

@@ -173,6 +173,14 @@ def install_boot():
             _by_apt("r-cran-boot")
 
 
+def install_benchmark_ips():
+    """Only one figure asks it."""
+    try:
+        execute(["ruby", "-e", "require 'benchmark/ips'"], 60)
+    except Failed:
+        _by_apt("ruby-benchmark-ips")
+
+
 def _by_apt(package):
     if os.geteuid() != 0:
         raise Failed(f"only root can install {package}")

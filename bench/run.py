@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import allocations
+import front_ends
 import imports
 import labels
 import memory
@@ -52,6 +53,9 @@ FIGURES = {
     "imports": (imports.imports, ["imports"]),
     "allocations": (allocations.allocations, ["allocations"]),
     "suites": (suites.suites, ["suites"]),
+    "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
+    "python-methods": (front_ends.python_methods, ["python-methods"]),
+    "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),
 }
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5

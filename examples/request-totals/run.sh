@@ -16,9 +16,7 @@ ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo "PostgreSQL is mis
 
 # The gem's extension in C. Where it can't be built, the recorder in Ruby counts, and the program says so.
 if [ ! -e "$gem/tmp/assay/native.so" ]; then
-    mkdir -p "$gem/tmp/build" "$gem/tmp/assay"
-    (cd "$gem/tmp/build" && ruby ../../ext/assay/extconf.rb && make && cp native.so ../assay/) >"$gem/tmp/build.log" 2>&1 ||
-        echo "the extension in C could not be built (see ruby/tmp/build.log)" >&2
+    sh "$gem/build.sh" >&2 || echo "the extension in C could not be built" >&2
 fi
 
 exec ruby -I "$gem/lib" -I "$gem/tmp" experiment.rb "$assay" "${2---full}"

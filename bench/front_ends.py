@@ -1,0 +1,142 @@
+"""The figures of the gem and the package: what a patched method costs, beside what people write themselves or have from their language;
+and how often Assay.compare is right about blocks whose difference is known, beside benchmark-ips.
+
+The programs that measure are the front ends' own (ruby/bench, python/bench), since only code in that language can; here they are run and
+their answers told. Each takes its variants in turns of random order in one process, by that process's or thread's CPU time.
+"""
+
+import json
+import os
+import shutil
+import sys
+
+import peers
+from machine import ASSAY, ROOT, Failed, version_of
+from result import Bar, Result, Share, ratio
+
+# How the issue's table calls them: rows of the program, the recorders and ways for which there is a bar in added nanoseconds.
+ACTIVE, ELSEWHERE, IDLE = "active, kept", "idle, another thread profiles", "idle"
+RUBY_BARS = {
+    ("C", "interpreter"): {IDLE: 1, ELSEWHERE: 30},
+    ("C", "YJIT"): {IDLE: 1, ELSEWHERE: 10},
+    ("C, OS clock", "interpreter"): {ACTIVE: 100},
+    ("C, OS clock", "YJIT"): {ACTIVE: 60},
+    ("Ruby", "interpreter"): {ACTIVE: 250},
+    ("Ruby", "YJIT"): {ACTIVE: 110},
+}
+PYTHON_BARS = {"assay, idle": 1.05, "assay, active": 2.6}
+PYTHONS = ["python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13"]
+
+
+def nanoseconds(value):
+    return f"{value:.1f} ns"
+
+
+def ruby_methods(bench):
+    """Every design, with each recorder, by the interpreter and under YJIT, against the plain method of the same round."""
+    bench.run(["sh", str(ROOT / "ruby/build.sh")], 300)
+    rounds = bench.size(40, 2)
+    said, done = answer(bench, ["ruby", str(ROOT / "ruby/bench/method_profiler.rb"), "--rounds", str(rounds)], 1800)
+    result = Result(
+        "ruby-methods",
+        "What a patched method of Ruby takes more than the plain one, and against it (median of the rounds)",
+        ["variant", *(f"{run['recorder']}, {run['way']}" for run in said["runs"])],
+    )
+    for name in said["runs"][0]["results"]:
+        cells = [run["results"][name] for run in said["runs"]]
+        if name in ("plain", "empty loop"):
+            result.row(name, *(nanoseconds(cell["median"]) for cell in cells))
+        else:
+            result.row(name, *(f"{nanoseconds(cell['added'])} ({ratio(cell['ratio'])})" for cell in cells))
+    for kept in ("swapped", "kept"):
+        result.row(f"start and stop, {kept}", *(f"{run['start_and_stop'][kept] / 1e3:.1f} µs" for run in said["runs"]))
+    for run in said["runs"]:
+        for name, most in RUBY_BARS[run["recorder"], run["way"]].items():
+            what = f"{name}: recorder in {run['recorder']}, {run['way']}"
+            result.bar(Bar.at_most(what, run["results"][name]["added"], most, nanoseconds))
+    result.note(
+        f"{said['ruby']}; {rounds} rounds of 20,000 calls a variant. \"article\" is the profiler that this one comes from, told again: an alias "
+        "chain, the clock as a Float, a hash in a fiber-local variable. \"kept\": the wrappers stay in, as under a server; without, they are "
+        "put in by start and taken out by stop. The clock of the recorder in C is the processor's counter where Linux keeps time by it."
+    )
+    result.raw = {"program": said, "printed": done.stdout}
+    return [result]
+
+
+def python_methods(bench):
+    """The same of Python, for every version that is in the PATH."""
+    rounds = bench.size(80, 3)
+    answers, versions = {}, set()
+    for name in PYTHONS:
+        version = version_of([name, "-V"])
+        if version is None or version in versions:
+            continue
+        versions.add(version)
+        python = environment(bench, name)
+        said, _ = answer(bench, [str(python), str(ROOT / "python/bench/method_profiler.py"), "--rounds", str(rounds)], 900)
+        answers[said["python"]] = said
+    versions = sorted(answers, key=lambda text: [int(part) for part in text.split(".")])
+    result = Result(
+        "python-methods",
+        "A patched method of Python against the plain one, with the loop that calls both (median of the rounds), and what is added to a call",
+        ["variant", *(f"Python {version}" for version in versions)],
+    )
+    rows = {version: {row["variant"]: row for row in answers[version]["rows"]} for version in versions}
+    for variant in {name: None for version in versions for name in rows[version]}:
+        cells = [rows[version].get(variant) for version in versions]
+        result.row(variant, *(f"{ratio(cell['ratio'])} ({cell['added_ns']:.0f} ns)" if cell else "" for cell in cells))
+    for version in versions:
+        for variant, most in PYTHON_BARS.items():
+            result.bar(Bar.at_most(f"{variant}: Python {version}", rows[version][variant]["ratio"], most, ratio))
+    result.note(f"{rounds} rounds; calls are counted in {', '.join(sorted({said['engine'] for said in answers.values()}))}.")
+    result.raw = answers
+    return [result]
+
+
+def blocks(bench):
+    """Loops of a known length by Assay.compare and by benchmark-ips, with the same seconds for each."""
+    if not shutil.which("ruby"):
+        raise Failed("there is no ruby")
+    peers.install_benchmark_ips()
+    os.environ["ASSAY"] = str(ASSAY)
+    rounds, seconds = bench.size(20, 1), bench.size(0.5, 0.2)
+    command = ["ruby", "-I", str(ROOT / "ruby/lib"), str(ROOT / "ruby/bench/compare.rb"), "--rounds", str(rounds), "--time", str(seconds)]
+    said, done = answer(bench, command, 3600)
+    result = Result(
+        "ruby-blocks",
+        "Two loops of Ruby, one longer by a known factor: how often each tool is right",
+        ["longer by", "tool", "right", "wrong", "not known yet"],
+    )
+    truths = {}
+    for row in said["answers"]:
+        right = "longer" if row["factor"] > 1 else "same"
+        counts = {"longer": 0, "shorter": 0, "same": 0, "unknown": 0, **row["said"]}
+        unknown = counts["unknown"]
+        # Of equal loops nothing false was said where no difference is claimed.
+        hits = counts[right] + (unknown if right == "same" else 0)
+        truths[row["tool"], row["factor"]] = Share(rounds - hits - (unknown if right != "same" else 0), rounds)
+        result.row(f"{row['factor']} ×", row["tool"], Share(hits, rounds), rounds - hits - (unknown if right != "same" else 0), unknown)
+    for tool in ("Assay.compare", "Assay.compare, cpu"):
+        result.bar(Bar.share_at_most(f"false differences of equal loops, {tool}", truths[tool, 1.0], 0.05))
+    result.note(
+        f"{said['ruby']}; {seconds} s a side and {rounds} times for each row. Of equal loops, what claims no difference is right; of others, what "
+        "names the longer one. benchmark-ips says \"same-ish\" where two bars of one standard deviation touch: of a true difference that is wrong."
+    )
+    result.raw = {"program": said, "printed": done.stdout}
+    return [result]
+
+
+def answer(bench, command, timeout):
+    """Runs a program that keeps its answer as JSON; that answer, and what it printed."""
+    path = bench.scratch / "answer.json"
+    done = bench.run([*command, "--json", path], timeout=timeout)
+    return json.loads(path.read_text()), done
+
+
+def environment(bench, name):
+    """A Python of this name with the package as it stands here, built where there is a compiler."""
+    home = bench.scratch / name
+    bench.run([sys.executable if name == "python3" else name, "-m", "venv", home], 120)
+    python = home / "bin/python"
+    bench.run([python, "-m", "pip", "install", "--quiet", "--no-cache-dir", ROOT / "python"], 600)
+    return python
