@@ -236,6 +236,7 @@ pub fn all() -> Vec<(&'static str, Analysis)> {
         ("absolute_threshold", absolute_threshold()),
         ("timeouts_and_failures", timeouts_and_failures()),
         ("all_equal", all_equal()),
+        ("only_counted", only_counted()),
         ("wandering", wandering()),
         ("less_memory", less_memory()),
         ("disturbed", disturbed()),

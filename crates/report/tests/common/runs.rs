@@ -80,6 +80,34 @@ pub fn all_equal() -> Analysis {
     analysed(&samples)
 }
 
+/// Two programs of which nothing was timed: counts of instructions and of allocations alone.
+pub fn only_counted() -> Analysis {
+    let mut samples = Samples::new(vec![
+        Metric::wall(),
+        Metric::lower("cpu", Unit::Second),
+        Metric::exact("simulated_instructions/iteration", Unit::One),
+        Metric::exact("allocations/iteration", Unit::One),
+    ]);
+    let primary = samples.metrics[2].name.clone();
+    samples.plan = Some(Plan { primary, ..fixed(2) });
+    samples.stop = Some(StopReason::Blocks);
+    samples.environment = quiet_machine();
+    samples.add_subject("old");
+    samples.add_subject("new");
+    for block in 0..2 {
+        for subject in 0..2 {
+            samples.push(Observation {
+                subject,
+                block: Some(block),
+                position: Some(subject as u32),
+                values: vec![f64::NAN, f64::NAN, [41_210.0, 39_800.0][subject], 12.0],
+                ..Observation::default()
+            });
+        }
+    }
+    analysed(&samples)
+}
+
 /// A difference that changes slowly during the run.
 pub fn wandering() -> Analysis {
     let recipe = Recipe::of(&["old", "new"], &[1.0, 0.96], 0.004, 64);
