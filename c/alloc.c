@@ -110,18 +110,6 @@ static ALWAYS_INLINE void *count_new(void *p, size_t asked)
     return p;
 }
 
-/* The next allocator may do one of its functions by another, which comes back here: only the outer call is the program's. */
-#define QUIETLY(statement) \
-    do { \
-        struct slot *slot = quick; \
-        int before = mode; \
-        quick = NULL; \
-        mode = QUIET; \
-        statement; \
-        quick = slot; \
-        mode = before; \
-    } while (0)
-
 /* ---- What the program calls. ---- */
 
 EXPORTED void *malloc(size_t size)

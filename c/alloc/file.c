@@ -25,7 +25,7 @@ static struct table *map_table(int fd)
     return at < 0 && at > -4096 ? NULL : (struct table *)at;
 }
 
-static char *append(char *to, const char *end, const char *text)
+char *append(char *to, const char *end, const char *text)
 {
     while (to < end && *text)
         *to++ = *text++;
@@ -44,23 +44,34 @@ static char *append_number(char *to, const char *end, uint64_t number)
     return append(to, end, p);
 }
 
+const char *variable_of(char *const environment[], const char *name)
+{
+    size_t length = strlen(name);
+    for (char *const *variable = environment; variable && *variable; variable++)
+        if (strncmp(*variable, name, length) == 0)
+            return *variable + length;
+    return NULL;
+}
+
 /* The directory, kept: a program may change its environment before it forks. */
 int find_directory(void)
 {
-    static const char name[] = "ASSAY_ALLOC=";
     if (directory[0])
         return 1;
-    for (char **variable = environ; variable && *variable; variable++) {
-        if (strncmp(*variable, name, sizeof name - 1) != 0)
-            continue;
-        const char *value = *variable + sizeof name - 1;
-        /* Room for the name of a file, and one more. */
-        if (value[0] != '/' || strlen(value) > sizeof directory - 80)
-            return 0;
-        append(directory, directory + sizeof directory - 1, value);
-        return 1;
-    }
-    return 0;
+    const char *value = variable_of(environ, "ASSAY_ALLOC=");
+    /* Room for the name of a file, and one more. */
+    if (!value || value[0] != '/' || strlen(value) > sizeof directory - 80)
+        return 0;
+    append(directory, directory + sizeof directory - 1, value);
+    return 1;
+}
+
+int append_in_directory(char *to, size_t room, const char *name)
+{
+    if (!find_directory() || strlen(directory) + strlen(name) >= room)
+        return 0;
+    append(append(to, to + room - 1, directory), to + room - 1, name);
+    return 1;
 }
 
 /* A file with room on the disk for all of its bytes, so that no store into the mapping can fail. */
@@ -106,19 +117,16 @@ struct table *make_table(void)
     CALL2(__NR_clock_gettime, CLOCK_MONOTONIC, &now);
     uint64_t started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     /* PID-START.alloc, and the same behind a dot while it is made. */
-    char named[PATH_MAX], hidden[PATH_MAX], file[64];
-    char *at = append_number(file, file + sizeof file - 1, pid);
-    at = append(at, file + sizeof file - 1, "-");
-    at = append_number(at, file + sizeof file - 1, started);
-    append(at, file + sizeof file - 1, ".alloc");
-    at = append(named, named + sizeof named - 1, directory);
-    at = append(at, named + sizeof named - 1, "/");
-    append(at, named + sizeof named - 1, file);
-    at = append(hidden, hidden + sizeof hidden - 1, directory);
-    at = append(at, hidden + sizeof hidden - 1, "/.");
-    append(at, hidden + sizeof hidden - 1, file);
-
-    int fd = make_file(hidden);
+    char named[PATH_MAX], hidden[PATH_MAX], hidden_name[64] = "/.", name[64] = "/";
+    const char *end = name + sizeof name - 1;
+    char *at = append_number(name + 1, end, pid);
+    at = append(at, end, "-");
+    at = append_number(at, end, started);
+    append(at, end, ".alloc");
+    append(hidden_name + 2, hidden_name + sizeof hidden_name - 1, name + 1);
+    int fd = -1;
+    if (append_in_directory(named, sizeof named, name) && append_in_directory(hidden, sizeof hidden, hidden_name))
+        fd = make_file(hidden);
     if (fd < 0)
         return NULL;
     struct table *made = map_table(fd);

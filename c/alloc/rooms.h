@@ -56,6 +56,19 @@ extern OF_THREAD struct slot *quick;
 enum { QUIET = -1, PROBING = -2 };
 extern OF_THREAD int mode;
 
+/* Nothing in a statement counts. The next allocator may do one of its functions by another, which comes back here: only the outer call
+ * is the program's. */
+#define QUIETLY(statement) \
+    do { \
+        struct slot *slot = quick; \
+        int before = mode; \
+        quick = NULL; \
+        mode = QUIET; \
+        statement; \
+        quick = slot; \
+        mode = before; \
+    } while (0)
+
 /* Gives the thread a slot of its own, or the number of a shared one. */
 void find_slot(void);
 /* Tells the process of the changes that a thread has kept to itself so far. */
@@ -69,6 +82,12 @@ void raise_to(int64_t *peak, int64_t value);
 extern struct table *table;
 /* The directory of the files is known: from the environment, once. */
 int find_directory(void);
+/* Writes the name of a file in that directory, "/" first; 0: there is none, or no room. */
+int append_in_directory(char *to, size_t room, const char *name);
+/* Appends a text and a zero byte, and returns where that is. */
+char *append(char *to, const char *end, const char *text);
+/* What a variable has, by its name and "="; NULL: it is not there. */
+const char *variable_of(char *const environment[], const char *name);
 /* Makes the file and maps it; NULL: nothing can be counted. */
 struct table *make_table(void);
 
@@ -85,7 +104,8 @@ extern struct next {
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
     /* NULL: sizes are not known. */
-    size_t (*malloc_usable_size)(void *);} next;
+    size_t (*malloc_usable_size)(void *);
+} next;
 /* Looks it up. False while the lookup is under way (this call comes out of it), and where there is none. */
 RARE int resolve(void);
 /* The same, where it may have been done. */

@@ -23,8 +23,14 @@ const LAUNCHER: [&str; 7] = [
     "launcher/processor.c",
 ];
 const WORKLOAD: [&str; 1] = ["workload.c"];
-const ALLOC: [&str; 5] =
-    ["alloc.c", "alloc/next.c", "alloc/slots.c", "alloc/file.c", "alloc/snapshot.c"];
+const ALLOC: [&str; 6] = [
+    "alloc.c",
+    "alloc/next.c",
+    "alloc/slots.c",
+    "alloc/file.c",
+    "alloc/exec.c",
+    "alloc/snapshot.c",
+];
 const PROGRAM: [&str; 8] = [
     "-static",
     "-no-pie",
