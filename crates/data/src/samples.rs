@@ -160,6 +160,14 @@ impl Samples {
         }
     }
 
+    /// A value for every metric, as an [`Observation`] holds them: those that are known, each behind the index of its metric, and NaN for
+    /// all others.
+    pub fn row(&self, known: &[(usize, f64)]) -> Vec<f64> {
+        let mut values = vec![f64::NAN; self.metrics.len()];
+        known.iter().for_each(|&(metric, value)| values[metric] = value);
+        values
+    }
+
     /// Index of the metric of this name.
     pub fn metric_index(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|m| m.name == name)

@@ -78,7 +78,7 @@ impl Suite<'_> {
         if passes.counted.is_empty() && passes.events.is_empty() {
             return Ok(());
         }
-        let first = self.samples.last_block().map_or(0, |last| last + 1);
+        let first = self.samples.next_block();
         let alone: Vec<usize> =
             (0..self.units.len()).filter(|&u| self.units[u].benchmarks.len() == 1).collect();
         if alone.len() < self.units.len() {
@@ -209,16 +209,9 @@ impl Suite<'_> {
                 whole |= pinned.is_none() && !own.is_empty() && said.is_empty();
                 counts.extend(own.into_iter().chain(said));
             }
-            let mut values = vec![f64::NAN; self.samples.metrics.len()];
+            let mut known: Vec<(usize, f64)> = Vec::new();
             for (metric, value) in counts {
-                let at = self.samples.metric_index(&metric.name).unwrap_or_else(|| {
-                    if let Some(record) = record {
-                        record.write(|writer| writer.metric(&metric));
-                    }
-                    values.push(f64::NAN);
-                    self.samples.add_metric(metric.clone())
-                });
-                values[at] = value;
+                known.push((Record::add_metric(record, &mut self.samples, &metric), value));
             }
             let observation = Observation {
                 subject,
@@ -229,10 +222,7 @@ impl Suite<'_> {
                 outcome: Outcome::Ok,
                 values,
             };
-            if let Some(record) = record {
-                record.write(|writer| writer.observe(&observation));
-            }
-            self.samples.push(observation);
+            Record::observe(record, &mut self.samples, observation);
         }
         Ok(whole)
     }
@@ -267,6 +257,7 @@ impl Suite<'_> {
         benchmark: usize,
         side: usize,
         effort: Effort,
+            let values = self.samples.row(&known);
         by: By<'_>,
     ) -> anyhow::Result<(Vec<Count>, Vec<Count>)> {
         let catalogue = self.catalogue;

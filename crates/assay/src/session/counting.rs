@@ -72,14 +72,9 @@ impl Session {
         let commands = pass.dressed(&self.commands);
         let (mut crew, _) = Crew::start(&commands, &[])?;
         for metric in pass.counted.metrics() {
-            if self.samples.metric_index(&metric.name).is_none() {
-                if let Some(record) = record {
-                    record.write(|writer| writer.metric(&metric));
-                }
-                self.samples.add_metric(metric);
-            }
+            Record::add_metric(record, &mut self.samples, &metric);
         }
-        let first = self.samples.observations().filter_map(|o| o.block).max().map_or(0, |b| b + 1);
+        let first = self.samples.next_block();
         let plan = Plan {
             stop: StopRule::Fixed { blocks },
             budget_seconds: None,
@@ -94,10 +89,7 @@ impl Session {
                 if let Some(mut observation) = counts {
                     pass.counters[turn.subject] = Some(counter);
                     observation.block = Some(first + turn.block);
-                    if let Some(record) = record {
-                        record.write(|writer| writer.observe(&observation));
-                    }
-                    self.samples.push(observation);
+                    Record::observe(record, &mut self.samples, observation);
                 }
             }
             if interrupt::count() > 0 {
@@ -162,12 +154,10 @@ impl Session {
         }
         let room = MOST_PROGRAMS.saturating_sub(pass.programs[subject].len());
         pass.programs[subject].extend(count.programs.into_iter().take(room));
-        let mut values = vec![f64::NAN; self.samples.metrics.len()];
-        for (name, value) in pass.counted.names().iter().zip(count.values) {
-            if let Some(metric) = self.samples.metric_index(name) {
-                values[metric] = value;
-            }
-        }
+        let counts = pass.counted.names().iter().zip(count.values);
+        let known =
+            counts.filter_map(|(name, value)| Some((self.samples.metric_index(name)?, value)));
+        let values = self.samples.row(&known.collect::<Vec<_>>());
         Ok(Some(Observation {
             subject,
             position: Some(turn.position),

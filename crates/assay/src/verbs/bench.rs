@@ -385,7 +385,7 @@ fn close(suite: &mut Suite<'_>, record: &mut Option<Record>, reason: StopReason)
     let failures: Vec<Finding> = suite.failures.iter().map(Failure::finding).collect();
     suite.samples.findings.extend(failures);
     suite.samples.stop = Some(reason);
-    let blocks = suite.samples.last_block().map_or(0, |last| last + 1);
+    let blocks = suite.samples.next_block();
     if let Some(record) = record {
         record.end(&mut suite.samples, &Environment::default(), reason, blocks);
     }

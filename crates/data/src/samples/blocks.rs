@@ -28,10 +28,10 @@ impl BlockRow {
 }
 
 impl Samples {
-    /// The number of the last block that an observation is in. O(observations).
-    pub fn last_block(&self) -> Option<u32> {
+    /// The number of the block that would follow the last that an observation is in; 0: there is none yet. O(observations).
+    pub fn next_block(&self) -> u32 {
         let blocks = self.observations.block.0.iter().copied();
-        blocks.filter(|&block| block != NOWHERE).max()
+        blocks.filter(|&block| block != NOWHERE).max().map_or(0, |last| last + 1)
     }
 
     /// The values of one metric block by block: one row per *complete* block (every subject has a finite value), in block
