@@ -2,7 +2,7 @@
 //! there.
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 74] = [
+pub const CODES: [&str; 75] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -13,6 +13,7 @@ pub const CODES: [&str; 74] = [
     "BENCHMARK_SKIPPED",
     "BUDGET_SPENT",
     "CHANGE_POINT",
+    "CHILDREN_NOT_COUNTED",
     "CLOCK_SOURCE",
     "COARSE_CLOCK",
     "COUNTED_WHOLE",

@@ -9,7 +9,7 @@
 //! a verdict at its share of the error.
 
 use super::rounds::{Measured, Suite};
-use crate::counted::{Counted, Counter, is_sum};
+use crate::counted::{Counted, Counter, children_missing, is_sum};
 use crate::session::{Obstacle, Record};
 use anyhow::Context;
 use assay_analysis::benchmarks::Adjust;
@@ -334,6 +334,11 @@ impl Suite<'_> {
                         counted.what()
                     )
                 })?;
+                let side = &catalogue.sides[side].name;
+                let missing = children_missing(side, &count.executed);
+                let missing = missing.map(|finding| finding.about(side));
+                let new = missing.filter(|found| !self.samples.findings.contains(found));
+                self.samples.findings.extend(new);
                 let all = counted.metrics().into_iter().zip(count.values);
                 all.filter(|(_, value)| value.is_finite()).collect()
             }
