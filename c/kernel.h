@@ -42,4 +42,14 @@ static inline long call6(long number, long a, long b, long c, long d, long e, lo
 #error "x86-64 and arm64 are known: give this processor a call6, and each program its _start"
 #endif
 
+/* The same with as many arguments as a call has, whatever their types. */
+#define CALL0(n) call6(n, 0, 0, 0, 0, 0, 0)
+#define CALL1(n, a) call6(n, (long)(a), 0, 0, 0, 0, 0)
+#define CALL2(n, a, b) call6(n, (long)(a), (long)(b), 0, 0, 0, 0)
+#define CALL3(n, a, b, c) call6(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define CALL4(n, a, b, c, d) call6(n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define CALL5(n, a, b, c, d, e) call6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+#define CALL6(n, a, b, c, d, e, f) \
+    call6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
 #endif

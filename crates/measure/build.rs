@@ -1,5 +1,6 @@
 //! Compiles what the crate embeds: the launcher and the workload (`c/launcher.c`, `c/workload.c`),
-//! and the allocation counter (`c/alloc.c`), a library to preload.
+//! and the allocation counter (`c/alloc.c`), a library to preload. Their other rooms are in the
+//! directories of the same names.
 //!
 //! They are not objects to link, so `cc` only names the compiler and the flags for the target; the
 //! rest is one command line. The programs have no C library, the counter lives in that of the
@@ -8,7 +9,28 @@
 use std::env;
 use std::path::PathBuf;
 
-const SOURCES: [&str; 5] = ["launcher.c", "workload.c", "alloc.c", "assay_alloc.h", "kernel.h"];
+/// Where the C is, from the crate's directory.
+const HOME: &str = "../../c";
+/// In the order of their variables in memory: what every launcher touches comes to stand between the
+/// two large tables of `guard.c` and `subjects.c`, of which hardly a page is in use.
+const LAUNCHER: [&str; 7] = [
+    "launcher/guard.c",
+    "launcher/settings.c",
+    "launcher/run.c",
+    "launcher.c",
+    "launcher/signals.c",
+    "launcher/subjects.c",
+    "launcher/processor.c",
+];
+const WORKLOAD: [&str; 1] = ["workload.c"];
+const ALLOC: [&str; 6] = [
+    "alloc.c",
+    "alloc/next.c",
+    "alloc/slots.c",
+    "alloc/file.c",
+    "alloc/exec.c",
+    "alloc/snapshot.c",
+];
 const PROGRAM: [&str; 8] = [
     "-static",
     "-no-pie",
@@ -25,19 +47,18 @@ const LIBRARY: [&str; 6] =
     ["-shared", "-fPIC", "-fno-builtin", "-fvisibility=hidden", "-Wl,-z,noexecstack", "-Wl,-z,now"];
 
 fn main() -> Result<(), String> {
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed=../../c/{source}");
-    }
+    println!("cargo::rerun-if-changed={HOME}");
     if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
         return Ok(());
     }
-    compile("launcher", "launcher.c", &PROGRAM)?;
-    compile("workload", "workload.c", &PROGRAM)?;
-    compile("alloc.so", "alloc.c", &LIBRARY)
+    compile("launcher", &LAUNCHER, &PROGRAM)?;
+    compile("workload", &WORKLOAD, &PROGRAM)?;
+    compile("alloc.so", &ALLOC, &LIBRARY)
 }
 
-fn compile(made: &str, source: &str, flags: &[&str]) -> Result<(), String> {
+fn compile(made: &str, sources: &[&str], flags: &[&str]) -> Result<(), String> {
     let directory = |name| env::var_os(name).map(PathBuf::from).ok_or(format!("no {name}"));
+    let home = directory("CARGO_MANIFEST_DIR")?.join(HOME);
     let compiler = cc::Build::new()
         .opt_level(2)
         .debug(false)
@@ -51,13 +72,13 @@ fn compile(made: &str, source: &str, flags: &[&str]) -> Result<(), String> {
         .args(flags)
         .arg("-o")
         .arg(directory("OUT_DIR")?.join(made))
-        .arg(directory("CARGO_MANIFEST_DIR")?.join("../../c").join(source))
+        .args(sources.iter().map(|source| home.join(source)))
         .status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("the C compiler could not build {source} ({status})")),
+        Ok(status) => Err(format!("the C compiler could not build the {made} ({status})")),
         Err(error) => Err(format!(
-            "no C compiler for {source}: `{}`: {error}. Install one or name it in CC.",
+            "no C compiler for the {made}: `{}`: {error}. Install one or name it in CC.",
             compiler.path().display()
         )),
     }

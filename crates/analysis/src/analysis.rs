@@ -1,93 +1,34 @@
 //! All that is said about samples: descriptions, comparisons, findings.
 //!
-//! This is where the rules that span several comparisons stand: one primary metric decides, several subjects share the error
-//! (Holm 1979, by levels: whoever is decided leaves the others a larger share), and the other metrics are adjusted among
-//! themselves.
+//! This is where the rules that span several comparisons stand: one primary metric decides, several subjects share the error, and the
+//! other metrics are adjusted among themselves (`comparer`).
 
 use crate::battery::{self, Battery};
 use crate::checks;
-use crate::comparison::{Basis, Comparison, Question};
+use crate::comparison::{Basis, Comparison};
 use crate::coverage;
 use crate::describe::{Description, Histogram, SubjectSummary};
 use crate::evidence::{self, Evidence};
 use crate::machine;
 use crate::noise::{self, NoiseOf};
-use crate::paired::Paired;
-use crate::quantiles;
 use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
 use crate::suite::{self, Overall};
-use assay_data::samples::{BlockRow, NOT_COMPARED};
+use assay_data::samples::BlockRow;
 use assay_data::{
-    Design, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopReason, StopRule,
-    Threshold, Unit,
+    Design, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopReason,
 };
 use assay_stats::signed_rank::SignedRankLaw;
+use comparer::Comparer;
+
+mod comparer;
+mod options;
+
+pub use options::{AnalysisError, Options};
+pub(crate) use options::{beside_metrics, check_threshold, plan_for, primary_metric, units_differ};
 
 /// Bins of the small pictures.
 const BINS: usize = 7;
-
-/// What the user asked of recorded samples, beyond what their plan says.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
-    /// Confidence of the verdict; the plan's, or 95 %.
-    pub confidence: Option<f64>,
-    /// The smallest difference that matters; the plan's, or 1 %.
-    pub threshold: Option<Threshold>,
-    /// Name of the metric that decides; the plan's, or the first.
-    pub primary: Option<String>,
-    /// Names of the metrics that are decided beside it; the plan's, or all.
-    pub beside: Option<Vec<String>>,
-    /// Every classical test as well.
-    pub all: bool,
-}
-
-/// Why samples can't be analysed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AnalysisError {
-    /// There is nothing to look at.
-    #[error("there are no observations to analyse")]
-    Nothing,
-    /// The metric asked for was not measured.
-    #[error("there is no metric `{asked}`; measured were {known}")]
-    NoSuchMetric {
-        /// What was asked for.
-        asked: String,
-        /// The names that there are.
-        known: String,
-    },
-    /// An absolute threshold in a unit that the primary metric does not have.
-    #[error("{}", units_differ("the threshold", threshold, metric, unit))]
-    ThresholdUnit {
-        /// Unit of the threshold.
-        threshold: Unit,
-        /// Name of the primary metric.
-        metric: String,
-        /// Its unit.
-        unit: Unit,
-    },
-}
-
-/// Why an amount and a metric do not fit, and what to do.
-pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) -> String {
-    let named = |unit: &Unit| match unit {
-        Unit::One => "no unit".to_owned(),
-        other => format!("the unit `{}`", other.symbol()),
-    };
-    let advice = match (asked, unit) {
-        (Unit::Second, Unit::One) => {
-            "say what the numbers are in (--unit us), or give the amount without a unit (2units) or in %"
-        }
-        (Unit::Byte, Unit::One) => {
-            "say what the numbers are in (--unit KiB), or give the amount without a unit (2units) or in %"
-        }
-        (_, Unit::One) => {
-            "say what the numbers are in (--unit), or give the amount without a unit (2units) or in %"
-        }
-        _ => "give it in that unit or in %",
-    };
-    format!("{what} has {}, but `{metric}` has {}; {advice}", named(asked), named(unit))
-}
 
 /// All that is said about samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -256,93 +197,9 @@ pub fn analyse_telling(
     Ok(analysis)
 }
 
-/// The plan in the file with the user's wishes laid over it. What was not measured by a plan is looked at once.
-pub(crate) fn plan_for(samples: &Samples, options: &Options) -> Plan {
-    let mut plan = samples.plan.clone().unwrap_or_else(|| Plan {
-        stop: StopRule::Fixed { blocks: 0 },
-        budget_seconds: None,
-        warmup: 0,
-        primary: samples.metrics.first().map_or_else(|| "value".to_owned(), |m| m.name.clone()),
-        ..Plan::sequential(0.95, Threshold::default(), 0)
-    });
-    if let Some(confidence) = options.confidence {
-        plan.confidence = confidence;
-        if let StopRule::Sequential { look_level, .. } = &mut plan.stop {
-            *look_level = assay_data::plan::look_level(confidence);
-        }
-    }
-    if let Some(threshold) = &options.threshold {
-        plan.threshold = threshold.clone();
-    }
-    if let Some(primary) = &options.primary {
-        plan.primary.clone_from(primary);
-    }
-    if let Some(beside) = &options.beside {
-        plan.beside.clone_from(beside);
-    }
-    plan
-}
-
-pub(crate) fn primary_metric(
-    samples: &Samples,
-    options: &Options,
-    plan: &Plan,
-) -> Result<usize, AnalysisError> {
-    match (samples.metric_index(&plan.primary), &options.primary) {
-        (Some(index), _) => Ok(index),
-        (None, None) if !samples.metrics.is_empty() => Ok(0),
-        _ => Err(no_such_metric(samples, &plan.primary)),
-    }
-}
-
-fn no_such_metric(samples: &Samples, asked: &str) -> AnalysisError {
-    AnalysisError::NoSuchMetric {
-        asked: asked.to_owned(),
-        known: samples.metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "),
-    }
-}
-
-/// The metrics that are decided beside the primary one: those named, in that order, or all. A name from the plan may have turned
-/// out not to be measured; one that is asked for now must exist.
-pub(crate) fn beside_metrics(
-    samples: &Samples,
-    options: &Options,
-    plan: &Plan,
-    primary: usize,
-) -> Result<Vec<usize>, AnalysisError> {
-    if plan.beside.is_empty() {
-        // Stolen time says something of the machine, not of a subject.
-        let of_subjects =
-            |&m: &usize| m != primary && !NOT_COMPARED.contains(&samples.metrics[m].name.as_str());
-        return Ok((0..samples.metrics.len()).filter(of_subjects).collect());
-    }
-    let mut found = Vec::new();
-    for name in &plan.beside {
-        match samples.metric_index(name) {
-            Some(metric) if metric != primary && !found.contains(&metric) => found.push(metric),
-            None if options.beside.is_some() => return Err(no_such_metric(samples, name)),
-            _ => {}
-        }
-    }
-    Ok(found)
-}
-
 /// The subjects that are compared, each with its reference.
 fn compared(samples: &Samples) -> Vec<(usize, usize)> {
     (0..samples.subjects.len()).filter_map(|of| Some((of, samples.reference_of(of)?))).collect()
-}
-
-pub(crate) fn check_threshold(threshold: &Threshold, metric: &Metric) -> Result<(), AnalysisError> {
-    match threshold {
-        Threshold::Absolute { unit, .. } if *unit != metric.unit => {
-            Err(AnalysisError::ThresholdUnit {
-                threshold: unit.clone(),
-                metric: metric.name.clone(),
-                unit: metric.unit.clone(),
-            })
-        }
-        _ => Ok(()),
-    }
 }
 
 fn describe(
@@ -372,143 +229,6 @@ fn describe(
             .collect(),
     };
     samples.subjects.iter().enumerate().map(summary).collect()
-}
-
-/// One metric of one subject against its reference.
-#[derive(Clone, Copy)]
-struct Pair {
-    metric: usize,
-    of: usize,
-    against: usize,
-}
-
-struct Comparer<'a> {
-    samples: &'a Samples,
-    /// Where there are levels or summaries.
-    evidence: Option<&'a Evidence<'a>>,
-    plan: &'a Plan,
-    law: &'a mut SignedRankLaw,
-    in_blocks: bool,
-    /// Whether the samples are not those of one experiment, so that nothing is decided.
-    mixed: bool,
-}
-
-/// Whether a comparison leaves its share of the error to the others: its direction is found, or it is a count that is known.
-fn needs_no_share(c: &Comparison) -> bool {
-    c.decision.verdict.is_directional() || c.level == 0.0
-}
-
-impl Comparer<'_> {
-    fn primary(
-        &mut self,
-        metric: usize,
-        compared: &[(usize, usize)],
-        rows: &[BlockRow],
-        recordings: &[Recording<'_>],
-    ) -> Vec<Comparison> {
-        let pairs: Vec<Pair> =
-            compared.iter().map(|&(of, against)| Pair { metric, of, against }).collect();
-        let plan = self.plan;
-        let all_rows = vec![rows.to_vec()];
-        let mut decided = self.holm(&pairs, plan, |_| 0, &all_rows, Some(recordings));
-        if !self.mixed {
-            for c in decided.iter_mut().filter(|c| c.basis == Basis::Values) {
-                let sides = (&recordings[c.against], &recordings[c.of]);
-                c.quantiles = quantiles::of(sides.0, sides.1, plan.confidence);
-            }
-        }
-        decided
-    }
-
-    fn secondary(&mut self, metrics: &[usize], compared: &[(usize, usize)]) -> Vec<Comparison> {
-        // Rows of every metric cost memory, which ten thousand runs of one command would feel.
-        if compared.is_empty() {
-            return Vec::new();
-        }
-        let all_rows: Vec<Vec<BlockRow>> = metrics
-            .iter()
-            .map(|&m| if self.in_blocks { self.samples.complete_blocks(m) } else { Vec::new() })
-            .collect();
-        let measured = |subject, metric| match self.evidence {
-            Some(evidence) => evidence.has(subject, metric),
-            None => !self.samples.values(subject, metric).is_empty(),
-        };
-        let pairs: Vec<Pair> = metrics
-            .iter()
-            .flat_map(|&metric| {
-                compared.iter().map(move |&(of, against)| Pair { metric, of, against })
-            })
-            .filter(|pair| [pair.of, pair.against].iter().all(|&s| measured(s, pair.metric)))
-            .collect();
-        let row_of = |metric: usize| metrics.iter().position(|&m| m == metric).unwrap_or(0);
-        // An absolute threshold belongs to the primary metric.
-        let plan = match self.plan.threshold {
-            Threshold::Relative(_) => self.plan.clone(),
-            Threshold::Absolute { .. } => {
-                Plan { threshold: Threshold::default(), ..self.plan.clone() }
-            }
-        };
-        self.holm(&pairs, &plan, row_of, &all_rows, None)
-    }
-
-    /// Decides every pair at its share of the error; whoever has a direction leaves the others a larger
-    /// share, until nothing changes.
-    fn holm(
-        &mut self,
-        pairs: &[Pair],
-        plan: &Plan,
-        row_of: impl Fn(usize) -> usize,
-        all_rows: &[Vec<BlockRow>],
-        recordings: Option<&[Recording<'_>]>,
-    ) -> Vec<Comparison> {
-        let mut decided: Vec<Option<Comparison>> = vec![None; pairs.len()];
-        let mut share = pairs.len();
-        loop {
-            let mut newly = 0;
-            for (slot, &pair) in decided.iter_mut().zip(pairs) {
-                if slot.as_ref().is_some_and(needs_no_share) {
-                    continue;
-                }
-                let rows = all_rows.get(row_of(pair.metric)).map_or(&[][..], Vec::as_slice);
-                let found = self.compare(plan, pair, share, rows, recordings);
-                newly += usize::from(needs_no_share(&found));
-                *slot = Some(found);
-            }
-            let done = decided.iter().flatten().filter(|c| needs_no_share(c)).count();
-            if newly == 0 || done == pairs.len() {
-                return decided.into_iter().flatten().collect();
-            }
-            share = pairs.len() - done;
-        }
-    }
-
-    fn compare(
-        &mut self,
-        plan: &Plan,
-        Pair { metric, of, against }: Pair,
-        share: usize,
-        rows: &[BlockRow],
-        recordings: Option<&[Recording<'_>]>,
-    ) -> Comparison {
-        let better = self.samples.metrics[metric].better;
-        let share = share as f64;
-        let question = Question { plan, metric, better, against, of, share };
-        let pair = self.evidence.and_then(|evidence| evidence.pair(against, of, metric));
-        let found = if let Some(pair) = pair {
-            pair.compare(question, self.law)
-        } else if self.in_blocks {
-            let mut paired = Paired::of_metric(&self.samples.metrics[metric]);
-            rows.iter().for_each(|row| paired.push(row.values[against], row.values[of]));
-            Comparison::in_blocks(question, &paired, self.law)
-        } else if let Some(recordings) = recordings {
-            Comparison::of_recordings(question, &recordings[against], &recordings[of])
-        } else {
-            let [reference, other] =
-                [against, of].map(|subject| Recording::of(self.samples.values(subject, metric)));
-            Comparison::of_recordings(question, &reference, &other)
-        };
-        if self.mixed { found.withheld() } else { found }
-    }
 }
 
 /// The middle one (of an even number the lower one) of the times from the start of a block to the start of the next. A pause before a

@@ -6,105 +6,26 @@
 //! together.
 
 use crate::comparison::{Basis, Comparison};
-use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
-use crate::describe::{Description, SubjectSummary};
+use crate::paired;
 use crate::verdict::Scale;
-use crate::{paired, unpaired};
 use assay_data::samples::BlockRow;
 use assay_data::{Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold, Unit};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankLaw};
+
+mod codes;
+mod series;
+
+pub use codes::CODES;
+pub(crate) use codes::RESUMED_DIFFERENT;
+pub(crate) use series::moved;
+pub use series::series;
 
 /// Level at which a position effect is told: one run in a thousand by chance.
 const POSITION_LEVEL: f64 = 0.001;
 /// A clock step beyond this share of the threshold is told.
 const COARSE_SHARE: f64 = 0.25;
-/// A drift is worth a warning from this share of the standard deviation on,
-const DRIFT_OF_SPREAD: f64 = 0.1;
-/// and from this share of the median.
-const DRIFT_OF_MEDIAN: f64 = 0.001;
 /// Values of which at most this share is distinct come in steps.
 const STEPPED_BELOW: f64 = 0.8;
-
-/// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 74] = [
-    "ALLOCATIONS_HIDDEN",
-    "ALLOCATIONS_NOT_COUNTED",
-    "ALL_EQUAL",
-    "BATTERY",
-    "BELOW_SIGHT",
-    "BENCHMARK_ERROR",
-    "BENCHMARK_FAILED",
-    "BENCHMARK_SKIPPED",
-    "BUDGET_SPENT",
-    "CHANGE_POINT",
-    "CLOCK_SOURCE",
-    "COARSE_CLOCK",
-    "COUNTED_WHOLE",
-    "COUNTERS_USER_ONLY",
-    "COUNTER_TOTALS",
-    "CPU_DECIDES_SOONER",
-    "CPU_QUOTA",
-    "CPU_SCALING",
-    "CPU_SHARE",
-    "DEBUG_LIBRARY",
-    "DEPENDENCE",
-    "DISTURBED",
-    "DRIFT",
-    "FAILURES",
-    "FEW_BLOCKS_PLANNED",
-    "GOVERNOR",
-    "INCOMPLETE_BLOCKS",
-    "INTERRUPTED",
-    "INTERVAL_OPTIMISTIC",
-    "LEFT_PROCESSES",
-    "LEVELS_IGNORED",
-    "LIBRARIES_DIFFER",
-    "LIBRARIES_UNKNOWN",
-    "LINES_SKIPPED",
-    "LOAD",
-    "LOST_RUN",
-    "MACHINES_DIFFER",
-    "MACHINE_SET",
-    "MEMORY_FLOOR",
-    "MEMORY_UNTRUSTED",
-    "METRICS_DIFFER",
-    "METRIC_MISSING",
-    "MULTIMODAL",
-    "MULTIPLEXED",
-    "NOT_CONTROLLED",
-    "NOT_COUNTED",
-    "NOT_INTERLEAVED",
-    "NOT_NORMAL",
-    "NOT_POSITIVE",
-    "NOT_SAVED",
-    "NO_ASLR",
-    "ONE_SIDE_ONLY",
-    "OPTIMISED_AWAY",
-    "PERIODIC",
-    "POSITION",
-    "REQUEST_ERRORS",
-    "RESUMED",
-    "RESUMED_DIFFERENT",
-    "SAMPLES_PROBLEM",
-    "SETTINGS_DIFFER",
-    "SHAPE",
-    "SKIPPED",
-    "STEAL",
-    "SUMMARY_ONLY",
-    "SUMMARY_TOO_BARE",
-    "TIMEOUTS",
-    "TOO_DEPENDENT",
-    "TOO_FEW",
-    "TRUNCATED_FILE",
-    "TURBO",
-    "UNCOMMITTED",
-    "UNITS_COMPARED",
-    "UNITS_DIFFER",
-    "WARM_UP",
-];
-
-/// The code of a run that was gone on with as another one: its verdicts are withheld.
-pub(crate) const RESUMED_DIFFERENT: &str = "RESUMED_DIFFERENT";
 
 /// How many blocks were begun that should hold the primary metric. Those that were taken to count hold nothing else, and the others
 /// no counts: a count is held by all the blocks that have one.
@@ -293,110 +214,6 @@ fn too_few(c: &Comparison, name: &str, plan: &Plan) -> Finding {
         .next(next)
 }
 
-/// Findings about one subject's series of the primary metric. `in_blocks`: drift then cancels in the comparison.
-pub fn series(
-    summary: &SubjectSummary,
-    metric_index: usize,
-    metric: &Metric,
-    in_blocks: bool,
-) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let Some(description) = summary.metrics.get(metric_index).and_then(Option::as_ref) else {
-        return findings;
-    };
-    let name = &summary.name;
-    // Counts that programs repeat are meant to be equal.
-    if description.clock_step.is_none() && description.n > 1 && !metric.exact {
-        let next = match metric.unit {
-            Unit::Second => "measure with a finer clock, or more work per run",
-            _ => "nothing, if this quantity is meant to be constant",
-        };
-        findings.push(
-            Finding::new(
-                "ALL_EQUAL",
-                Severity::Warning,
-                format!("all {} values of {name} are equal", description.n),
-            )
-            .about(name)
-            .with("value", description.median)
-            .next(next),
-        );
-    }
-    if let Some(drift) = description.drift {
-        let (severity, next) = if in_blocks {
-            (Severity::Note, "nothing: blocks cancel it")
-        } else if !matters(drift, description) {
-            (Severity::Note, "nothing, unless so little matters to you")
-        } else {
-            (Severity::Warning, "measure longer before (--warmup), or in blocks: assay run A B")
-        };
-        findings.push(
-            Finding::new(
-                "DRIFT",
-                severity,
-                format!(
-                    "{name} drifted by {} from the first to the last third",
-                    moved(drift, description.median, &metric.unit)
-                ),
-            )
-            .about(name)
-            .with("drift", drift)
-            .next(next),
-        );
-    }
-    let share = description.effective() / description.n as f64;
-    // Where so few are left that there is no interval, TOO_DEPENDENT says so.
-    if !in_blocks
-        && share < DEPENDENT_BELOW
-        && description.effective() >= unpaired::FEWEST_EFFECTIVE
-    {
-        findings.push(dependence(name, description));
-    }
-    findings
-}
-
-/// Whether a drift is worth a warning: it moves the values by something beside their spread, and their median by something beside
-/// itself. Of many values every trifle is more than chance, and values around 10¹² that scatter by 1 may well drift by 1.
-fn matters(drift: f64, d: &Description) -> bool {
-    drift.abs() >= DRIFT_OF_SPREAD * d.standard_deviation
-        && drift.abs() >= DRIFT_OF_MEDIAN * d.median.abs()
-}
-
-/// How far something moved, as people read it: in per cent of where it was, or in units where that is not positive, prints as
-/// zero, or would be more than a hundredfold.
-pub(crate) fn moved(by: f64, from: f64, unit: &Unit) -> String {
-    let percent = by / from * 100.0;
-    if from > 0.0 && (0.05..10_000.0).contains(&percent.abs()) {
-        return format!("{percent:+.1} %");
-    }
-    let scale = unit.scale_for(by);
-    let symbol = match unit {
-        Unit::Other(symbol) => symbol.as_str(),
-        _ => scale.symbol,
-    };
-    let size = by / scale.factor;
-    let shown = if size.abs() < 0.01 { format!("{size:+.1e}") } else { format!("{size:+.2}") };
-    format!("{shown} {symbol}").trim_end().to_owned()
-}
-
-/// Values that hang together: a warning where that is more than chance, else a note on why the interval is wider.
-fn dependence(name: &str, description: &Description) -> Finding {
-    let (n, effective, lag1) = (description.n, description.effective(), description.lag1);
-    let finding = if is_beyond_chance(n, effective, lag1) {
-        let message = format!(
-            "successive values of {name} hang together: {n} are worth {effective:.0} independent ones; the interval was widened for that"
-        );
-        Finding::new("DEPENDENCE", Severity::Warning, message)
-            .next("look for what changes slowly: frequency, heat, other work")
-    } else {
-        let message = format!(
-            "{n} values of {name} count as {effective:.0}, to be safe: chance alone may make them look so dependent; the interval was widened for that"
-        );
-        Finding::new("DEPENDENCE", Severity::Note, message)
-    };
-    finding.about(name).with("effective", effective).with("lag1", lag1)
-}
-
 /// The effect of being last in a block against being first, where it is real: subjects' own medians are taken out first.
 pub fn position(rows: &[BlockRow], law: &mut SignedRankLaw) -> Option<Finding> {
     let subjects = rows.first()?.values.len();
@@ -514,65 +331,6 @@ pub fn not_interleaved() -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_stats::resampling::Stream;
-
-    #[test]
-    fn codes_are_sorted_and_unique() {
-        assert!(CODES.is_sorted_by(|a, b| a < b));
-    }
-
-    /// What is said of the dependence of a series, and whether it loses enough values that its interval is widened.
-    fn told_of(values: &[f64]) -> (Option<Severity>, bool) {
-        let described = Description::of(values, 0.95);
-        let share = described.as_ref().map_or(1.0, |d| d.effective() / d.n as f64);
-        let summary = SubjectSummary {
-            name: "a".to_owned(),
-            command: None,
-            parameters: Vec::new(),
-            against: None,
-            observations: values.len(),
-            failures: 0,
-            timeouts: 0,
-            metrics: vec![described],
-        };
-        let found = series(&summary, 0, &Metric::wall(), false);
-        let told = found.iter().find(|f| f.code == "DEPENDENCE").map(|f| f.severity);
-        (told, share < DEPENDENT_BELOW)
-    }
-
-    #[test]
-    fn independent_values_seldom_warn_of_dependence() {
-        for n in [20, 60, 300] {
-            let (mut warned, mut noted) = (0, 0);
-            for experiment in 0..1000 {
-                let mut stream = Stream::new(n, experiment);
-                let values: Vec<f64> =
-                    (0..n).map(|_| 10.0 + (0.3 * stream.normal()).exp()).collect();
-                let (told, widened) = told_of(&values);
-                assert!(widened || told.is_none());
-                warned += u32::from(told == Some(Severity::Warning));
-                noted += u32::from(told == Some(Severity::Note));
-            }
-            assert!(warned <= 70, "{warned} of 1000 series of {n} independent values");
-            assert!(noted > 0, "what widens is said, if only as a note");
-        }
-    }
-
-    #[test]
-    fn values_that_hang_together_do_warn() {
-        let warned = (0..100).filter(|&experiment| {
-            let mut stream = Stream::new(8, experiment);
-            let mut last = 0.0;
-            let mut next = || {
-                last = 0.5 * last + stream.normal();
-                10.0 + last / 10.0
-            };
-            let values: Vec<f64> = (0..100).map(|_| next()).collect();
-            told_of(&values).0 == Some(Severity::Warning)
-        });
-        let warned = warned.count();
-        assert!(warned >= 95, "{warned} of 100");
-    }
 
     #[test]
     fn a_cost_of_being_second_is_found_whoever_is_second() {

@@ -2,14 +2,18 @@
 //! here, and what its run left behind is read; whoever counts runs it. Nothing is timed under either, for both slow a program down.
 
 use assay_data::samples::{ALLOCATIONS, SIMULATED_INSTRUCTIONS};
-use assay_data::{Metric, Unit};
+use assay_data::{Finding, Metric, Severity, Unit};
 use assay_measure::Command;
-use assay_measure::allocations::{Counting, Counts, Why};
+use assay_measure::allocations::{Counting, Counts, Executed, Why};
 use assay_measure::simulation::Simulation;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The most that was live at once: it is no sum over what a run does.
 const PEAK: &str = "peak_heap";
+
+/// More programs that were not counted are not told by name.
+const MOST_TOLD: usize = 5;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +112,8 @@ pub(crate) struct Count {
     pub programs: Vec<PathBuf>,
     /// One among them that went uncounted, because its malloc is its own.
     pub bypassed: Option<PathBuf>,
+    /// The programs that the counted ones have run, or tried to.
+    pub executed: BTreeSet<Executed>,
 }
 
 impl Counter {
@@ -137,8 +143,10 @@ impl Counter {
                 Ok(Count { values: vec![instructions as f64], ..Count::default() })
             }
             Self::Allocations(counting) => {
+                let executed = counting.take_executed();
                 let records = counting.take().map_err(|error| error.to_string())?;
-                let mut count = Count::default();
+                let executed = executed.map_err(|error| error.to_string())?;
+                let mut count = Count { executed, ..Count::default() };
                 let mut counts: Vec<Counts> = Vec::new();
                 for record in records {
                     match record.counts {
@@ -164,6 +172,26 @@ impl Counter {
 pub(crate) fn of_program(program: &Path, why: Why) -> String {
     let name = program.file_name().unwrap_or(program.as_os_str());
     format!("`{}` {why}", name.to_string_lossy())
+}
+
+/// That programs which a command runs are missing from its counts; `None` if none is.
+pub(crate) fn children_missing(who: &str, executed: &BTreeSet<Executed>) -> Option<Finding> {
+    let uncounted = executed.iter().filter_map(Executed::uncounted);
+    let why: BTreeSet<String> = uncounted.map(|r| of_program(&r.program, r.why)).collect();
+    let told: Vec<&str> = why.iter().take(MOST_TOLD).map(String::as_str).collect();
+    let more = match why.len().saturating_sub(MOST_TOLD) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let message = format!(
+        "the allocations of {who} lack those of programs that it runs: {}{more}",
+        told.join("; ")
+    );
+    (!why.is_empty()).then(|| {
+        Finding::new("CHILDREN_NOT_COUNTED", Severity::Warning, message)
+            .with("programs", why.len() as f64)
+            .next("link them dynamically and leave them their environment, or count without them")
+    })
 }
 
 /// The values of one run, in the order of [`ALLOCATIONS`]: sums over all its processes, and the largest peak of any one.

@@ -300,10 +300,7 @@ impl Session {
     ) -> f64 {
         let known = self.samples.metrics.len();
         for metric in self.meter.metrics().iter().skip(known).cloned().collect::<Vec<_>>() {
-            if let Some(record) = record {
-                record.write(|writer| writer.metric(&metric));
-            }
-            self.samples.add_metric(metric);
+            Record::add_metric(record, &mut self.samples, &metric);
         }
         let block = turn.block + self.blocks_between;
         let observation = Observation {
@@ -320,15 +317,14 @@ impl Session {
             Inner { subject: turn.subject, block, metric, values }
         });
         let inner: Vec<Inner> = inner.collect();
+        let value = observation.values.get(primary).copied().unwrap_or(f64::NAN);
+        Record::observe(record, &mut self.samples, observation);
+        // They stand in the record alone: nothing that decides or shows reads them, and there may be millions.
         if let Some(record) = record {
-            record.write(|writer| writer.observe(&observation));
             for inner in &inner {
                 record.write(|writer| writer.inner(inner));
             }
         }
-        // They stand in the record: nothing that decides or shows reads them, and there may be millions.
-        let value = observation.values.get(primary).copied().unwrap_or(f64::NAN);
-        self.samples.push(observation);
         value
     }
 

@@ -13,7 +13,9 @@ mod resume;
 mod write;
 
 #[cfg(test)]
-pub(crate) mod tests;
+pub(crate) mod any;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use number::push_number;
 pub(crate) use read::read_input;

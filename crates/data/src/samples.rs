@@ -7,153 +7,28 @@
 use crate::environment::Environment;
 use crate::finding::Finding;
 use crate::plan::{Plan, StopReason};
-use crate::unit::Unit;
+use columns::{Columns, NO_TIME, NOWHERE, retain};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 mod anonymous;
+mod blocks;
 mod by_subject;
+mod columns;
+mod metric;
+mod series;
 mod skip;
+mod subject;
 mod summary;
 
+pub use blocks::BlockRow;
 pub use by_subject::BySubject;
+pub use metric::{
+    ALLOCATIONS, Better, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN, PER_ITERATION,
+    SIMULATED_INSTRUCTIONS, STEAL,
+};
+pub use series::Series;
+pub use subject::Subject;
 pub use summary::Summary;
-
-/// Which direction of a metric is better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Less is better: time, memory.
-    #[default]
-    Lower,
-    /// More is better: requests per second.
-    Higher,
-}
-
-/// What was measured: a name, a unit, and which direction is better.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Metric {
-    /// Name, as in `wall`.
-    pub name: String,
-    /// Base unit of the values.
-    pub unit: Unit,
-    /// Which direction is better.
-    #[serde(default)]
-    pub better: Better,
-    /// Whether it is a count that the same program on the same input repeats to the last digit (calls to `malloc`, simulated
-    /// instructions): where every run of either side gave the same number, that number is known, not estimated.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub exact: bool,
-}
-
-impl Metric {
-    /// A metric of which less is better.
-    pub fn lower(name: &str, unit: Unit) -> Self {
-        Self { name: name.to_owned(), unit, better: Better::Lower, exact: false }
-    }
-
-    /// A count that programs repeat to the last digit, of which less is better.
-    pub fn exact(name: &str, unit: Unit) -> Self {
-        Self { exact: true, ..Self::lower(name, unit) }
-    }
-
-    /// Whether it is of what is counted in runs of their own: an exact count, or one of a benchmark's iteration.
-    pub fn is_count(&self) -> bool {
-        let name = self.name.as_str();
-        self.exact
-            || name.ends_with(PER_ITERATION)
-            || name == SIMULATED_INSTRUCTIONS
-            || ALLOCATIONS.contains(&name)
-    }
-
-    /// Wall-clock time in seconds.
-    pub fn wall() -> Self {
-        Self::lower("wall", Unit::Second)
-    }
-}
-
-/// Names of the metrics that every run of a command has: wall time and the kernel's account of the run.
-pub const OF_EVERY_RUN: [&str; 11] = [
-    "wall",
-    "cpu",
-    "user",
-    "system",
-    "max_rss",
-    "minor_faults",
-    "major_faults",
-    "voluntary_switches",
-    "involuntary_switches",
-    "block_in",
-    "block_out",
-];
-
-/// Name of the metric of the time that a hypervisor took from the whole machine during a run. It explains noise and is not
-/// compared.
-pub const STEAL: &str = "steal";
-
-/// Name of the metric of how often a benchmark repeated its work within one observation, which its harness chose. It explains
-/// what other values are worth and is not compared.
-pub const ITERATIONS: &str = "iterations";
-
-/// Names of the metrics of what a run allocates: calls of malloc and its kin that gave a block, resized one and gave one back, the
-/// bytes asked for, and the most that were live at once in one process. They are counted in runs of their own.
-pub const ALLOCATIONS: [&str; 5] =
-    ["allocations", "reallocs", "frees", "allocated_bytes", "peak_heap"];
-
-/// Name of the metric of the instructions that a run takes on a simulated processor. They are counted in runs of their own.
-pub const SIMULATED_INSTRUCTIONS: &str = "simulated_instructions";
-
-/// What stands behind the name of a count that is per iteration of a benchmark.
-pub const PER_ITERATION: &str = "/iteration";
-
-/// Metrics that explain others and are not compared themselves, unless one of them is named to decide.
-pub const NOT_COMPARED: [&str; 2] = [STEAL, ITERATIONS];
-
-/// What was measured: a command, a benchmark with its arguments, a file of numbers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Subject {
-    /// The name that people see; unique within the samples.
-    pub name: String,
-    /// The command line, for commands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-    /// True when the command went through a shell.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub shell: bool,
-    /// Working directory given to the command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// Variables given to the command, beyond those inherited.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub env: Vec<(String, String)>,
-    /// The file that the values came from, for imported samples.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// In a scan: what the command is called without its values, as in `sort {n}`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// Parameters of a scan with their values, in the order of the scan, as in `("n", "4")`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parameters: Vec<(String, String)>,
-    /// Index of the subject that this one is compared with; its own index marks a reference. `None`: the first subject.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub against: Option<usize>,
-    /// The benchmark that it measures, on one of several sides: what the sides are matched by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub benchmark: Option<String>,
-    /// The side on which the benchmark was measured: a build, a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side: Option<String>,
-    /// How many runs of it went on at once; `None`: one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jobs: Option<u32>,
-    /// What was set for its processes, as in `("fifo", "10")`, `("pin", "1")`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub control: Vec<(String, String)>,
-    /// The files that make the command, each with its digest, as in `("/usr/bin/sort", "sha256:…")`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<(String, String)>,
-}
 
 /// How one observation ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,15 +76,6 @@ pub struct Observation {
     pub values: Vec<f64>,
 }
 
-/// The values of one metric of one subject, in the order in which they were taken; missing ones are left out.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
-    /// The values, finite, in base units.
-    pub values: Vec<f64>,
-    /// For each value the index of its observation.
-    pub observations: Vec<usize>,
-}
-
 /// Values of one metric within one observation, where the program gave several; the observation holds what they come to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inner {
@@ -250,73 +116,6 @@ pub struct Samples {
     pub tool: Option<String>,
     observations: Columns,
 }
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Columns {
-    subject: Vec<u32>,
-    block: Sparse<u32>,
-    position: Sparse<u32>,
-    time: Sparse<f64>,
-    outcome: Sparse<Outcome>,
-    level: Sparse<Vec<u32>>,
-    /// One column per metric.
-    values: Vec<Vec<f64>>,
-}
-
-/// A column that is not there while no observation has anything to put into it, as of imported numbers: of ten million each byte
-/// counts.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Sparse<T>(Vec<T>);
-
-impl<T: Clone + PartialEq> Sparse<T> {
-    /// Appends a value to the `held` ones before it; `nothing` stands where there is none.
-    fn push(&mut self, held: usize, value: T, nothing: T) {
-        if !self.0.is_empty() || value != nothing {
-            self.0.resize(held, nothing);
-            self.0.push(value);
-        }
-    }
-
-    /// Appends nothing. No vector is compared for it: that is half of the cost of a number.
-    fn push_nothing(&mut self, nothing: T) {
-        if !self.0.is_empty() {
-            self.0.push(nothing);
-        }
-    }
-
-    fn get(&self, index: usize, nothing: T) -> T {
-        self.0.get(index).cloned().unwrap_or(nothing)
-    }
-
-    fn reserve_exact(&mut self, more: usize) {
-        if !self.0.is_empty() {
-            self.0.reserve_exact(more);
-        }
-    }
-}
-
-impl Columns {
-    /// Columns grow by a quarter instead of to the double: a long run has many of them, and half of each would stand empty.
-    fn make_room(&mut self) {
-        let held = self.subject.len();
-        if held < self.subject.capacity() {
-            return;
-        }
-        let more = (held / 4).max(64);
-        self.subject.reserve_exact(more);
-        self.block.reserve_exact(more);
-        self.position.reserve_exact(more);
-        self.time.reserve_exact(more);
-        self.outcome.reserve_exact(more);
-        self.values.iter_mut().for_each(|column| column.reserve_exact(more));
-    }
-}
-
-/// Stands for "not in a block" in the columns.
-const NOWHERE: u32 = u32::MAX;
-
-/// Stands for "no time", in the columns.
-const NO_TIME: f64 = f64::NEG_INFINITY;
 
 impl Samples {
     /// Empty samples of these metrics.
@@ -359,6 +158,14 @@ impl Samples {
             let quotient = columns[metric][index] / columns[by][index];
             columns[into][index] = if quotient.is_finite() { quotient } else { f64::NAN };
         }
+    }
+
+    /// A value for every metric, as an [`Observation`] holds them: those that are known, each behind the index of its metric, and NaN for
+    /// all others.
+    pub fn row(&self, known: &[(usize, f64)]) -> Vec<f64> {
+        let mut values = vec![f64::NAN; self.metrics.len()];
+        known.iter().for_each(|&(metric, value)| values[metric] = value);
+        values
     }
 
     /// Index of the metric of this name.
@@ -513,122 +320,6 @@ impl Samples {
         (0..self.len()).filter_map(|index| self.observation(index))
     }
 
-    /// The series of one metric of one subject; values that are missing or not finite are left out. O(observations).
-    pub fn series(&self, subject: usize, metric: usize) -> Series {
-        let mut series = Series::default();
-        let Some(column) = self.observations.values.get(metric) else { return series };
-        for (index, (&value, &owner)) in column.iter().zip(&self.observations.subject).enumerate() {
-            if owner as usize == subject && value.is_finite() {
-                series.values.push(value);
-                series.observations.push(index);
-            }
-        }
-        series
-    }
-
-    /// The values of [`series`](Self::series) alone.
-    pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
-        let Some(column) = self.observations.values.get(metric) else { return Vec::new() };
-        let owners = column.iter().zip(&self.observations.subject);
-        let own = owners.filter(|(value, owner)| **owner as usize == subject && value.is_finite());
-        // Counted first: of a long recording what grows would stand half empty.
-        let mut values = Vec::with_capacity(own.clone().count());
-        values.extend(own.map(|(value, _)| *value));
-        values
-    }
-
-    /// The number of the last block that an observation is in. O(observations).
-    pub fn last_block(&self) -> Option<u32> {
-        let blocks = self.observations.block.0.iter().copied();
-        blocks.filter(|&block| block != NOWHERE).max()
-    }
-
-    /// The values of one metric block by block: one row per *complete* block (every subject has a finite value), in block
-    /// order, one column per subject, beside each row the position that every subject had. Observations outside blocks are
-    /// left out. O(observations).
-    pub fn complete_blocks(&self, metric: usize) -> Vec<BlockRow> {
-        let subjects = self.subjects.len();
-        let o = &self.observations;
-        let Some(column) = o.values.get(metric) else { return Vec::new() };
-        let blocks =
-            o.block.0.iter().filter(|&&b| b != NOWHERE).max().map_or(0, |&b| b as usize + 1);
-        // A file may claim any block number; more blocks than observations cannot be complete.
-        if blocks > self.len() {
-            return self.compact_blocks(column);
-        }
-        let mut rows = vec![BlockRow::empty(subjects); blocks];
-        for (index, &value) in column.iter().enumerate() {
-            let block = o.block.get(index, NOWHERE);
-            if block != NOWHERE {
-                let row = &mut rows[block as usize];
-                row.set(o.subject[index], value, o.position.get(index, NOWHERE));
-            }
-        }
-        rows.retain(|row| row.values.iter().all(|v| v.is_finite()));
-        rows
-    }
-
-    fn compact_blocks(&self, column: &[f64]) -> Vec<BlockRow> {
-        let o = &self.observations;
-        let mut rows = std::collections::BTreeMap::new();
-        for (index, &value) in column.iter().enumerate() {
-            let block = o.block.get(index, NOWHERE);
-            if block != NOWHERE {
-                rows.entry(block).or_insert_with(|| BlockRow::empty(self.subjects.len())).set(
-                    o.subject[index],
-                    value,
-                    o.position.get(index, NOWHERE),
-                );
-            }
-        }
-        rows.into_values()
-            .filter(|row: &BlockRow| row.values.iter().all(|v| v.is_finite()))
-            .collect()
-    }
-
-    /// The blocks that were taken to count: they hold exact counts and counts per iteration, and nothing that comes of timing.
-    pub fn counting_blocks(&self) -> BTreeSet<u32> {
-        let o = &self.observations;
-        if !self.metrics.iter().any(Metric::is_count) {
-            return BTreeSet::new();
-        }
-        let timed: Vec<&Vec<f64>> = (self.metrics.iter().zip(&o.values))
-            .filter(|(metric, _)| !metric.is_count())
-            .map(|(_, column)| column)
-            .collect();
-        if timed.is_empty() {
-            return BTreeSet::new();
-        }
-        let blocks = |index: usize| o.block.get(index, NOWHERE);
-        let has = |index: usize| timed.iter().any(|column| column[index].is_finite());
-        let (mut with, mut without) = (BTreeSet::new(), BTreeSet::new());
-        for index in 0..self.len() {
-            // A run that failed may have no value at all.
-            let counts = o.values.iter().any(|column| column[index].is_finite());
-            match has(index) {
-                true => with.insert(blocks(index)),
-                false if counts => without.insert(blocks(index)),
-                false => false,
-            };
-        }
-        without.into_iter().filter(|block| *block != NOWHERE && !with.contains(block)).collect()
-    }
-
-    /// The blocks whose observations hold values of these metrics, and of nothing else.
-    pub fn counting_blocks_of(&self, names: &[&str]) -> BTreeSet<u32> {
-        let o = &self.observations;
-        let counts = |metric: &Metric| names.contains(&metric.name.as_str());
-        if !self.metrics.iter().any(counts) {
-            return BTreeSet::new();
-        }
-        let has = |index: usize, counting: bool| {
-            let mut columns = self.metrics.iter().zip(&o.values);
-            columns.any(|(metric, column)| counts(metric) == counting && column[index].is_finite())
-        };
-        let alone = (0..self.len()).filter(|&index| has(index, true) && !has(index, false));
-        alone.map(|index| o.block.get(index, NOWHERE)).filter(|&block| block != NOWHERE).collect()
-    }
-
     /// How many observations of a subject ended in a way that satisfies the condition.
     pub fn count_outcomes(&self, subject: usize, condition: impl Fn(Outcome) -> bool) -> usize {
         let o = &self.observations;
@@ -648,67 +339,10 @@ impl Samples {
     }
 }
 
-/// Keeps the items whose flag says so; a column that is not there stays so.
-fn retain<T>(column: &mut Vec<T>, stays: &[bool]) {
-    let mut flags = stays.iter();
-    column.retain(|_| flags.next().copied().unwrap_or(false));
-}
-
-/// One complete block of one metric.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BlockRow {
-    /// The value of every subject.
-    pub values: Vec<f64>,
-    /// The place that every subject had in the block, counted from 0; `None` where the file does not say.
-    pub positions: Vec<Option<u32>>,
-}
-
-impl BlockRow {
-    fn empty(subjects: usize) -> Self {
-        Self { values: vec![f64::NAN; subjects], positions: vec![None; subjects] }
-    }
-
-    fn set(&mut self, subject: u32, value: f64, position: u32) {
-        if let Some(slot) = self.values.get_mut(subject as usize) {
-            *slot = value;
-            self.positions[subject as usize] = (position != NOWHERE).then_some(position);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn observe(samples: &mut Samples, subject: usize, block: u32, value: f64) {
-        samples.push(Observation {
-            subject,
-            block: Some(block),
-            values: vec![value],
-            ..Observation::default()
-        });
-    }
-
-    #[test]
-    fn a_block_that_lacks_a_subject_is_not_complete() {
-        let mut samples = Samples::new(vec![Metric::wall()]);
-        let (a, b) = (samples.add_subject("a"), samples.add_subject("b"));
-        observe(&mut samples, a, 0, 1.0);
-        observe(&mut samples, b, 0, 2.0);
-        observe(&mut samples, b, 1, 3.0);
-        let rows = samples.complete_blocks(0);
-        assert_eq!(rows.len(), 1);
-        assert_eq!(rows[0].values, [1.0, 2.0]);
-        assert_eq!(samples.design(), Design::Blocks);
-    }
-
-    #[test]
-    fn a_file_that_claims_block_four_billion_costs_no_memory() {
-        let mut samples = Samples::new(vec![Metric::wall()]);
-        let a = samples.add_subject("a");
-        observe(&mut samples, a, u32::MAX - 1, 1.0);
-        assert_eq!(samples.complete_blocks(0).len(), 1);
-    }
+    use crate::unit::Unit;
 
     #[test]
     fn a_metric_that_comes_later_is_missing_before() {
@@ -718,27 +352,6 @@ mod tests {
         let cpu = samples.add_metric(Metric::lower("cpu", Unit::Second));
         assert!(samples.series(a, cpu).values.is_empty());
         assert!(samples.observation(0).is_some_and(|o| o.values[cpu].is_nan()));
-    }
-
-    #[test]
-    fn a_block_that_only_counts_allocations_is_known_by_its_values() {
-        let mut samples = Samples::new(vec![Metric::wall()]);
-        let a = samples.add_subject("a");
-        observe(&mut samples, a, 0, 1.0);
-        assert!(samples.counting_blocks().is_empty());
-        samples.add_metric(Metric::lower("frees", Unit::One));
-        samples.push(Observation {
-            subject: a,
-            block: Some(1),
-            values: vec![f64::NAN, 7.0],
-            ..Observation::default()
-        });
-        observe(&mut samples, a, 2, 1.0);
-        // A run that gave nothing at all was no counting.
-        observe(&mut samples, a, 3, f64::NAN);
-        assert_eq!(samples.counting_blocks(), BTreeSet::from([1]));
-        assert_eq!(samples.complete_blocks(0).len(), 2);
-        assert_eq!(samples.complete_blocks(1).len(), 1);
     }
 
     #[test]

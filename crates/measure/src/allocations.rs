@@ -5,7 +5,8 @@
 //! counts and how). It is embedded, and unpacked into the user's cache. Each process leaves a file
 //! in a directory of the run; here the directory is made, the variables are given that lead there,
 //! and the files are read. Whether a program can be counted at all is answered by [`refusal`],
-//! before it is run; what its runtime hides from malloc by [`notes`]. Nothing is run here, and
+//! before it is run; what its runtime hides from malloc by [`notes`]; and which of the
+//! programs that it runs in turn could not be counted by [`Executed`]. Nothing is run here, and
 //! whatever is run with these variables is slower by the counting: it must not be timed.
 //!
 //! ```
@@ -22,10 +23,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod executed;
 mod programs;
 mod record;
 mod refusal;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -39,6 +42,7 @@ use crate::command::Command;
 use crate::embedded;
 use crate::samples::SampleDirectory;
 
+pub use executed::Executed;
 pub use record::{Counts, Record};
 pub use refusal::{Note, Refusal, Why, notes, refusal};
 
@@ -49,6 +53,8 @@ const DIRECTORY: &str = "ASSAY_ALLOC";
 const PRELOAD: &str = "LD_PRELOAD";
 /// What the files of processes are called behind the dot.
 const EXTENSION: &str = "alloc";
+/// The file of the programs that were run.
+const EXECUTED: &str = "executed";
 /// A record is smaller; whatever is larger is none.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -174,6 +180,21 @@ impl Counting {
             records.push(record);
         }
         Ok(records)
+    }
+
+    /// The programs that the counted processes have run since the last time, each once; whether they were counted, too, is told by
+    /// [`Executed::uncounted`].
+    ///
+    /// # Errors
+    ///
+    /// [`CountingError::Read`].
+    pub fn take_executed(&self) -> Result<BTreeSet<Executed>, CountingError> {
+        let path = self.directory.path().join(EXECUTED);
+        match fs::read(&path).and_then(|bytes| fs::remove_file(&path).map(|()| bytes)) {
+            Ok(bytes) => Ok(executed::parse(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeSet::new()),
+            Err(source) => Err(CountingError::Read { path, source }),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is set for a command's processes before they start: processors, priorities, layout.
 //!
 //! Here it is only said, checked as far as that goes without asking the system, and explained when
-//! the system refuses. The launcher does it (`c/launcher.c`): it takes the processors, the
+//! the system refuses. The launcher does it (`c/launcher/settings.c`): it takes the processors, the
 //! real-time priority and the fixed layout on itself before the clock is read, so that the command
 //! inherits them and its time does not grow. Two things cost the command a system call of its own:
 //! `nice`, for it could not be taken back without privileges, and the step down from the

@@ -1,7 +1,7 @@
 //! The protocol between `assay` and its launcher: requests, subjects and replies as bytes.
 //!
 //! Both ends are built together and live on one machine, so numbers are in native byte order and
-//! the layouts are those of the structures in `c/launcher.c`, which must be changed together with
+//! the layouts are those of the structures in `c/launcher/protocol.h`, which must be changed together with
 //! this file. Nothing here does any input or output.
 
 use std::ffi::{OsStr, OsString};

@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -14,7 +15,7 @@ use std::process::{Command as Process, Output, Stdio};
 use std::sync::LazyLock;
 
 use assay_measure::Command;
-use assay_measure::allocations::{Counting, Counts, Note, Record, Why, notes, refusal};
+use assay_measure::allocations::{Counting, Counts, Executed, Note, Record, Why, notes, refusal};
 
 /// A program of many small deeds, one for each first argument.
 const KIT: &str = include_str!("allocations/kit.c");
@@ -42,6 +43,16 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
 
 /// Runs a program under the counter, with other variables before.
 fn counted_with(program: &Path, arguments: &[&str], env: &[(&str, &str)]) -> (Output, Vec<Record>) {
+    let (output, records, _) = executed_with(program, arguments, env);
+    (output, records)
+}
+
+/// The same, and the programs that were run.
+fn executed_with(
+    program: &Path,
+    arguments: &[&str],
+    env: &[(&str, &str)],
+) -> (Output, Vec<Record>, BTreeSet<Executed>) {
     let counting = Counting::start().unwrap();
     let mut command = Command::new([program]).unwrap();
     command.env.extend(env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())));
@@ -52,7 +63,9 @@ fn counted_with(program: &Path, arguments: &[&str], env: &[(&str, &str)]) -> (Ou
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    (output, counting.read().unwrap())
+    let executed = counting.take_executed().unwrap();
+    assert!(counting.take_executed().unwrap().is_empty(), "taken once");
+    (output, counting.read().unwrap(), executed)
 }
 
 /// What the kit said and what was counted; it must have gone well.
@@ -308,6 +321,39 @@ fn a_static_program_is_refused_and_leaves_no_record() {
     }
     assert_eq!(refusal(&PROGRAM), None);
     assert_eq!(refusal(Path::new("/bin/sh")), None);
+}
+
+#[test]
+fn a_static_program_that_a_counted_one_runs_is_missed_however_it_is_run() {
+    let program = made("static-child", "int main(void) { return 0; }", "cc", &["-static"]);
+    let directory = program.parent().unwrap().display().to_string();
+    let ways = ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle"];
+    for how in ways.into_iter().chain(["posix_spawn", "posix_spawnp"]) {
+        // What is searched for is found where it is; what is not has its directory.
+        let is_searched = how.contains('p') && how != "posix_spawn";
+        let name = if is_searched { "static-child" } else { program.to_str().unwrap() };
+        let search = format!("/no/such:{directory}:/bin");
+        let run = executed_with(&PROGRAM, &["run", how, name], &[("PATH", &search)]);
+        let (output, records, executed) = run;
+        assert!(output.status.success(), "{how}: {output:?}");
+        assert_eq!(only(&records).allocations, 0, "{how}: noting allocates nothing");
+        let missing: Vec<_> = executed.iter().filter_map(Executed::uncounted).collect();
+        let [missing] = &missing[..] else { panic!("{how}: {executed:?}") };
+        assert_eq!((&missing.program, missing.why), (&program, Why::Static), "{how}");
+        assert_eq!(executed.first().unwrap().handed_on, how != "execle", "{how}");
+    }
+}
+
+#[test]
+fn a_child_that_is_counted_or_is_not_there_is_not_missed_and_one_without_its_environment_is() {
+    let shell = |line: &str| {
+        let (output, _, executed) = executed_with(Path::new("/bin/sh"), &["-c", line], &[]);
+        assert!(output.status.success(), "{line}: {output:?}");
+        executed.iter().filter_map(Executed::uncounted).map(|r| r.why).collect::<Vec<_>>()
+    };
+    assert_eq!(shell("cat /dev/null; true"), []);
+    assert_eq!(shell("/no/such/program 2> /dev/null || true; true"), []);
+    assert_eq!(shell("env -i /bin/cat /dev/null; true"), [Why::OtherEnvironment]);
 }
 
 #[test]

@@ -19,16 +19,22 @@ const OTHERS: usize = 2;
 const PICTURES_FROM: usize = 60;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Indices of the metrics shown beside the primary one.
+/// Indices of the metrics shown beside the primary one: of those that were measured at all. Where everything was only counted, nothing
+/// has a time.
 pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     let others = || (0..analysis.metrics.len()).filter(|&m| m != analysis.primary);
+    let has_values = |m: &usize| {
+        let mut described = analysis.subjects.iter().filter_map(|s| s.metrics.get(*m));
+        described.any(Option::is_some)
+    };
     let index_of = |name: &&str| others().find(|&m| analysis.metrics[m].name == **name);
     let mut main: Vec<usize> = MAIN.iter().filter_map(index_of).collect();
     if main.is_empty() {
-        return others().take(OTHERS).collect();
+        return others().filter(has_values).take(OTHERS).collect();
     }
     // What was measured beyond the kernel's accounts was asked for; what stands beside has a table of its own.
     if !analysis.plan.beside.is_empty() {
+        main.retain(has_values);
         return main;
     }
     let asked_for = |&m: &usize| {
@@ -36,6 +42,7 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
         !OF_EVERY_RUN.contains(&name) && name != STEAL
     };
     main.extend(others().filter(asked_for));
+    main.retain(has_values);
     main
 }
 

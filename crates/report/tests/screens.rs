@@ -32,6 +32,15 @@ fn the_screen_fits_whatever_the_width() {
 }
 
 #[test]
+fn what_nobody_has_a_value_of_gets_no_column() {
+    let analysis = common::only_counted();
+    for width in [100, 20] {
+        let text = at(&analysis, width);
+        assert!(text.contains("allocations") && !text.contains("wall"), "{text}");
+    }
+}
+
+#[test]
 fn a_terminal_without_unicode_gets_ascii() {
     let screen = Screen { width: 100, color: false, unicode: false };
     for (name, analysis) in common::all() {

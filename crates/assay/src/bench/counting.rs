@@ -5,14 +5,18 @@
 //! is what the iterations between took: start-up, preparations and the printing of results fall out. Else one process with the least
 //! work that the harness can do is counted, start-up and all. Counters that a program gives only while it is counted (it can ask the
 //! counter itself, `c/assay_alloc.h`) are taken too. What is exact is counted twice: counts that repeat are known, not estimated. The
-//! machine's counters are read more often, in an order that alternates, and compared as times are.
+//! machine's counters are read more often, in an order that alternates, and compared as times are: so often that each of them can have
+//! a verdict at its share of the error.
 
 use super::rounds::{Measured, Suite};
-use crate::counted::{Counted, Counter, is_sum};
+use crate::counted::{Counted, Counter, children_missing, is_sum};
 use crate::session::{Obstacle, Record};
 use anyhow::Context;
-use assay_data::samples::PER_ITERATION;
-use assay_data::{Finding, Metric, Observation, Outcome, Severity};
+use assay_analysis::benchmarks::Adjust;
+use assay_analysis::design::level_for;
+use assay_analysis::paired;
+use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
+use assay_data::{Finding, Metric, Observation, Outcome, Plan, Severity};
 use assay_harness::Effort;
 use assay_measure::Command;
 use assay_measure::allocations::{notes, refusal};
@@ -20,8 +24,8 @@ use assay_measure::counters::Event;
 
 /// How often what is exact is counted.
 pub(crate) const TIMES: u32 = 2;
-/// How often the machine's counters are read: enough for a verdict on what repeats nearly.
-const READINGS: u32 = 12;
+/// How often the machine's counters are read at least: enough for a verdict on what repeats nearly.
+const FEWEST_READINGS: u32 = 12;
 /// Iterations between the two runs whose difference is taken: against them, what differs from process to process is little.
 const BETWEEN: u64 = 1000;
 
@@ -32,6 +36,26 @@ pub(crate) struct Passes {
     pub counted: Vec<Counted>,
     /// Events that the machine counts.
     pub events: Vec<Event>,
+}
+
+impl Passes {
+    /// Makes sure that what is exact can be counted here.
+    ///
+    /// # Errors
+    /// When a tool is missing, or there is no place for what runs leave behind.
+    pub fn check_tools(&self) -> anyhow::Result<()> {
+        for counted in &self.counted {
+            counted.start().with_context(|| counted.option())?;
+        }
+        Ok(())
+    }
+}
+
+/// How often the machine's counters are read when so many comparisons share the error: by fewer the rank test cannot reach the level of
+/// the first of them.
+fn readings(plan: &Plan, adjust: Adjust, comparisons: usize) -> u32 {
+    let share = if adjust == Adjust::None { 1 } else { comparisons.max(1) };
+    paired::fewest_blocks(level_for(plan, share).interval).max(FEWEST_READINGS)
 }
 
 /// What is counted in one run: exactly, or by the machine.
@@ -72,13 +96,15 @@ impl Suite<'_> {
     pub fn count(
         &mut self,
         passes: &Passes,
+        plan: &Plan,
+        adjust: Adjust,
         record: &mut Option<Record>,
         telling: &mut dyn FnMut(usize, usize),
     ) -> anyhow::Result<()> {
         if passes.counted.is_empty() && passes.events.is_empty() {
             return Ok(());
         }
-        let first = self.samples.last_block().map_or(0, |last| last + 1);
+        let first = self.samples.next_block();
         let alone: Vec<usize> =
             (0..self.units.len()).filter(|&u| self.units[u].benchmarks.len() == 1).collect();
         if alone.len() < self.units.len() {
@@ -97,7 +123,10 @@ impl Suite<'_> {
         let machine: Vec<By<'_>> =
             if events.is_empty() { Vec::new() } else { vec![By::Machine(&events)] };
         let times = if exact.is_empty() { 0 } else { TIMES };
-        let readings = if machine.is_empty() { 0 } else { READINGS };
+        let readings = match machine.is_empty() {
+            true => 0,
+            false => readings(plan, adjust, self.compared_beside(plan, &events)),
+        };
         let all = alone.len() * (times + readings) as usize;
         let (mut done, mut whole) = (0, false);
         for time in 0..times + readings {
@@ -120,6 +149,24 @@ impl Suite<'_> {
             );
         }
         Ok(())
+    }
+
+    /// How many comparisons share the error with those of these events: all of metrics beside the one that decides, but for exact
+    /// counts, which are known.
+    fn compared_beside(&self, plan: &Plan, events: &[Event]) -> usize {
+        let beside = &plan.beside;
+        let is_named = |name: &str| {
+            beside.iter().any(|b| b == name || b.strip_suffix(PER_ITERATION) == Some(name))
+        };
+        let is_beside = |name: &str| match beside.is_empty() {
+            true => name != plan.primary && !NOT_COMPARED.contains(&name),
+            false => name != plan.primary && is_named(name),
+        };
+        let measured = self.samples.metrics.iter().filter(|m| !m.exact).map(|m| m.name.as_str());
+        let metrics = measured.chain(events.iter().map(|e| e.name)).filter(|name| is_beside(name));
+        let pairs: usize =
+            self.units.iter().map(|unit| unit.benchmarks.len() * (unit.on.len() - 1)).sum();
+        metrics.count() * pairs
     }
 
     /// Has the machine count, and returns what it can count of these; of the rest it is told why not.
@@ -209,17 +256,11 @@ impl Suite<'_> {
                 whole |= pinned.is_none() && !own.is_empty() && said.is_empty();
                 counts.extend(own.into_iter().chain(said));
             }
-            let mut values = vec![f64::NAN; self.samples.metrics.len()];
+            let mut known: Vec<(usize, f64)> = Vec::new();
             for (metric, value) in counts {
-                let at = self.samples.metric_index(&metric.name).unwrap_or_else(|| {
-                    if let Some(record) = record {
-                        record.write(|writer| writer.metric(&metric));
-                    }
-                    values.push(f64::NAN);
-                    self.samples.add_metric(metric.clone())
-                });
-                values[at] = value;
+                known.push((Record::add_metric(record, &mut self.samples, &metric), value));
             }
+            let values = self.samples.row(&known);
             let observation = Observation {
                 subject,
                 block: Some(block),
@@ -229,10 +270,7 @@ impl Suite<'_> {
                 outcome: Outcome::Ok,
                 values,
             };
-            if let Some(record) = record {
-                record.write(|writer| writer.observe(&observation));
-            }
-            self.samples.push(observation);
+            Record::observe(record, &mut self.samples, observation);
         }
         Ok(whole)
     }
@@ -296,6 +334,11 @@ impl Suite<'_> {
                         counted.what()
                     )
                 })?;
+                let side = &catalogue.sides[side].name;
+                let missing = children_missing(side, &count.executed);
+                let missing = missing.map(|finding| finding.about(side));
+                let new = missing.filter(|found| !self.samples.findings.contains(found));
+                self.samples.findings.extend(new);
                 let all = counted.metrics().into_iter().zip(count.values);
                 all.filter(|(_, value)| value.is_finite()).collect()
             }
@@ -321,5 +364,25 @@ impl Suite<'_> {
         // There may be thousands of them.
         std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
         Ok((found, said))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::Threshold;
+
+    #[test]
+    fn counters_are_read_so_often_that_all_of_a_suite_can_have_a_verdict() {
+        let plan = Plan::sequential(0.95, Threshold::default(), 1);
+        for comparisons in [1, 4, 5, 12, 36, 1000] {
+            let n = readings(&plan, Adjust::Holm, comparisons);
+            // All on one side is the most that n blocks can say: it happens by chance in one of 2^(n-1).
+            let reachable = 0.5_f64.powi(n as i32 - 1);
+            assert!(reachable <= plan.level() / comparisons as f64, "{n} for {comparisons}");
+            assert!(n == FEWEST_READINGS || 2.0 * reachable > plan.level() / comparisons as f64);
+            assert_eq!(readings(&plan, Adjust::None, comparisons), FEWEST_READINGS);
+        }
+        assert_eq!(readings(&plan, Adjust::Holm, 36), 16);
     }
 }

@@ -299,20 +299,15 @@ impl<'a> Suite<'a> {
                 (Metric { better: Better::Higher, ..metric }, n)
             });
             let all = reading.values.iter().cloned().chain(iterations);
-            let mut values = vec![f64::NAN; self.samples.metrics.len()];
+            let mut known: Vec<(usize, f64)> = Vec::new();
             for (metric, value) in all {
-                let at = self.samples.metric_index(&metric.name).unwrap_or_else(|| {
-                    if let Some(record) = record {
-                        record.write(|writer| writer.metric(&metric));
-                    }
-                    values.push(f64::NAN);
-                    self.samples.add_metric(metric.clone())
-                });
+                let at = Record::add_metric(record, &mut self.samples, &metric);
                 // One that changed its unit between two runs is another one.
                 if self.samples.metrics[at].unit == metric.unit {
-                    values[at] = value;
+                    known.push((at, value));
                 }
             }
+            let values = self.samples.row(&known);
             let at = self.samples.metric_index(primary);
             decisive.push(at.map_or(f64::NAN, |at| values[at]));
             let observation = Observation {
@@ -324,10 +319,7 @@ impl<'a> Suite<'a> {
                 outcome: Outcome::Ok,
                 values,
             };
-            if let Some(record) = record {
-                record.write(|writer| writer.observe(&observation));
-            }
-            self.samples.push(observation);
+            Record::observe(record, &mut self.samples, observation);
         }
         decisive
     }

@@ -6,11 +6,11 @@
 
 use super::crew::Crew;
 use super::{Obstacle, Prepared, Record, Session, failure, outcome};
-use crate::counted::{Counted, Counter, of_program};
+use crate::counted::{Counted, Counter, children_missing, of_program};
 use crate::progress::Progress;
 use assay_analysis::{Experiment, Step, Turn};
 use assay_data::{Finding, Observation, Plan, Severity, StopRule, Threshold};
-use assay_measure::allocations::{self, Why};
+use assay_measure::allocations::{self, Executed, Why};
 use assay_measure::{MeasureError, RunOptions, RunResult, interrupt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -31,6 +31,8 @@ struct Pass {
     programs: Vec<BTreeSet<PathBuf>>,
     /// Programs that went uncounted among others that were.
     bypassed: BTreeMap<usize, PathBuf>,
+    /// The programs that those of each command have run.
+    executed: Vec<BTreeSet<Executed>>,
 }
 
 impl Session {
@@ -72,14 +74,9 @@ impl Session {
         let commands = pass.dressed(&self.commands);
         let (mut crew, _) = Crew::start(&commands, &[])?;
         for metric in pass.counted.metrics() {
-            if self.samples.metric_index(&metric.name).is_none() {
-                if let Some(record) = record {
-                    record.write(|writer| writer.metric(&metric));
-                }
-                self.samples.add_metric(metric);
-            }
+            Record::add_metric(record, &mut self.samples, &metric);
         }
-        let first = self.samples.observations().filter_map(|o| o.block).max().map_or(0, |b| b + 1);
+        let first = self.samples.next_block();
         let plan = Plan {
             stop: StopRule::Fixed { blocks },
             budget_seconds: None,
@@ -94,10 +91,7 @@ impl Session {
                 if let Some(mut observation) = counts {
                     pass.counters[turn.subject] = Some(counter);
                     observation.block = Some(first + turn.block);
-                    if let Some(record) = record {
-                        record.write(|writer| writer.observe(&observation));
-                    }
-                    self.samples.push(observation);
+                    Record::observe(record, &mut self.samples, observation);
                 }
             }
             if interrupt::count() > 0 {
@@ -160,14 +154,13 @@ impl Session {
         if let Some(program) = count.bypassed {
             pass.bypassed.insert(subject, program);
         }
+        pass.executed[subject].extend(count.executed);
         let room = MOST_PROGRAMS.saturating_sub(pass.programs[subject].len());
         pass.programs[subject].extend(count.programs.into_iter().take(room));
-        let mut values = vec![f64::NAN; self.samples.metrics.len()];
-        for (name, value) in pass.counted.names().iter().zip(count.values) {
-            if let Some(metric) = self.samples.metric_index(name) {
-                values[metric] = value;
-            }
-        }
+        let counts = pass.counted.names().iter().zip(count.values);
+        let known =
+            counts.filter_map(|(name, value)| Some((self.samples.metric_index(name)?, value)));
+        let values = self.samples.row(&known.collect::<Vec<_>>());
         Ok(Some(Observation {
             subject,
             position: Some(turn.position),
@@ -188,6 +181,7 @@ impl Pass {
             reasons: BTreeMap::new(),
             programs: vec![BTreeSet::new(); count],
             bypassed: BTreeMap::new(),
+            executed: vec![BTreeSet::new(); count],
         };
         for (index, prepared) in session.commands.iter().enumerate() {
             // That it is there was seen before; if it is gone since, its run will say so.
@@ -265,6 +259,9 @@ impl Pass {
             if self.reasons.values().any(|subjects| subjects.contains(&subject)) {
                 continue;
             }
+            let name = &session.commands[subject].name;
+            let missing = children_missing(&format!("'{name}'"), &self.executed[subject]);
+            findings.extend(missing.map(|finding| finding.about(name)));
             for note in programs.iter().flat_map(|program| allocations::notes(program)) {
                 let why = format!("{} {}", note.runtime, note.text);
                 hidden.entry(why).or_default().insert(subject);

@@ -3,7 +3,7 @@
 use crate::args::KeepArgs;
 use crate::{present, store};
 use assay_data::assay_file::{Header, Writer};
-use assay_data::{Environment, Finding, Samples, Severity, StopReason};
+use assay_data::{Environment, Finding, Metric, Observation, Samples, Severity, StopReason};
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -27,6 +27,24 @@ impl Record {
             self.failure = Some(error.to_string());
             self.writer = None;
         }
+    }
+
+    /// Adds a metric to samples and, if it is new there, to their record; its index.
+    pub fn add_metric(record: &mut Option<Self>, samples: &mut Samples, metric: &Metric) -> usize {
+        samples.metric_index(&metric.name).unwrap_or_else(|| {
+            if let Some(record) = record {
+                record.write(|writer| writer.metric(metric));
+            }
+            samples.add_metric(metric.clone())
+        })
+    }
+
+    /// Appends an observation to the record of samples, then to these.
+    pub fn observe(record: &mut Option<Self>, samples: &mut Samples, observation: Observation) {
+        if let Some(record) = record {
+            record.write(|writer| writer.observe(&observation));
+        }
+        samples.push(observation);
     }
 
     /// Opens the record, if there is to be one. The state directory may be out of reach: that is told, and measuring goes on.

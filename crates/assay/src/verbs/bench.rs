@@ -123,20 +123,19 @@ struct CountArgs {
     simulate: bool,
 
     /// Have the machine count events, as in instructions,cache-misses or page-faults, after all timing
+    ///
+    /// They are read so often that each of the benchmarks can have a verdict when all of them share the error: 12 times at least, and with
+    /// every doubling of the benchmarks, or of what is counted of them, once more.
     #[arg(long, value_name = "LIST")]
     counters: Option<String>,
 }
 
 impl CountArgs {
-    /// What to count, once it is known that it can be.
+    /// What was asked for.
     fn passes(&self) -> anyhow::Result<Passes> {
-        let counted = Counted::asked(self.alloc, self.simulate);
-        for own in &counted {
-            own.start().with_context(|| own.option())?;
-        }
         let events = self.counters.as_deref().map(counters::parse).transpose();
         let events = events.with_context(|| "--counters")?.unwrap_or_default();
-        Ok(Passes { counted, events })
+        Ok(Passes { counted: Counted::asked(self.alloc, self.simulate), events })
     }
 }
 
@@ -159,6 +158,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 fn asked(args: &Args) -> anyhow::Result<Ending> {
     let alone = args.choose.list || args.choose.smoke;
     let passes = args.count.passes()?;
+    // Before a build, which takes long. Whoever counts nothing needs none of the tools.
+    if !alone {
+        passes.check_tools()?;
+    }
     let commands = match args.revisions.commands()? {
         Some(commands) => commands,
         None => args
@@ -306,7 +309,9 @@ fn measure(
     };
     let counted = match measured {
         Ok(StopReason::Interrupted) | Err(_) => Ok(()),
-        Ok(_) => suite.count(passes, &mut record, &mut |done, of| telling.counting(done, of)),
+        Ok(_) => suite.count(passes, &plan, args.suite.adjust(), &mut record, &mut |done, of| {
+            telling.counting(done, of);
+        }),
     };
     telling.end();
     let reason = match &measured {
@@ -385,7 +390,7 @@ fn close(suite: &mut Suite<'_>, record: &mut Option<Record>, reason: StopReason)
     let failures: Vec<Finding> = suite.failures.iter().map(Failure::finding).collect();
     suite.samples.findings.extend(failures);
     suite.samples.stop = Some(reason);
-    let blocks = suite.samples.last_block().map_or(0, |last| last + 1);
+    let blocks = suite.samples.next_block();
     if let Some(record) = record {
         record.end(&mut suite.samples, &Environment::default(), reason, blocks);
     }

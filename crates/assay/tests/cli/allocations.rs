@@ -147,3 +147,20 @@ fn names_of_counts_belong_to_their_options() {
     let beside = ["run", "--alloc", "--beside", "allocations", "-n", "3", "--no-save", "./some 7"];
     assert_eq!(medians(&room.json(&beside), 0)[0], Some(7.0));
 }
+
+#[test]
+fn a_static_program_that_a_command_runs_is_missing_from_the_sum_and_that_is_told() {
+    let room = room(&["-static"]);
+    let run = ["run", "--alloc", "-n", "3", "--no-save", "--shell", "./some 7; true"];
+    let result = room.json(&run);
+    let told = result["findings"].as_array().unwrap();
+    let found = told.iter().find(|f| f["code"] == "CHILDREN_NOT_COUNTED").unwrap();
+    let message = found["message"].as_str().unwrap();
+    assert!(message.contains("`some` is linked statically"), "{message}");
+    assert_eq!(found["severity"], "warning");
+    // The shell itself was counted.
+    assert!(medians(&result, 0)[0].is_some());
+    let whole =
+        room.json(&["run", "--alloc", "-n", "3", "--no-save", "--shell", "cat some.c; true"]);
+    assert!(!codes(&whole).contains(&"CHILDREN_NOT_COUNTED"), "{:?}", codes(&whole));
+}

@@ -1,6 +1,6 @@
 //! `--simulate`: instructions on valgrind's processor decide where times can't, and the machine's own counters beside them.
 
-use crate::room::{Room, codes};
+use crate::room::{Room, codes, finish};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -139,6 +139,23 @@ fn a_suite_is_judged_by_instructions_per_iteration_without_being_timed() {
     room.run(&[&gate[..6], &["--time", "3s"]].concat()).ends(2).complains("leave --time out");
     let other = ["bench", "./old", "./new", "--primary", "allocations"];
     room.run(&other).ends(2).complains("counted with --alloc");
+}
+
+#[test]
+fn a_list_and_a_smoke_test_need_no_tool_that_counts() {
+    let room = builds();
+    // All that the harness needs, and no valgrind.
+    for tool in ["cut", "sed", "awk"] {
+        room.link(tool, tool);
+    }
+    let run = |arguments: &[&str]| {
+        let mut assay = room.assay(&[&["bench", "--simulate", "./old"], arguments].concat());
+        assay.env("PATH", room.path(""));
+        finish(assay)
+    };
+    run(&["--list"]).ends(0).shows("grow");
+    run(&["--smoke"]).ends(0).shows("all 2 run");
+    run(&["./new", "--runs", "3", "--no-save"]).ends(2).complains("valgrind");
 }
 
 #[test]

@@ -473,7 +473,7 @@ fn the_values_of_all_outcomes_survive_the_table() {
 
 proptest! {
     #[test]
-    fn exporting_then_importing_changes_no_value(samples in crate::assay_file::tests::any_samples()) {
+    fn exporting_then_importing_changes_no_value(samples in crate::assay_file::any::any_samples()) {
         // A file with a zero byte is taken for binary; no command or benchmark has one in its name.
         prop_assume!(!samples.is_empty() && samples.subjects.iter().all(|s| !s.name.contains(char::from(0))));
         let mut table = Vec::new();

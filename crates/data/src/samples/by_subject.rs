@@ -3,7 +3,8 @@
 //! [`Samples::values`] walks all observations for one series, which is quadratic over a suite of twenty thousand benchmarks. Here
 //! every subject's observations are found at once. Nothing is copied but what is asked for, and nothing is interpreted.
 
-use super::{NOWHERE, Outcome, Samples};
+use super::columns::NOWHERE;
+use super::{Outcome, Samples};
 
 /// Where the observations of each subject are.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Leaves the beginning of every series out, as somebody asks who knows that it was a warm-up; and says so, in a finding that goes
 //! wherever the samples go. Nothing is left out unasked.
 
-use super::{Columns, NO_TIME, NOWHERE, Outcome, Samples, Sparse};
+use super::columns::{Columns, NO_TIME, NOWHERE, Sparse};
+use super::{Outcome, Samples};
 use crate::finding::{Finding, Severity};
 
 impl<T: Clone + PartialEq> Sparse<T> {

@@ -1,4 +1,4 @@
-//! Reads the file that the counting library keeps for a process: the layout is that of `c/alloc.c`.
+//! Reads the file that the counting library keeps for a process: the layout is that of `c/alloc/table.h`.
 //!
 //! The bytes may come from anywhere: what is not such a file is an answer, never a panic.
 

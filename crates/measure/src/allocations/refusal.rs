@@ -52,6 +52,8 @@ pub enum Why {
     Setuid,
     /// It is given capabilities, so that nothing is preloaded.
     Capabilities,
+    /// It is given another environment by the program that runs it, so that nothing is preloaded.
+    OtherEnvironment,
     /// It is built for another machine than `assay` itself.
     OtherMachine,
     /// It is no program of this system.
@@ -84,6 +86,9 @@ impl fmt::Display for Why {
             }
             Self::Capabilities => {
                 "is given capabilities, and the system preloads nothing into such programs"
+            }
+            Self::OtherEnvironment => {
+                "is given an environment of its own, which leaves out LD_PRELOAD or ASSAY_ALLOC"
             }
             Self::OtherMachine => "is built for another machine than assay",
             Self::NotAProgram => "is neither a program of this system nor a script",

@@ -274,6 +274,31 @@ static void daemon_like(void)
     end_well(child);
 }
 
+/* Becomes, or starts, the program that is named, by the function that is named. */
+static void run(const char *how, char *program)
+{
+    char *words[] = {program, NULL}, *bare[] = {"A=b", NULL};
+    pid_t child;
+    if (!strcmp(how, "execve"))
+        execve(program, words, environ);
+    else if (!strcmp(how, "execv"))
+        execv(program, words);
+    else if (!strcmp(how, "execvp"))
+        execvp(program, words);
+    else if (!strcmp(how, "execvpe"))
+        execvpe(program, words, environ);
+    else if (!strcmp(how, "execl"))
+        execl(program, program, NULL);
+    else if (!strcmp(how, "execlp"))
+        execlp(program, program, NULL);
+    else if (!strcmp(how, "execle"))
+        execle(program, program, NULL, bare);
+    else if (!strcmp(how, "posix_spawn") && !posix_spawn(&child, program, NULL, NULL, words, environ))
+        end_well(child);
+    else if (!strcmp(how, "posix_spawnp") && !posix_spawnp(&child, program, NULL, NULL, words, environ))
+        end_well(child);
+}
+
 int main(int count, char **argument)
 {
     const char *deed = count > 1 ? argument[1] : "nothing";
@@ -319,6 +344,10 @@ int main(int count, char **argument)
         char *words[] = {"kit", "nothing", NULL};
         must(posix_spawn(&child, "/proc/self/exe", NULL, NULL, words, environ) == 0, "posix_spawn");
         end_well(child);
+    } else if (!strcmp(deed, "run")) {
+        run(argument[2], argument[3]);
+        /* A spawned program has ended well; who became another does not come here. */
+        return !strncmp(argument[2], "posix", 5) ? 0 : 9;
     } else if (!strcmp(deed, "_exit")) {
         some(1234);
         _exit(0);

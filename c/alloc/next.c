@@ -1,0 +1,170 @@
+/*
+ * The next allocator: the one that the program would have without us. It is looked up at the first call, and every call goes on to
+ * it. Here is also what is known of the sizes of its blocks. Nothing is counted here.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "rooms.h"
+
+static void *first_malloc(size_t);
+static void *first_calloc(size_t, size_t);
+static void *first_realloc(void *, size_t);
+static void first_free(void *);
+static int first_posix_memalign(void **, size_t, size_t);
+static void *first_aligned_alloc(size_t, size_t);
+static void *first_memalign(size_t, size_t);
+static void *first_valloc(size_t);
+static void *first_pvalloc(size_t);
+
+struct next next = {
+    first_malloc, first_free, first_calloc, first_realloc, first_posix_memalign,
+    first_aligned_alloc, first_memalign, first_valloc, first_pvalloc, NULL,
+};
+
+int size_before_block;
+
+RARE size_t asked_size(void *p)
+{
+    return next.malloc_usable_size ? next.malloc_usable_size(p) : 0;
+}
+
+/* The dynamic linker may allocate while it looks up where to allocate: that comes from here, and is never given back. Before each
+ * block stand its size and a word that sends calls of free the slow way, where they are told apart. */
+union boot boot;
+static size_t boot_used;
+static int resolving;
+
+static RARE void *boot_block(size_t size)
+{
+    struct {
+        uint64_t size, flags;
+    } head = {size, HAS_MAPPING};
+    if (size <= sizeof boot.bytes) {
+        size_t room = sizeof head + (size + sizeof head - 1) / sizeof head * sizeof head;
+        size_t at = ADD_SHARED(boot_used, room);
+        if (at <= sizeof boot.bytes && room <= sizeof boot.bytes - at) {
+            memcpy(boot.bytes + at, &head, sizeof head);
+            return boot.bytes + at + sizeof head;
+        }
+    }
+    errno = ENOMEM;
+    return NULL;
+}
+
+size_t boot_size(const void *p)
+{
+    return ((const any_word *)p)[-2];
+}
+
+/* Whether sizes stand before blocks here: of a few it must be what malloc_usable_size says. */
+static int is_size_before_block(void)
+{
+    static const size_t tried[] = {1, 24, 25, 1000, 5000, 70000};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        void *p = next.malloc(tried[i]);
+        if (!p)
+            return 0;
+        uint64_t word = word_before(p);
+        int is_so = !(word & HAS_MAPPING) && size_in(word) == next.malloc_usable_size(p);
+        next.free(p);
+        if (!is_so)
+            return 0;
+    }
+    return 1;
+}
+
+static int from_same_library(void *one, void *other)
+{
+    Dl_info of_one, of_other;
+    return one && other && dladdr(one, &of_one) && dladdr(other, &of_other) &&
+           of_one.dli_fbase == of_other.dli_fbase;
+}
+
+RARE int resolve(void)
+{
+    if (resolving)
+        return 0;
+    int error = errno;
+    resolving = 1;
+#define FIND(name) \
+    do { \
+        void *found = dlsym(RTLD_NEXT, #name); \
+        if (found) \
+            memcpy(&next.name, &found, sizeof found); \
+    } while (0)
+    FIND(calloc);
+    FIND(realloc);
+    FIND(posix_memalign);
+    FIND(aligned_alloc);
+    FIND(memalign);
+    FIND(valloc);
+    FIND(pvalloc);
+    FIND(free);
+    FIND(malloc);
+    /* Sizes are asked of the same library that gives the blocks: one that puts itself before another, and keeps a head of its own
+     * in each block, would have the other look in the wrong place. */
+    void *giver = dlsym(RTLD_NEXT, "malloc");
+    if (from_same_library(giver, dlsym(RTLD_NEXT, "malloc_usable_size"))) {
+        FIND(malloc_usable_size);
+        size_before_block =
+            from_same_library(giver, dlsym(RTLD_NEXT, "gnu_get_libc_version")) && is_size_before_block();
+    }
+    resolving = 0;
+    errno = error;
+    return next.malloc != first_malloc && next.free != first_free;
+}
+
+int is_resolved(void)
+{
+    return next.malloc != first_malloc || resolve();
+}
+
+static void *first_malloc(size_t size)
+{
+    return resolve() ? next.malloc(size) : boot_block(size);
+}
+
+static void *first_calloc(size_t count, size_t size)
+{
+    size_t all;
+    if (resolve() && next.calloc != first_calloc)
+        return next.calloc(count, size);
+    /* No boot block was ever another: it is still all zero. */
+    return boot_block(__builtin_mul_overflow(count, size, &all) ? SIZE_MAX : all);
+}
+
+static void *first_realloc(void *p, size_t size)
+{
+    if (resolve() && next.realloc != first_realloc)
+        return next.realloc(p, size);
+    return p ? NULL : boot_block(size);
+}
+
+static void first_free(void *p)
+{
+    if (resolve())
+        next.free(p);
+}
+
+/* A function that the next allocator does not have either gives no memory. */
+static int first_posix_memalign(void **p, size_t alignment, size_t size)
+{
+    int found = resolve() && next.posix_memalign != first_posix_memalign;
+    return found ? next.posix_memalign(p, alignment, size) : ENOMEM;
+}
+
+#define FIRST(name, parameters, arguments) \
+    static void *first_##name parameters \
+    { \
+        if (resolve() && next.name != first_##name) \
+            return next.name arguments; \
+        errno = ENOMEM; \
+        return NULL; \
+    }
+FIRST(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+FIRST(memalign, (size_t alignment, size_t size), (alignment, size))
+FIRST(valloc, (size_t size), (size))
+FIRST(pvalloc, (size_t size), (size))

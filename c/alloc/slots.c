@@ -1,0 +1,109 @@
+/*
+ * Who counts where: the process, which makes its file at its first call, and its threads, of which each has a slot in it.
+ *
+ * One process, one file. A forked child finds `home` wiped by the kernel (MADV_WIPEONFORK), however it was forked, and makes a file
+ * of its own with its first call; a program put in the place of another by exec loads the library anew. A child of vfork borrows its
+ * parent's memory, and its calls count there.
+ *
+ * One thread, one slot: a cache line that it alone writes to. A thread that ends leaves its counts where they are and its slot to
+ * the next. Where there are more threads than slots, the late ones share some.
+ */
+#define _GNU_SOURCE
+#include <asm/unistd.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../kernel.h"
+#include "rooms.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+union home home __attribute__((aligned(LARGEST_PAGE)));
+OF_THREAD struct slot *own;
+OF_THREAD struct slot *quick;
+OF_THREAD int mode;
+static pthread_key_t key;
+static int has_key;
+static int is_wiped_on_fork;
+
+static void leave_slot(void *unused);
+
+/* Once in each process; it is at its first call of an allocator then, or at its beginning, and has but one thread. Where the kernel
+ * does not wipe pages nothing is counted, for a child would go on in its parent's file. */
+RARE void set_up(void)
+{
+    int fresh = FRESH;
+    /* So early that there is no environment yet: those are the linker's own calls, not the program's. */
+    int is_known = find_directory();
+    if (!is_known && !environ)
+        return;
+    if (!__atomic_compare_exchange_n(&home.state, &fresh, BUSY, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return;
+    int error = errno, before = mode, counts = 0;
+    mode = QUIET;
+    if (is_known && is_resolved()) {
+        is_wiped_on_fork =
+            is_wiped_on_fork || CALL3(__NR_madvise, &home, sizeof home, MADV_WIPEONFORK) == 0;
+        counts = is_wiped_on_fork && make_table();
+        if (counts && !has_key)
+            has_key = pthread_key_create(&key, leave_slot) == 0;
+    }
+    /* The one thread that a forked child has goes on in the slot that it had. */
+    if (own)
+        home.taken[own - table->slots] = 1;
+    __atomic_store_n(&home.counts, counts, __ATOMIC_RELEASE);
+    __atomic_store_n(&home.state, counts ? COUNTS : COUNTS_NOTHING, __ATOMIC_RELEASE);
+    mode = before;
+    errno = error;
+}
+
+void raise_to(int64_t *peak, int64_t value)
+{
+    int64_t seen = GET(*peak);
+    while (seen < value &&
+           !__atomic_compare_exchange_n(peak, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+RARE void tell(struct slot *slot)
+{
+    int64_t change = GET(slot->untold), high = GET(slot->high);
+    int64_t before = ADD_SHARED(table->header.live, change);
+    raise_to(&table->header.peak, before + high);
+    PUT(slot->untold, 0);
+    PUT(slot->high, 0);
+}
+
+/* A thread ends. What it still does counts in a shared slot, so that it does not take another of its own. */
+static void leave_slot(void *unused)
+{
+    (void)unused;
+    struct slot *slot = own;
+    own = quick = NULL;
+    mode = 1;
+    if (!slot || !home.counts)
+        return;
+    tell(slot);
+    __atomic_store_n(&home.taken[slot - table->slots], 0, __ATOMIC_RELEASE);
+}
+
+void find_slot(void)
+{
+    for (int i = 0; i < OWN_SLOTS; i++) {
+        unsigned char is_free = 0;
+        if (GET(home.taken[i]) || !__atomic_compare_exchange_n(&home.taken[i], &is_free, 1, 0, __ATOMIC_ACQUIRE,
+                                                               __ATOMIC_RELAXED))
+            continue;
+        own = &table->slots[i];
+        quick = size_before_block ? own : NULL;
+        /* It may allocate, which counts: the thread has its slot. */
+        if (has_key)
+            pthread_setspecific(key, &home);
+        return;
+    }
+    mode = 1 + (int)(ADD_SHARED(home.next_shared, 1) % SHARED_SLOTS);
+}

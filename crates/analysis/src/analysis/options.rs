@@ -1,0 +1,151 @@
+//! What the user asks of samples, laid over what their plan says: which metric decides, which beside it, by which threshold. And why
+//! that cannot be.
+
+use assay_data::samples::NOT_COMPARED;
+use assay_data::{Metric, Plan, Samples, StopRule, Threshold, Unit};
+
+/// What the user asked of recorded samples, beyond what their plan says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Confidence of the verdict; the plan's, or 95 %.
+    pub confidence: Option<f64>,
+    /// The smallest difference that matters; the plan's, or 1 %.
+    pub threshold: Option<Threshold>,
+    /// Name of the metric that decides; the plan's, or the first.
+    pub primary: Option<String>,
+    /// Names of the metrics that are decided beside it; the plan's, or all.
+    pub beside: Option<Vec<String>>,
+    /// Every classical test as well.
+    pub all: bool,
+}
+
+/// Why samples can't be analysed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AnalysisError {
+    /// There is nothing to look at.
+    #[error("there are no observations to analyse")]
+    Nothing,
+    /// The metric asked for was not measured.
+    #[error("there is no metric `{asked}`; measured were {known}")]
+    NoSuchMetric {
+        /// What was asked for.
+        asked: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// An absolute threshold in a unit that the primary metric does not have.
+    #[error("{}", units_differ("the threshold", threshold, metric, unit))]
+    ThresholdUnit {
+        /// Unit of the threshold.
+        threshold: Unit,
+        /// Name of the primary metric.
+        metric: String,
+        /// Its unit.
+        unit: Unit,
+    },
+}
+
+/// Why an amount and a metric do not fit, and what to do.
+pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) -> String {
+    let named = |unit: &Unit| match unit {
+        Unit::One => "no unit".to_owned(),
+        other => format!("the unit `{}`", other.symbol()),
+    };
+    let advice = match (asked, unit) {
+        (Unit::Second, Unit::One) => {
+            "say what the numbers are in (--unit us), or give the amount without a unit (2units) or in %"
+        }
+        (Unit::Byte, Unit::One) => {
+            "say what the numbers are in (--unit KiB), or give the amount without a unit (2units) or in %"
+        }
+        (_, Unit::One) => {
+            "say what the numbers are in (--unit), or give the amount without a unit (2units) or in %"
+        }
+        _ => "give it in that unit or in %",
+    };
+    format!("{what} has {}, but `{metric}` has {}; {advice}", named(asked), named(unit))
+}
+
+/// The plan in the file with the user's wishes laid over it. What was not measured by a plan is looked at once.
+pub(crate) fn plan_for(samples: &Samples, options: &Options) -> Plan {
+    let mut plan = samples.plan.clone().unwrap_or_else(|| Plan {
+        stop: StopRule::Fixed { blocks: 0 },
+        budget_seconds: None,
+        warmup: 0,
+        primary: samples.metrics.first().map_or_else(|| "value".to_owned(), |m| m.name.clone()),
+        ..Plan::sequential(0.95, Threshold::default(), 0)
+    });
+    if let Some(confidence) = options.confidence {
+        plan.confidence = confidence;
+        if let StopRule::Sequential { look_level, .. } = &mut plan.stop {
+            *look_level = assay_data::plan::look_level(confidence);
+        }
+    }
+    if let Some(threshold) = &options.threshold {
+        plan.threshold = threshold.clone();
+    }
+    if let Some(primary) = &options.primary {
+        plan.primary.clone_from(primary);
+    }
+    if let Some(beside) = &options.beside {
+        plan.beside.clone_from(beside);
+    }
+    plan
+}
+
+pub(crate) fn primary_metric(
+    samples: &Samples,
+    options: &Options,
+    plan: &Plan,
+) -> Result<usize, AnalysisError> {
+    match (samples.metric_index(&plan.primary), &options.primary) {
+        (Some(index), _) => Ok(index),
+        (None, None) if !samples.metrics.is_empty() => Ok(0),
+        _ => Err(no_such_metric(samples, &plan.primary)),
+    }
+}
+
+fn no_such_metric(samples: &Samples, asked: &str) -> AnalysisError {
+    AnalysisError::NoSuchMetric {
+        asked: asked.to_owned(),
+        known: samples.metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The metrics that are decided beside the primary one: those named, in that order, or all. A name from the plan may have turned
+/// out not to be measured; one that is asked for now must exist.
+pub(crate) fn beside_metrics(
+    samples: &Samples,
+    options: &Options,
+    plan: &Plan,
+    primary: usize,
+) -> Result<Vec<usize>, AnalysisError> {
+    if plan.beside.is_empty() {
+        // Stolen time says something of the machine, not of a subject.
+        let of_subjects =
+            |&m: &usize| m != primary && !NOT_COMPARED.contains(&samples.metrics[m].name.as_str());
+        return Ok((0..samples.metrics.len()).filter(of_subjects).collect());
+    }
+    let mut found = Vec::new();
+    for name in &plan.beside {
+        match samples.metric_index(name) {
+            Some(metric) if metric != primary && !found.contains(&metric) => found.push(metric),
+            None if options.beside.is_some() => return Err(no_such_metric(samples, name)),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+pub(crate) fn check_threshold(threshold: &Threshold, metric: &Metric) -> Result<(), AnalysisError> {
+    match threshold {
+        Threshold::Absolute { unit, .. } if *unit != metric.unit => {
+            Err(AnalysisError::ThresholdUnit {
+                threshold: unit.clone(),
+                metric: metric.name.clone(),
+                unit: metric.unit.clone(),
+            })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,174 @@
+//! Checks of one subject's series by itself: values that are all equal, that drift, that hang together.
+
+use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
+use crate::describe::{Description, SubjectSummary};
+use crate::unpaired;
+use assay_data::{Finding, Metric, Severity, Unit};
+
+/// A drift is worth a warning from this share of the standard deviation on,
+const DRIFT_OF_SPREAD: f64 = 0.1;
+/// and from this share of the median.
+const DRIFT_OF_MEDIAN: f64 = 0.001;
+
+/// Findings about one subject's series of the primary metric. `in_blocks`: drift then cancels in the comparison.
+pub fn series(
+    summary: &SubjectSummary,
+    metric_index: usize,
+    metric: &Metric,
+    in_blocks: bool,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let Some(description) = summary.metrics.get(metric_index).and_then(Option::as_ref) else {
+        return findings;
+    };
+    let name = &summary.name;
+    // Counts that programs repeat are meant to be equal.
+    if description.clock_step.is_none() && description.n > 1 && !metric.exact {
+        let next = match metric.unit {
+            Unit::Second => "measure with a finer clock, or more work per run",
+            _ => "nothing, if this quantity is meant to be constant",
+        };
+        findings.push(
+            Finding::new(
+                "ALL_EQUAL",
+                Severity::Warning,
+                format!("all {} values of {name} are equal", description.n),
+            )
+            .about(name)
+            .with("value", description.median)
+            .next(next),
+        );
+    }
+    if let Some(drift) = description.drift {
+        let (severity, next) = if in_blocks {
+            (Severity::Note, "nothing: blocks cancel it")
+        } else if !matters(drift, description) {
+            (Severity::Note, "nothing, unless so little matters to you")
+        } else {
+            (Severity::Warning, "measure longer before (--warmup), or in blocks: assay run A B")
+        };
+        findings.push(
+            Finding::new(
+                "DRIFT",
+                severity,
+                format!(
+                    "{name} drifted by {} from the first to the last third",
+                    moved(drift, description.median, &metric.unit)
+                ),
+            )
+            .about(name)
+            .with("drift", drift)
+            .next(next),
+        );
+    }
+    let share = description.effective() / description.n as f64;
+    // Where so few are left that there is no interval, TOO_DEPENDENT says so.
+    if !in_blocks
+        && share < DEPENDENT_BELOW
+        && description.effective() >= unpaired::FEWEST_EFFECTIVE
+    {
+        findings.push(dependence(name, description));
+    }
+    findings
+}
+
+/// Whether a drift is worth a warning: it moves the values by something beside their spread, and their median by something beside
+/// itself. Of many values every trifle is more than chance, and values around 10¹² that scatter by 1 may well drift by 1.
+fn matters(drift: f64, d: &Description) -> bool {
+    drift.abs() >= DRIFT_OF_SPREAD * d.standard_deviation
+        && drift.abs() >= DRIFT_OF_MEDIAN * d.median.abs()
+}
+
+/// How far something moved, as people read it: in per cent of where it was, or in units where that is not positive, prints as
+/// zero, or would be more than a hundredfold.
+pub(crate) fn moved(by: f64, from: f64, unit: &Unit) -> String {
+    let percent = by / from * 100.0;
+    if from > 0.0 && (0.05..10_000.0).contains(&percent.abs()) {
+        return format!("{percent:+.1} %");
+    }
+    let scale = unit.scale_for(by);
+    let symbol = match unit {
+        Unit::Other(symbol) => symbol.as_str(),
+        _ => scale.symbol,
+    };
+    let size = by / scale.factor;
+    let shown = if size.abs() < 0.01 { format!("{size:+.1e}") } else { format!("{size:+.2}") };
+    format!("{shown} {symbol}").trim_end().to_owned()
+}
+
+/// Values that hang together: a warning where that is more than chance, else a note on why the interval is wider.
+fn dependence(name: &str, description: &Description) -> Finding {
+    let (n, effective, lag1) = (description.n, description.effective(), description.lag1);
+    let finding = if is_beyond_chance(n, effective, lag1) {
+        let message = format!(
+            "successive values of {name} hang together: {n} are worth {effective:.0} independent ones; the interval was widened for that"
+        );
+        Finding::new("DEPENDENCE", Severity::Warning, message)
+            .next("look for what changes slowly: frequency, heat, other work")
+    } else {
+        let message = format!(
+            "{n} values of {name} count as {effective:.0}, to be safe: chance alone may make them look so dependent; the interval was widened for that"
+        );
+        Finding::new("DEPENDENCE", Severity::Note, message)
+    };
+    finding.about(name).with("effective", effective).with("lag1", lag1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_stats::resampling::Stream;
+
+    /// What is said of the dependence of a series, and whether it loses enough values that its interval is widened.
+    fn told_of(values: &[f64]) -> (Option<Severity>, bool) {
+        let described = Description::of(values, 0.95);
+        let share = described.as_ref().map_or(1.0, |d| d.effective() / d.n as f64);
+        let summary = SubjectSummary {
+            name: "a".to_owned(),
+            command: None,
+            parameters: Vec::new(),
+            against: None,
+            observations: values.len(),
+            failures: 0,
+            timeouts: 0,
+            metrics: vec![described],
+        };
+        let found = series(&summary, 0, &Metric::wall(), false);
+        let told = found.iter().find(|f| f.code == "DEPENDENCE").map(|f| f.severity);
+        (told, share < DEPENDENT_BELOW)
+    }
+
+    #[test]
+    fn independent_values_seldom_warn_of_dependence() {
+        for n in [20, 60, 300] {
+            let (mut warned, mut noted) = (0, 0);
+            for experiment in 0..1000 {
+                let mut stream = Stream::new(n, experiment);
+                let values: Vec<f64> =
+                    (0..n).map(|_| 10.0 + (0.3 * stream.normal()).exp()).collect();
+                let (told, widened) = told_of(&values);
+                assert!(widened || told.is_none());
+                warned += u32::from(told == Some(Severity::Warning));
+                noted += u32::from(told == Some(Severity::Note));
+            }
+            assert!(warned <= 70, "{warned} of 1000 series of {n} independent values");
+            assert!(noted > 0, "what widens is said, if only as a note");
+        }
+    }
+
+    #[test]
+    fn values_that_hang_together_do_warn() {
+        let warned = (0..100).filter(|&experiment| {
+            let mut stream = Stream::new(8, experiment);
+            let mut last = 0.0;
+            let mut next = || {
+                last = 0.5 * last + stream.normal();
+                10.0 + last / 10.0
+            };
+            let values: Vec<f64> = (0..100).map(|_| next()).collect();
+            told_of(&values).0 == Some(Severity::Warning)
+        });
+        let warned = warned.count();
+        assert!(warned >= 95, "{warned} of 100");
+    }
+}

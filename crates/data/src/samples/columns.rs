@@ -1,0 +1,77 @@
+//! The columns that observations are stored in. Ten thousand runs, or ten million imported numbers, must cost little memory: what no
+//! observation has costs nothing. Nobody outside the samples sees them.
+
+use super::Outcome;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Columns {
+    pub(super) subject: Vec<u32>,
+    pub(super) block: Sparse<u32>,
+    pub(super) position: Sparse<u32>,
+    pub(super) time: Sparse<f64>,
+    pub(super) outcome: Sparse<Outcome>,
+    pub(super) level: Sparse<Vec<u32>>,
+    /// One column per metric.
+    pub(super) values: Vec<Vec<f64>>,
+}
+
+/// A column that is not there while no observation has anything to put into it, as of imported numbers: of ten million each byte
+/// counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Sparse<T>(pub(super) Vec<T>);
+
+impl<T: Clone + PartialEq> Sparse<T> {
+    /// Appends a value to the `held` ones before it; `nothing` stands where there is none.
+    pub(super) fn push(&mut self, held: usize, value: T, nothing: T) {
+        if !self.0.is_empty() || value != nothing {
+            self.0.resize(held, nothing);
+            self.0.push(value);
+        }
+    }
+
+    /// Appends nothing. No vector is compared for it: that is half of the cost of a number.
+    pub(super) fn push_nothing(&mut self, nothing: T) {
+        if !self.0.is_empty() {
+            self.0.push(nothing);
+        }
+    }
+
+    pub(super) fn get(&self, index: usize, nothing: T) -> T {
+        self.0.get(index).cloned().unwrap_or(nothing)
+    }
+
+    pub(super) fn reserve_exact(&mut self, more: usize) {
+        if !self.0.is_empty() {
+            self.0.reserve_exact(more);
+        }
+    }
+}
+
+impl Columns {
+    /// Columns grow by a quarter instead of to the double: a long run has many of them, and half of each would stand empty.
+    pub(super) fn make_room(&mut self) {
+        let held = self.subject.len();
+        if held < self.subject.capacity() {
+            return;
+        }
+        let more = (held / 4).max(64);
+        self.subject.reserve_exact(more);
+        self.block.reserve_exact(more);
+        self.position.reserve_exact(more);
+        self.time.reserve_exact(more);
+        self.outcome.reserve_exact(more);
+        self.values.iter_mut().for_each(|column| column.reserve_exact(more));
+    }
+}
+
+/// Stands for "not in a block" in the columns.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// Stands for "no time", in the columns.
+pub(super) const NO_TIME: f64 = f64::NEG_INFINITY;
+
+/// Keeps the items whose flag says so; a column that is not there stays so.
+pub(super) fn retain<T>(column: &mut Vec<T>, stays: &[bool]) {
+    let mut flags = stays.iter();
+    column.retain(|_| flags.next().copied().unwrap_or(false));
+}

@@ -1,0 +1,94 @@
+//! What is measured of a subject: metrics, and the names that all of the house knows some of them by. Values are not here.
+
+use crate::unit::Unit;
+use serde::{Deserialize, Serialize};
+
+/// Which direction of a metric is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Less is better: time, memory.
+    #[default]
+    Lower,
+    /// More is better: requests per second.
+    Higher,
+}
+
+/// What was measured: a name, a unit, and which direction is better.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Name, as in `wall`.
+    pub name: String,
+    /// Base unit of the values.
+    pub unit: Unit,
+    /// Which direction is better.
+    #[serde(default)]
+    pub better: Better,
+    /// Whether it is a count that the same program on the same input repeats to the last digit (calls to `malloc`, simulated
+    /// instructions): where every run of either side gave the same number, that number is known, not estimated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
+}
+
+impl Metric {
+    /// A metric of which less is better.
+    pub fn lower(name: &str, unit: Unit) -> Self {
+        Self { name: name.to_owned(), unit, better: Better::Lower, exact: false }
+    }
+
+    /// A count that programs repeat to the last digit, of which less is better.
+    pub fn exact(name: &str, unit: Unit) -> Self {
+        Self { exact: true, ..Self::lower(name, unit) }
+    }
+
+    /// Whether it is of what is counted in runs of their own: an exact count, or one of a benchmark's iteration.
+    pub fn is_count(&self) -> bool {
+        let name = self.name.as_str();
+        self.exact
+            || name.ends_with(PER_ITERATION)
+            || name == SIMULATED_INSTRUCTIONS
+            || ALLOCATIONS.contains(&name)
+    }
+
+    /// Wall-clock time in seconds.
+    pub fn wall() -> Self {
+        Self::lower("wall", Unit::Second)
+    }
+}
+
+/// Names of the metrics that every run of a command has: wall time and the kernel's account of the run.
+pub const OF_EVERY_RUN: [&str; 11] = [
+    "wall",
+    "cpu",
+    "user",
+    "system",
+    "max_rss",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "block_in",
+    "block_out",
+];
+
+/// Name of the metric of the time that a hypervisor took from the whole machine during a run. It explains noise and is not
+/// compared.
+pub const STEAL: &str = "steal";
+
+/// Name of the metric of how often a benchmark repeated its work within one observation, which its harness chose. It explains
+/// what other values are worth and is not compared.
+pub const ITERATIONS: &str = "iterations";
+
+/// Names of the metrics of what a run allocates: calls of malloc and its kin that gave a block, resized one and gave one back, the
+/// bytes asked for, and the most that were live at once in one process. They are counted in runs of their own.
+pub const ALLOCATIONS: [&str; 5] =
+    ["allocations", "reallocs", "frees", "allocated_bytes", "peak_heap"];
+
+/// Name of the metric of the instructions that a run takes on a simulated processor. They are counted in runs of their own.
+pub const SIMULATED_INSTRUCTIONS: &str = "simulated_instructions";
+
+/// What stands behind the name of a count that is per iteration of a benchmark.
+pub const PER_ITERATION: &str = "/iteration";
+
+/// Metrics that explain others and are not compared themselves, unless one of them is named to decide.
+pub const NOT_COMPARED: [&str; 2] = [STEAL, ITERATIONS];

@@ -1,0 +1,73 @@
+//! The programs that the processes of a counted run have run, as the counting library noted them (`c/alloc/exec.c`), and which of them
+//! nobody has counted: their allocations are missing from the sum of the run.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::refusal::{Refusal, Why, refusal};
+
+/// The environment that the program was given leads to the library.
+const HANDED_ON: u8 = b'+';
+
+/// A program that a counted process has run, or tried to run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Executed {
+    /// Its file, which may be a script.
+    pub program: PathBuf,
+    /// Whether it was given an environment that lets the linker load the counting library.
+    pub handed_on: bool,
+}
+
+impl Executed {
+    /// Why it was not counted; `None` if nothing speaks against it, or if its record says so itself. O(bytes of its file).
+    pub fn uncounted(&self) -> Option<Refusal> {
+        // Shells try one directory after the other. What a process finds in /proc of itself is another file for us; mostly it is the
+        // program that it is, which was counted.
+        if !self.program.is_file() || self.program.starts_with("/proc") {
+            return None;
+        }
+        match refusal(&self.program) {
+            // The system did not run it, and a shell that took it over was noted, too.
+            Some(Refusal { why: Why::NotAProgram, .. }) => None,
+            Some(Refusal { why: Why::OwnMalloc, .. }) | None => {
+                let program = self.program.clone();
+                (!self.handed_on).then_some(Refusal { program, why: Why::OtherEnvironment })
+            }
+            refused => refused,
+        }
+    }
+}
+
+/// Reads the notes. What is cut off at the end is left out: its writer was ended.
+pub(super) fn parse(bytes: &[u8]) -> BTreeSet<Executed> {
+    let Some(end) = bytes.iter().rposition(|&byte| byte == 0) else { return BTreeSet::new() };
+    let entries = bytes[..end].split(|&byte| byte == 0).filter_map(|entry| entry.split_first());
+    let executed = |(mark, path): (&u8, &[u8])| Executed {
+        program: PathBuf::from(OsStr::from_bytes(path)),
+        handed_on: *mark == HANDED_ON,
+    };
+    entries.map(executed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_is_told_once_and_what_was_cut_off_not_at_all() {
+        let found = parse(b"+/bin/b\0-/bin/a\0+/bin/b\0\0+/bin/hal");
+        let told: Vec<_> = found.iter().map(|e| (e.program.to_str(), e.handed_on)).collect();
+        assert_eq!(told, [(Some("/bin/a"), false), (Some("/bin/b"), true)]);
+        assert!(parse(b"").is_empty() && parse(b"+/bin/hal").is_empty());
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_or_is_none_is_not_missing() {
+        for program in ["/no/such/program", "/etc/passwd", "/", "/proc/self/exe"] {
+            let executed = Executed { program: program.into(), handed_on: true };
+            assert_eq!(executed.uncounted(), None, "{program}");
+        }
+    }
+}

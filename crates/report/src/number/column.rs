@@ -1,0 +1,294 @@
+//! One scale and one number of decimals for values that stand under or beside each other: as many digits as their intervals support,
+//! and none of them lost beside something large. A value by itself, percents and durations are the parent's.
+
+use assay_data::{Unit, unit::Scale};
+
+use super::{MOST_DECIMALS, decimals_for, decimals_within, fixed, is_zero, two_digits};
+
+/// The same as [`MOST_DECIMALS`] where an interval supports them.
+const MOST_SUPPORTED_DECIMALS: usize = 12;
+/// Most significant digits of a value whose interval supports them: all that a double holds.
+const MOST_SUPPORTED: i32 = 15;
+/// What is smaller, against the largest value, is the rounding of the arithmetic.
+const ROUNDING: f64 = 1e-15;
+/// Digits of an interval's half width that are shown.
+const HALF_WIDTH_DIGITS: i32 = 2;
+
+/// One scale and one number of decimals for values that stand under or beside each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    unit: Unit,
+    symbol: String,
+    factor: f64,
+    decimals: usize,
+    /// The smallest half width, in the base unit; infinite where there is none.
+    narrowest: f64,
+    /// Smaller sizes, in the base unit, may print as zero: they are below what the intervals support.
+    floor: f64,
+}
+
+impl Column {
+    /// A column for `values` of which the intervals have these half widths (base units; what is not finite is passed over).
+    ///
+    /// The scale is that of the smallest value unless the largest would then have five digits before its point. The decimals
+    /// show two digits of the smallest half width; without any, four digits of the values (three for bytes).
+    pub fn new(unit: &Unit, values: &[f64], half_widths: &[f64]) -> Self {
+        let (smallest, largest) = range(values);
+        Self::in_scale(unit, scale_of(unit, smallest, largest), values, half_widths)
+    }
+
+    /// A column for one row of a table that goes over decades: in the scale of the whole table, so that it can be read downwards,
+    /// unless it goes too far for one scale; with the decimals that this row deserves.
+    pub fn for_row(unit: &Unit, table: &[f64], row: &[f64], half_widths: &[f64]) -> Self {
+        let (smallest, largest) = range(table);
+        let scale = unit.scale_for(smallest);
+        if largest / scale.factor < 10_000.0 {
+            Self::in_scale(unit, scale_of(unit, smallest, largest), row, half_widths)
+        } else {
+            Self::new(unit, row, half_widths)
+        }
+    }
+
+    fn in_scale(unit: &Unit, scale: Scale, values: &[f64], half_widths: &[f64]) -> Self {
+        let largest = range(values).1 / scale.factor;
+        let narrowest = half_widths
+            .iter()
+            .map(|h| h / scale.factor)
+            // Narrower intervals are the rounding of the arithmetic.
+            .filter(|h| h.is_finite() && *h > ROUNDING * largest)
+            .fold(f64::INFINITY, f64::min);
+        let plain_digits = if *unit == Unit::Byte { 3 } else { 4 };
+        // Values that scatter little about a large one have their digits far behind.
+        let supported = |value, digits| decimals_within(value, digits, MOST_SUPPORTED_DECIMALS);
+        let decimals = if narrowest.is_finite() {
+            supported(narrowest, HALF_WIDTH_DIGITS).min(supported(largest, MOST_SUPPORTED))
+        } else {
+            decimals_for(largest, plain_digits)
+        };
+        let whole = scale.factor == 1.0 && values.iter().all(|v| v.fract() == 0.0);
+        let counts = matches!(unit, Unit::One | Unit::Byte) && whole;
+        let decimals = if counts { 0 } else { decimals };
+        let symbol = match unit {
+            Unit::Other(symbol) if scale.symbol.is_empty() => symbol.clone(),
+            _ => scale.symbol.to_owned(),
+        };
+        let narrowest = narrowest * scale.factor;
+        let rounding = ROUNDING * largest * scale.factor;
+        let floor = if narrowest.is_finite() { narrowest } else { rounding };
+        Self { unit: unit.clone(), symbol, factor: scale.factor, decimals, narrowest, floor }
+    }
+
+    /// A column for amounts that are told in a sentence: like [`Column::new`], in the scale of the largest, so that an end near
+    /// zero does not make the others long.
+    pub fn for_amounts(unit: &Unit, amounts: &[f64], half_widths: &[f64]) -> Self {
+        let largest = amounts.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let at_largest = Self::new(unit, &[largest], half_widths);
+        let whole = amounts.iter().all(|v| v.fract() == 0.0);
+        // Half of a count is shown as such, though the largest is whole.
+        let decimals = if whole { at_largest.decimals } else { at_largest.decimals.max(1) };
+        at_largest.with_decimals(decimals)
+    }
+
+    /// A column in the scale of the largest of these, with the decimals that show so many significant digits of it.
+    pub fn significant(unit: &Unit, values: &[f64], digits: i32) -> Self {
+        let largest = range(values).1;
+        let column = Self::new(unit, &[largest], &[]);
+        let decimals = decimals_for(largest / column.factor, digits);
+        column.with_decimals(decimals)
+    }
+
+    /// The same column without decimals finer than this step, in the base unit; 0 for no limit.
+    #[must_use]
+    pub fn no_finer_than(self, step: f64) -> Self {
+        let finest = if step > 0.0 { decimals_for(step / self.factor, 1) } else { MOST_DECIMALS };
+        let decimals = self.decimals.min(finest);
+        self.with_decimals(decimals)
+    }
+
+    /// The same column with so many decimals, whatever they leave of a small value.
+    #[must_use]
+    pub fn with_decimals(self, decimals: usize) -> Self {
+        Self { decimals, floor: f64::INFINITY, ..self }
+    }
+
+    /// The same column with the fewest decimals that tell these values whole, up to three more than it has; as it is where that
+    /// needs more. For values that are few and stand for themselves.
+    #[must_use]
+    pub fn exact(self, values: &[f64]) -> Self {
+        let whole = |decimals: usize| {
+            let step = 10f64.powi(decimals as i32);
+            values.iter().map(|v| v / self.factor * step).all(|v| {
+                v.abs() < 1e15 && (v - v.round()).abs() <= 1e-9 * v.abs().max(f64::MIN_POSITIVE)
+            })
+        };
+        match (0..=self.decimals + 3).find(|decimals| whole(*decimals)) {
+            Some(decimals) => self.with_decimals(decimals),
+            None => self,
+        }
+    }
+
+    /// The same column with a decimal less, for what changes while one looks.
+    #[must_use]
+    pub fn with_fewer_digits(self) -> Self {
+        Self { decimals: self.decimals.saturating_sub(1), ..self }
+    }
+
+    /// The value without its unit. What is so much smaller than the largest that its digits would be lost keeps two of them; of plain
+    /// numbers, which have their unit in them, in its own scale.
+    pub fn number(&self, value: f64) -> String {
+        let scaled = value / self.factor;
+        let text = fixed(scaled, self.decimals);
+        let is_lost = self.loses(&text, value);
+        if self.unit == Unit::One && (is_lost || self.begins_with_zeros(&text, value)) {
+            return self.alone(value);
+        }
+        let number = match text {
+            _ if is_lost => two_digits(scaled),
+            // Plain numbers have no smaller unit to be told in.
+            zero if is_zero(&zero) && scaled != 0.0 && self.decimals >= MOST_DECIMALS => {
+                format!("{scaled:.1e}")
+            }
+            number => number,
+        };
+        // A prefix that only multiplies belongs to the number: 0.06 and 13.92k in one range would be read as they stand.
+        if self.only_multiplies() { number + &self.symbol } else { number }
+    }
+
+    /// Whether the digits of a value that is known this well would be lost in this column.
+    fn loses(&self, text: &str, value: f64) -> bool {
+        let digits = text.trim_start_matches(['-', '0', '.']).chars().filter(char::is_ascii_digit);
+        value.is_finite()
+            && value.abs() > self.floor
+            && digits.count() < 2
+            && text
+                .parse::<f64>()
+                .is_ok_and(|told| (told * self.factor - value).abs() > 1e-9 * value.abs())
+    }
+
+    /// Whether a plain number would have a prefix and zeros before its first digit.
+    fn begins_with_zeros(&self, text: &str, value: f64) -> bool {
+        let zeros = text.trim_start_matches('-').starts_with("0.00");
+        zeros && self.only_multiplies() && value.abs() > self.floor
+    }
+
+    /// The value in its own scale, with its unit.
+    fn alone(&self, value: f64) -> String {
+        let scale = self.unit.scale_for(value);
+        let own = Self::in_scale(&self.unit, scale, &[value], &[self.narrowest]);
+        let decimals = own.decimals;
+        own.with_decimals(decimals).with_unit(value)
+    }
+
+    fn only_multiplies(&self) -> bool {
+        matches!(self.symbol.as_str(), "k" | "M" | "G")
+    }
+
+    /// The value with its unit: `812.4 ms`; in its own scale where that of the column would leave none of its digits.
+    pub fn with_unit(&self, value: f64) -> String {
+        if self.unit != Unit::One && self.loses(&fixed(value / self.factor, self.decimals), value) {
+            return self.alone(value);
+        }
+        self.number(value) + &self.suffix()
+    }
+
+    /// The unit as it follows a number, its space included; empty for plain numbers, whose prefix is part of the number.
+    pub fn suffix(&self) -> String {
+        match self.symbol.as_str() {
+            "" => String::new(),
+            _ if self.only_multiplies() => String::new(),
+            symbol if symbol.starts_with('/') || ["k/s", "M/s"].contains(&symbol) => {
+                symbol.to_owned()
+            }
+            symbol => format!(" {symbol}"),
+        }
+    }
+}
+
+/// The smallest and the largest size that is not zero; infinity and 0 where there is none.
+fn range(values: &[f64]) -> (f64, f64) {
+    let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
+    (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
+}
+
+/// The value of the smallest size that is not zero and that of the largest: all that a scale depends on.
+pub fn ends(values: &[f64]) -> [f64; 2] {
+    let (smallest, largest) = range(values);
+    [smallest, largest]
+}
+
+fn scale_of(unit: &Unit, smallest: f64, largest: f64) -> Scale {
+    if !smallest.is_finite() {
+        return unit.scale_for(0.0);
+    }
+    // Rates are read like counts: whole below ten thousand.
+    if *unit == Unit::PerSecond && largest < 10_000.0 {
+        return unit.scale_for(1.0);
+    }
+    let fine = unit.scale_for(smallest);
+    if largest / fine.factor < 10_000.0 { fine } else { unit.scale_for(largest) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_one_scale_and_the_digits_of_its_narrowest_interval() {
+        let column = Column::new(&Unit::Second, &[0.8124, 1.021], &[0.0069, 0.0055]);
+        assert_eq!(column.with_unit(0.8124), "812.4 ms");
+        assert_eq!(column.with_unit(1.021), "1021.0 ms");
+        let wide = Column::new(&Unit::Second, &[0.0032, 11.0], &[]);
+        assert_eq!(wide.with_unit(11.0), "11.00 s");
+    }
+
+    #[test]
+    fn what_is_not_zero_does_not_print_as_zero_beside_something_large() {
+        let told = |unit: &Unit, values: &[f64]| -> Vec<String> {
+            let column = Column::new(unit, values, &[]);
+            values.iter().map(|value| column.with_unit(*value)).collect()
+        };
+        assert_eq!(
+            told(&Unit::One, &[0.5, 1.0, 0.0, 3.0, 1_234_567.9]),
+            ["0.5000", "1", "0.000M", "3", "1.235M"]
+        );
+        assert_eq!(told(&Unit::Second, &[529.3e-9, 2.205e-3]), ["529.3 ns", "2.205 ms"]);
+        assert_eq!(told(&Unit::Byte, &[5.0, 3e9]), ["5 B", "2.79 GiB"]);
+        assert_eq!(told(&Unit::Other("m".into()), &[-0.5, 123_456.0]), ["-0.5000 m", "123456 m"]);
+        let column = Column::new(&Unit::Second, &[529.3e-9, 2.205e-3], &[]);
+        assert_eq!([529.3e-9, 1e-12].map(|v| column.number(v)), ["0.00053", "1.0e-9"]);
+    }
+
+    #[test]
+    fn what_is_below_the_interval_may_be_rounded_away() {
+        let column = Column::new(&Unit::Second, &[0.8, 1.0], &[0.1]);
+        assert_eq!([0.003, 0.25].map(|v| column.number(v)), ["3", "250"]);
+        let amounts = Column::for_amounts(&Unit::Second, &[1e-9, 2.0], &[1.0]);
+        assert_eq!(amounts.number(1e-9), "0.0");
+        let counts = Column::new(&Unit::One, &[4.0, 2e6], &[0.5]);
+        assert_eq!([4.0, 2e6].map(|v| counts.number(v)), ["4", "2.00000000M"]);
+    }
+
+    #[test]
+    fn small_differences_of_large_values_and_tiny_plain_numbers_keep_their_digits() {
+        let far = Column::new(&Unit::One, &[1e12 + 3.25], &[0.5]);
+        assert_eq!(far.with_unit(1e12 + 3.25), "1000.00000000325G");
+        let narrow = Column::new(&Unit::One, &[1e12 + 0.5], &[0.09]);
+        assert_eq!(narrow.with_unit(1e12 + 0.5), "1000.00000000050G");
+        let tiny = Column::new(&Unit::One, &[2e-10], &[]);
+        assert_eq!(tiny.with_unit(2.04e-10), "2.0e-10");
+        assert_eq!(tiny.with_unit(0.0), "0.000000000");
+    }
+
+    #[test]
+    fn values_that_stand_for_themselves_are_told_whole_where_few_digits_do() {
+        let told = |values: &[f64]| {
+            let column = Column::new(&Unit::Second, values, &[0.5]).exact(values);
+            values.iter().map(|v| column.number(*v)).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[3.0, 4.0, 5.0]), ["3", "4", "5"]);
+        assert_eq!(told(&[1.25, 3.5]), ["1.25", "3.50"]);
+        // A third has no end: its digits stay those that were supported.
+        let column = Column::new(&Unit::One, &[1.0 / 3.0], &[0.05]);
+        assert_eq!(column.clone().exact(&[1.0 / 3.0]), column);
+    }
+}

@@ -1,0 +1,53 @@
+//! A suite of benchmarks on two sides.
+
+use super::noise;
+use assay_analysis::Options;
+use assay_data::{Metric, Observation, Samples, Subject, Unit};
+
+/// A suite of two sides: benchmarks that differ, that do not, that are too few, that one side lacks; a counter beside.
+pub fn suite() -> assay_analysis::Benchmarks {
+    suite_adjusted(assay_analysis::benchmarks::Adjust::Holm)
+}
+
+pub fn suite_adjusted(adjust: assay_analysis::benchmarks::Adjust) -> assay_analysis::Benchmarks {
+    let metrics = vec![Metric::wall(), Metric::lower("allocations", Unit::One)];
+    let mut samples = Samples::new(metrics);
+    let rows = [
+        ("copy/n:2", 2e-7, 0.8, 12, [8.0, 6.0]),
+        ("copy/n:16", 3e-6, 0.9, 12, [64.0, 64.0]),
+        ("sort", 4e-3, 1.25, 12, [1.0, 1.0]),
+        ("read_a_file_whose_name_is_really_very_long", 5e-4, 1.0, 12, [3.0, 3.0]),
+        ("close", 5e-6, 1.012, 12, [3.0, 4.0]),
+        ("once", 1e-3, 1.1, 1, [3.0, 3.0]),
+        ("gone", 1e-3, f64::NAN, 12, [3.0, 3.0]),
+    ];
+    for (side, place) in [("old", 0), ("new", 1)] {
+        for (index, (name, seconds, factor, count, counts)) in rows.into_iter().enumerate() {
+            let factor = if place == 1 { factor } else { 1.0 };
+            if factor.is_nan() {
+                continue;
+            }
+            let parameters = name.split_once("/n:").map(|(_, n)| ("n".to_owned(), n.to_owned()));
+            let subject = samples.add(Subject {
+                name: format!("{side}: {name}"),
+                label: name.split('/').next().map(str::to_owned),
+                parameters: parameters.into_iter().collect(),
+                benchmark: Some(name.to_owned()),
+                side: Some(side.to_owned()),
+                ..Subject::default()
+            });
+            for number in 0..count {
+                let own = 1.0 + 0.004 * noise(index * 2 + place, number);
+                samples.push(Observation {
+                    subject,
+                    values: vec![seconds * factor * own, counts[place]],
+                    ..Observation::default()
+                });
+            }
+        }
+    }
+    samples.environment.set("recorded_by", "google-benchmark 1.7");
+    samples.environment.set("library_build_type", "release");
+    samples.environment.set("library_build_type@new", "debug");
+    assay_analysis::benchmarks::analyse(&samples, &Options::default(), adjust, None).unwrap()
+}
