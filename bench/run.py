@@ -24,6 +24,7 @@ import memory
 import ministat
 import options
 import peers
+import profiles
 import speed
 import stats
 import suites
@@ -52,6 +53,7 @@ FIGURES = {
     "imports": (imports.imports, ["imports"]),
     "allocations": (allocations.allocations, ["allocations"]),
     "suites": (suites.suites, ["suites"]),
+    "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5

@@ -17,8 +17,9 @@
  * child a system call of its own.
  *
  * The same program, started once more, is the guard: it remembers the values of files that assay
- * changes, and writes them back when assay ends, however that comes about. Such a guard runs no
- * commands.
+ * changes, and writes them back when assay ends, however that comes about; and it kills the group
+ * that assay has written into the page, in which a sampler and its program are. Such a guard runs
+ * no commands.
  */
 #include <asm/unistd.h>
 #include <errno.h>
@@ -313,18 +314,25 @@ static void on_ignored(int sig)
     (void)sig;
 }
 
-/* Sent by the kernel when the thread that started us ends; real only if its process is gone. */
-static void on_parent_death(int sig)
+/* assay is gone, and what is in flight goes with it: our own run, or what assay has written into the
+ * page itself, for which we are the guard. */
+static __attribute__((noreturn)) void end_all(void)
 {
-    (void)sig;
-    if (CALL0(__NR_getppid) == parent || restoring)
-        return;
     int group = page ? page->group : 0;
     if (group > 0) {
         kill_group(group, SIGKILL);
         CALL2(__NR_kill, group, SIGKILL);
     }
     restore_and_leave();
+}
+
+/* Sent by the kernel when the thread that started us ends; real only if its process is gone. */
+static void on_parent_death(int sig)
+{
+    (void)sig;
+    if (CALL0(__NR_getppid) == parent || restoring)
+        return;
+    end_all();
 }
 
 static void arrange_signals(void)
@@ -400,7 +408,7 @@ static int receive(struct request *request)
     while (n == -EAGAIN || n == -EINTR)
         n = CALL3(__NR_recvmsg, CONTROL, &message, MSG_CMSG_CLOEXEC);
     if (n <= 0)
-        restore_and_leave(); /* assay has gone */
+        end_all(); /* the socket may tell sooner than the signal */
     int given = 0;
     if (message.msg_controllen >= sizeof(struct cmsghdr) &&
         control.header.cmsg_type == SCM_RIGHTS) {
