@@ -123,6 +123,22 @@ fn a_file_is_shown_and_turned_into_every_other_format() {
 }
 
 #[test]
+fn gos_own_tool_reads_what_is_written_for_pprof() {
+    if !runs("go", &["version"]) {
+        println!("skipped: Go is not installed");
+        return;
+    }
+    let room = Room::new();
+    room.run(&["profile", &sample("stackprof.json"), "-o", "out.pb.gz"]).ends(0);
+    let file = room.path("out.pb.gz").display().to_string();
+    // With its own home, where what it has compiled is kept.
+    let shown = Command::new("go").args(["tool", "pprof", "-top", &file]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("Type: wall"), "{shown}");
+    assert!(shown.contains("45.82ms 38.98% 38.98%    45.82ms 38.98%  Object#numbers"), "{shown}");
+}
+
+#[test]
 fn standard_input_is_a_file_too() {
     let room = Room::new();
     let ended =

@@ -272,7 +272,8 @@ impl Marked<'_> {
         };
         (all > 0.0005).then(|| {
             format!(
-                "not in the picture, for they are gone: {}{more} ({:.1} % of the first)",
+                "not in the picture, for {} gone: {}{more} ({:.1} % of the first)",
+                if gone.len() == 1 { "it is" } else { "they are" },
                 named.join(", "),
                 all * 100.0
             )
