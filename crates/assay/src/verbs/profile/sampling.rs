@@ -14,8 +14,8 @@ use assay_measure::sampling::{
     language_of_program,
 };
 use assay_measure::{Command, Outcome, interrupt};
-use assay_profiles::shares::Shares;
 use assay_profiles::import::ImportError;
+use assay_profiles::shares::Shares;
 use assay_profiles::{Profile, checks, import};
 use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
