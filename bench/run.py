@@ -25,6 +25,7 @@ import memory
 import ministat
 import options
 import peers
+import profiles
 import speed
 import stats
 import suites
@@ -56,6 +57,7 @@ FIGURES = {
     "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
     "python-methods": (front_ends.python_methods, ["python-methods"]),
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),
+    "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5

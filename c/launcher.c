@@ -10,8 +10,9 @@
  * protocol), reports numbers, and never leaves a process behind, not even when `assay` is killed.
  *
  * The same program, started once more, is the guard: it remembers the values of files that assay
- * changes, and writes them back when assay ends, however that comes about. Such a guard runs no
- * commands.
+ * changes, and writes them back when assay ends, however that comes about; and it kills the group
+ * that assay has written into the page, in which a sampler and its program are. Such a guard runs
+ * no commands.
  *
  * In this room: its life, and its talk with assay. The others are in `launcher/`.
  */
@@ -87,7 +88,7 @@ static int receive(struct request *request)
     while (n == -EAGAIN || n == -EINTR)
         n = CALL3(__NR_recvmsg, CONTROL, &message, MSG_CMSG_CLOEXEC);
     if (n <= 0)
-        restore_and_leave(); /* assay has gone */
+        end_all(); /* assay has gone: the socket may tell sooner than the signal */
     int given = 0;
     if (message.msg_controllen >= sizeof(struct cmsghdr) &&
         control.header.cmsg_type == SCM_RIGHTS) {

@@ -1,6 +1,6 @@
 /*
  * The guard's memory: values of files that assay changes, and how they are written back when assay ends, however that comes about.
- * A guard is a launcher that was given something to remember; it runs no commands.
+ * A guard is a launcher that was given something to remember, or a group to end in the page; it runs no commands.
  */
 #include <asm/unistd.h>
 #include <fcntl.h>

@@ -35,6 +35,7 @@ long spawn(unsigned long flags, void *stack_top, volatile int *parent_tid, void 
 
 /* signals.c */
 void arrange_signals(void);
+__attribute__((noreturn)) void end_all(void);
 
 /* guard.c: how many values of files are remembered, and whether they are just being written back. */
 extern volatile uint32_t remembered_count;

@@ -36,18 +36,25 @@ static void on_ignored(int sig)
     (void)sig;
 }
 
-/* Sent by the kernel when the thread that started us ends; real only if its process is gone. */
-static void on_parent_death(int sig)
+/* assay is gone, and what is in flight goes with it: our own run, or what assay has written into the page itself, for which we are the
+ * guard. */
+__attribute__((noreturn)) void end_all(void)
 {
-    (void)sig;
-    if (CALL0(__NR_getppid) == parent || restoring)
-        return;
     int group = page ? page->group : 0;
     if (group > 0) {
         kill_group(group, SIGKILL);
         CALL2(__NR_kill, group, SIGKILL);
     }
     restore_and_leave();
+}
+
+/* Sent by the kernel when the thread that started us ends; real only if its process is gone. */
+static void on_parent_death(int sig)
+{
+    (void)sig;
+    if (CALL0(__NR_getppid) == parent || restoring)
+        return;
+    end_all();
 }
 
 void arrange_signals(void)

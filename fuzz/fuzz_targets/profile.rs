@@ -1,8 +1,10 @@
-//! Reads profiles of any format; what is read can be counted and written, and what was written is read.
+//! Reads profiles of any format; what is read can be counted, compared with itself and written, and what was written is read.
 #![no_main]
 
+use assay_profiles::difference::{Change, Difference};
 use assay_profiles::export::Format;
 use assay_profiles::shares::Shares;
+use assay_profiles::tree::Tree;
 use assay_profiles::{checks, import};
 use libfuzzer_sys::fuzz_target;
 
@@ -13,6 +15,11 @@ fuzz_target!(|bytes: &[u8]| {
         shares.functions.iter().all(|f| (0.0..=1.0).contains(&f.flat) && f.flat <= f.cum + 1e-9)
     );
     let _findings = checks::findings(&profile);
+    if let Ok(found) = Difference::of(&profile, &profile, 0.95) {
+        assert!(found.rows.iter().all(|row| row.change == Change::Unknown));
+    }
+    let nodes = Tree::of_two(&profile, &profile, 100);
+    assert!(nodes.iter().all(|node| node.amounts[0] == node.amounts[1]));
     for format in
         [Format::Text, Format::Collapsed, Format::Pprof, Format::Speedscope, Format::Firefox]
     {

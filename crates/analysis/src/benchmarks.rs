@@ -138,6 +138,9 @@ pub struct MetricOnlyOn {
     pub benchmarks: Vec<usize>,
 }
 
+/// What a row of a suite is called, where nothing else is said.
+pub const BENCHMARK: &str = "benchmark";
+
 /// All that is said about a suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Benchmarks {
@@ -147,6 +150,8 @@ pub struct Benchmarks {
     pub adjust: Adjust,
     /// How the samples were taken.
     pub design: Design,
+    /// What a row is called, in the singular: [`BENCHMARK`], or what the environment's fact `row_is` says.
+    pub row: String,
     /// The sides; the first is the reference.
     pub sides: Vec<String>,
     /// The metrics.
@@ -228,6 +233,7 @@ pub fn analyse(
     let mut found = Benchmarks {
         adjust,
         design: samples.design(),
+        row: samples.environment.text("row_is").unwrap_or(BENCHMARK).to_owned(),
         only: sides.only(),
         only_metrics: only_metrics(&evidence, &sides, primary, &beside),
         sides: sides.names,

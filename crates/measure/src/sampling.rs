@@ -14,7 +14,7 @@ pub use find::{Language, Place, find, language_of_process, language_of_program};
 pub use process::Ended;
 
 use crate::command::Command;
-use crate::sys::machine_settings;
+use crate::sys::{machine_settings, processes};
 use command_line::Line;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -138,6 +138,10 @@ pub fn sample(
     let duration = request.duration.filter(|_| !keeps_time);
     let ended = process::run(command, stop_by, duration, &said)?;
     let files = collect(sampler, &wrote, request)?;
+    // Ours says so where there was nothing to write.
+    if files.is_empty() && wrote.join(command_line::NOTHING).exists() {
+        return Err(SamplingError::too_short(sampler.sampler));
+    }
     if files.is_empty() {
         return Err(errors::nothing_written(
             sampler.sampler,
@@ -147,6 +151,22 @@ pub fn sample(
         ));
     }
     Ok(Sampled { files, ended })
+}
+
+/// Samples a program, and leaves unread what came of it: what that costs is all that is asked.
+///
+/// # Errors
+/// [`SamplingError`]: the sampler can't do what was asked, or can't be started.
+pub fn unread(
+    sampler: &Place,
+    program: &Command,
+    request: &Request<'_>,
+) -> Result<Ended, SamplingError> {
+    let target = Target::Command(program);
+    check(sampler.sampler, target, request)?;
+    let Line { mut command, stop_by, keeps_time, .. } = command_line::of(sampler, target, request)?;
+    let said = process::direct(&mut command, &request.directory.join("said"), request.show_output)?;
+    process::run(command, stop_by, request.duration.filter(|_| !keeps_time), &said)
 }
 
 /// Runs the program without any sampler, in the same way: what a sampler costs is seen beside it.
@@ -166,7 +186,7 @@ fn check(sampler: Sampler, target: Target<'_>, request: &Request<'_>) -> Result<
         if sampler == Sampler::Stackprof {
             return Err(SamplingError::NotFromOutside);
         }
-        if !Path::new("/proc").join(process.to_string()).exists() {
+        if processes::started(process).is_none() {
             return Err(SamplingError::NoProcess { process });
         }
     }

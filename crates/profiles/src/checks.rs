@@ -54,10 +54,16 @@ fn rate(profile: &Profile) -> Option<Finding> {
 fn few(profile: &Profile) -> Option<Finding> {
     let samples = effective_samples(profile)?;
     (samples < FEW).then(|| {
+        // Half of the interval's length; of a handful of samples it is all there is.
+        let points = (98.0 / (samples as f64).sqrt()).min(50.0);
+        let told = match samples {
+            1 => "1 sample tells".to_owned(),
+            many => format!("{many} samples tell"),
+        };
         Finding::new(
             "PROFILE_FEW",
             Severity::Note,
-            format!("{samples} samples tell little: the share of a function that takes half of the time is known to ± {:.0} points", 98.0 / (samples as f64).sqrt()),
+            format!("{told} little: the share of a function that takes half of the time is known to ± {points:.0} points"),
         )
         .with("samples", samples as f64)
         .next("let it work longer, sample more often (--rate), or take several runs (--runs)")

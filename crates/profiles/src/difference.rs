@@ -5,12 +5,12 @@
 //! run to run can't be seen in one profile of each, so a difference here is one of these two recordings. Runs taken by turns
 //! ([`crate::runs`]) are how programs are compared.
 
-use crate::functions::Functions;
+use crate::functions::{Function, Functions};
 use crate::model::Profile;
 use crate::shares::effective_samples;
 use assay_stats::proportion::wilson_interval;
 use assay_stats::{Interval, adjust, normal};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What is said of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ impl Change {
 pub struct Row {
     /// Its name; the file behind it where another function has that name.
     pub name: String,
+    /// The name alone.
+    pub bare: String,
     /// Its file, where known.
     pub file: Option<String>,
     /// Flat share in the first and in the second profile, 0 to 1.
@@ -107,10 +109,8 @@ impl Difference {
         };
         let worth = [worth(old)?, worth(new)?];
         let totals = [old.amount(), new.amount()];
-        let mut rows: Vec<Row> = joined(old, new)
-            .into_iter()
-            .map(|(name, file, amounts)| row(name, file, amounts, totals, worth, confidence))
-            .collect();
+        let mut rows: Vec<Row> =
+            joined(old, new).into_iter().map(|both| row(both, totals, worth, confidence)).collect();
         let adjusted = adjust::holm(&rows.iter().map(|row| row.p).collect::<Vec<_>>());
         for (row, p) in rows.iter_mut().zip(adjusted) {
             row.p = p;
@@ -135,33 +135,74 @@ impl Difference {
     }
 }
 
-/// The functions of both with their amounts, matched by name and file.
-fn joined(old: &Profile, new: &Profile) -> Vec<(String, Option<String>, [f64; 2])> {
-    let mut rows: Vec<(String, Option<String>, [f64; 2])> = Vec::new();
-    let mut known: HashMap<(String, Option<String>), usize> = HashMap::new();
-    for (side, profile) in [old, new].into_iter().enumerate() {
-        for function in Functions::of(profile).list {
-            let next = rows.len();
-            let own = *known.entry((function.name.clone(), function.file.clone())).or_insert(next);
-            if own == next {
-                rows.push((function.name, function.file, [0.0; 2]));
-            }
-            rows[own].2[side] = function.flat_amount;
+/// A function in both profiles, with what was spent in it on each side.
+struct Both {
+    name: String,
+    bare: String,
+    file: Option<String>,
+    amounts: [f64; 2],
+}
+
+/// The functions of both with their amounts, matched by name and file; where the file is another one on the other side (a program that was
+/// moved, a library of another version), by name, if only one of each side is left over that has it.
+fn joined(old: &Profile, new: &Profile) -> Vec<Both> {
+    let sides = [old, new].map(|profile| {
+        let mut list = Functions::of(profile).list;
+        // What never was at work itself has no share that could differ, and would only dilute the error that the others may use.
+        list.retain(|function| function.flat_amount > 0.0);
+        list
+    });
+    let key = |function: &Function| (function.bare().to_owned(), function.file.clone());
+    let by_key: HashMap<_, usize> =
+        sides[0].iter().enumerate().map(|(index, function)| (key(function), index)).collect();
+    let mut partners: Vec<Option<usize>> =
+        sides[1].iter().map(|function| by_key.get(&key(function)).copied()).collect();
+    let taken: HashSet<usize> = partners.iter().copied().flatten().collect();
+    let alone = [
+        only_ones(sides[0].iter().enumerate().filter(|(index, _)| !taken.contains(index))),
+        only_ones(sides[1].iter().enumerate().filter(|(index, _)| partners[*index].is_none())),
+    ];
+    for (name, &of_new) in &alone[1] {
+        if let Some(&of_old) = alone[0].get(name) {
+            partners[of_new] = Some(of_old);
         }
     }
-    // What never was at work itself has no share that could differ, and would only dilute the error that the others may use.
-    rows.retain(|(.., amounts)| amounts[0] + amounts[1] > 0.0);
+    let mut rows: Vec<Both> = sides[0]
+        .iter()
+        .map(|f| Both {
+            name: f.name.clone(),
+            bare: f.bare().to_owned(),
+            file: f.file.clone(),
+            amounts: [f.flat_amount, 0.0],
+        })
+        .collect();
+    for (function, partner) in sides[1].iter().zip(partners) {
+        match partner {
+            Some(row) => rows[row].amounts[1] = function.flat_amount,
+            None => rows.push(Both {
+                name: function.name.clone(),
+                bare: function.bare().to_owned(),
+                file: function.file.clone(),
+                amounts: [0.0, function.flat_amount],
+            }),
+        }
+    }
     rows
 }
 
-fn row(
-    name: String,
-    file: Option<String>,
-    amounts: [f64; 2],
-    totals: [f64; 2],
-    worth: [u64; 2],
-    confidence: f64,
-) -> Row {
+/// The names that only one of these functions has, with its index.
+fn only_ones<'a>(
+    functions: impl Iterator<Item = (usize, &'a Function)>,
+) -> HashMap<&'a str, usize> {
+    let mut found: HashMap<&str, Option<usize>> = HashMap::new();
+    for (index, function) in functions {
+        found.entry(function.bare()).and_modify(|only| *only = None).or_insert(Some(index));
+    }
+    found.into_iter().filter_map(|(name, only)| Some((name, only?))).collect()
+}
+
+fn row(both: Both, totals: [f64; 2], worth: [u64; 2], confidence: f64) -> Row {
+    let Both { name, bare, file, amounts } = both;
     let share = |side: usize| (amounts[side] / totals[side]).clamp(0.0, 1.0);
     let shares = [share(0), share(1)];
     let hits = [0, 1].map(|side| (shares[side] * worth[side] as f64).round() as u64);
@@ -181,6 +222,7 @@ fn row(
     };
     Row {
         name,
+        bare,
         file,
         shares,
         amounts,
@@ -195,6 +237,7 @@ fn row(
 mod tests {
     use super::*;
     use crate::import::load_bytes;
+    use crate::{Builder, Frame};
 
     #[test]
     fn the_difference_of_two_shares_is_that_of_r() {
@@ -230,6 +273,33 @@ mod tests {
         let found = Difference::of(&old, &new, 0.95).unwrap();
         let gone = found.rows.iter().find(|row| row.name == "gone").unwrap();
         assert_eq!((gone.shares, gone.change), ([0.5, 0.0], Change::Shrank));
+    }
+
+    #[test]
+    fn a_program_that_was_moved_has_the_same_functions() {
+        let profile = |place: &str, namesake: bool| {
+            let at = |name: &str, file: &str| Frame {
+                name: name.to_owned(),
+                file: Some(format!("{place}/{file}")),
+                line: None,
+            };
+            let mut builder = Builder::default();
+            builder.add_frames([at("main", "a.rb"), at("parse", "a.rb")], 700);
+            builder.add_frames([at("main", "a.rb"), at("draw", "b.rb")], 300);
+            if namesake {
+                builder.add_frames([at("draw", "c.rb")], 10);
+            }
+            builder.build()
+        };
+        let found = Difference::of(&profile("/old", false), &profile("/new", false), 0.95).unwrap();
+        assert_eq!(found.rows.len(), 2);
+        assert!(found.rows.iter().all(|row| row.difference == 0.0), "{found:#?}");
+        // Which of two is the old one can't be known.
+        let found = Difference::of(&profile("/old", false), &profile("/new", true), 0.95).unwrap();
+        assert_eq!(found.rows.len(), 4);
+        // A namesake on one side alone does not tear apart what is in the same file on both.
+        let found = Difference::of(&profile("/x", false), &profile("/x", true), 0.95).unwrap();
+        assert_eq!(found.rows.len(), 3);
     }
 
     #[test]

@@ -23,6 +23,18 @@ pub struct Function {
     pub cum_amount: f64,
 }
 
+impl Function {
+    /// Its own name, without the file that tells it from namesakes: two profiles need not have the same namesakes.
+    pub fn bare(&self) -> &str {
+        let file = self.file.as_deref().unwrap_or_default();
+        let behind = self.name.strip_suffix(')').and_then(|name| name.strip_suffix(file));
+        behind
+            .filter(|_| !file.is_empty())
+            .and_then(|name| name.strip_suffix(" ("))
+            .unwrap_or(&self.name)
+    }
+}
+
 /// The functions of a profile, and which one every frame belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Functions {

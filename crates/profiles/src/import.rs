@@ -37,6 +37,12 @@ pub enum ImportError {
         /// How it looks: the rest of a sentence.
         seen: String,
     },
+    /// It is of a known format, and no sample is in it.
+    #[error("`{file}`: it holds no samples: was the program at work while it was profiled?")]
+    Empty {
+        /// The file.
+        file: String,
+    },
     /// It is of a known format, and something in it is wrong.
     #[error("`{file}`{}: {problem}", .line.map_or_else(String::new, |line| format!(", line {line}")))]
     Content {
@@ -81,10 +87,7 @@ pub fn load_bytes(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     };
     let mut profile = parse(bytes, file)?;
     if profile.stacks.is_empty() {
-        return Err(content(
-            file,
-            Problem::new("it holds no samples: was the program at work while it was profiled?"),
-        ));
+        return Err(ImportError::Empty { file: file.to_owned() });
     }
     if profile.name.is_empty() {
         profile.name = file.to_owned();
@@ -130,7 +133,8 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     if perf_script::is_it(text) {
         return perf_script::parse(text).map_err(told);
     }
-    if collapsed::is_it(text) {
+    // What follows the first line of a program may well look like a stack: `puts 1`.
+    if collapsed::is_it(text) && !text.starts_with("#!") {
         return collapsed::parse(text).map_err(told);
     }
     let first: String = text.trim_start().lines().next().unwrap_or("").chars().take(40).collect();

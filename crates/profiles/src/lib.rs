@@ -12,7 +12,7 @@
 //!
 //! let profile = import::load_bytes(b"main;parse 3\nmain;draw 1\n", "out.collapsed")?;
 //! let shares = Shares::of(&profile, 0.95);
-//! assert_eq!(shares.functions[0].name, "parse");
+//! assert_eq!(shares.functions[0].function.name, "parse");
 //! assert_eq!(shares.functions[0].flat, 0.75);
 //! assert!(Format::Text.write(&profile)?.starts_with(b"Total: 4 samples\n"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -90,12 +90,7 @@ fn amounts(run: &Run) -> HashMap<String, [f64; 2]> {
     let mut own: HashMap<String, [f64; 2]> = HashMap::new();
     for function in Functions::of(&run.profile).list {
         // By the bare name: the same function may be in another file on the other side, and namesakes of one run are one here.
-        let bare = match &function.file {
-            Some(file) => function.name.strip_suffix(&format!(" ({file})")),
-            None => None,
-        };
-        let name = bare.unwrap_or(&function.name);
-        let entry = own.entry(name.to_owned()).or_default();
+        let entry = own.entry(function.bare().to_owned()).or_default();
         entry[0] += function.flat_amount;
         entry[1] += function.cum_amount;
     }

@@ -5,7 +5,7 @@
 //! program does; a timer that keeps step with the program breaks that, and no interval sees it. Of several runs: Student's interval on
 //! the shares of the runs, which takes only the runs to be independent, and so holds what differs between them too.
 
-use crate::functions::Functions;
+use crate::functions::{Function, Functions};
 use crate::model::Profile;
 use assay_data::Unit;
 use assay_stats::proportion::wilson_interval;
@@ -26,20 +26,8 @@ pub enum Basis {
 /// The share of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
-    /// Its name; the file stands behind it where another function has that name.
-    pub name: String,
-    /// Its file, where known.
-    pub file: Option<String>,
-    /// Whether it is a garbage collector's.
-    pub collector: bool,
-    /// Samples in the function itself.
-    pub flat_samples: u64,
-    /// Samples in it and in what it called.
-    pub cum_samples: u64,
-    /// In the profile's unit; of several runs the mean of a run.
-    pub flat_amount: f64,
-    /// The same with what it called.
-    pub cum_amount: f64,
+    /// The function, with its samples and amounts; of several runs amounts are the mean of a run.
+    pub function: Function,
     /// Share of the function itself, 0 to 1.
     pub flat: f64,
     /// Share with what it called, 0 to 1.
@@ -86,18 +74,12 @@ impl Shares {
         let mut functions: Vec<Share> = Functions::of(profile)
             .list
             .into_iter()
-            .map(|f| Share {
-                flat: share(f.flat_amount),
-                cum: share(f.cum_amount),
-                flat_interval: interval(share(f.flat_amount)),
-                cum_interval: interval(share(f.cum_amount)),
-                name: f.name,
-                file: f.file,
-                collector: f.collector,
-                flat_samples: f.flat_samples,
-                cum_samples: f.cum_samples,
-                flat_amount: f.flat_amount,
-                cum_amount: f.cum_amount,
+            .map(|function| Share {
+                flat: share(function.flat_amount),
+                cum: share(function.cum_amount),
+                flat_interval: interval(share(function.flat_amount)),
+                cum_interval: interval(share(function.cum_amount)),
+                function,
             })
             .collect();
         functions.sort_by(before);
@@ -127,21 +109,19 @@ impl Shares {
             return shares;
         }
         let apart: Vec<Self> = runs.iter().map(|run| Self::of(run, confidence)).collect();
-        let by_name: Vec<HashMap<(&str, Option<&str>), &Share>> = apart
-            .iter()
-            .map(|run| run.functions.iter().map(|f| ((bare(f), f.file.as_deref()), f)).collect())
-            .collect();
+        let by_name: Vec<HashMap<(&str, Option<&str>), &Share>> =
+            apart.iter().map(|run| run.functions.iter().map(|f| (key(f), f)).collect()).collect();
         let many = runs.len() as f64;
-        for function in &mut shares.functions {
-            let key = (bare(function), function.file.as_deref());
+        for share in &mut shares.functions {
+            let own = key(share);
             let of = |take: fn(&Share) -> f64| -> Vec<f64> {
-                by_name.iter().map(|run| run.get(&key).map_or(0.0, |f| take(f))).collect()
+                by_name.iter().map(|run| run.get(&own).map_or(0.0, |f| take(f))).collect()
             };
             let (flat, cum) = (of(|f| f.flat), of(|f| f.cum));
-            (function.flat, function.flat_interval) = mean(&flat, confidence);
-            (function.cum, function.cum_interval) = mean(&cum, confidence);
-            function.flat_amount /= many;
-            function.cum_amount /= many;
+            (share.flat, share.flat_interval) = mean(&flat, confidence);
+            (share.cum, share.cum_interval) = mean(&cum, confidence);
+            share.function.flat_amount /= many;
+            share.function.cum_amount /= many;
         }
         shares.functions.sort_by(before);
         shares.amount /= many;
@@ -156,19 +136,13 @@ impl Shares {
 
     /// Only the functions whose name holds a text.
     pub fn focus(&mut self, text: &str) {
-        self.functions.retain(|f| f.name.contains(text));
+        self.functions.retain(|f| f.function.name.contains(text));
     }
 }
 
-/// A function's own name, without the file that tells it from namesakes: runs need not have the same namesakes.
-fn bare(share: &Share) -> &str {
-    match &share.file {
-        Some(file) => {
-            let behind = share.name.strip_suffix(')').and_then(|n| n.strip_suffix(file.as_str()));
-            behind.and_then(|name| name.strip_suffix(" (")).unwrap_or(&share.name)
-        }
-        None => &share.name,
-    }
+/// By what a function is known in other runs.
+fn key(share: &Share) -> (&str, Option<&str>) {
+    (share.function.bare(), share.function.file.as_deref())
 }
 
 fn mean(shares: &[f64], confidence: f64) -> (f64, Option<Interval>) {
@@ -181,6 +155,7 @@ fn mean(shares: &[f64], confidence: f64) -> (f64, Option<Interval>) {
 
 /// The largest flat share first, then the largest cumulative one, then by name.
 fn before(a: &Share, b: &Share) -> std::cmp::Ordering {
+    let (a, b) = (&a.function, &b.function);
     let flat = b.flat_amount.total_cmp(&a.flat_amount);
     flat.then(b.cum_amount.total_cmp(&a.cum_amount)).then_with(|| a.name.cmp(&b.name))
 }
@@ -232,7 +207,7 @@ mod tests {
     fn the_interval_of_a_share_is_wilsons() {
         let shares = Shares::of(&profile(&[("a", 15), ("b", 35)]), 0.95);
         let a = &shares.functions[1];
-        assert_eq!((a.name.as_str(), a.flat, a.cum), ("a", 0.3, 0.3));
+        assert_eq!((a.function.name.as_str(), a.flat, a.cum), ("a", 0.3, 0.3));
         assert_eq!(a.flat_interval, wilson_interval(15, 50, 0.95));
         let main = shares.functions.last().unwrap();
         assert_eq!((main.flat, main.cum), (0.0, 1.0));
@@ -252,7 +227,7 @@ mod tests {
     fn several_runs_are_told_by_their_own_spread() {
         let runs = [profile(&[("a", 30), ("b", 70)]), profile(&[("a", 50), ("b", 50)])];
         let shares = Shares::of_runs(&runs, 0.95);
-        let a = shares.functions.iter().find(|f| f.name == "a").unwrap();
+        let a = shares.functions.iter().find(|f| f.function.name == "a").unwrap();
         assert!((a.flat - 0.4).abs() < 1e-12);
         assert_eq!(shares.basis, Basis::Runs(2));
         // Two runs tell hardly anything: Student's interval reaches far beyond that of 200 samples.

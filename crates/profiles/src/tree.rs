@@ -8,8 +8,10 @@ use std::collections::HashMap;
 /// A function as called from where it stands in the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Name of the function.
+    /// Name of the function; the file stands behind it where another function has that name.
     pub name: String,
+    /// The name alone.
+    pub bare: String,
     /// Its file, where known.
     pub file: Option<String>,
     /// Whether it is a garbage collector's.
@@ -18,6 +20,25 @@ pub struct Node {
     pub amount: f64,
     /// Samples here and below.
     pub samples: u64,
+    /// The node that it was called from; `None` for the root.
+    pub parent: Option<usize>,
+    /// How far from the root, which has 0.
+    pub depth: usize,
+    /// The nodes called from here, by name.
+    pub children: Vec<usize>,
+}
+
+/// A function as called from where it stands in two profiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairNode {
+    /// Name of the function, without any file.
+    pub name: String,
+    /// Its file, where known; of the first profile, if it is in both.
+    pub file: Option<String>,
+    /// Whether it is a garbage collector's.
+    pub collector: bool,
+    /// What was spent here and below, in the unit of each profile.
+    pub amounts: [f64; 2],
     /// The node that it was called from; `None` for the root.
     pub parent: Option<usize>,
     /// How far from the root, which has 0.
@@ -39,6 +60,7 @@ impl Tree {
         let functions = Functions::of(profile);
         let root = Node {
             name: "all".to_owned(),
+            bare: "all".to_owned(),
             file: None,
             collector: false,
             amount: 0.0,
@@ -59,6 +81,7 @@ impl Tree {
                     let of = &functions.list[function];
                     nodes.push(Node {
                         name: of.name.clone(),
+                        bare: of.bare().to_owned(),
                         file: of.file.clone(),
                         collector: of.collector,
                         amount: 0.0,
@@ -80,6 +103,46 @@ impl Tree {
         Self { nodes }
     }
 
+    /// The trees of two profiles laid over each other. What is called from the same place under the same name, in a file of the same
+    /// name whatever its directory, is one node. O(frames of all stacks).
+    pub fn of_two(old: &Profile, new: &Profile, deepest: usize) -> Vec<PairNode> {
+        let trees = [Self::of(old, deepest), Self::of(new, deepest)];
+        let mut nodes: Vec<PairNode> = Vec::new();
+        let mut known: HashMap<(Option<usize>, String, String), usize> = HashMap::new();
+        for (side, tree) in trees.iter().enumerate() {
+            // Where every node of this tree has come to stand; parents stand before their children.
+            let mut places: Vec<usize> = Vec::with_capacity(tree.nodes.len());
+            for node in &tree.nodes {
+                let parent = node.parent.map(|parent| places[parent]);
+                let file = node.file.as_deref().unwrap_or_default();
+                let base = file.rsplit('/').next().unwrap_or_default().to_owned();
+                let next = nodes.len();
+                let place = *known.entry((parent, node.bare.clone(), base)).or_insert(next);
+                if place == next {
+                    nodes.push(PairNode {
+                        name: node.bare.clone(),
+                        file: node.file.clone(),
+                        collector: node.collector,
+                        amounts: [0.0; 2],
+                        parent,
+                        depth: node.depth,
+                        children: Vec::new(),
+                    });
+                    if let Some(parent) = parent {
+                        nodes[parent].children.push(place);
+                    }
+                }
+                nodes[place].amounts[side] += node.amount;
+                places.push(place);
+            }
+        }
+        let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
+        for node in &mut nodes {
+            node.children.sort_by(|&a, &b| names[a].cmp(&names[b]).then(a.cmp(&b)));
+        }
+        nodes
+    }
+
     /// The largest depth of any node.
     pub fn depth(&self) -> usize {
         self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
@@ -94,6 +157,7 @@ fn add(node: &mut Node, samples: u64, amount: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::load_bytes;
     use crate::{Builder, Frame};
 
     #[test]
@@ -110,6 +174,28 @@ mod tests {
         let children: Vec<&str> =
             main.children.iter().map(|&c| tree.nodes[c].name.as_str()).collect();
         assert_eq!(children, ["a", "z"]);
+    }
+
+    #[test]
+    fn two_trees_are_laid_over_each_other() {
+        let old = load_bytes(b"main;a;x 2\nmain;gone 3\n", "old").unwrap();
+        let new = load_bytes(b"main;a;x 5\nmain;a 1\nmain;come 1\n", "new").unwrap();
+        let nodes = Tree::of_two(&old, &new, 100);
+        let told: Vec<_> = nodes.iter().map(|n| (n.name.as_str(), n.amounts, n.depth)).collect();
+        assert_eq!(
+            told,
+            [
+                ("all", [5.0, 7.0], 0),
+                ("main", [5.0, 7.0], 1),
+                ("a", [2.0, 6.0], 2),
+                ("x", [2.0, 5.0], 3),
+                ("gone", [3.0, 0.0], 2),
+                ("come", [0.0, 1.0], 2),
+            ]
+        );
+        let below_main: Vec<&str> =
+            nodes[1].children.iter().map(|&child| nodes[child].name.as_str()).collect();
+        assert_eq!(below_main, ["a", "come", "gone"]);
     }
 
     #[test]

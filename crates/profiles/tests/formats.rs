@@ -21,7 +21,7 @@ fn load(name: &str) -> Profile {
 fn first(name: &str) -> (u64, String, u64, u64) {
     let profile = load(name);
     let shares = Shares::of(&profile, 0.95);
-    let first = &shares.functions[0];
+    let first = &shares.functions[0].function;
     (profile.samples(), first.name.clone(), first.flat_samples, first.cum_samples)
 }
 
@@ -80,7 +80,7 @@ fn assert_same_shares(one: &Profile, other: &Profile, what: &str) {
         let mut all: Vec<(String, u64, u64)> = Shares::of(profile, 0.95)
             .functions
             .into_iter()
-            .map(|f| (f.name, f.flat_samples, f.cum_samples))
+            .map(|f| (f.function.name, f.function.flat_samples, f.function.cum_samples))
             .collect();
         all.sort();
         all

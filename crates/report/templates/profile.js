@@ -1,7 +1,8 @@
 "use strict";
-// Draws the flame graph anew for what is zoomed into, and marks what is searched for. Without it the still picture remains.
+// Draws the flame graph anew for what is zoomed into, and marks what is searched for. Without it the still picture remains. Of two profiles
+// there are verdicts (marks), which give the colours, and the widths can be those of either.
 (() => {
-  const { names, nodes, unit } = JSON.parse(document.getElementById("data").textContent);
+  const { names, nodes, unit, marks, plain, sides } = JSON.parse(document.getElementById("data").textContent);
   const flame = document.getElementById("flame");
   const told = document.getElementById("told");
   const matched = document.getElementById("matched");
@@ -17,7 +18,11 @@
     }
   });
   children.forEach((list) => list.sort((a, b) => (names[nodes[a][0]] < names[nodes[b][0]] ? -1 : 1)));
-  const total = nodes[0][2];
+  // Where the amounts stand that are drawn: those of the second profile, or of the first.
+  const NEW = 2;
+  const OLD = 4;
+  let drawn = NEW;
+  const value = (index) => nodes[index][drawn];
   let zoomed = 0;
   let wanted = null;
 
@@ -27,32 +32,45 @@
     }
     return Math.round(value).toLocaleString("en") + (unit === "B" ? " B" : " samples");
   };
-  const percent = (value) => (total > 0 ? (100 * value) / total : 0).toFixed(1) + " %";
+  const percent = (value, column = drawn) => (nodes[0][column] > 0 ? (100 * value) / nodes[0][column] : 0).toFixed(1) + " %";
+  const markOf = (index) => (marks && nodes[index][1] >= 0 ? marks[nodes[index][5]] : undefined);
   const colour = (index) => {
+    if (marks) return nodes[index][1] < 0 ? plain[0] : (markOf(index) || [plain[1]])[0];
     if (nodes[index][3]) return "#7fb2e5";
     if (nodes[index][1] < 0) return "#d5d8dc";
     let hash = 0x811c9dc5;
     for (const c of new TextEncoder().encode(names[nodes[index][0]])) hash = Math.imul(hash ^ c, 0x01000193) >>> 0;
     return `hsl(${12 + (hash % 44)},${78 + ((hash >>> 8) % 18)}%,${64 + ((hash >>> 16) % 12)}%)`;
   };
-  const describe = (index) => `${names[nodes[index][0]]}: ${amount(nodes[index][2])} (${percent(nodes[index][2])})`;
+  const label = (index) => {
+    const mark = markOf(index);
+    return names[nodes[index][0]] + (mark && mark[2] ? " " + mark[2] : "");
+  };
+  const describe = (index) => {
+    const name = names[nodes[index][0]];
+    if (!marks) return `${name}: ${amount(value(index))} (${percent(value(index))})`;
+    if (nodes[index][1] < 0) return `${name}: ${sides[drawn === NEW ? 1 : 0]}`;
+    const both = `${percent(nodes[index][OLD], OLD)} → ${percent(nodes[index][NEW], NEW)}`;
+    const mark = markOf(index);
+    return `${name}: ${both} of all, called from here. ${mark ? mark[1] : "Too little of its own to be asked about"}`;
+  };
 
   function draw() {
     const width = flame.clientWidth;
     const boxes = [];
     // What was called from where we are, each as wide as its share of what is zoomed into; all that is below takes the whole width.
     for (let at = nodes[zoomed][1]; at >= 0; at = nodes[at][1]) boxes.push([at, 0, width, true]);
-    const scale = nodes[zoomed][2] > 0 ? width / nodes[zoomed][2] : 0;
+    const scale = value(zoomed) > 0 ? width / value(zoomed) : 0;
     const open = [[zoomed, 0]];
     while (open.length > 0) {
       const [index, x] = open.pop();
-      const wide = nodes[index][2] * scale;
+      const wide = value(index) * scale;
       if (wide < NARROWEST) continue;
       boxes.push([index, x, wide, false]);
       let left = x;
       for (const child of children[index]) {
         open.push([child, left]);
-        left += nodes[child][2] * scale;
+        left += value(child) * scale;
       }
     }
     // The root stands on top: of a deep profile one would not find it at the bottom.
@@ -60,7 +78,7 @@
     const made = boxes.map(([index, x, wide, above]) => {
       const box = document.createElement("button");
       box.type = "button";
-      box.textContent = wide > 24 ? names[nodes[index][0]] : "";
+      box.textContent = wide > 24 ? label(index) : "";
       box.title = describe(index);
       box.style.cssText = `left:${x}px;width:${Math.max(wide - 1, 1)}px;top:${depth[index] * ROW}px;background:${colour(index)}` + (wide > 24 ? "" : ";padding:0");
       if (above) box.classList.add("above");
@@ -71,7 +89,8 @@
       return box;
     });
     flame.replaceChildren(...made);
-    flame.style.height = (deepest + 1) * ROW + "px";
+    // The frame around it is part of the height.
+    flame.style.height = (deepest + 1) * ROW + 2 + "px";
   }
 
   function find() {
@@ -86,10 +105,10 @@
       // A match below another match is in it already.
       let sum = 0;
       const inside = nodes.map(() => false);
-      nodes.forEach(([name, parent, value], index) => {
+      nodes.forEach(([name, parent], index) => {
         const under = parent >= 0 && inside[parent];
         const own = wanted(names[name]);
-        if (own && !under) sum += value;
+        if (own && !under) sum += value(index);
         inside[index] = under || own;
       });
       matched.textContent = `matched: ${percent(sum)} of the whole profile`;
@@ -101,6 +120,16 @@
   document.querySelector(".tools").hidden = false;
   search.addEventListener("input", find);
   document.getElementById("reset").addEventListener("click", () => { zoomed = 0; draw(); });
+  const widths = document.getElementById("widths");
+  if (widths) {
+    widths.addEventListener("click", () => {
+      // What is zoomed into may not be there on the other side.
+      drawn = drawn === NEW ? OLD : NEW;
+      zoomed = 0;
+      widths.textContent = "Widths of " + sides[drawn === NEW ? 0 : 1];
+      find();
+    });
+  }
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { zoomed = 0; draw(); }
   });

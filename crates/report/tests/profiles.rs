@@ -5,7 +5,10 @@
 use assay_profiles::difference::Difference;
 use assay_profiles::shares::Shares;
 use assay_profiles::{Builder, Frame, Profile, checks, import};
-use assay_report::profile::{Cost, ProfileReport, difference, flame, json, page, screen};
+use assay_report::profile::differential::{self, Differential};
+use assay_report::profile::{
+    Measured, Overhead, ProfileReport, difference, differential_page, flame, json, page, screen,
+};
 use assay_report::terminal::Screen;
 use proptest::prelude::*;
 
@@ -14,13 +17,19 @@ const PAGE: &str = include_str!("../../../docs/reference/profiles.md");
 fn with_report<T>(profile: &Profile, use_it: impl FnOnce(&ProfileReport<'_>) -> T) -> T {
     let shares = Shares::of(profile, 0.95);
     let findings = checks::findings(profile);
-    let cost =
-        [Cost { metric: "wall".to_owned(), ratio: 1.02, interval: Some((0.99, 1.05)), blocks: 6 }];
+    let measured = |estimate, low, high| Measured { estimate, interval: Some((low, high)) };
+    let overhead = Overhead {
+        blocks: 6,
+        whole: vec![("wall".to_owned(), measured(1.02, 0.99, 1.05))],
+        start_and_end: Some(measured(0.05, 0.04, 0.06)),
+        sample: Some(measured(3e-6, 2e-6, 4e-6)),
+        samples: 200.0,
+    };
     use_it(&ProfileReport {
         profile,
         shares: &shares,
         findings: &findings,
-        cost: &cost,
+        overhead: Some(&overhead),
         live: true,
         top: 20,
     })
@@ -59,6 +68,33 @@ fn every_field_is_in_the_documents() {
     }
 }
 
+#[test]
+fn boxes_of_a_differential_flame_graph_are_coloured_only_where_a_change_is_known() {
+    let old = "main;parse 412\nmain;escape 310\nmain;read 96\nmain;gone 82\n";
+    let new = "main;parse 526\nmain;escape 153\nmain;read 101\n";
+    let [old, new] = [("old", old), ("new", new)]
+        .map(|(name, text)| import::load_bytes(text.as_bytes(), name).unwrap());
+    let found = Difference::of(&old, &new, 0.95).unwrap();
+    let picture = differential::svg(&Differential::of_files([&old, &new], &found));
+    let fill_of = |name: &str| {
+        let behind = picture.split_once(&format!("<g><title>{name}: ")).unwrap().1;
+        let fill = behind.split_once("fill=\"").unwrap().1;
+        fill.split('"').next().unwrap().to_owned()
+    };
+    let (more, less, unknown) = (fill_of("parse"), fill_of("escape"), fill_of("read"));
+    assert_eq!(["#e8763a", "#5a97d3", "#c4c8cd"], [more.as_str(), &less, &unknown]);
+    // The tooltip holds both shares, the difference, its interval and the verdict.
+    assert!(
+        picture.contains("own share 45.8 % → 67.4 %, +21.7 points [+17.0 … +26.2]: larger"),
+        "{picture}"
+    );
+    assert!(picture.contains(">parse +21.7</text>"), "the change is written, not only coloured");
+    assert!(picture.contains("for it is gone: gone (9.1 % of the first)"));
+    for words in ["takes more", "takes less", "no change is known", "width: share of new"] {
+        assert!(picture.contains(words), "{words}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_name_breaks_a_screen_a_picture_or_a_page(
@@ -79,17 +115,22 @@ proptest! {
         prop_assert!(!both.chars().any(|c| c.is_control() && c != '\n'));
         let plain = names.iter().all(|name| name.is_ascii());
         prop_assert!(unicode || !plain || both.is_ascii(), "{}", both);
-        let picture = flame::svg(&profile);
-        let mut reader = quick_xml::Reader::from_str(&picture);
-        loop {
-            match reader.read_event() {
-                Ok(quick_xml::events::Event::Eof) => break,
-                Ok(_) => {}
-                Err(error) => return Err(TestCaseError::fail(format!("{error}: {picture}"))),
+        let both = Differential::of_files([&profile, &profile], &found);
+        for picture in [flame::svg(&profile), differential::svg(&both)] {
+            let mut reader = quick_xml::Reader::from_str(&picture);
+            loop {
+                match reader.read_event() {
+                    Ok(quick_xml::events::Event::Eof) => break,
+                    Ok(_) => {}
+                    Err(error) => return Err(TestCaseError::fail(format!("{error}: {picture}"))),
+                }
             }
         }
         let html = with_report(&profile, |report| page::render(report, "assay")).unwrap();
+        let of_both = differential_page::render(&both, &[], 0, "assay").unwrap();
         // The data, and the script: what is in a name ends neither.
-        prop_assert_eq!(html.matches("</script").count(), 2);
+        for html in [html, of_both] {
+            prop_assert_eq!(html.matches("</script").count(), 2);
+        }
     }
 }

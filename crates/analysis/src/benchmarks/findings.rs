@@ -74,16 +74,17 @@ fn names(suite: &Benchmarks, benchmarks: impl Iterator<Item = usize>) -> String 
 /// `3 of 11 benchmarks`, `both benchmarks`, with the side where there are several.
 fn how_many(suite: &Benchmarks, table: &Table, rows: usize) -> String {
     let of = table.rows.len();
-    let noun = if of == 1 { "benchmark" } else { "benchmarks" };
+    let row = suite.row.as_str();
     let side = match suite.sides.len() {
         0..=2 => String::new(),
         _ => format!(" on {}", suite.sides[table.side]),
     };
     match (rows == of, of) {
-        (true, 1) => format!("the only benchmark{side}"),
-        (true, 2) => format!("both benchmarks{side}"),
-        (true, _) => format!("all {of} {noun}{side}"),
-        (false, _) => format!("{rows} of {of} {noun}{side}"),
+        (true, 1) => format!("the only {row}{side}"),
+        (true, 2) => format!("both {row}s{side}"),
+        (true, _) => format!("all {of} {row}s{side}"),
+        (false, 1) => format!("{rows} of {of} {row}{side}"),
+        (false, _) => format!("{rows} of {of} {row}s{side}"),
     }
 }
 
@@ -128,7 +129,7 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
     };
     let shared = |needed: usize| {
         if needed > alone && suite.adjust == super::Adjust::Holm {
-            format!(" ({alone} for one benchmark alone)")
+            format!(" ({alone} for one {} alone)", suite.row)
         } else {
             String::new()
         }
@@ -136,7 +137,7 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
     let advice = |needed: usize| {
         let mut advice = match suite.design {
             Design::Blocks => {
-                "give it more time (--time), or measure fewer benchmarks (--filter)".to_owned()
+                format!("give it more time (--time), or measure fewer {}s (--filter)", suite.row)
             }
             _ => more_repetitions(&suite.environment),
         };
@@ -322,8 +323,9 @@ fn one_side(suite: &Benchmarks) -> Vec<Finding> {
         let n = only.benchmarks.len();
         let (on, lacks) = (&suite.sides[only.side], &suite.sides[only.not_on]);
         let message = format!(
-            "{n} {} only in {on}, not in {lacks}: {}",
-            if n == 1 { "benchmark is" } else { "benchmarks are" },
+            "{n} {}{} only in {on}, not in {lacks}: {}",
+            suite.row,
+            if n == 1 { " is" } else { "s are" },
             names(suite, only.benchmarks.iter().copied())
         );
         Finding::new("ONE_SIDE_ONLY", Severity::Note, message).with("benchmarks", n as f64)
@@ -446,6 +448,10 @@ const NO_TIME: f64 = 5e-11;
 
 /// Benchmarks that take no time: their work is not in the program any more.
 fn optimised_away(suite: &Benchmarks) -> Option<Finding> {
+    // A function that one program does not have takes none there, and nothing is wrong.
+    if suite.row != super::BENCHMARK {
+        return None;
+    }
     let is_time = |table: &&Table| suite.metrics[table.metric].unit == Unit::Second;
     let mut names: Vec<&str> = Vec::new();
     for table in suite.primary_tables().filter(is_time) {

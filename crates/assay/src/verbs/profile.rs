@@ -31,7 +31,8 @@ Examples:
   assay profile 'python3 old.py' 'python3 new.py'         which functions got faster?
   assay profile ./prog --runs 5 --overhead                what does sampling itself cost?
   assay profile cpu.pb.gz -o cpu.speedscope.json          from one format to another
-  assay profile before.collapsed after.collapsed          two recordings")]
+  assay profile before.collapsed after.collapsed          two recordings
+  assay profile 'ruby old.rb' 'ruby new.rb' -o diff.html   a differential flame graph")]
 pub(crate) struct Args {
     /// A command in quotes, or a file of a profile; two of a kind are compared, the first is the reference
     #[arg(value_name = "COMMAND|FILE", num_args = 0..=2)]
@@ -83,7 +84,7 @@ pub(crate) struct HowArgs {
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
 
-    /// Measure what sampling costs: as many runs again without it, by turns
+    /// Measure what sampling costs: as many runs again without it, and with a sampler that is idle, by turns
     #[arg(long)]
     overhead: bool,
 
@@ -100,7 +101,7 @@ pub(crate) struct HowArgs {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Showing")]
 pub(crate) struct ProfileShowArgs {
-    /// Write the profile to a file; its ending says how: .svg (flame graph), .html (to search and zoom), .txt (pprof's table), .pb.gz (pprof), .speedscope.json, .firefox.json, .collapsed; of two commands .json, .md, .csv, .samples.csv, .assay
+    /// Write the profile to a file; its ending says how: .svg (flame graph), .html (to search and zoom), .txt (pprof's table), .pb.gz (pprof), .speedscope.json, .firefox.json, .collapsed; of two profiles or commands .svg, .html (differential flame graph), of two commands .json, .md, .csv, .samples.csv, .assay too
     #[arg(long, short = 'o', visible_alias = "output", value_name = "FILE")]
     export: Vec<PathBuf>,
 
@@ -263,10 +264,16 @@ fn subject(text: &str) -> anyhow::Result<Subject> {
         let path = if text.contains('/') { path.to_owned() } else { Path::new(".").join(path) };
         return Ok(Subject::Command(Command::new([path])?));
     }
-    if exporting::is_profile_name(path) && !text.contains(' ') {
+    let is_file_name = exporting::is_profile_name(path) || files::interpreter_for(path).is_some();
+    if is_file_name && !text.contains(' ') && !found_as_program(text) {
         bail!("{text}: there is no such file");
     }
     Ok(Subject::Command(Command::parse(text, false)?))
+}
+
+/// Whether a name is that of a program in PATH, whatever its ending.
+fn found_as_program(text: &str) -> bool {
+    Command::new([text]).is_ok_and(|command| command.resolve().is_ok())
 }
 
 /// Reads a sampling rate: `997`, `997Hz`.

@@ -123,6 +123,22 @@ fn a_file_is_shown_and_turned_into_every_other_format() {
 }
 
 #[test]
+fn gos_own_tool_reads_what_is_written_for_pprof() {
+    if !runs("go", &["version"]) {
+        println!("skipped: Go is not installed");
+        return;
+    }
+    let room = Room::new();
+    room.run(&["profile", &sample("stackprof.json"), "-o", "out.pb.gz"]).ends(0);
+    let file = room.path("out.pb.gz").display().to_string();
+    // With its own home, where what it has compiled is kept.
+    let shown = Command::new("go").args(["tool", "pprof", "-top", &file]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("Type: wall"), "{shown}");
+    assert!(shown.contains("45.82ms 38.98% 38.98%    45.82ms 38.98%  Object#numbers"), "{shown}");
+}
+
+#[test]
 fn standard_input_is_a_file_too() {
     let room = Room::new();
     let ended =
@@ -156,7 +172,18 @@ fn what_can_not_be_profiled_is_told_with_what_to_do() {
         room.run(&all).ends(2).complains(about);
     };
     told(&[], "what is to be profiled?");
-    told(&["w.rb"], "assay profile 'ruby w.rb'");
+    told(&["w.rb"], "`w.rb` is a program, not a profile. To sample it: assay profile 'ruby w.rb'");
+    room.write("two words.py", PYTHON);
+    told(&["two words.py"], "assay profile -- python3 'two words.py'");
+    room.write("tool", "#!/usr/bin/env ruby\nputs 1\n");
+    told(&["tool"], "assay profile 'ruby tool'");
+    std::fs::copy("/bin/true", room.path("compiled")).unwrap();
+    finish(room.shell("chmod 644 compiled")).ends(0);
+    told(&["compiled"], "chmod +x compiled\n  assay profile -- ./compiled");
+    room.write("bare", RUBY);
+    finish(room.shell("chmod +x bare")).ends(0);
+    told(&["./bare"], "does not name what runs it");
+    told(&["none.rb"], "no such file");
     told(&["none.pb.gz"], "no such file");
     told(&["x.collapsed", "-o", "x.png"], "known are .svg, .html");
     told(&["x.collapsed", "-o", "x.collapsed"], "which is read");
@@ -167,6 +194,58 @@ fn what_can_not_be_profiled_is_told_with_what_to_do() {
     told(&["--pid", "1", "--sampler", "stackprof"], "use --sampler rbspy");
     told(&["x.collapsed", "--rate", "fast"], "samples a second");
     told(&["sleep 1", "--sampler", "perf", "--clock", "wall"], "perf samples processor time");
+}
+
+#[test]
+fn two_profiles_have_a_differential_flame_graph() {
+    let room = Room::new();
+    room.write("old.collapsed", "main;a 500\nmain;b 500\n");
+    room.write("new.collapsed", "main;a 250\nmain;b 500\n");
+    let files = ["profile", "old.collapsed", "new.collapsed"];
+    room.run(&[&files[..], &["-o", "d.svg", "-o", "d.html"]].concat()).ends(0);
+    for file in ["d.svg", "d.html"] {
+        let text = room.read(file);
+        let verdict = "own share 50.0 % → 33.3 %, -16.7 points";
+        assert!(text.contains(verdict) && text.contains("takes less"), "{file}: {text}");
+    }
+    assert!(room.read("d.html").contains("application/json"));
+    room.run(&[&files[..], &["-o", "d.pb.gz"]].concat())
+        .ends(2)
+        .complains("differential flame graph");
+}
+
+#[test]
+fn a_process_of_somebody_else_is_told_with_the_capability() {
+    let own = Command::new("id").arg("-u").output().unwrap().stdout;
+    if own != b"0\n" || !runs("setpriv", &["--version"]) {
+        println!("skipped: only root can become somebody else (setpriv of util-linux)");
+        return;
+    }
+    let room = Room::new();
+    let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    if finish(room.shell(&format!("{nobody} $ASSAY --version"))).status != 0 {
+        println!("skipped: the program lies where only root can run it");
+        return;
+    }
+    let mut other = Command::new("sleep").arg("60").spawn().unwrap();
+    for sampler in ["", "--sampler py-spy"] {
+        let line = format!("{nobody} $ASSAY profile --pid {} {sampler}", other.id());
+        let ended = finish(room.shell(&line)).ends(2);
+        assert!(ended.stderr.contains("belongs to root"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("CAP_SYS_PTRACE"), "{}", ended.stderr);
+    }
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+#[test]
+fn a_process_that_has_ended_is_none() {
+    let room = Room::new();
+    let mut ended = Command::new("true").spawn().unwrap();
+    until("it has ended", || !is_alive(ended.id()));
+    // It is still in the table, since nobody has asked how it ended.
+    room.run(&["profile", "--pid", &ended.id().to_string()]).ends(2).complains("it may have ended");
+    ended.wait().unwrap();
 }
 
 #[test]
@@ -227,6 +306,64 @@ fn a_program_that_is_interrupted_keeps_what_was_sampled_and_leaves_nothing() {
     assert!(processes_of(&sleeper).is_empty(), "a child of the program outlived it");
 }
 
+/// The program has said its number and started a child; both are gone when `assay` is killed.
+fn killing_assay_ends(room: &Room, line: &str, sleeper: &str) {
+    let assay = start(room.shell(&format!("exec {line}")));
+    until("the program is at work", || {
+        std::fs::read_to_string(room.path("pid")).is_ok_and(|pid| !pid.is_empty())
+            && !processes_of(sleeper).is_empty()
+    });
+    let program: u32 = room.read("pid").trim().parse().unwrap();
+    assay.signal("KILL");
+    assay.finish().ends(128 + 9);
+    until("the program is gone", || !is_alive(program));
+    until("what it had started is gone", || processes_of(sleeper).is_empty());
+}
+
+#[test]
+fn a_program_under_perf_does_not_outlive_assay() {
+    if !perf_works() {
+        return;
+    }
+    let (room, sleeper) = (Room::new(), endless());
+    room.write("w.sh", &format!("#!/bin/sh\n{sleeper} &\necho $$ > pid\nwhile :; do :; done\n"));
+    finish(room.shell("chmod +x w.sh")).ends(0);
+    killing_assay_ends(&room, "$ASSAY profile ./w.sh", &sleeper);
+}
+
+#[test]
+fn a_program_under_py_spy_does_not_outlive_assay() {
+    let Some(directory) = py_spy() else { return };
+    let (room, sleeper) = (Room::new(), endless());
+    let words: Vec<&str> = sleeper.split(' ').collect();
+    room.write("w.py", &format!("import os, subprocess\nsubprocess.Popen({words:?})\nopen('pid', 'w').write(str(os.getpid()))\nwhile True:\n    pass\n"));
+    let line = format!("env PATH={}:$PATH $ASSAY profile 'python3 w.py'", directory.display());
+    killing_assay_ends(&room, &line, &sleeper);
+}
+
+#[test]
+fn a_program_under_stackprof_does_not_outlive_assay() {
+    if !stackprof_is_here() {
+        return;
+    }
+    let (room, sleeper) = (Room::new(), endless());
+    let words: Vec<&str> = sleeper.split(' ').collect();
+    room.write("w.rb", &format!("spawn(*{words:?})\nFile.write('pid', Process.pid)\nloop {{ }}\n"));
+    killing_assay_ends(&room, "$ASSAY profile 'ruby w.rb'", &sleeper);
+}
+
+#[test]
+fn a_rate_too_low_for_a_single_sample_lets_the_program_run_and_says_what_to_do() {
+    if !stackprof_is_here() {
+        return;
+    }
+    let room = Room::new();
+    room.run(&["profile", "--rate", "1", "--", "ruby", "-e", "File.write('done', '1')"])
+        .ends(2)
+        .complains("give it more to do, sample more often");
+    assert_eq!(room.read("done"), "1");
+}
+
 #[test]
 fn sampling_ends_when_its_time_is_up() {
     if !stackprof_is_here() {
@@ -246,12 +383,15 @@ fn two_ruby_programs_have_a_verdict_on_every_function() {
     let room = Room::new();
     room.write("old.rb", RUBY);
     room.write("new.rb", &RUBY.replace("numbers(200_000)", "numbers(40_000)"));
-    let arguments = ["profile", "ruby old.rb 6", "ruby new.rb 6", "-o", "runs.assay"];
+    let files = ["-o", "runs.assay", "-o", "runs.html"];
+    let arguments = [&["profile", "ruby old.rb 6", "ruby new.rb 6"], &files[..]].concat();
     let ended = room.run(&arguments).ends(0);
     let row = ended.stdout.lines().find(|line| line.contains("#numbers")).unwrap().to_owned();
     assert!(row.contains("faster"), "{}", ended.stdout);
     let suite = room.json(&["compare", "runs.assay"]);
     assert!(suite.to_string().contains("Object#numbers"));
+    let page = room.read("runs.html");
+    assert!(page.contains("takes less") && page.contains("own time in a run"), "{page}");
 }
 
 #[test]
@@ -298,7 +438,23 @@ fn what_sampling_costs_is_measured() {
         .map(|cost| cost["metric"].as_str().unwrap())
         .collect();
     assert_eq!(metrics, ["wall", "cpu"]);
+    // perf has to be started, whatever it samples.
+    let once = &found["overhead_parts"]["start_and_end"];
+    assert!(once["estimate"].as_f64().unwrap() > 0.0, "{found:#}");
     assert_eq!(found["runs"], 6);
+}
+
+#[test]
+fn a_process_that_ends_while_it_is_sampled_keeps_what_was_sampled() {
+    if !perf_works() {
+        return;
+    }
+    let room = Room::new();
+    let work = "sleep 0.7; i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done";
+    let mut busy = Command::new("/bin/sh").args(["-c", work]).spawn().unwrap();
+    let found = room.json(&["profile", "--pid", &busy.id().to_string(), "--quiet"]);
+    busy.wait().unwrap();
+    assert!(found["samples"].as_u64().unwrap() > 0);
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::process::{self, Stdio};
 
 /// Loaded into Ruby programs.
 const SHIM: &str = include_str!("shim.rb");
+/// The file that it leaves beside its dumps where not one sample was taken.
+pub(super) const NOTHING: &str = "nothing";
 
 /// A process to start.
 pub(super) struct Line {
@@ -117,7 +119,8 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingE
         Some(Clock::Cpu) => "cpu",
         _ => "wall",
     };
-    let interval = (1e6 / request.rate).round().max(1.0);
+    // A whole second is more than its timer takes, and the program would not even start.
+    let interval = (1e6 / request.rate).round().clamp(1.0, 999_999.0);
     command
         .env("RUBYOPT", options)
         .env("ASSAY_PROFILE_DIR", &wrote)

@@ -5,7 +5,7 @@ use super::{Sampler, Target};
 use crate::command::CommandError;
 use crate::resolve::ResolveError;
 use crate::runner::Outcome;
-use crate::sys::machine_settings;
+use crate::sys::{machine_settings, processes};
 use std::io;
 use std::path::PathBuf;
 
@@ -48,13 +48,42 @@ pub enum SamplingError {
         /// The setting's level.
         level: i64,
     },
+    /// A process that belongs to somebody else.
+    #[error(
+        "process {process} belongs to {owner}, and you may not look into it.\nRun as root (sudo), or with the capability CAP_SYS_PTRACE"
+    )]
+    Foreign {
+        /// Its number.
+        process: u32,
+        /// Whose it is: the user's name, or number.
+        owner: String,
+    },
+    /// A process of one's own that lets nobody look.
+    #[error(
+        "process {process} is yours, but does not let itself be looked into: it has changed its user or its capabilities, or asked for that itself (prctl PR_SET_DUMPABLE).\nRun as root (sudo), or with the capability CAP_SYS_PTRACE"
+    )]
+    Hidden {
+        /// Its number.
+        process: u32,
+    },
     /// The kernel refuses to let a process be looked into.
-    #[error("{sampler} may not look into the process{}", forbidden_by(*.scope))]
+    #[error("{} may not look into the process: {}{said}", .sampler.name(), forbidden_by(*.sampler, *.scope))]
     NotAllowed {
         /// Which sampler was refused.
-        sampler: &'static str,
+        sampler: Sampler,
         /// The level of `kernel.yama.ptrace_scope`, where the kernel has that.
         scope: Option<i64>,
+        /// The last that it said; may be empty.
+        said: String,
+    },
+    /// A text that nothing is told to run.
+    #[error(
+        "`{}` is a text, and its first line does not name what runs it (as `#!/usr/bin/env ruby` does); name it: assay profile 'INTERPRETER {}'",
+        .path.display(), .path.display()
+    )]
+    NoInterpreter {
+        /// The file.
+        path: PathBuf,
     },
     /// The program or the sampler can't be started.
     #[error("cannot start `{program}`: {source}")]
@@ -84,6 +113,16 @@ pub enum SamplingError {
     },
 }
 
+/// What a sampler without a single sample means, if nothing failed, and what to do.
+const TOO_SHORT: &str = "the program ended, or only waited, before the first sample was due: give it more to do, sample more often (--rate 5000), or count waiting too (--clock wall, where the sampler can)";
+
+impl SamplingError {
+    /// A sampler that worked and hit nothing.
+    pub fn too_short(sampler: Sampler) -> Self {
+        Self::Nothing { sampler: sampler.name(), ending: TOO_SHORT.to_owned(), said: String::new() }
+    }
+}
+
 fn names(samplers: &[Sampler]) -> String {
     samplers.iter().map(|sampler| sampler.name()).collect::<Vec<_>>().join(" or ")
 }
@@ -92,12 +131,14 @@ fn lines(samplers: &[Sampler]) -> String {
     samplers.iter().map(|sampler| format!("  {}", sampler.install())).collect::<Vec<_>>().join("\n")
 }
 
-fn forbidden_by(level: Option<i64>) -> String {
-    match level {
-        Some(level) if level > 0 => format!(
-            ": kernel.yama.ptrace_scope is {level}.\nLower it (sudo sysctl kernel.yama.ptrace_scope=0), or run as root or with the capability CAP_SYS_PTRACE"
-        ),
-        _ => ": it belongs to somebody else, or this container forbids it.\nRun as root or with the capability CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)".to_owned(),
+/// What forbids it, and what to do about that. perf asks the kernel for events; all others trace, which Yama has levels for.
+fn forbidden_by(sampler: Sampler, scope: Option<i64>) -> String {
+    match (sampler, scope) {
+        (Sampler::Perf, _) => "this container or its security profile forbids events, or the process belongs to somebody else.\nRun as root (sudo), or with the capability CAP_PERFMON (docker run --cap-add PERFMON; before Docker 25 --security-opt seccomp=unconfined too)".to_owned(),
+        (_, Some(1)) => "kernel.yama.ptrace_scope is 1, so that one may look only into what one has started.\nLower it (sudo sysctl kernel.yama.ptrace_scope=0), run as root (sudo) or with the capability CAP_SYS_PTRACE, or have the program started here: assay profile 'COMMAND'".to_owned(),
+        (_, Some(2)) => "kernel.yama.ptrace_scope is 2, so that only root may look into processes.\nLower it (sudo sysctl kernel.yama.ptrace_scope=1 for programs that are started here, =0 for those that run already), or run as root (sudo) or with the capability CAP_SYS_PTRACE".to_owned(),
+        (_, Some(level)) if level > 2 => format!("kernel.yama.ptrace_scope is {level}, so that nobody may look into a process, not even root, and it can't be lowered before the machine is started anew (set it in /etc/sysctl.d).\nWithout it: --sampler stackprof samples Ruby from within, --sampler perf what is compiled"),
+        _ => "it belongs to somebody else, or this container or its security profile forbids it.\nRun as root (sudo), or with the capability CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)".to_owned(),
     }
 }
 
@@ -108,14 +149,29 @@ pub(super) fn nothing_written(
     target: Target<'_>,
     timed: bool,
 ) -> SamplingError {
-    let said = ended.said.to_lowercase();
-    let refused =
-        ["permission denied", "operation not permitted", "not permitted", "no permission"];
-    if refused.iter().any(|words| said.contains(words)) && sampler != Sampler::Stackprof {
-        return SamplingError::NotAllowed {
-            sampler: sampler.name(),
-            scope: machine_settings::ptrace_scope(),
-        };
+    // Where in its own code a sampler gave up helps nobody here.
+    let own = ended.said.split("Stack backtrace:").next().unwrap_or_default().trim();
+    let said = match own {
+        "" => String::new(),
+        own => format!("\nThe last that was said:\n{own}"),
+    };
+    let lower = own.to_lowercase();
+    let refused = [
+        "permission denied",
+        "not permitted",
+        "no permission",
+        "access to performance monitoring and observability operations is limited",
+    ];
+    if refused.iter().any(|words| lower.contains(words)) && sampler != Sampler::Stackprof {
+        if let Target::Process(process) = target
+            && let Some(owner) = processes::other_owner(process)
+        {
+            return SamplingError::Foreign { process, owner };
+        }
+        // perf tells at length of all that could be set; what it comes to is said here.
+        let said = if sampler == Sampler::Perf { String::new() } else { said };
+        let scope = machine_settings::ptrace_scope();
+        return SamplingError::NotAllowed { sampler, scope, said };
     }
     let who = match (sampler, target) {
         (Sampler::Stackprof, _) => "the program",
@@ -123,21 +179,15 @@ pub(super) fn nothing_written(
     };
     let ending = match ended.outcome {
         Outcome::Exited(0) if sampler == Sampler::Stackprof => {
-            "the program ended without running what Ruby does at its end (exit! or exec)".to_owned()
+            "the program ended without running what Ruby does at its end (exit!, or exec of another program): sample it from outside, --sampler rbspy".to_owned()
         }
-        Outcome::Exited(0) => "the program may have ended before its first sample".to_owned(),
+        Outcome::Exited(0) => TOO_SHORT.to_owned(),
         Outcome::Exited(status) => format!("{who} ended with status {status}"),
         Outcome::Signalled(_) if timed && !ended.interrupted => {
             "its time was over before it had begun: give it a longer --duration".to_owned()
         }
         Outcome::Signalled(signal) => format!("{who} was ended by signal {signal}"),
         Outcome::TimedOut | Outcome::WantedTerminal => format!("{who} did not end in its time"),
-    };
-    // Where in its own code a sampler gave up helps nobody here.
-    let own = ended.said.split("Stack backtrace:").next().unwrap_or_default();
-    let said = match own.trim() {
-        "" => String::new(),
-        said => format!(". The last that was said:\n{said}"),
     };
     SamplingError::Nothing { sampler: sampler.name(), ending, said }
 }
@@ -168,6 +218,16 @@ mod tests {
         assert!(told.contains("CAP_SYS_PTRACE"), "{told}");
         let told = SamplingError::PerfParanoid { level: 3 }.to_string();
         assert!(told.contains("kernel.perf_event_paranoid=2") && told.contains("CAP_PERFMON"));
+        for (scope, advice) in [
+            (Some(1), "sysctl kernel.yama.ptrace_scope=0"),
+            (Some(2), "sysctl kernel.yama.ptrace_scope=1"),
+            (Some(3), "started anew"),
+            (None, "--cap-add SYS_PTRACE"),
+        ] {
+            let told = forbidden_by(Sampler::PySpy, scope);
+            assert!(told.contains(advice), "{told}");
+        }
+        assert!(forbidden_by(Sampler::Perf, Some(1)).contains("--cap-add PERFMON"));
     }
 
     #[test]
@@ -188,7 +248,7 @@ mod tests {
             nothing_written(Sampler::Perf, &ended("no such event\n"), Target::Process(1), false)
                 .to_string();
         assert!(
-            told.ends_with("it ended with status 1. The last that was said:\nno such event"),
+            told.ends_with("it ended with status 1\nThe last that was said:\nno such event"),
             "{told}"
         );
     }

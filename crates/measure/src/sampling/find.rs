@@ -2,9 +2,10 @@
 
 use super::{Sampler, SamplingError};
 use crate::command::Command;
+use crate::sys::processes;
 use std::env;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -51,6 +52,10 @@ pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), Sam
     }
     let mut start = Vec::new();
     let read = File::open(&path).and_then(|file| file.take(256).read_to_end(&mut start));
+    // A shell would run it as its own, and so would perf: to be told of syntax errors helps nobody. What is compiled has zeros at its start.
+    if read.is_ok() && !start.is_empty() && !start.starts_with(b"#!") && !start.contains(&0) {
+        return Err(SamplingError::NoInterpreter { path: PathBuf::from(&command.argv[0]) });
+    }
     if let (Ok(_), Some(line)) = (read, start.strip_prefix(b"#!")) {
         let line = String::from_utf8_lossy(line.split(|&b| b == b'\n').next().unwrap_or_default())
             .into_owned();
@@ -68,17 +73,22 @@ pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), Sam
 /// What a process that runs is written in.
 ///
 /// # Errors
-/// When there is no such process.
+/// When there is no such process, it has ended, or it may not be looked into.
 pub fn language_of_process(process: u32) -> Result<Language, SamplingError> {
     let own = Path::new("/proc").join(process.to_string());
-    if !own.exists() {
+    if processes::started(process).is_none() {
         return Err(SamplingError::NoProcess { process });
     }
-    if let Ok(path) = fs::read_link(own.join("exe")) {
-        let language = by_name(&path);
-        if language != Language::Native {
-            return Ok(language);
+    match fs::read_link(own.join("exe")) {
+        Ok(path) if by_name(&path) != Language::Native => return Ok(by_name(&path)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(match processes::other_owner(process) {
+                Some(owner) => SamplingError::Foreign { process, owner },
+                None => SamplingError::Hidden { process },
+            });
         }
+        // Threads of the kernel have no executable.
+        Ok(_) | Err(_) => {}
     }
     // An interpreter within another program is a library of it.
     let maps = fs::read_to_string(own.join("maps")).unwrap_or_default();

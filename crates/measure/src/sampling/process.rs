@@ -1,8 +1,11 @@
-//! Starts one process, waits for it, ends it when time is up or the user interrupts, and leaves nothing of it behind.
+//! Starts one process, waits for it, ends it when time is up or the user interrupts, and leaves nothing of it behind: not even when `assay` is
+//! killed, for then a guard kills the process's group, in which a sampler and the program that it has started both are. Who makes a
+//! session of its own, as daemons do, escapes that.
 
 use super::SamplingError;
 use crate::interrupt;
 use crate::runner::Outcome;
+use crate::sys::launcher::Launcher;
 use crate::sys::{child, clock, usage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -11,10 +14,11 @@ use rustix::process::{
     waitpid,
 };
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -22,6 +26,8 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(20);
 /// How long what was left behind may take to end.
 const LAST_GRACE: Duration = Duration::from_secs(2);
+/// A signal that comes between the look for one and the sleep wakes nobody: no sleep is longer than this.
+const LOOK: Duration = Duration::from_millis(500);
 /// So much of what was said is kept, from its end.
 const TAIL: u64 = 2000;
 
@@ -76,16 +82,23 @@ pub(super) fn run(
     let failed = |source: io::Error| SamplingError::Start { program: program.clone(), source };
     // Whatever a sampler leaves behind becomes a child of ours, where it can be found.
     set_child_subreaper(Some(getpid())).map_err(|error| failed(error.into()))?;
-    child::end_with_us(&mut command);
+    let guard = Launcher::start_as_guard().map_err(failed)?;
+    child::end_with_us_as_session(&mut command, Arc::clone(guard.page()));
     // Whoever is our child already is somebody else's business here.
     let others = children();
     let (cpu_before, count_before) = (usage::children_cpu_seconds(), interrupt::count());
     let began = clock::monotonic_ns();
-    let started = command.spawn().map_err(failed)?;
+    let started = command.spawn().map_err(|error| {
+        guard.page().set_group(0);
+        failed(error)
+    })?;
     let process = Pid::from_child(&started);
-    let outcome = wait(process, stop_by, duration, count_before).map_err(failed)?;
+    let waited = wait(process, stop_by, duration, count_before);
     let wall_seconds = (clock::monotonic_ns() - began) as f64 * 1e-9;
     end_what_is_left(&others);
+    // Its number may be given anew from here on.
+    guard.page().set_group(0);
+    let outcome = waited.map_err(failed)?;
     Ok(Ended {
         outcome,
         wall_seconds,
@@ -110,23 +123,13 @@ fn wait(
         // Before the wait, too: a signal that came while the program was being started wakes nobody any more.
         let count = interrupt::count();
         if count > handed_on {
-            // From a terminal it has reached the process as well.
-            if !io::stdin().is_terminal() || asked > 0 {
-                tell(process, stop_by);
-            }
+            // In a session of its own no signal from the terminal reaches it.
+            tell(process, asking(asked, stop_by));
             (handed_on, asked) = (count, asked + 1);
             end_by = Some(Instant::now() + GRACE);
         }
         if end_by.is_some_and(|end| end <= Instant::now()) {
-            // First that it writes what it has, then that it ends, then that it is gone.
-            tell(
-                process,
-                match asked {
-                    0 => stop_by,
-                    1 => Signal::TERM,
-                    _ => Signal::KILL,
-                },
-            );
+            tell(process, asking(asked, stop_by));
             asked += 1;
             end_by = Some(Instant::now() + GRACE);
         }
@@ -135,15 +138,25 @@ fn wait(
             Ok(None) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let left = end_by.map(|end| end.saturating_duration_since(Instant::now()));
-        let left = left.map(|left| Timespec {
+        let left = end_by.map_or(LOOK, |end| end.saturating_duration_since(Instant::now()));
+        let left = left.min(LOOK);
+        let left = Timespec {
             tv_sec: left.as_secs().cast_signed(),
             tv_nsec: i64::from(left.subsec_nanos()),
-        });
-        match poll(&mut [PollFd::new(&handle, PollFlags::IN)], left.as_ref()) {
+        };
+        match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&left)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// First that it writes what it has, then that it ends, then that it is gone.
+fn asking(asked: u32, stop_by: Signal) -> Signal {
+    match asked {
+        0 => stop_by,
+        1 => Signal::TERM,
+        _ => Signal::KILL,
     }
 }
 

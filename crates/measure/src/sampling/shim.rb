@@ -28,6 +28,8 @@ if defined?(StackProf) && ENV["ASSAY_PROFILE_DIR"]
         end
         File.write(name + ".part", JSON.generate(results))
         File.rename(name + ".part", name + ".json")
+      else
+        File.write(File.join(ENV["ASSAY_PROFILE_DIR"], "nothing"), "")
       end
     end
   end

@@ -20,6 +20,7 @@ pub(crate) fn counts(suite: &Benchmarks, table: &Table) -> String {
     let metric = &suite.metrics[table.metric];
     let found = table.counts();
     let all = table.rows.len();
+    let row = suite.row.as_str();
     let told = [
         (found.slower, won(metric, false)),
         (found.faster, won(metric, true)),
@@ -28,19 +29,19 @@ pub(crate) fn counts(suite: &Benchmarks, table: &Table) -> String {
     ];
     if found.inconclusive == all {
         return match all {
-            1 => "no verdict on the only benchmark in both".to_owned(),
-            2 => "no verdict on either benchmark".to_owned(),
-            _ => format!("no verdict on any of the {all} benchmarks"),
+            1 => format!("no verdict on the only {row} in both"),
+            2 => format!("no verdict on either {row}"),
+            _ => format!("no verdict on any of the {all} {row}s"),
         };
     }
     let mut said: Vec<String> = Vec::new();
     for (n, word) in told.into_iter().filter(|(n, _)| *n > 0) {
         said.push(match (said.is_empty(), n == all) {
-            (true, true) if all == 1 => format!("the only benchmark in both is {word}"),
-            (true, true) if all == 2 => format!("both benchmarks are {word}"),
-            (true, true) => format!("all {all} benchmarks are {word}"),
-            (true, false) if n == 1 => format!("1 of {all} benchmarks is {word}"),
-            (true, false) => format!("{n} of {all} benchmarks are {word}"),
+            (true, true) if all == 1 => format!("the only {row} in both is {word}"),
+            (true, true) if all == 2 => format!("both {row}s are {word}"),
+            (true, true) => format!("all {all} {row}s are {word}"),
+            (true, false) if n == 1 => format!("1 of {all} {row}s is {word}"),
+            (true, false) => format!("{n} of {all} {row}s are {word}"),
             (false, _) => format!("{n} {word}"),
         });
     }
@@ -84,12 +85,12 @@ pub(crate) fn mean(suite: &Benchmarks, table: &Table) -> Option<String> {
     let ends = |i: assay_analysis::Interval| (i.lower, i.upper);
     let ratio = number::ratio(found.estimate, found.of_these.map(ends));
     let over = match (found.left_out, suite.only.is_empty()) {
-        (0, true) if found.benchmarks == 2 => "both benchmarks".to_owned(),
-        (0, true) => format!("all {}", counted(found.benchmarks, "benchmark")),
-        (0, false) => format!("the {} in both", counted(found.benchmarks, "benchmark")),
+        (0, true) if found.benchmarks == 2 => format!("both {}s", suite.row),
+        (0, true) => format!("all {}", counted(found.benchmarks, &suite.row)),
+        (0, false) => format!("the {} in both", counted(found.benchmarks, &suite.row)),
         (n, _) => format!(
             "the {} in both that have a ratio ({n} have none)",
-            counted(found.benchmarks, "benchmark")
+            counted(found.benchmarks, &suite.row)
         ),
     };
     let mut line = format!(
@@ -102,7 +103,7 @@ pub(crate) fn mean(suite: &Benchmarks, table: &Table) -> Option<String> {
     }
     if let Some(such) = found.of_such {
         let [low, high] = [such.lower, such.upper].map(|end| number::fixed(end, 2));
-        line += &format!("; for benchmarks such as these [{low} … {high}]");
+        line += &format!("; for {}s such as these [{low} … {high}]", suite.row);
     }
     Some(line)
 }

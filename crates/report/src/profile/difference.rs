@@ -18,9 +18,31 @@ const WIDEST_SIDE: usize = 12;
 /// The screen as text, every line ended. `top`: so many functions, 0 for all.
 pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen) -> String {
     let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let sure = format!("   ({})", sureness(found));
+    page.paragraph(2, &[(Tone::Strong, claim(found)), (Tone::Quiet, sure)]);
+    page.paragraph(2, &[(Tone::Plain, DOUBT.to_owned())]);
+    page.gap();
+    let shown = if top == 0 { found.rows.len() } else { top.min(found.rows.len()) };
+    let rows = &found.rows[..shown];
+    if !rows.is_empty() {
+        table(&mut page, found, rows);
+    }
+    if found.rows.len() > shown {
+        let more = format!("and {} more functions (--top 0 shows all)", found.rows.len() - shown);
+        page.paragraph(2, &[(Tone::Quiet, more)]);
+    }
+    findings(&mut page, noted);
+    page.finish()
+}
+
+/// What two recordings can't show.
+pub(super) const DOUBT: &str = "The error of sampling is all that two recordings can show: whether the programs differ, runs by turns tell (assay profile OLD NEW with two commands).";
+
+/// How many functions have changed, in a sentence.
+pub(super) fn claim(found: &Difference) -> String {
     let of = |change| found.rows.iter().filter(|row| row.change == change).count();
     let (grew, shrank) = (of(Change::Grew), of(Change::Shrank));
-    let claim = match grew + shrank {
+    match grew + shrank {
         0 => format!(
             "No function is known to have another share in '{}' than in '{}'",
             found.names[1], found.names[0]
@@ -35,28 +57,17 @@ pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen
                 many => many.to_string(),
             }
         ),
-    };
-    let sure = format!(
-        "   ({:.0} % sure of all together; {} and {} samples)",
+    }
+}
+
+/// How sure that is.
+pub(super) fn sureness(found: &Difference) -> String {
+    format!(
+        "{:.0} % sure of all together; {} and {} samples",
         found.confidence * 100.0,
         number::grouped(found.samples[0]),
         number::grouped(found.samples[1])
-    );
-    page.paragraph(2, &[(Tone::Strong, claim), (Tone::Quiet, sure)]);
-    let doubt = "The error of sampling is all that two recordings can show: whether the programs differ, runs by turns tell (assay profile OLD NEW with two commands).";
-    page.paragraph(2, &[(Tone::Plain, doubt.to_owned())]);
-    page.gap();
-    let shown = if top == 0 { found.rows.len() } else { top.min(found.rows.len()) };
-    let rows = &found.rows[..shown];
-    if !rows.is_empty() {
-        table(&mut page, found, rows);
-    }
-    if found.rows.len() > shown {
-        let more = format!("and {} more functions (--top 0 shows all)", found.rows.len() - shown);
-        page.paragraph(2, &[(Tone::Quiet, more)]);
-    }
-    findings(&mut page, noted);
-    page.finish()
+    )
 }
 
 fn have(count: usize) -> String {

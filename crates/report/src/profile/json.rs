@@ -1,8 +1,8 @@
 //! A profile as JSON, for programs; the fields are told in `docs/reference/profiles.md`. Numbers are in base units, what is not known
 //! is `null`.
 
-use super::ProfileReport;
 use super::screen::shown;
+use super::{Measured, ProfileReport};
 use crate::json::VERSION;
 use assay_analysis::Interval;
 use assay_data::{Finding, Severity};
@@ -17,24 +17,36 @@ pub fn render(report: &ProfileReport<'_>) -> Value {
         .iter()
         .map(|f| {
             json!({
-                "name": f.name, "file": f.file,
+                "name": f.function.name, "file": f.function.file,
                 "flat": f.flat, "flat_interval": interval(f.flat_interval),
                 "cum": f.cum, "cum_interval": interval(f.cum_interval),
-                "flat_amount": f.flat_amount, "cum_amount": f.cum_amount,
-                "flat_samples": f.flat_samples, "cum_samples": f.cum_samples,
+                "flat_amount": f.function.flat_amount, "cum_amount": f.function.cum_amount,
+                "flat_samples": f.function.flat_samples, "cum_samples": f.function.cum_samples,
             })
         })
         .collect();
+    let measured = |value: Measured| {
+        let interval = value.interval.map(|(lower, upper)| [lower, upper]);
+        json!({"estimate": value.estimate, "interval": interval})
+    };
     let cost: Vec<Value> = report
-        .cost
+        .overhead
         .iter()
-        .map(|cost| {
+        .flat_map(|found| found.whole.iter().map(|(metric, ratio)| (metric, ratio, found.blocks)))
+        .map(|(metric, ratio, blocks)| {
             json!({
-                "metric": cost.metric, "ratio": cost.ratio, "blocks": cost.blocks,
-                "interval": cost.interval.map(|(lower, upper)| [lower, upper]),
+                "metric": metric, "ratio": ratio.estimate, "blocks": blocks,
+                "interval": ratio.interval.map(|(lower, upper)| [lower, upper]),
             })
         })
         .collect();
+    let parts = report.overhead.map(|found| {
+        json!({
+            "start_and_end": found.start_and_end.map(measured),
+            "sample": found.sample.map(measured),
+            "samples_a_run": found.samples,
+        })
+    });
     json!({
         "assay": VERSION,
         "profile": profile.name,
@@ -52,6 +64,7 @@ pub fn render(report: &ProfileReport<'_>) -> Value {
         "intervals": match shares.basis { Basis::Samples => "samples", Basis::Runs(_) => "runs", Basis::None => "none" },
         "garbage_collection": shares.collection.map(|(share, own)| json!({"share": share, "interval": interval(own)})),
         "overhead": cost,
+        "overhead_parts": parts,
         "functions": functions,
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
     })

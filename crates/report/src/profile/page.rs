@@ -3,12 +3,12 @@
 
 use super::ProfileReport;
 use super::flame;
-use super::screen::{amount, collection, one_cost, rates, shown};
+use super::screen::{amount, collection, overhead, rates, shown};
 use crate::names::clean;
 use crate::number;
 use askama::Template;
 use assay_analysis::Interval;
-use assay_data::Severity;
+use assay_data::{Finding, Severity};
 use assay_profiles::tree::Tree;
 use serde_json::json;
 use std::collections::HashMap;
@@ -26,11 +26,26 @@ struct Page {
     findings: Vec<Noted>,
 }
 
-struct Noted {
-    severity: &'static str,
-    code: String,
-    message: String,
-    next_step: String,
+pub(super) struct Noted {
+    pub severity: &'static str,
+    pub code: String,
+    pub message: String,
+    pub next_step: String,
+}
+
+/// Findings as the template of findings takes them.
+pub(super) fn noted(findings: &[Finding]) -> Vec<Noted> {
+    let one = |finding: &Finding| Noted {
+        severity: match finding.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Serious => "serious",
+        },
+        code: finding.code.clone(),
+        message: finding.message.clone(),
+        next_step: finding.next_step.clone().unwrap_or_default(),
+    };
+    findings.iter().map(one).collect()
 }
 
 /// The page; `tool` says by what it was made.
@@ -49,13 +64,7 @@ pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::
         rates(report),
         collection(shares),
     ];
-    if !report.cost.is_empty() {
-        let told: Vec<String> = report.cost.iter().map(one_cost).collect();
-        about.push(format!(
-            "overhead of sampling, the sampler's start and end included: {}",
-            told.join("; ")
-        ));
-    }
+    about.extend(report.overhead.map(overhead));
     let left_out = shares.functions.len() - shown(report).len();
     let page = Page {
         title: format!("Profile of {}", clean(&profile.name)),
@@ -68,20 +77,7 @@ pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::
             0 => String::new(),
             more => format!("and {more} more functions"),
         },
-        findings: report
-            .findings
-            .iter()
-            .map(|finding| Noted {
-                severity: match finding.severity {
-                    Severity::Note => "note",
-                    Severity::Warning => "warning",
-                    Severity::Serious => "serious",
-                },
-                code: finding.code.clone(),
-                message: finding.message.clone(),
-                next_step: finding.next_step.clone().unwrap_or_default(),
-            })
-            .collect(),
+        findings: noted(report.findings),
     };
     page.render()
 }
@@ -98,12 +94,12 @@ fn rows(report: &ProfileReport<'_>) -> Vec<Vec<String>> {
     let row = |f: &assay_profiles::shares::Share| {
         sum += f.flat;
         vec![
-            clean(&f.name),
-            amount(f.flat_amount, unit),
+            clean(&f.function.name),
+            amount(f.function.flat_amount, unit),
             percent(f.flat),
             ends(f.flat_interval),
             percent(sum),
-            amount(f.cum_amount, unit),
+            amount(f.function.cum_amount, unit),
             percent(f.cum),
             ends(f.cum_interval),
         ]

@@ -3,15 +3,16 @@
 //! The columns are pprof's (flat, flat%, sum%, cum, cum%), with the interval beside each share. Where the page is narrow, the intervals of
 //! what stands on the right go first.
 
-use super::{Cost, ProfileReport};
+use super::{Measured, Overhead, ProfileReport};
 use crate::grid::{Cells, draw_columns, width_of};
 use crate::layout::{Page, Tone};
-use crate::names::fitted;
+use crate::names::{clean, shorten, width};
 use crate::number::{self, Column};
 use crate::terminal::Screen;
 use assay_analysis::Interval;
 use assay_data::{Finding, Severity, Unit};
 use assay_profiles::shares::{Basis, Share, Shares};
+use std::collections::HashMap;
 
 /// The narrowest column of names that is worth having.
 const NARROWEST_NAME: usize = 16;
@@ -117,27 +118,47 @@ pub(super) fn collection(shares: &Shares) -> String {
 }
 
 fn cost(report: &ProfileReport<'_>) -> Option<String> {
-    let told: Vec<String> = report.cost.iter().map(one_cost).collect();
-    match (told.is_empty(), report.live) {
-        (false, _) => Some(format!(
-            "overhead of sampling, the sampler's start and end included: {}",
-            told.join("; ")
-        )),
-        (true, true) => Some("overhead of sampling: not measured (--overhead does)".to_owned()),
-        (true, false) => None,
+    match (report.overhead, report.live) {
+        (Some(found), _) => Some(overhead(found)),
+        (None, true) => Some("overhead of sampling: not measured (--overhead does)".to_owned()),
+        (None, false) => None,
     }
 }
 
-/// What sampling cost of one metric, in words.
-pub(super) fn one_cost(cost: &Cost) -> String {
+/// What sampling cost, in a sentence: how much longer one waited, and what of it comes once and what with every sample. Only the latter
+/// is in the shares.
+pub(super) fn overhead(found: &Overhead) -> String {
     let more = |ratio: f64| {
         format!("{}{:.1} %", if ratio < 1.0 { "-" } else { "+" }, (ratio - 1.0).abs() * 100.0)
     };
-    let interval = match cost.interval {
-        Some((lower, upper)) => format!(" [{} … {}]", more(lower), more(upper)),
-        None => String::new(),
+    let whole = found.whole.iter().map(|(metric, ratio)| {
+        let interval = ratio
+            .interval
+            .map_or_else(String::new, |(low, high)| format!(" [{} … {}]", more(low), more(high)));
+        let name = if metric == "wall" { "time" } else { "CPU time" };
+        format!("{name} {}{interval}", more(ratio.estimate))
+    });
+    let seconds = |value: Measured| {
+        let (low, high) = value.interval.unwrap_or((value.estimate, value.estimate));
+        let column = Column::new(&Unit::Second, &[value.estimate, low, high], &[high - low]);
+        let interval = value.interval.map_or_else(String::new, |(low, high)| {
+            format!(" [{} … {}]", column.number(low), column.number(high))
+        });
+        format!("{}{interval}", column.with_unit(value.estimate))
     };
-    format!("{} {}{interval} over {} pairs of runs", cost.metric, more(cost.ratio), cost.blocks)
+    let parts = found.start_and_end.zip(found.sample).map_or_else(String::new, |(once, each)| {
+        format!(
+            "; of that CPU time {} once a run, for the sampler's start and end, and {} for each of {} samples",
+            seconds(once),
+            seconds(each),
+            number::count(found.samples)
+        )
+    });
+    format!(
+        "overhead of sampling, a whole run with it against one without: {}{parts} ({} runs of each, by turns)",
+        whole.collect::<Vec<_>>().join(", "),
+        found.blocks
+    )
 }
 
 fn percent(share: f64) -> String {
@@ -160,7 +181,7 @@ fn table(page: &mut Page, report: &ProfileReport<'_>) {
         page.paragraph(2, &[(Tone::Quiet, "no function to show".to_owned())]);
         return;
     }
-    let names: Vec<String> = rows.iter().map(|f| page.spelled(&f.name)).collect();
+    let names: Vec<String> = rows.iter().map(|f| page.spelled(&f.function.name)).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let wanted = widest.min(NARROWEST_NAME);
     // What goes first: the interval of the total, the running sum, the other interval.
@@ -176,8 +197,8 @@ fn table(page: &mut Page, report: &ProfileReport<'_>) {
     columns.push(Cells::toned(
         "function",
         rows.iter()
-            .zip(fitted(&names, room, page.ellipsis()))
-            .map(|(f, name)| (if f.collector { Tone::Unsure } else { Tone::Plain }, name))
+            .zip(function_names(rows, &names, room, page.ellipsis()))
+            .map(|(f, name)| (if f.function.collector { Tone::Unsure } else { Tone::Plain }, name))
             .collect(),
         GAP,
     ));
@@ -193,6 +214,35 @@ fn table(page: &mut Page, report: &ProfileReport<'_>) {
     }
 }
 
+/// Names that fit. Of a name with a path the directories go first; what is cut is in its middle; those that are alike then are counted.
+fn function_names(rows: &[Share], names: &[String], room: usize, ellipsis: &str) -> Vec<String> {
+    let mut met: HashMap<String, usize> = HashMap::new();
+    let fitted = rows.iter().zip(names).map(|(f, name)| {
+        let bare = f.function.bare();
+        let file = f.function.file.as_deref().and_then(|file| file.rsplit_once('/'));
+        let short = match file {
+            Some((_, base)) if width(name) > room && bare != name => {
+                format!("{} ({ellipsis}/{})", clean(bare), clean(base))
+            }
+            _ => clean(name),
+        };
+        shorten(&short, room, ellipsis)
+    });
+    fitted
+        .map(|name| {
+            let before = met.entry(name.clone()).or_default();
+            *before += 1;
+            match *before {
+                1 => name,
+                n => {
+                    let number = format!(" #{n}");
+                    shorten(&name, room.saturating_sub(number.len()), ellipsis) + &number
+                }
+            }
+        })
+        .collect()
+}
+
 fn numbers(
     page: &Page,
     report: &ProfileReport<'_>,
@@ -201,7 +251,8 @@ fn numbers(
 ) -> Vec<Cells> {
     let shares = report.shares;
     let has_intervals = shares.basis != Basis::None;
-    let all: Vec<f64> = rows.iter().flat_map(|f| [f.flat_amount, f.cum_amount]).collect();
+    let all: Vec<f64> =
+        rows.iter().flat_map(|f| [f.function.flat_amount, f.function.cum_amount]).collect();
     let column = Column::new(&shares.unit, &all, &[]);
     let value = |value: f64| match shares.unit {
         Unit::One => number::count(value),
@@ -212,7 +263,7 @@ fn numbers(
     };
     let told = |interval: Option<Interval>| interval.map_or_else(String::new, ends);
     let mut columns = vec![
-        Cells::right("flat", cells(&|f| value(f.flat_amount)), Tone::Plain).with_gap(0),
+        Cells::right("flat", cells(&|f| value(f.function.flat_amount)), Tone::Plain).with_gap(0),
         Cells::right("flat%", cells(&|f| percent(f.flat)), Tone::Strong).with_gap(GAP),
     ];
     if has_intervals && flat_interval {
@@ -226,7 +277,9 @@ fn numbers(
         });
         columns.push(Cells::right("sum%", sums.collect(), Tone::Quiet).with_gap(GAP));
     }
-    columns.push(Cells::right("cum", cells(&|f| value(f.cum_amount)), Tone::Plain).with_gap(GAP));
+    columns.push(
+        Cells::right("cum", cells(&|f| value(f.function.cum_amount)), Tone::Plain).with_gap(GAP),
+    );
     columns.push(Cells::right("cum%", cells(&|f| percent(f.cum)), Tone::Plain).with_gap(GAP));
     if has_intervals && cum_interval {
         columns.push(Cells::right("", cells(&|f| told(f.cum_interval)), Tone::Quiet).with_gap(1));

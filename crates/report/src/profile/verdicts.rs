@@ -3,16 +3,17 @@
 //! The functions stand by how much time they moved, since that is what one looks for. Verdicts and intervals are those of
 //! [`assay_analysis::benchmarks`], in which a function is a benchmark.
 
+use super::differential::{Change, Differential, Mark};
 use super::screen::findings;
 use crate::benchmarks::{centres, words};
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::{Page, Tone};
 use crate::names::{fitted, shorten};
-use crate::number::Column;
+use crate::number::{self, Column};
 use crate::terminal::Screen;
 use assay_analysis::Verdict;
 use assay_analysis::benchmarks::{Benchmarks, Row, Table};
-use assay_data::Finding;
+use assay_profiles::Profile;
 use assay_profiles::runs::{REST, WHOLE};
 
 /// The narrowest column of names.
@@ -30,17 +31,68 @@ pub fn render(suite: &Benchmarks, top: usize, screen: &Screen) -> String {
         page.gap();
         draw(&mut page, suite, table, top);
     }
-    // What is called a benchmark there is a function here.
-    let found: Vec<Finding> = suite
-        .findings
-        .iter()
-        .map(|finding| Finding {
-            message: finding.message.replace("benchmark", "function"),
-            ..finding.clone()
-        })
-        .collect();
-    findings(&mut page, &found);
+    findings(&mut page, &suite.findings);
     page.finish()
+}
+
+/// The differential flame graph of two programs: widths are shares of all runs of a side, colours the verdicts of the deciding metric.
+pub fn differential<'a>(suite: &Benchmarks, sides: [&'a Profile; 2]) -> Differential<'a> {
+    let mut found = Differential {
+        sides,
+        names: [suite.sides[0].clone(), suite.sides[1].clone()],
+        claim: String::new(),
+        sure: words::sureness(suite),
+        about: "colour: the change of the function's own time in a run, from wherever it is called"
+            .to_owned(),
+        doubt: String::new(),
+        heads: ["function", "first", "second", "ratio", "verdict"].map(str::to_owned).to_vec(),
+        rows: Vec::new(),
+        marks: Vec::new(),
+    };
+    for table in suite.primary_tables().take(1) {
+        found.claim = headline(suite, table);
+        let unit = &suite.metrics[table.metric].unit;
+        for row in ordered(suite, table) {
+            let (old, new) = centres(row);
+            let column = Column::new(unit, &[old, new], &[]);
+            let [old, new] = [old, new].map(|value| words::value(&column, value, unit));
+            let name = &suite.benchmarks[row.benchmark].name;
+            let shift = row.comparison.shift.estimate;
+            let effect = match words::effect(suite, row, true) {
+                none if none.is_empty() => change(row, &column),
+                effect => effect,
+            };
+            let verdict = verdict(suite, row);
+            found.rows.push(vec![
+                name.clone(),
+                old.clone(),
+                new.clone(),
+                effect.clone(),
+                verdict.clone(),
+            ]);
+            if is_sum(suite, row) {
+                continue;
+            }
+            found.marks.push(Mark {
+                change: match row.comparison.decision.verdict {
+                    Verdict::Slower => Change::More,
+                    Verdict::Faster => Change::Less,
+                    Verdict::Equivalent => Change::Same,
+                    Verdict::Inconclusive => Change::Unknown,
+                },
+                size: shift.abs(),
+                short: match row.comparison.ratio {
+                    Some(ratio) => format!("×{}", number::fixed(ratio.estimate, 2)),
+                    None => change(row, &column),
+                },
+                told: format!("own time in a run {old} → {new}, ratio {effect}: {verdict}"),
+                name: name.clone(),
+                // Runs are joined by the name alone.
+                file: None,
+            });
+        }
+    }
+    found
 }
 
 /// How many functions take more and less, as far as that is known.

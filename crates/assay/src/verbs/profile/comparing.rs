@@ -15,6 +15,7 @@ use assay_profiles::{Profile, checks};
 use assay_report::benchmarks::Shown;
 use assay_report::profile::verdicts;
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// Blocks unless another number is asked for: enough that one function of some twenty can be told apart.
 const BLOCKS: u32 = 12;
@@ -29,9 +30,10 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     if args.how.overhead {
         bail!("--overhead is about one program; leave one of the two out");
     }
-    if let Some(path) = args.show.export.iter().find(|path| !exporting::is_of_result(path)) {
+    let can_be = |path: &&PathBuf| exporting::is_of_result(path) || exporting::is_picture(path);
+    if let Some(path) = args.show.export.iter().find(|path| !can_be(path)) {
         bail!(
-            "--export {}: of two commands there is a result to write, as .json, .md, .csv, .samples.csv or .assay; a profile of one is written when it is profiled by itself",
+            "--export {}: of two commands there is a result to write, as .json, .md, .csv, .samples.csv or .assay, and a differential flame graph, as .svg or .html; a profile of one is written when it is profiled by itself",
             path.display()
         );
     }
@@ -83,14 +85,19 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     let mut found = samples(&names, &runs);
     found.plan = Some(plan);
     found.environment = environment;
+    // A file of these is read by other verbs, which call their rows so too.
+    found.environment.set("row_is", "function");
     found.environment.set("sampler", sources[0].place.sampler.name());
     found.started = Some(began.to_string());
     found.argv = present::argv();
     let mut known = HashSet::new();
-    for (side, name) in names.iter().enumerate() {
+    let merged = [0, 1].map(|side| {
         let own: Vec<Profile> =
             runs.iter().filter(|run| run.side == side).map(|run| run.profile.clone()).collect();
-        for finding in Profile::merged(&own).iter().flat_map(checks::findings) {
+        Profile::merged(&own).unwrap_or_default()
+    });
+    for (profile, name) in merged.iter().zip(&names) {
+        for finding in checks::findings(profile) {
             // What holds for both is said once.
             if known.insert(finding.code.clone()) {
                 found.findings.push(finding.about(name));
@@ -110,11 +117,19 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     }
     let show = ShowArgs {
         json: args.show.json,
-        export: args.show.export.clone(),
+        export: args
+            .show
+            .export
+            .iter()
+            .filter(|path| !exporting::is_picture(path))
+            .cloned()
+            .collect(),
         pages: PageArgs { report: None, plots: None },
         quiet: args.show.quiet,
         color: args.show.color,
     };
+    let picture = verdicts::differential(&suite, [&merged[0], &merged[1]]);
+    let written = exporting::pictures(&picture, &suite.findings, &args.show);
     if args.show.json {
         present::suite::present(&suite, &found, Shown::default(), &show, None)?;
     } else {
@@ -129,6 +144,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
         let screen = present::screen(args.show.color);
         output::print(&verdicts::render(&shown, args.show.top, &screen))?;
     }
+    written?;
     let decided = suite.primary_tables().flat_map(|table| &table.rows).map(|row| &row.comparison);
     Ok(match ending(args, &endings) {
         Ending::Fine => present::judge_all(decided, &args.judge.fail_if),

@@ -4,8 +4,10 @@ use super::ProfileShowArgs;
 use crate::present::{self, outputs};
 use crate::{output, whole_file};
 use anyhow::{Context, bail};
+use assay_data::Finding;
 use assay_profiles::export::{ENDINGS, Format};
-use assay_report::profile::{ProfileReport, flame, json, page, screen};
+use assay_report::profile::differential::{self, Differential};
+use assay_report::profile::{ProfileReport, differential_page, flame, json, page, screen};
 use std::path::{Path, PathBuf};
 
 /// What a file of a profile can be.
@@ -71,6 +73,31 @@ pub(super) fn check_single(show: &ProfileShowArgs) -> anyhow::Result<()> {
         ),
         None => Ok(()),
     }
+}
+
+/// Whether a file is a picture of a difference: of two profiles these can be written too.
+pub(super) fn is_picture(path: &Path) -> bool {
+    matches!(form_of(path), Some(Form::Svg | Form::Page))
+}
+
+/// Writes the differential flame graph into those of the files that are pictures.
+pub(super) fn pictures(
+    found: &Differential<'_>,
+    findings: &[Finding],
+    show: &ProfileShowArgs,
+) -> anyhow::Result<()> {
+    for path in show.export.iter().filter(|path| is_picture(path)) {
+        let text = match form_of(path) {
+            Some(Form::Svg) => differential::svg(found),
+            _ => differential_page::render(found, findings, show.top, present::TOOL)?,
+        };
+        whole_file::replace(path, text.as_bytes())
+            .with_context(|| format!("--export {}", path.display()))?;
+        if !show.quiet {
+            output::say(&format!("written: {}", path.display()));
+        }
+    }
+    Ok(())
 }
 
 /// Shows a profile and writes it.

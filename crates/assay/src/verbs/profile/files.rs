@@ -6,8 +6,10 @@ use anyhow::{Context, bail};
 use assay_profiles::difference::Difference;
 use assay_profiles::shares::Shares;
 use assay_profiles::{Profile, checks, import};
+use assay_report::profile::differential::Differential;
 use assay_report::profile::{ProfileReport, difference, json};
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The confidence unless another is asked for.
@@ -26,7 +28,7 @@ pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
         profile: &profile,
         shares: &shares,
         findings: &findings,
-        cost: &[],
+        overhead: None,
         live: false,
         top: args.show.top,
     };
@@ -35,9 +37,9 @@ pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
 
 /// Compares two recordings, function by function.
 pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending> {
-    if let Some(path) = args.show.export.first() {
+    if let Some(path) = args.show.export.iter().find(|path| !exporting::is_picture(path)) {
         bail!(
-            "--export {}: the difference of two recordings is printed, or given by --json; export each profile by itself",
+            "--export {}: of two recordings there is a differential flame graph to write, as .svg or .html (and --json prints the numbers); export each profile by itself",
             path.display()
         );
     }
@@ -63,13 +65,16 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
             finding.message = format!("{name}: {}", finding.message);
         }
     }
+    // A picture that can't be written must not cost the screen.
+    let written =
+        exporting::pictures(&Differential::of_files([&old, &new], &found), &findings, &args.show);
     if args.show.json {
         output::print(&format!("{:#}\n", json::difference(&found, &findings)))?;
     } else {
         let screen = present::screen(args.show.color);
         output::print(&difference::render(&found, &findings, args.show.top, &screen))?;
     }
-    Ok(Ending::Fine)
+    written.map(|()| Ending::Fine)
 }
 
 /// Reads a file, or standard input.
@@ -82,20 +87,49 @@ fn read(file: &Path) -> anyhow::Result<Profile> {
     } else {
         std::fs::read(file).with_context(|| name.clone())?
     };
-    let profile = import::load_bytes(&bytes, &name);
-    profile.map_err(|error| match interpreter_for(file) {
-        Some(interpreter) => anyhow::anyhow!(
-            "{error}\nIf it is a program that is to be sampled, write: assay profile '{interpreter} {name}'"
-        ),
+    let program = |advice| anyhow::anyhow!("`{name}` is a program, not a profile. {advice}");
+    // A line such as `puts 1` would do for a stack.
+    if interpreter_for(file).is_some()
+        && let Some(advice) = program_line(file, &bytes)
+    {
+        return Err(program(advice));
+    }
+    import::load_bytes(&bytes, &name).map_err(|error| match program_line(file, &bytes) {
+        Some(advice) => program(advice),
         None => error.into(),
     })
 }
 
+/// How a file that is no profile is sampled, if it is a program.
+fn program_line(file: &Path, bytes: &[u8]) -> Option<String> {
+    let name = file.display();
+    if bytes.starts_with(b"\x7fELF") {
+        let place = if file.components().count() == 1 { "./" } else { "" };
+        let mode = file.metadata().ok()?.permissions().mode();
+        let may_run =
+            if mode & 0o111 == 0 { format!("chmod +x {name}\n  ") } else { String::new() };
+        return Some(format!("To sample it:\n  {may_run}assay profile -- {place}{name}"));
+    }
+    let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let named = first.strip_prefix(b"#!").and_then(|line| {
+        let line = String::from_utf8_lossy(line).into_owned();
+        let words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+        words.into_iter().find(|word| *word != "env" && !word.starts_with('-')).map(str::to_owned)
+    });
+    let interpreter = named.or_else(|| interpreter_for(file).map(str::to_owned))?;
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@%:,=".contains(c);
+    Some(match name.to_string().chars().all(plain) {
+        true => format!("To sample it: assay profile '{interpreter} {name}'"),
+        false => format!("To sample it: assay profile -- {interpreter} '{name}'"),
+    })
+}
+
 /// What runs a script of that ending.
-fn interpreter_for(file: &Path) -> Option<&'static str> {
+pub(super) fn interpreter_for(file: &Path) -> Option<&'static str> {
     match file.extension()?.to_str()? {
         "rb" => Some("ruby"),
         "py" => Some("python3"),
+        "pl" => Some("perl"),
         "sh" => Some("sh"),
         "js" => Some("node"),
         _ => None,

@@ -5,7 +5,7 @@ use super::{Args, exporting};
 use crate::{Ending, output, seed};
 use anyhow::{Context, bail};
 use assay_analysis::design::{Experiment, Step};
-use assay_analysis::{Options, analyse};
+use assay_analysis::{Interval, Options, analyse};
 use assay_data::{
     Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Threshold, Unit,
 };
@@ -14,9 +14,10 @@ use assay_measure::sampling::{
     language_of_program,
 };
 use assay_measure::{Command, Outcome, interrupt};
+use assay_profiles::import::ImportError;
 use assay_profiles::shares::Shares;
 use assay_profiles::{Profile, checks, import};
-use assay_report::profile::{Cost, ProfileReport};
+use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -70,8 +71,10 @@ impl<'a> Source<'a> {
         }
         let Some(mut profile) = Profile::merged(&profiles) else {
             return Err(match empty {
+                Some(ImportError::Empty { .. }) | None => {
+                    SamplingError::too_short(self.place.sampler).into()
+                }
                 Some(error) => error.into(),
-                None => anyhow::anyhow!("{} sampled nothing", self.place.sampler.name()),
             });
         };
         profile.name = name.to_owned();
@@ -94,6 +97,13 @@ impl<'a> Source<'a> {
     fn plain(&self, command: &Command) -> anyhow::Result<Ended> {
         let directory = tempfile::tempdir().context("the directory for temporary files")?;
         Ok(sampling::plain(command, &self.request(directory.path()))?)
+    }
+
+    /// The same run with a sampler that does next to nothing.
+    fn idle(&self, command: &Command) -> anyhow::Result<Ended> {
+        let directory = tempfile::tempdir().context("the directory for temporary files")?;
+        let request = Request { rate: IDLE_RATE, ..self.request(directory.path()) };
+        Ok(sampling::unread(&self.place, command, &request)?)
     }
 
     fn request<'b>(&self, directory: &'b std::path::Path) -> Request<'b> {
@@ -123,16 +133,13 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
             "--overhead and --runs start a program several times, and process {process} runs already"
         );
     }
-    let language = language_of_process(process)?;
-    let place = match find(language, args.how.sampler(), None) {
-        // What can't look from outside says so itself, below.
-        Err(SamplingError::Missing { samplers, .. })
-            if samplers == [sampling::Sampler::Stackprof] =>
-        {
-            return Err(SamplingError::NotFromOutside.into());
-        }
-        other => other?,
+    let language = match args.how.sampler() {
+        Some(sampling::Sampler::Stackprof) => return Err(SamplingError::NotFromOutside.into()),
+        // perf asks the kernel, which may let it look where /proc does not.
+        Some(sampling::Sampler::Perf) => Language::Native,
+        _ => language_of_process(process)?,
     };
+    let place = find(language, args.how.sampler(), None)?;
     let source = Source::of(args, place);
     if !args.show.quiet {
         let until = match args.how.duration {
@@ -145,7 +152,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
         ));
     }
     let taken = source.sample(Target::Process(process), &format!("process {process}"))?;
-    show(args, &[taken.profile], Vec::new(), &[])?;
+    show(args, &[taken.profile], Vec::new(), None)?;
     // For a process that would run for ever, Ctrl-C is how one says that it is enough.
     Ok(Ending::Fine)
 }
@@ -156,7 +163,7 @@ pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> 
     let source = Source::of_command(args, command)?;
     let name = name_of(command);
     let mut taken: Vec<Taken> = Vec::new();
-    let mut cost = Vec::new();
+    let mut cost = None;
     if args.how.overhead {
         cost = with_and_without(args, &source, command, &name, &mut taken)?;
     } else {
@@ -176,7 +183,7 @@ pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> 
     let findings = findings(args, &source, language, &taken);
     let (profiles, endings): (Vec<Profile>, Vec<Ended>) =
         taken.into_iter().map(|own| (own.profile, own.ended)).unzip();
-    show(args, &profiles, findings, &cost)?;
+    show(args, &profiles, findings, cost.as_ref())?;
     Ok(ending(args, &endings))
 }
 
@@ -227,28 +234,40 @@ fn findings(args: &Args, source: &Source<'_>, language: Language, taken: &[Taken
     found
 }
 
-/// Runs with and without the sampler by turns: what it costs.
+/// What a run may be while it is measured what sampling costs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arm {
+    Without,
+    With,
+    /// The sampler is started and ended, and takes next to no samples between.
+    Idle,
+}
+
+const ARMS: [Arm; 3] = [Arm::Without, Arm::With, Arm::Idle];
+/// The rate at which a sampler is as good as idle, Hz: the lowest that all of them take.
+const IDLE_RATE: f64 = 1.0;
+
+/// Runs without the sampler, with it, and with it idle, by turns: what it costs, once and for every sample. Of an idle sampler only the CPU time
+/// tells: one that looks once a second learns of the program's end so late.
 fn with_and_without(
     args: &Args,
     source: &Source<'_>,
     command: &Command,
     name: &str,
     taken: &mut Vec<Taken>,
-) -> anyhow::Result<Vec<Cost>> {
+) -> anyhow::Result<Option<Overhead>> {
     let blocks = args.how.runs.unwrap_or(FEWEST_PAIRS).max(FEWEST_PAIRS);
-    let mut samples = Samples::new(vec![Metric::wall(), Metric::lower("cpu", Unit::Second)]);
-    for subject in ["without", "with"] {
-        samples.add_subject(subject);
-    }
     let plan = plan_of(args, blocks, "wall");
-    samples.plan = Some(plan.clone());
-    let mut experiment = Experiment::new(plan, 2);
+    let mut experiment = Experiment::new(plan.clone(), ARMS.len());
+    let mut costs: Vec<(Arm, u32, [f64; 2])> = Vec::new();
     loop {
         let turn = experiment.next_turn();
         tell(args, turn.block, blocks);
-        let ended = match turn.subject {
-            0 => source.plain(command)?,
-            _ => {
+        let arm = ARMS[turn.subject];
+        let ended = match arm {
+            Arm::Without => source.plain(command)?,
+            Arm::Idle => source.idle(command)?,
+            Arm::With => {
                 let own = source.sample(Target::Command(command), name)?;
                 let ended = own.ended.clone();
                 taken.push(own);
@@ -258,34 +277,70 @@ fn with_and_without(
         if interrupt::count() > 0 {
             break;
         }
-        samples.push(Observation {
-            subject: turn.subject,
-            block: Some(turn.block),
-            position: Some(turn.position),
-            values: vec![ended.wall_seconds, ended.cpu_seconds],
-            ..Observation::default()
-        });
+        costs.push((arm, turn.block, [ended.wall_seconds, ended.cpu_seconds]));
         if let Step::Stop(_) = experiment.observe(turn, ended.wall_seconds, 0.0) {
             break;
         }
     }
     end_telling(args);
-    if samples.is_empty() || taken.is_empty() {
+    if costs.is_empty() || taken.is_empty() {
         bail!("it was interrupted before there was anything to show");
     }
-    let Ok(analysis) = analyse(&samples, &Options::default()) else { return Ok(Vec::new()) };
-    let both = analysis.comparisons.iter().chain(&analysis.secondary);
-    Ok(both
-        .filter_map(|comparison| {
-            let ratio = comparison.ratio?;
-            Some(Cost {
-                metric: analysis.metrics[comparison.metric].name.clone(),
-                ratio: ratio.estimate,
-                interval: ratio.interval.filter(|i| i.is_bounded()).map(|i| (i.lower, i.upper)),
-                blocks: analysis.blocks.unwrap_or(0),
-            })
-        })
-        .collect())
+    let ends = |interval: Option<Interval>| {
+        interval.filter(|i| i.is_bounded()).map(|i| (i.lower, i.upper))
+    };
+    let mut found = Overhead {
+        blocks: 0,
+        whole: Vec::new(),
+        start_and_end: None,
+        sample: None,
+        samples: taken.iter().map(|own| own.profile.samples()).sum::<u64>() as f64
+            / taken.len() as f64,
+    };
+    // Without a whole block of two there is nothing to say of them.
+    let Some(analysis) = compared(&plan, &costs, [Arm::Without, Arm::With]) else {
+        return Ok(None);
+    };
+    found.blocks = analysis.blocks.unwrap_or(0);
+    for comparison in analysis.comparisons.iter().chain(&analysis.secondary) {
+        if let Some(ratio) = comparison.ratio {
+            let measured = Measured { estimate: ratio.estimate, interval: ends(ratio.interval) };
+            found.whole.push((analysis.metrics[comparison.metric].name.clone(), measured));
+        }
+    }
+    let of_cpu = |pair, share: f64| {
+        let analysis = compared(&plan, &costs, pair)?;
+        let mut all = analysis.comparisons.iter().chain(&analysis.secondary);
+        let shift = all.find(|c| analysis.metrics[c.metric].name == "cpu")?.shift;
+        let interval = ends(shift.interval).map(|(low, high)| (low * share, high * share));
+        Some(Measured { estimate: shift.estimate * share, interval })
+    };
+    found.start_and_end = of_cpu([Arm::Without, Arm::Idle], 1.0);
+    found.sample = of_cpu([Arm::Idle, Arm::With], 1.0 / found.samples.max(1.0));
+    Ok(Some(found))
+}
+
+/// Two of the arms against each other, over the blocks that have both.
+fn compared(
+    plan: &Plan,
+    costs: &[(Arm, u32, [f64; 2])],
+    pair: [Arm; 2],
+) -> Option<assay_analysis::Analysis> {
+    let mut samples = Samples::new(vec![Metric::wall(), Metric::lower("cpu", Unit::Second)]);
+    samples.plan = Some(plan.clone());
+    for (position, &arm) in pair.iter().enumerate() {
+        samples.add_subject(if arm == Arm::Without { "without" } else { "with" });
+        for (_, block, values) in costs.iter().filter(|cost| cost.0 == arm) {
+            samples.push(Observation {
+                subject: position,
+                block: Some(*block),
+                position: Some(position as u32),
+                values: values.to_vec(),
+                ..Observation::default()
+            });
+        }
+    }
+    analyse(&samples, &Options::default()).ok()
 }
 
 /// A plan of exactly so many blocks, with what was asked for.
@@ -321,7 +376,7 @@ fn show(
     args: &Args,
     profiles: &[Profile],
     more: Vec<Finding>,
-    cost: &[Cost],
+    overhead: Option<&Overhead>,
 ) -> anyhow::Result<()> {
     let confidence = args.judge.confidence.unwrap_or(CONFIDENCE);
     let merged = Profile::merged(profiles).context("nothing was sampled")?;
@@ -335,7 +390,7 @@ fn show(
         profile: &merged,
         shares: &shares,
         findings: &findings,
-        cost,
+        overhead,
         live: true,
         top: args.show.top,
     };

@@ -4,9 +4,11 @@
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::Arc;
 
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Signal, getpid, set_parent_process_death_signal, setsid};
 
+use super::launcher::Page;
 use super::signals;
 
 /// Has the child end when this process does, however that happens, and take signals as if this process had never watched any.
@@ -18,6 +20,25 @@ pub(crate) fn end_with_us(command: &mut Command) {
         command.pre_exec(|| {
             signals::uninstall()?;
             Ok(set_parent_process_death_signal(Some(Signal::TERM))?)
+        });
+    }
+}
+
+/// The same for a program that starts others, which no signal to itself would reach: it leads a session, and so a group, of its own, and
+/// has that written into a guard's page before it can start anything. The guard kills the group when this process is gone.
+///
+/// A session rather than a group alone: who asks for the terminal in it is refused, and not stopped for ever as a group in the background
+/// would be.
+pub(crate) fn end_with_us_as_session(command: &mut Command, page: Arc<Page>) {
+    // SAFETY: between fork and exec the child makes system calls only and writes one integer into memory that is shared with the guard;
+    // nothing that another thread may have held at the moment of the fork is needed.
+    unsafe {
+        command.pre_exec(move || {
+            signals::uninstall()?;
+            set_parent_process_death_signal(Some(Signal::TERM))?;
+            setsid()?;
+            page.set_group(getpid().as_raw_nonzero().get());
+            Ok(())
         });
     }
 }

@@ -73,7 +73,15 @@ pub(crate) struct Launcher {
 impl Launcher {
     /// Starts a launcher and greets it.
     pub(crate) fn start() -> io::Result<Self> {
-        let link = Link::start(Talk::Inherited)?;
+        Self::greet(Link::start(Talk::Inherited)?)
+    }
+
+    /// Starts one that runs nothing: it is there to kill the group in its page when `assay` is gone, however that came about.
+    pub(crate) fn start_as_guard() -> io::Result<Self> {
+        Self::greet(Link::start_silent()?)
+    }
+
+    fn greet(link: Link) -> io::Result<Self> {
         let file = memory::file("assay-page")?;
         ftruncate(&file, PAGE as u64)?;
         let page = Arc::new(Page::map(file.as_fd())?);
@@ -246,6 +254,12 @@ impl Page {
         let group = unsafe { self.address.as_ref() }.load(Ordering::SeqCst);
         // 1 would be everybody: nobody's group, and not to be trusted from shared memory.
         Pid::from_raw(group).filter(|_| group > 1)
+    }
+
+    /// Says which group is in flight; 0: none any more. One store, so that a child of ours may call it between fork and exec.
+    pub(crate) fn set_group(&self, group: i32) {
+        // SAFETY: as in `group`.
+        unsafe { self.address.as_ref() }.store(group, Ordering::SeqCst);
     }
 
     /// Kills what is in flight; false if nothing was.

@@ -110,6 +110,32 @@ pub(crate) fn started(process: u32) -> Option<u64> {
     (!process.ended).then_some(process.started)
 }
 
+/// Whose a process is, if it is not ours: the name of its user, or the number where that has no name.
+pub(crate) fn other_owner(process: u32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let user = effective_user(&status)?;
+    if user == rustix::process::geteuid().as_raw() {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    Some(name_of_user(&users, user).unwrap_or_else(|| format!("user {user}")))
+}
+
+/// The second number of `Uid` in `/proc/PID/status`.
+fn effective_user(status: &str) -> Option<u32> {
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    users.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// A user's name in the lines of passwd(5).
+fn name_of_user(users: &str, user: u32) -> Option<String> {
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(user)).then(|| name.to_owned())
+    })
+}
+
 /// Whether a process started this one, or one of those that did.
 pub(crate) fn is_ancestor(process: u32) -> bool {
     let parent = |id: u32| {
@@ -215,6 +241,15 @@ mod tests {
         );
         assert_eq!(effective_capabilities("CapEff:\tnone"), None);
         assert_eq!(effective_capabilities(""), None);
+    }
+
+    #[test]
+    fn a_process_is_ours_or_that_of_a_user_with_a_name() {
+        assert_eq!(other_owner(std::process::id()), None);
+        assert_eq!(effective_user("Name:\tx\nUid:\t1000\t0\t0\t0\n"), Some(0));
+        let users = "root:x:0:0:root:/root:/bin/sh\nbroken\nnobody:x:65534:65534::/:/bin/false\n";
+        assert_eq!(name_of_user(users, 65534).as_deref(), Some("nobody"));
+        assert_eq!(name_of_user(users, 7), None);
     }
 
     #[test]

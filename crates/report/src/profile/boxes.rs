@@ -1,0 +1,167 @@
+//! The boxes of flame graphs: where each stands, and how it is drawn as SVG. What a box means, its colour and its words are those of who
+//! asks for it.
+
+use crate::names::clean;
+use std::fmt::Write;
+
+/// Width of a picture, in its own units.
+pub(super) const WIDTH: f64 = 1200.0;
+pub(super) const MARGIN: f64 = 10.0;
+const ROW: f64 = 17.0;
+const FONT: f64 = 11.0;
+/// About the width of a character of that size.
+pub(super) const CHARACTER: f64 = 6.2;
+/// Narrower boxes are left out: nobody could see them.
+const NARROWEST: f64 = 0.25;
+
+/// Dark surroundings get a dark ground; the boxes are light in both, with dark text.
+const STYLE: &str = "<style>.ground{fill:#fff}.text{fill:#1c1c1e}.quiet{fill:#5a5f66}.name{fill:#1c1c1e}\
+@media (prefers-color-scheme:dark){.ground{fill:#15171a}.text{fill:#e9eaec}.quiet{fill:#a3a9b1}}</style>\n";
+
+/// A node that can be seen.
+pub(super) struct Placed {
+    pub node: usize,
+    pub x: f64,
+    pub width: f64,
+}
+
+/// What a tree must tell of its nodes to be laid out; the root is node 0.
+pub(super) trait Layers {
+    /// What its width stands for.
+    fn amount(&self, node: usize) -> f64;
+    /// The nodes that stand on it.
+    fn children(&self, node: usize) -> &[usize];
+    /// How far from the root.
+    fn depth(&self, node: usize) -> usize;
+}
+
+/// Where every node that can be seen stands.
+pub(super) fn layout(tree: &impl Layers) -> Vec<Placed> {
+    let total = tree.amount(0);
+    let scale = if total > 0.0 { (WIDTH - 2.0 * MARGIN) / total } else { 0.0 };
+    let mut boxes = Vec::new();
+    let mut open = vec![(0, MARGIN)];
+    while let Some((node, x)) = open.pop() {
+        let width = tree.amount(node) * scale;
+        if width < NARROWEST {
+            continue;
+        }
+        boxes.push(Placed { node, x, width });
+        let mut at = x;
+        for &child in tree.children(node) {
+            open.push((child, at));
+            at += tree.amount(child) * scale;
+        }
+    }
+    boxes
+}
+
+/// What is written on a box and told where it is pointed at.
+pub(super) struct Words {
+    pub fill: String,
+    pub told: String,
+    pub name: String,
+    /// Behind the name, and never cut; may be empty.
+    pub behind: String,
+}
+
+/// A picture: a title, lines about it, what `head` draws below them in so much height, then the boxes, the root at the bottom as flames do.
+pub(super) fn picture(
+    tree: &impl Layers,
+    title: &str,
+    about: &[String],
+    (head, head_height): (&str, f64),
+    words: impl Fn(usize) -> Words,
+) -> String {
+    let boxes = layout(tree);
+    let deepest = boxes.iter().map(|b| tree.depth(b.node)).max().unwrap_or(0);
+    let top = below(about) + head_height;
+    let height = top + (deepest + 1) as f64 * ROW + MARGIN;
+    let mut out = String::new();
+    // Writing into a string cannot fail.
+    let _never = write!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\" \
+         font-family=\"ui-monospace, Menlo, Consolas, monospace\" font-size=\"{FONT}\">\n\
+         <title>{title}</title>\n{STYLE}<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n\
+         <text class=\"text\" x=\"{MARGIN}\" y=\"18\" font-size=\"14\">{title}</text>\n",
+        title = escaped(title),
+    );
+    for (index, line) in about.iter().enumerate() {
+        let _never = writeln!(
+            out,
+            "<text class=\"quiet\" x=\"{MARGIN}\" y=\"{}\">{}</text>",
+            34.0 + index as f64 * 15.0,
+            escaped(&shortened(line, ((WIDTH - 2.0 * MARGIN) / CHARACTER) as usize))
+        );
+    }
+    out.push_str(head);
+    for b in &boxes {
+        let words = words(b.node);
+        let y = top + (deepest - tree.depth(b.node)) as f64 * ROW;
+        let _never = write!(
+            out,
+            "<g><title>{}</title><rect x=\"{:.2}\" y=\"{y}\" width=\"{:.2}\" height=\"{}\" rx=\"1\" fill=\"{}\"/>",
+            escaped(&words.told),
+            b.x,
+            (b.width - 0.3).max(0.1),
+            ROW - 1.0,
+            words.fill
+        );
+        let room = ((b.width - 6.0) / CHARACTER) as usize;
+        let label = fitting(&clean(&words.name), &words.behind, room);
+        if !label.is_empty() {
+            let _never = write!(
+                out,
+                "<text class=\"name\" x=\"{:.2}\" y=\"{}\">{}</text>",
+                b.x + 3.0,
+                y + ROW - 5.0,
+                escaped(&label)
+            );
+        }
+        out.push_str("</g>\n");
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Where the space below the lines about a picture begins.
+pub(super) fn below(about: &[String]) -> f64 {
+    27.0 + about.len() as f64 * 15.0
+}
+
+/// The name, shortened, and what stands behind it if there is room for both; nothing where there is room for neither.
+fn fitting(name: &str, behind: &str, room: usize) -> String {
+    if room < 3 {
+        return String::new();
+    }
+    let taken = if behind.is_empty() { 0 } else { behind.chars().count() + 1 };
+    match room >= taken + 3 && taken > 0 {
+        true => format!("{} {behind}", shortened(name, room - taken)),
+        false => shortened(name, room),
+    }
+}
+
+pub(super) fn shortened(name: &str, room: usize) -> String {
+    if name.chars().count() <= room {
+        return name.to_owned();
+    }
+    let mut short: String = name.chars().take(room.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// Text within markup.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

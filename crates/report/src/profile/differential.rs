@@ -1,0 +1,341 @@
+//! The differential flame graph: boxes as wide as their share of the second profile, coloured by how the function's own share, or its own
+//! time, has changed since the first, and grey where no change is known. A red box that means nothing is what such pictures are
+//! usually full of: here the colour is the verdict's, which is decided elsewhere.
+
+use super::boxes::{self, Layers, Words};
+use super::difference as words;
+use super::flame::DEEPEST;
+use assay_profiles::Profile;
+use assay_profiles::difference::{self, Difference};
+use assay_profiles::tree::{PairNode, Tree};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// How many functions that are gone are named.
+const NAMED: usize = 4;
+
+/// What is known of a function's change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It takes more than before.
+    More,
+    /// It takes less.
+    Less,
+    /// It takes the same, within the threshold.
+    Same,
+    /// Nothing is known.
+    Unknown,
+}
+
+/// A function's change, in words and as large as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Which.
+    pub change: Change,
+    /// Its size, in anything that is the same for all marks of a picture; not negative.
+    pub size: f64,
+    /// The size in a few characters, as in `+11.4`; only shown where a change is known.
+    pub short: String,
+    /// Both sides, the difference and its interval.
+    pub told: String,
+    /// Name of the function alone.
+    pub name: String,
+    /// Its file, where the verdict is about a function of one file.
+    pub file: Option<String>,
+}
+
+/// Two profiles, and what is known of their functions.
+#[derive(Clone, Debug)]
+pub struct Differential<'a> {
+    /// The first profile, and the second.
+    pub sides: [&'a Profile; 2],
+    /// What they are called.
+    pub names: [String; 2],
+    /// What is found, in a sentence.
+    pub claim: String,
+    /// How sure that is.
+    pub sure: String,
+    /// Of what the colours speak.
+    pub about: String,
+    /// What it can't show; may be empty.
+    pub doubt: String,
+    /// The table beside the picture: headings, and rows with the function first and the verdict last.
+    pub heads: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Vec<String>>,
+    /// The functions that were asked about.
+    pub marks: Vec<Mark>,
+}
+
+impl<'a> Differential<'a> {
+    /// That of two recordings.
+    pub fn of_files(sides: [&'a Profile; 2], found: &Difference) -> Self {
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let marks = found.rows.iter().map(|row| {
+            let interval = row.interval.map_or_else(String::new, |i| {
+                format!(" [{} … {}]", points(i.lower), points(i.upper))
+            });
+            Mark {
+                change: match row.change {
+                    difference::Change::Grew => Change::More,
+                    difference::Change::Shrank => Change::Less,
+                    difference::Change::Unknown => Change::Unknown,
+                },
+                size: row.difference.abs(),
+                short: points(row.difference),
+                told: format!(
+                    "own share {} → {}, {} points{interval}: {}",
+                    percent(row.shares[0]),
+                    percent(row.shares[1]),
+                    points(row.difference),
+                    row.change.word()
+                ),
+                name: row.bare.clone(),
+                file: row.file.clone(),
+            }
+        });
+        let rows = found.rows.iter().map(|row| {
+            vec![
+                row.name.clone(),
+                percent(row.shares[0]),
+                percent(row.shares[1]),
+                points(row.difference),
+                row.interval.map_or_else(String::new, |i| {
+                    format!("{} … {}", points(i.lower), points(i.upper))
+                }),
+                row.change.word().to_owned(),
+            ]
+        });
+        Self {
+            sides,
+            names: found.names.clone(),
+            claim: words::claim(found),
+            sure: words::sureness(found),
+            about: "colour: the change of the function's own share, from wherever it is called"
+                .to_owned(),
+            doubt: words::DOUBT.to_owned(),
+            heads: ["function", "first", "second", "points", "sure", "verdict"]
+                .map(str::to_owned)
+                .to_vec(),
+            rows: rows.collect(),
+            marks: marks.collect(),
+        }
+    }
+
+    /// Title of the picture.
+    pub(super) fn title(&self) -> String {
+        format!("{} against {}", self.names[1], self.names[0])
+    }
+
+    /// The tree of both, with what is known of every node's function.
+    pub(super) fn marked(&self) -> Marked<'_> {
+        let nodes = Tree::of_two(self.sides[0], self.sides[1], DEEPEST);
+        let index = Index::of(&self.marks);
+        let of_node = nodes.iter().map(|node| index.find(node)).collect();
+        Marked {
+            marks: &self.marks,
+            largest: self
+                .marks
+                .iter()
+                .filter(|mark| mark.change.is_known())
+                .map(|mark| mark.size)
+                .filter(|size| size.is_finite())
+                .fold(0.0, f64::max),
+            nodes,
+            of_node,
+        }
+    }
+}
+
+impl Change {
+    pub(super) fn is_known(self) -> bool {
+        matches!(self, Self::More | Self::Less)
+    }
+}
+
+fn points(share: f64) -> String {
+    format!("{}{:.1}", if share < 0.0 { "-" } else { "+" }, share.abs() * 100.0)
+}
+
+/// Finds marks by name and file, or by the name alone where only one function has it.
+struct Index<'a> {
+    exact: HashMap<(&'a str, &'a str), usize>,
+    by_name: HashMap<&'a str, Option<usize>>,
+}
+
+impl<'a> Index<'a> {
+    fn of(marks: &'a [Mark]) -> Self {
+        let mut found = Self { exact: HashMap::new(), by_name: HashMap::new() };
+        for (index, mark) in marks.iter().enumerate() {
+            found.exact.insert((&mark.name, base(mark.file.as_deref())), index);
+            found.by_name.entry(&mark.name).and_modify(|only| *only = None).or_insert(Some(index));
+        }
+        found
+    }
+
+    fn find(&self, node: &PairNode) -> Option<usize> {
+        let name = node.name.as_str();
+        let exact = self.exact.get(&(name, base(node.file.as_deref()))).copied();
+        exact.or_else(|| self.by_name.get(name).copied().flatten())
+    }
+}
+
+fn base(file: Option<&str>) -> &str {
+    file.unwrap_or_default().rsplit('/').next().unwrap_or_default()
+}
+
+/// The tree with its marks; as wide as the second profile has it.
+pub(super) struct Marked<'a> {
+    pub nodes: Vec<PairNode>,
+    /// For every node its mark.
+    pub of_node: Vec<Option<usize>>,
+    marks: &'a [Mark],
+    /// The largest size of a change that is known.
+    largest: f64,
+}
+
+impl Layers for Marked<'_> {
+    fn amount(&self, node: usize) -> f64 {
+        self.nodes[node].amounts[1]
+    }
+
+    fn children(&self, node: usize) -> &[usize] {
+        &self.nodes[node].children
+    }
+
+    fn depth(&self, node: usize) -> usize {
+        self.nodes[node].depth
+    }
+}
+
+/// Orange for more, blue for less, each in three shades, which people without one kind of cones tell apart too.
+const MORE: [&str; 3] = ["#f9d3b8", "#f2a673", "#e8763a"];
+const LESS: [&str; 3] = ["#c3dcf3", "#8fbbe6", "#5a97d3"];
+const SAME: &str = "#eceef0";
+pub(super) const UNKNOWN: &str = "#c4c8cd";
+pub(super) const ROOT: &str = "#d9dce0";
+
+impl Marked<'_> {
+    pub(super) fn mark(&self, node: usize) -> Option<&Mark> {
+        self.marks.get((*self.of_node.get(node)?)?)
+    }
+
+    pub(super) fn fill(&self, node: usize) -> &'static str {
+        match (node, self.mark(node)) {
+            (0, _) => ROOT,
+            (_, Some(mark)) => self.fill_of(mark),
+            (_, None) => UNKNOWN,
+        }
+    }
+
+    /// The shade by the root of the size: a change a tenth as large as the largest is to be seen too.
+    pub(super) fn fill_of(&self, mark: &Mark) -> &'static str {
+        let part = if self.largest > 0.0 { (mark.size / self.largest).sqrt() } else { 1.0 };
+        let shade = if part > 0.66 { 2 } else { usize::from(part > 0.33) };
+        match mark.change {
+            Change::More => MORE[shade],
+            Change::Less => LESS[shade],
+            Change::Same => SAME,
+            Change::Unknown => UNKNOWN,
+        }
+    }
+
+    /// What is told of a node: how wide it is on both sides, then the verdict on its function.
+    pub(super) fn told(&self, index: usize) -> String {
+        let node = &self.nodes[index];
+        let share = |side: usize| match self.nodes[0].amounts[side] {
+            whole if whole > 0.0 => format!("{:.1} %", 100.0 * node.amounts[side] / whole),
+            _ => "0.0 %".to_owned(),
+        };
+        let width = format!("{}: {} → {} of all, called from here", node.name, share(0), share(1));
+        match (index, self.mark(index)) {
+            (0, _) => node.name.clone(),
+            (_, Some(mark)) => format!("{width}. {}", mark.told),
+            (_, None) => format!("{width}. Too little of its own to be asked about"),
+        }
+    }
+
+    /// What the second profile has nothing of, and so has no width: the outermost of it, with its share of the first.
+    pub(super) fn gone(&self) -> Option<String> {
+        let whole = self.nodes[0].amounts[0];
+        let mut gone: Vec<(&str, f64)> = self
+            .nodes
+            .iter()
+            .filter(|node| node.amounts[1] <= 0.0 && node.amounts[0] > 0.0)
+            .filter(|node| node.parent.is_some_and(|parent| self.nodes[parent].amounts[1] > 0.0))
+            .map(|node| (node.name.as_str(), node.amounts[0] / whole))
+            .collect();
+        gone.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let all: f64 = gone.iter().map(|(_, share)| share).sum();
+        let named: Vec<&str> = gone.iter().take(NAMED).map(|(name, _)| *name).collect();
+        let more = match gone.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (all > 0.0005).then(|| {
+            format!(
+                "not in the picture, for {} gone: {}{more} ({:.1} % of the first)",
+                if gone.len() == 1 { "it is" } else { "they are" },
+                named.join(", "),
+                all * 100.0
+            )
+        })
+    }
+
+    /// The colours that are in use, with what they mean.
+    pub(super) fn legend(&self) -> Vec<(&'static str, &'static str)> {
+        let has = |change| self.marks.iter().any(|mark| mark.change == change);
+        let mut legend = Vec::new();
+        for (fill, words, change) in [
+            (MORE[2], "takes more", Change::More),
+            (MORE[0], "a little more", Change::More),
+            (LESS[2], "takes less", Change::Less),
+            (LESS[0], "a little less", Change::Less),
+            (SAME, "the same", Change::Same),
+        ] {
+            if has(change) {
+                legend.push((fill, words));
+            }
+        }
+        legend.push((UNKNOWN, "no change is known"));
+        legend
+    }
+}
+
+/// The picture.
+pub fn svg(found: &Differential<'_>) -> String {
+    let marked = found.marked();
+    let mut about =
+        vec![format!("width: share of {}; {} ({})", found.names[1], found.about, found.sure)];
+    about.extend(marked.gone());
+    let head = legend(&marked, boxes::below(&about));
+    boxes::picture(&marked, &found.title(), &about, (&head, 20.0), |node| {
+        let behind = match marked.mark(node) {
+            Some(mark) if mark.change.is_known() && node > 0 => mark.short.clone(),
+            _ => String::new(),
+        };
+        Words {
+            fill: marked.fill(node).to_owned(),
+            told: marked.told(node),
+            name: marked.nodes[node].name.clone(),
+            behind,
+        }
+    })
+}
+
+/// Small boxes of every colour with its meaning, in one line that begins at `y`.
+fn legend(marked: &Marked<'_>, y: f64) -> String {
+    let mut out = String::new();
+    let mut x = boxes::MARGIN;
+    for (fill, words) in marked.legend() {
+        // Writing into a string cannot fail.
+        let _never = writeln!(
+            out,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" rx=\"1\" fill=\"{fill}\"/><text class=\"text\" x=\"{}\" y=\"{}\">{words}</text>",
+            x + 17.0,
+            y + 10.0
+        );
+        x += 17.0 + words.len() as f64 * boxes::CHARACTER * 1.08 + 18.0;
+    }
+    out
+}
