@@ -74,6 +74,7 @@ class PatchingTest < Minitest::Test
       def keywords(a, k:, l: 1, m: 2, **rest, &block) = [a, k, l, m, rest, block]
       def no_keywords(a, **nil) = a
       def anonymous(a, *, &) = a
+      def all_anonymous(a, *, **, &) = a
       def forwards(a, ...) = required(a, ...)
       attr_accessor :value
     end
