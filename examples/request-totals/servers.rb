@@ -110,9 +110,10 @@ module Servers
 
     private
 
-    def start
-      spawn({"LOG" => log, **@env}, RbConfig.ruby, *$LOAD_PATH.first(4).flat_map { |path| ["-I", path] }, Gem.bin_path("puma", "puma"),
-            "-b", "tcp://127.0.0.1:#{port}", *@options, @rackup, %i[out err] => said)
-    end
+    def start = spawn({"LOG" => log, **@env}, *command, %i[out err] => said)
+
+    def command = [RbConfig.ruby, *load_path, Gem.bin_path("puma", "puma"), "-b", "tcp://127.0.0.1:#{port}", *@options, @rackup]
+
+    def load_path = $LOAD_PATH.first(4).flat_map { |path| ["-I", path] }
   end
 end

@@ -179,7 +179,7 @@ RECORDERS = [["C", {}], ["C, OS clock", {"ASSAY_CLOCK" => "os"}], ["Ruby", {"ASS
 # Every process of its own: which recorder, and which way Ruby runs.
 def processes(rounds)
   ways = [["interpreter", []], ["YJIT", %w[--yjit --yjit-call-threshold=10]]]
-  ways.pop unless system(RbConfig.ruby, "--yjit", "-e", "", err: File::NULL)
+  ways.pop unless system(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?", err: File::NULL)
   ways.product(RECORDERS).map do |(way, options), (recorder, environment)|
     output = IO.popen([environment, RbConfig.ruby, *options, __FILE__, "--child", "--rounds", rounds.to_s], &:read)
     raise "the process for #{way}, recorder in #{recorder}, failed" unless $?.success?

@@ -28,7 +28,7 @@ others=$(find test -name '*_test.rb' -not -path 'test/method_profiler/*' | sort)
 # Paths have no blanks here: they are the names of this repository's tests.
 echo "# the recorder in C"
 ASSAY_RECORDER=native run "" $profiler
-if ruby --yjit -e '' 2>/dev/null; then
+if ruby --yjit -e 'exit RubyVM::YJIT.enabled?' 2>/dev/null; then # Some Rubies are built without, and only warn.
     echo "# the recorder in C, under YJIT"
     ASSAY_RECORDER=native run "--yjit --yjit-call-threshold=2" $profiler
 fi

@@ -55,13 +55,13 @@ module Assay
       # What is patched already under this name is left as it is. Raises NameError if there is no such method, FrozenError if the owner
       # is frozen, ArgumentError if the method has another name already or is one that can't be wrapped. Then nothing was patched.
       def patch(owner, methods, name = nil, singleton: false, nested: true, keep: false)
-        Patches.add(owner_of(owner, singleton), Array(methods).map(&:to_sym), name&.to_sym, nested: nested, keep: keep)
+        Patches.add(owner_of(owner, singleton), symbols(methods), name && symbols(name).first, nested: nested, keep: keep)
         nil
       end
 
       # Undoes `patch` for these methods, or for all of the owner. Gives the names of the methods that had been patched.
       def unpatch(owner, methods = nil, singleton: false)
-        Patches.remove(owner_of(owner, singleton), methods && Array(methods).map(&:to_sym))
+        Patches.remove(owner_of(owner, singleton), methods && symbols(methods))
       end
 
       # The name under which a method was patched; nil if it was not.
@@ -116,6 +116,14 @@ module Assay
       def recorder = Recorder::KIND
 
       private
+
+      def symbols(names)
+        Array(names).map do |name|
+          next name.to_sym if name.respond_to?(:to_sym)
+
+          raise ArgumentError, "methods and rows are named by a Symbol or a String, not by #{name.inspect[0, 80]}"
+        end
+      end
 
       def owner_of(owner, singleton)
         return owner.singleton_class if singleton

@@ -301,6 +301,7 @@ class CountingTest < Minitest::Test
     patch(Worker, %i[work fail_deep])
     text = MethodProfiler.profile(exclusive: true, allocations: true) { Worker.new.work && (Worker.new.fail_deep(1) rescue nil) }.to_s
     ["total", "work", "3 calls", "self", "objects", "2 failed", "own cost"].each { |word| assert_includes text, word }
+    assert_match(/ 1 call$/, MethodProfiler.profile { Worker.new.work }.to_s)
   end
 
   def test_options_that_do_not_exist_are_errors

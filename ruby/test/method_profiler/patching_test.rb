@@ -74,6 +74,7 @@ class PatchingTest < Minitest::Test
       def keywords(a, k:, l: 1, m: 2, **rest, &block) = [a, k, l, m, rest, block]
       def no_keywords(a, **nil) = a
       def anonymous(a, *, &) = a
+      def all_anonymous(a, *, **, &) = a
       def forwards(a, ...) = required(a, ...)
       attr_accessor :value
     end
@@ -259,6 +260,8 @@ class PatchingTest < Minitest::Test
     end
     error = assert_raises(NameError) { MethodProfiler.patch(owner, %i[work ghost], :work) }
     assert_match(/no method `ghost' in .*method_missing/, error.message)
+    assert_equal 1, (error.respond_to?(:detailed_message) ? error.detailed_message(highlight: false) : error.message).lines.size
+    assert_match(/did you mean work\?/, assert_raises(NameError) { MethodProfiler.patch(owner, :wrok, :work) }.message)
     assert_equal [:ghost, owner], [error.name, error.receiver]
     assert_nil MethodProfiler.patched(owner, :work)
     patch(owner, :method_missing)
@@ -295,8 +298,9 @@ class PatchingTest < Minitest::Test
     end
   end
 
+  # Newer Rubies have some of them in Ruby.
   def test_operators_that_the_interpreter_computes_itself_are_refused
-    [[Integer, :+], [Array, :[]], [String, :==]].each do |owner, method|
+    [[Integer, :+], [Integer, :size], [Integer, :-@], [Array, :[]], [String, :==]].each do |owner, method|
       error = assert_raises(ArgumentError) { MethodProfiler.patch(owner, method, :work) }
       assert_match(/slower for the rest of the process|frame/, error.message)
     end
@@ -309,6 +313,8 @@ class PatchingTest < Minitest::Test
     assert_match(/singleton: true/, assert_raises(ArgumentError) { MethodProfiler.patch("text", :upcase, :work) }.message)
     assert_match(/Integer/, assert_raises(ArgumentError) { MethodProfiler.patch(5, :succ, :work, singleton: true) }.message)
     assert_raises(ArgumentError) { MethodProfiler.patch(String, [], :work) }
+    assert_match(/by a Symbol or a String, not by 5/, assert_raises(ArgumentError) { MethodProfiler.patch(String, 5, :work) }.message)
+    assert_match(/by a Symbol or a String, not by 5/, assert_raises(ArgumentError) { MethodProfiler.patch(String, :upcase, 5) }.message)
     assert_match(/take another/, assert_raises(ArgumentError) { MethodProfiler.patch(Hash, :store, :total_duration) }.message)
   end
 end

@@ -104,6 +104,21 @@ class SignaturesTest < Minitest::Test
     end
   end
 
+  # Their parameters are told alike since Ruby 3.2; but only where no `**` takes them do keywords fill a required parameter.
+  def test_keywords_go_where_they_went_with_three_dots_a_mark_or_two_stars
+    target = class_of { def work(a, *b, **c, &d) = [a, b, c, d&.call] }
+    dots = class_of(target) { def work(a, ...) = super(a, ...) }
+    marked = class_of(target) { ruby2_keywords def work(a, *, &) = super }
+    stars = class_of(target) { def work(a, *, **, &) = super }
+    [dots, marked, stars].each do |owner|
+      plain = [[[1, 2], {k: 3}], [[], {k: 3}], [[1, {k: 3}], {}]].map { |list, keys| outcome(owner.new, [list, keys]) }
+      patch(owner, :work)
+      MethodProfiler.profile do
+        assert_equal plain, ([[[1, 2], {k: 3}], [[], {k: 3}], [[1, {k: 3}], {}]].map { |list, keys| outcome(owner.new, [list, keys]) })
+      end
+    end
+  end
+
   def test_a_parameter_that_is_named_twice_or_taken_apart
     owner = class_of { def work(_, _, (a, (b, *c)), d = a) = [a, b, c, d] }
     patch(owner, :work)

@@ -11,8 +11,8 @@ class ApplyingTest < Minitest::Test
   def teardown = Patches.remove
 
   def test_a_library_that_is_not_loaded_is_left_out_and_it_is_told
-    outcome = in_child("p Assay::Patches.apply(:pg).first.to_h, defined?(PG)")
-    assert_includes outcome, "status=>:absent"
+    outcome = in_child("outcome = Assay::Patches.apply(:pg).first; p outcome.status, outcome.reason, defined?(PG)")
+    assert_includes outcome, ":absent"
     assert_includes outcome, "require it first"
     assert_includes outcome, "nil", "it was not loaded by asking"
   end

@@ -97,6 +97,41 @@ class RequestsTest < Minitest::Test
     assert_equal [1], logged, "and what it counted is not the next one's"
   end
 
+  def test_a_body_that_is_closed_half_read_counts_what_it_did_and_leaves_no_profile_behind
+    wrapped = middleware(querying(1, Streaming.new)).call(env).last
+    assert_equal "part 0", wrapped.enum_for(:each).next
+    wrapped.close
+    assert_equal [2], logged
+    assert_nil MethodProfiler.current
+  end
+
+  # Just enough of one to be there: nothing waits here.
+  class Scheduler
+    %i[block unblock kernel_sleep io_wait fiber_interrupt close].each { |name| define_method(name) { |*| nil } }
+    def fiber(&block) = Fiber.new(blocking: false, &block).tap(&:resume)
+  end
+
+  def test_under_a_fiber_scheduler_bodies_that_are_read_in_turns_do_not_mix
+    app = middleware { |env| [200, {}, env["PATH_INFO"].delete("/").to_i.times.lazy.map { |n| Database.new.query(n.to_s) }] }
+    Thread.new do
+      Fiber.set_scheduler(Scheduler.new)
+      Fiber.schedule do
+        bodies = [1, 4, 2].map { |n| app.call(env("/#{n}")).last }
+        readers = bodies.map { |body| body.enum_for(:each) }
+        readers.reject! { |reader| finished?(reader) } until readers.empty?
+        bodies.each(&:close)
+      end
+    end.join
+    assert_equal [1, 4, 2], logged
+  end
+
+  def finished?(reader)
+    reader.next
+    false
+  rescue StopIteration
+    true
+  end
+
   def test_a_body_that_breaks_off_is_told
     broken = Class.new { def each = Database.new.fail }.new
     wrapped = middleware(querying(0, broken)).call(env).last
@@ -194,6 +229,7 @@ class RequestsTest < Minitest::Test
 
   def test_racks_own_lint_finds_nothing
     begin
+      require "rack"
       require "rack/lint"
       require "rack/mock"
     rescue LoadError
@@ -203,5 +239,14 @@ class RequestsTest < Minitest::Test
     answer = Rack::MockRequest.new(Rack::Lint.new(middleware(inside))).get("/")
     assert_equal [200, "part 0part 1"], [answer.status, answer.body]
     assert_equal [2], logged
+    return if Rack.release < "3"
+
+    talk = ->(stream) { stream.write("part #{Database.new.query(2)}") && stream.close }
+    inside = Rack::Lint.new(->(_) { [200, {"content-type" => "text/plain"}, talk] })
+    _, _, body = Rack::Lint.new(middleware(inside)).call(Rack::MockRequest.env_for("/"))
+    stream = StringIO.new
+    body.call(stream)
+    body.close
+    assert_equal ["part 2", [2, 1]], [stream.string, logged]
   end
 end

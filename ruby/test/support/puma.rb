@@ -8,11 +8,14 @@ require_relative "../../../examples/request-totals/servers"
 
 module PumaServer
   # Runs puma with this config.ru and these options, and yields its port and the file that its environment names LOG.
-  def with_puma(rackup, *options, env: {})
+  def with_puma(rackup, *options, env: {}, &block) = with_server(Servers::Puma, rackup, *options, env: env, &block)
+
+  # The same for another server.
+  def with_server(kind, rackup, *options, env: {})
     Tempfile.create(["config", ".ru"]) do |file|
       file.write(rackup)
       file.flush
-      server = Servers::Puma.new(file.path, *options, env: env)
+      server = kind.new(file.path, *options, env: env)
       begin
         get(server.port, ["/up"], at_once: 1) # It listens before it has workers.
         yield server.port, server.log

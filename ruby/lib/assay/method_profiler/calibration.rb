@@ -38,38 +38,27 @@ module Assay
           session = Recorder::Session.new(nil, exclusive, allocations).attach(false)
           whole = patched_loop(probe)
           row = session.finish.last.first
-          [whole, row[Profile::NS], plain_loop(probe), empty_loop]
+          [whole, row[Profile::NS], plain_loop(probe), empty_loop(probe)]
         end.transpose.map(&:min)
         Cost.new([patched - plain, 0].max.fdiv(CALLS), [recorded - (plain - empty), 0].max.fdiv(CALLS))
       end
 
-      def self.patched_loop(probe)
-        start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-        i = 0
-        while i < CALLS
-          probe.patched
-          i += 1
-        end
-        Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start
+      # ns for CALLS calls. Each loop is compiled for itself, so that none meets what another left in a call site.
+      {patched: "probe.patched", plain: "probe.plain", empty: nil}.each do |name, call|
+        module_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+          def self.#{name}_loop(probe)
+            start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+            i = 0
+            while i < CALLS
+              #{call}
+              i += 1
+            end
+            Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start
+          end
+        RUBY
+        private_class_method :"#{name}_loop"
       end
-
-      def self.plain_loop(probe)
-        start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-        i = 0
-        while i < CALLS
-          probe.plain
-          i += 1
-        end
-        Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start
-      end
-
-      def self.empty_loop
-        start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-        i = 0
-        i += 1 while i < CALLS
-        Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start
-      end
-      private_class_method :measure, :patched_loop, :plain_loop, :empty_loop
+      private_class_method :measure
     end
     private_constant :Calibration
   end

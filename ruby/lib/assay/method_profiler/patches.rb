@@ -274,8 +274,18 @@ module Assay
         def look_up(owner, method)
           owner.instance_method(method)
         rescue NameError
-          raise NameError.new("there is no method `#{method}' in #{owner.inspect} to be patched. What only method_missing answers can " \
-                              "be counted by patching :method_missing", method, receiver: owner)
+          error = NameError.new("there is no method `#{method}' in #{owner.inspect} to be patched#{similar(owner, method)}. What only " \
+                                "method_missing answers can be counted by patching :method_missing", method, receiver: owner)
+          error.set_backtrace(caller) # Else Ruby shows this line of ours beside the message.
+          raise error
+        end
+
+        def similar(owner, method)
+          return unless defined?(::DidYouMean::SpellChecker)
+
+          names = owner.instance_methods + owner.private_instance_methods
+          found = ::DidYouMean::SpellChecker.new(dictionary: names).correct(method).first(3)
+          "; did you mean #{found.join(", ")}?" if found.any?
         end
 
         def row_name(owner, method)

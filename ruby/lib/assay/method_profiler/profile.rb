@@ -74,10 +74,10 @@ module Assay
         lines = rows.values.sort_by { |row| -row.duration }.map do |row|
           extra = +""
           extra << format("  self %10.3f ms", row.exclusive * 1e3) if row.exclusive
-          extra << format("  %8d objects", row.allocations) if row.allocations
+          extra << format("  %8d %s", row.allocations, row.allocations == 1 ? "object" : "objects") if row.allocations
           extra << "  #{row.errors} failed" if row.errors.positive?
           extra << "  #{row.open} not ended" if row.open.positive?
-          format("%-#{width}s  %10.3f ms  %7d calls%s", row.name, row.duration * 1e3, row.calls, extra)
+          format("%-#{width}s  %10.3f ms  %7d %s%s", row.name, row.duration * 1e3, row.calls, row.calls == 1 ? "call" : "calls", extra)
         end
         lines.unshift(format("%-#{width}s  %10.3f ms", "total", total_duration * 1e3))
         lines << format("own cost: %.0f ns a call (%s recorder), %.3f ms in all; subtracted from each method's time, not from the total",

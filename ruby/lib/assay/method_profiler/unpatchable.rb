@@ -31,13 +31,19 @@ module Assay
 
       # Why this method, an UnboundMethod, can't be wrapped in `owner`; nil if it can.
       def self.reason(owner, method)
-        return nil if method.source_location # Of Ruby's own methods only those in C are meant; a user's are never.
+        return nil unless ruby_s_own?(method)
 
         if BOUND_TO_CALLER.any? { |owner, names| method.owner == owner && names.include?(method.name) }
           "it works on the frame of whoever calls it, and that would be the wrapper"
         elsif FAST_CLASSES.include?(owner) && FAST_OPERATORS.include?(method.name)
           "Ruby computes it without calling it; once patched, everything would be slower for the rest of the process"
         end
+      end
+
+      # Those in C, and those that newer Rubies have in Ruby inside of them; a user's are never meant.
+      def self.ruby_s_own?(method)
+        place = method.source_location
+        place.nil? || place.first.start_with?("<internal:")
       end
     end
     private_constant :Unpatchable

@@ -18,19 +18,34 @@ module Assay
       # Ruby 3.1 shows methods that are marked by ruby2_keywords as if they had `**`; others don't tell.
       MARK_IS_SHOWN = Class.new { ruby2_keywords def marked(*all) = all }.instance_method(:marked).parameters.size == 2
       MARK = %i[keyrest **].freeze
-      private_constant :RESERVED, :MARK_IS_SHOWN, :MARK
+      # What `...` is told as.
+      THREE_DOTS = [%i[rest *], MARK, [:block, :&]].freeze
+
+      # Whether a method has a `**`. Since Ruby 3.2 one without a name is told like the mark, and `*, **, &` like `...`. They differ:
+      # where no `**` takes them, keywords can fill a required parameter. What was compiled knows.
+      def self.double_splat?(method)
+        code = RubyVM::InstructionSequence.of(method) if defined?(RubyVM::InstructionSequence)
+        code ? code.to_a[11].key?(:kwrest) : false
+      end
+
+      # Newer Rubies make `*, **, &` of `...`, where parameters stand before it; older ones a marked `*` and `&`.
+      DOTS_ARE_STARS = double_splat?(Class.new { def dots(first, ...) = all(first, ...) }.instance_method(:dots))
+      private_constant :RESERVED, :MARK_IS_SHOWN, :MARK, :THREE_DOTS, :DOTS_ARE_STARS
 
       # method:: an UnboundMethod
       def initialize(method)
         @name = method.name
         parameters = method.parameters
-        @mark = !method.source_location || !MARK_IS_SHOWN || parameters.include?(MARK)
-        parameters -= [MARK] if MARK_IS_SHOWN && !forwards_all?(parameters)
+        double_splat = parameters.include?(MARK) && Wrapper.double_splat?(method)
+        marked = parameters.include?(MARK) && !double_splat
+        @mark = !method.source_location || !MARK_IS_SHOWN || marked
+        forwards_all = parameters == THREE_DOTS || (parameters.last(3) == THREE_DOTS && double_splat == DOTS_ARE_STARS)
+        parameters -= [MARK] if marked && !forwards_all
         @plain_name = !@name.inspect.match?(/\A:["@$]/) # `def` can write it.
         @required, @optional, @posts = [], [], []
         @keys, @optional_keys = [], []
         @rest = @key_rest = @block = nil
-        @forward_all = forwards_all?(parameters) || parameters.any? { |kind, key| key_that_has_no_variable?(kind, key) }
+        @forward_all = forwards_all || parameters.any? { |kind, key| key_that_has_no_variable?(kind, key) }
         read(parameters)
       end
 
@@ -44,11 +59,6 @@ module Assay
       end
 
       private
-
-      # What `def m(...)` has for parameters. Without the two names nobody else has both.
-      def forwards_all?(parameters)
-        parameters.include?(%i[rest *]) && parameters.include?([:block, :&])
-      end
 
       # `def m(if:)` can be called, but `super(if: if)` can't be written.
       def key_that_has_no_variable?(kind, key)

@@ -7,10 +7,15 @@
 module Assay
   module Patches
     class Sqlite3 < Library
-      # Before SQLite3::Statement. `execute` leaves the rows to come in @results: where they are, the statement was counted.
+      # Before SQLite3::Statement: where `execute` was called, the statement was counted.
       module Reading
+        def execute(...)
+          @assay_executed = true
+          super
+        end
+
         def each(&block)
-          return super if @results || block.nil?
+          return super if @assay_executed || block.nil?
 
           assay_execute { super(&block) }
         end

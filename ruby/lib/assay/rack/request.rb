@@ -27,6 +27,7 @@ module Assay
         @outputs = outputs
         @totals = Totals.new
         @facts = {}
+        @open = [] # Parts that have not ended.
         @finished = false
       end
 
@@ -54,26 +55,33 @@ module Assay
 
       # Runs a part of the request and adds its totals.
       def part
-        running = MethodProfiler.start(scope: @scope || (Fiber.current_scheduler ? :fiber : :thread))
+        # Not `current_scheduler`: servers read bodies by Enumerator#next, too, and in Ruby 3.1 its fiber sees none.
+        running = MethodProfiler.start(scope: @scope || (Fiber.scheduler ? :fiber : :thread))
+        @open << running
         @env[PROFILE] = running
         yield
       rescue Exception => e # It is only noted, and goes on.
         @facts[:error] ||= e.class.name || e.class.to_s
         raise
       ensure
-        # The application may have stopped it by itself.
-        @totals.add(running.running? ? running.stop : running.profile) if running
+        settle(running) if running
       end
 
-      # It is over: tells the outputs, once.
+      # It is over: tells the outputs, once. A part that was left in the middle, as a body that was closed half read, ends here.
       def finish
         return if @finished
 
         @finished = true
+        @open.dup.each { |running| settle(running) }
         @outputs.each { |output| output.request(self) }
       end
 
       private
+
+      # The application may have stopped it by itself.
+      def settle(running)
+        @totals.add(running.running? ? running.stop : running.profile) if @open.delete(running)
+      end
 
       def finished(answer)
         finish

@@ -28,14 +28,22 @@ module Assay
       # The outcome of "it allocates so many".
       def outcome
         counts = count
-        held = counts.map { |count| @expected === count }.uniq
-        return Outcome.new(:pass, said(counts)) if held == [true]
-        return Outcome.new(:fail, "#{said(counts)}, expected #{@expected}\n#{sites}") if held == [false]
+        sides = counts.map { |count| side(count) }.uniq
+        return Outcome.new(:pass, said(counts)) if sides == [:as_expected]
+        return Outcome.new(:fail, "#{said(counts)}, expected #{@expected}\n#{sites}") if sides.one?
 
         Outcome.new(:inconclusive, "#{said(counts)}: not the same in each run, so that nobody can say whether it is #{@expected}")
       end
 
       private
+
+      # Counts that are too small in one run and too large in another decide nothing, either.
+      def side(count)
+        return :as_expected if @expected === count
+
+        least = @expected.is_a?(Range) ? @expected.begin : @expected
+        least && count < least ? :too_few : :too_many
+      end
 
       # Objects of each run. Other threads that allocate meanwhile are in it.
       def count

@@ -13,20 +13,21 @@ module Assay
       # time:: seconds that each side is measured at most; options are those of Compare::Plan
       def initialize(subject, reference, by:, time: 2, warmup: 0.1, **options)
         @bound = Compare::Plan.amount("by", by)
+        @by = by
         names = name_apart(subject, reference)
         @sides = [Compare::Side.new(names.last, &callable(reference)), Compare::Side.new(names.first, &callable(subject))]
         @plan = Compare::Plan.new(time: time, warmup: warmup, **options)
       end
 
       # The outcome of "the subject is faster, by so much at least".
-      def faster = decide { |found| faster_than(found) }
+      def faster = decide("faster#{" by #{@by} at least" unless zero?}") { |found| faster_than(found) }
 
       # The outcome of "the subject is no slower, but by so much".
-      def no_slower = decide { |found| no_slower_than(found) }
+      def no_slower = decide("slower by #{@by} at most") { |found| no_slower_than(found) }
 
       private
 
-      def decide
+      def decide(expected)
         Binary.path
         outcome = nil
         Compare::Experiment.new(@sides, @plan).run do |analysis|
@@ -34,7 +35,8 @@ module Assay
           outcome = Outcome.new(yield(comparison), comparison.sentence)
           outcome.kind != :inconclusive
         end
-        return outcome unless outcome.kind == :inconclusive
+        return Outcome.new(:fail, "#{outcome.message}; expected '#{@sides.last.name}' to be #{expected}") if outcome.kind == :fail
+        return outcome if outcome.kind == :pass
 
         Outcome.new(:inconclusive, "#{outcome.message}; measured #{@plan.time} s each, which did not do (time: SECONDS for more)")
       end
