@@ -128,17 +128,23 @@ def _function(found):
 class Patch:
     """One name of one target. `install` and `uninstall` may be called again and again; wrappers are made once."""
 
+    by = "wrapper"
+
     def __init__(self, target, name: str, label: str, index: int) -> None:
         self.target = target
         self.name = mangled(target, name)
         self.label = label
         self.index = index
         self.installed = False
+        #: What is profiled, without wrappers.
+        self.functions: list = []
         self.found, self.own = look_up(target, self.name)
         self.wrapper = wrapped(target, self.name, self.found, self._wrap)
 
     def _wrap(self, found):
-        return wrappers.wrap(wrappers.original_of(found), self.index)
+        original = wrappers.original_of(found)
+        self.functions.append(original)
+        return wrappers.wrap(original, self.index)
 
     def install(self) -> None:
         """Puts the wrapper in its place."""
@@ -153,6 +159,7 @@ class Patch:
             # Another library wrapped ours while it was in, and still holds it: it counts already.
             return
         if found is not self.found:
+            self.functions.clear()
             self.wrapper = wrapped(self.target, self.name, found, self._wrap)
         self.found, self.own = found, own
         setattr(self.target, self.name, self.wrapper)
@@ -170,3 +177,7 @@ class Patch:
             setattr(self.target, self.name, self.found)
         else:
             delattr(self.target, self.name)
+
+    def remove(self) -> None:
+        """Leaves everything as it was before."""
+        self.uninstall()
