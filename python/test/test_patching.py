@@ -215,6 +215,19 @@ def test_an_instance_is_refused_and_its_class_named():
         MethodProfiler.patch(Thing(), ["other"], "it")
 
 
+def test_arguments_in_the_wrong_order_or_of_the_wrong_kind_are_refused():
+    with pytest.raises(TypeError, match=r"as a list of names such as .*, not \[\]"):
+        MethodProfiler.patch(Thing, [], "it")
+    with pytest.raises(TypeError, match="as a list of names"):
+        MethodProfiler.patch(Thing, [Thing.other], "it")
+    with pytest.raises(ValueError, match="the third argument is the name of the totals"):
+        MethodProfiler.patch(Thing, "it", ["other"])
+    with pytest.raises(TypeError, match="import 'things.Thing', and give what it stands for"):
+        MethodProfiler.patch("things.Thing", ["other"], "it")
+    with pytest.raises(TypeError, match=r"give module `things` .* and \['function'\]"):
+        MethodProfiler.patch(things.function, ["function"], "it")
+
+
 def test_what_is_no_method_is_refused():
     class Bound:
         def __get__(self, instance, kind):

@@ -74,8 +74,10 @@ class MethodProfiler:
         if isinstance(names, str):
             names = [names]
         names = list(names)
+        if not names or not all(isinstance(method, str) for method in names):
+            raise TypeError(f"the second argument is what is to be profiled, as a list of names such as ['get', 'set'], not {names!r}")
         if not isinstance(name, str) or not name or name == "total_duration":
-            raise ValueError(f"a profile has no place for the name {name!r}: choose another text")
+            raise ValueError(f"the third argument is the name of the totals, for which a profile has no place as {name!r}: choose another text")
         check_target(target)
         with cls._lock:
             index = cls._names.index(name) if name in cls._names[1:] else len(cls._names)
@@ -173,12 +175,13 @@ class MethodProfiler:
         return None if recording is None else recording.owner
 
     @classmethod
-    def profile(cls, report: Callable[[Profile], object] | None = None) -> Profiling:
-        """A profile for a `with` block, or for every call of a function that is decorated with it.
+    def profile(cls, function: Callable | None = None, /, *, report: Callable[[Profile], object] | None = None):
+        """A profile for a `with` block (`with MethodProfiler.profile() as profile:`), or for every call of a function that is decorated
+        with it (`@MethodProfiler.profile`).
 
         `report` gets the finished profile; a decorated function without one logs it (`assay.profile`, level INFO).
         """
-        return Profiling(report)
+        return Profiling(report) if function is None else Profiling(report)(function)
 
     # How it is kept.
 
@@ -276,6 +279,8 @@ class Profiling:
                 self._report(profile)
 
     def __call__(self, function: Callable) -> Callable:
+        if not callable(function):
+            raise TypeError(f"what is profiled at every call is a function, not {function!r}")
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError(
                 f"`{function.__qualname__}` is a generator, whose steps belong to whoever takes them: "

@@ -27,6 +27,13 @@ def check_target(target) -> None:
     """Refuses what can't be patched at all."""
     if isinstance(target, types.ModuleType):
         return
+    if isinstance(target, str):
+        raise TypeError(f"patch takes a class or a module, not its name: import {target!r}, and give what it stands for")
+    if isinstance(target, types.FunctionType):
+        raise TypeError(
+            f"patch takes a class or a module, and the names of what is to be profiled in it: give module `{target.__module__}` "
+            f"(sys.modules[{target.__module__!r}]) and ['{target.__name__}']"
+        )
     if not isinstance(target, type):
         raise TypeError(
             f"patch takes a class or a module, and {target!r} is an instance of `{type(target).__name__}`: "

@@ -183,11 +183,17 @@ class Profile:
         return {"total_duration": self.total_duration, **short}
 
     def __getitem__(self, name: str):
-        """`profile["total_duration"]`, or `{"duration": …, "calls": …}` of a name."""
+        """`profile["total_duration"]`, or `{"duration": …, "calls": …}` of a name: zeros where it was not called, which a request may well
+        do. KeyError for a name that was never given to `patch`."""
         if name == "total_duration":
             return self.total_duration
-        section = self.sections[name]
-        return {"duration": section.duration, "calls": section.calls}
+        section = self.sections.get(name)
+        if section is not None:
+            return {"duration": section.duration, "calls": section.calls}
+        known = self._names[1:]
+        if name in known:
+            return {"duration": 0.0, "calls": 0}
+        raise KeyError(f"nothing is profiled as {name!r}; names given to `patch`: {', '.join(map(repr, known)) or 'none'}")
 
     def __contains__(self, name: object) -> bool:
         return name == "total_duration" or name in self.sections
