@@ -428,7 +428,10 @@ watch(PyObject *Py_UNUSED(module), PyObject *args)
     }
     int flags = ((PyCodeObject *)code)->co_flags;
     watched->label = label;
-    watched->kind = flags & CO_ASYNC_GENERATOR ? FIRST_ITEM : flags & CO_COROUTINE ? COROUTINE : flags & CO_GENERATOR ? GENERATOR : AT_ONCE;
+    watched->kind = flags & CO_ASYNC_GENERATOR ? FIRST_ITEM
+                    : flags & CO_COROUTINE     ? COROUTINE
+                    : flags & CO_GENERATOR     ? GENERATOR
+                                               : AT_ONCE;
     watched->on = 1;
     Py_RETURN_NONE;
 }

@@ -75,9 +75,13 @@ class MethodProfiler:
             names = [names]
         names = list(names)
         if not names or not all(isinstance(method, str) for method in names):
-            raise TypeError(f"the second argument is what is to be profiled, as a list of names such as ['get', 'set'], not {names!r}")
+            raise TypeError(
+                f"the second argument is what is to be profiled, as a list of names such as ['get', 'set'], not {names!r}"
+            )
         if not isinstance(name, str) or not name or name == "total_duration":
-            raise ValueError(f"the third argument is the name of the totals, for which a profile has no place as {name!r}: choose another text")
+            raise ValueError(
+                f"the third argument is the name of the totals, and a profile has no place for {name!r}: choose another text"
+            )
         check_target(target)
         with cls._lock:
             index = cls._names.index(name) if name in cls._names[1:] else len(cls._names)
@@ -92,7 +96,9 @@ class MethodProfiler:
                         f"unpatch it first, or use that name"
                     )
                 elif known.by != by:
-                    raise ValueError(f"`{method}` of {describe(target)} is profiled by {known.by} already: unpatch it first")
+                    raise ValueError(
+                        f"`{method}` of {describe(target)} is profiled by {known.by} already: unpatch it first"
+                    )
             for patch in fresh:
                 cls._refuse_twice(patch)
             done = []
@@ -193,8 +199,9 @@ class MethodProfiler:
                 continue
             if any(id(getattr(function, "__code__", function)) in mine for function in other.functions):
                 raise ValueError(
-                    f"`{patch.name}` of {describe(patch.target)} is the same function as `{other.name}` of {describe(other.target)}, which is "
-                    f"profiled by {other.by} as {other.label!r} already: unpatch it first, or patch both in one way under one name"
+                    f"`{patch.name}` of {describe(patch.target)} is the same function as `{other.name}` of "
+                    f"{describe(other.target)}, which is profiled by {other.by} as {other.label!r} already: unpatch it first, "
+                    "or patch both in one way under one name"
                 )
 
     @classmethod
