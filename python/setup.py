@@ -2,7 +2,7 @@
 
 from setuptools import Extension, setup
 
-SOURCES = ["module", "recording", "probe", "steps", "ticks", "allocations"]
+SOURCES = ["module", "recording", "probe", "steps", "monitor", "ticks", "allocations"]
 
 setup(
     ext_modules=[

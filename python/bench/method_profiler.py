@@ -57,6 +57,28 @@ class Elsewhere:
         pass
 
 
+class MonitoredIdle:
+    """The same four by `sys.monitoring`."""
+
+    def method(self):
+        pass
+
+
+class MonitoredActive:
+    def method(self):
+        pass
+
+
+class MonitoredKept:
+    def method(self):
+        pass
+
+
+class MonitoredElsewhere:
+    def method(self):
+        pass
+
+
 flag = False
 totals = {}
 
@@ -135,28 +157,28 @@ def plain():
     return loop(Plain())
 
 
-def idle():
-    return loop(Idle())
+def idle(kind=Idle):
+    return loop(kind())
 
 
-def active():
+def active(kind=Active):
     with MethodProfiler.profile():
-        return loop(Active())
+        return loop(kind())
 
 
-def kept():
+def kept(kind=Kept):
     MethodProfiler.keep_installed()
     try:
-        return loop(Kept())
+        return loop(kind())
     finally:
         MethodProfiler.keep_installed(False)
 
 
-def elsewhere():
+def elsewhere(kind=Elsewhere):
     # Started in another context, so that this one is not profiled while its wrapper is in.
     profile = copy_context().run(MethodProfiler.start)
     try:
-        return loop(Elsewhere())
+        return loop(kind())
     finally:
         profile.stop()
 
@@ -209,22 +231,66 @@ VARIANTS = {
     "cProfile": c_profile,
 }
 
+if engine.monitor is not None:
+    VARIANTS.update(
+        {
+            "assay by monitoring, idle": lambda: idle(MonitoredIdle),
+            "assay by monitoring, kept in": lambda: kept(MonitoredKept),
+            "assay by monitoring, elsewhere": lambda: elsewhere(MonitoredElsewhere),
+            "assay by monitoring, active": lambda: active(MonitoredActive),
+        }
+    )
+MONITORED = (MonitoredIdle, MonitoredActive, MonitoredKept, MonitoredElsewhere) if engine.monitor is not None else ()
 
-def swap_seconds(rounds):
-    """What start and stop cost with one method patched: wrappers put in and taken out, and with wrappers that stay."""
+
+def _fails():
+    raise KeyError
+
+
+def exception_ns(rounds):
+    """What an exception costs for each frame that it leaves, anywhere in the process, while something is patched by monitoring."""
+    clock = time.process_time_ns
+    costs = {False: [], True: []}
+    for _ in range(rounds):
+        for patched, times in costs.items():
+            if patched:
+                MethodProfiler.patch(MonitoredIdle, ["method"], "it", by="monitoring")
+            for _ in range(100):  # The interpreter looks at all code again after such a switch.
+                _catches()
+            began = clock()
+            for _ in range(5000):
+                _catches()
+            times.append((clock() - began) / 5000)
+            if patched:
+                MethodProfiler.unpatch(MonitoredIdle)
+    return statistics.median(with_it - without for with_it, without in zip(costs[True], costs[False]))
+
+
+def _catches():
+    try:
+        _fails()
+    except KeyError:
+        pass
+
+
+def start_stop_ns(rounds):
+    """What start and stop cost with one method patched: put in and taken out, and left in."""
     results = {}
-    for name, keep in (("swapping", False), ("kept in", True)):
-        times = []
-        for _ in range(rounds):
-            MethodProfiler._swaps = 0
-            MethodProfiler.keep_installed(keep)
-            began = time.process_time_ns()
-            for _ in range(20):
-                MethodProfiler.start()
-                MethodProfiler.stop()
-            times.append((time.process_time_ns() - began) / 20)
-        MethodProfiler.keep_installed(False)
-        results[name] = statistics.median(times)
+    for way in ("wrapper", "monitoring") if MONITORED else ("wrapper",):
+        MethodProfiler.patch(Active, ["method"], "it", by=way)
+        for name, keep in (("swapped", False), ("kept in", True)):
+            times = []
+            for _ in range(rounds):
+                MethodProfiler._swaps = 0
+                MethodProfiler.keep_installed(keep)
+                began = time.process_time_ns()
+                for _ in range(20):
+                    MethodProfiler.start()
+                    MethodProfiler.stop()
+                times.append((time.process_time_ns() - began) / 20)
+            MethodProfiler.keep_installed(False)
+            results[f"{way}, {name}"] = statistics.median(times)
+        MethodProfiler.unpatch(Active)
     return results
 
 
@@ -237,6 +303,8 @@ def main():
     # Classes change when wrappers come and go, so each variant has its own.
     for kind in (Idle, Active, Kept, Elsewhere):
         MethodProfiler.patch(kind, ["method"], "it")
+    for kind in MONITORED:
+        MethodProfiler.patch(kind, ["method"], "it", by="monitoring")
     times = {name: [] for name in VARIANTS}
     for _ in range(options.rounds):
         MethodProfiler._swaps = 0
@@ -259,10 +327,11 @@ def main():
                 "added_ns": floor(values) - floor(base),
             }
         )
-    MethodProfiler.unpatch(Active)
-    MethodProfiler.unpatch(Kept)
-    MethodProfiler.unpatch(Elsewhere)
-    swaps = swap_seconds(max(5, options.rounds // 4))
+    inner, outer = calibration.costs(monitored=False)
+    for kind in (Idle, Active, Kept, Elsewhere, *MONITORED):
+        MethodProfiler.unpatch(kind)
+    swaps = start_stop_ns(max(5, options.rounds // 4))
+    exceptions = exception_ns(max(5, options.rounds // 4)) if MONITORED else None
 
     load = os.getloadavg()[0]
     print(
@@ -273,11 +342,10 @@ def main():
     for row in rows:
         low, high = row["quartiles"]
         print(f"{row['variant']:32}{row['ratio']:7.2f}  {low:6.2f} {high:6.2f}  {row['added_ns']:5.0f} ns")
-    inner, outer = calibration._costs or (0.0, 0.0)
     print(f"\ncalibrated: {outer:.0f} ns a call, {inner:.0f} of them between the clock readings and subtracted")
-    print(
-        f"start and stop, one method patched: {swaps['swapping'] / 1e3:.1f} µs; with wrappers that stay {swaps['kept in'] / 1e3:.1f} µs"
-    )
+    print("start and stop, one method patched: " + "; ".join(f"{name} {ns / 1e3:.1f} µs" for name, ns in swaps.items()))
+    if exceptions is not None:
+        print(f"while something is patched by monitoring, an exception costs {exceptions:.0f} ns more for each frame that it leaves")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(
@@ -288,7 +356,9 @@ def main():
                     "load": load,
                     "plain_ns": floor(base),
                     "rows": rows,
+                    "calibrated_ns": {"between_clocks": inner, "call": outer},
                     "start_stop_ns": swaps,
+                    "exception_ns": exceptions,
                     "argv": sys.argv,
                 },
                 file,

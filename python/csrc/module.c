@@ -3,7 +3,6 @@
 
 PyObject *assay_current;
 long assay_active;
-double assay_inner, assay_outer, assay_outer_repeated;
 
 static PyObject *
 set_active(PyObject *Py_UNUSED(module), PyObject *count)
@@ -18,8 +17,11 @@ set_active(PyObject *Py_UNUSED(module), PyObject *count)
 static PyObject *
 set_costs(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    if (!PyArg_ParseTuple(args, "ddd", &assay_inner, &assay_outer, &assay_outer_repeated))
+    Costs costs;
+    int monitor;
+    if (!PyArg_ParseTuple(args, "dddp", &costs.inner, &costs.outer, &costs.repeated, &monitor))
         return NULL;
+    *(monitor ? &assay_monitor_costs : &assay_probe_costs) = costs;
     Py_RETURN_NONE;
 }
 
@@ -58,7 +60,7 @@ PyInit__speedups(void)
             goto failed;
         }
     }
-    if (assay_allocations_ready(module) < 0)
+    if (assay_allocations_ready(module) < 0 || assay_monitor_ready(module) < 0)
         goto failed;
     assay_ticks_ready();
     return module;

@@ -3,6 +3,8 @@
  * generators are not its matter (steps.c). */
 #include "speedups.h"
 
+Costs assay_probe_costs;
+
 typedef struct {
     PyObject_HEAD
     PyObject *original;
@@ -32,37 +34,22 @@ probe_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names
         return call_original(probe, args, nargsf, names);
 
     int label = probe->label;
-    PyObject *result;
     Flow *flow = assay_flow(recording, label);
     if (!flow) {
         Py_DECREF(recording);
         return NULL;
     }
-    Cell *cell = &flow->cells[label];
-    cell->calls++;
-    if (flow->top == label) {
-        /* Directly within one of its own label: its time is the outer call's, both with and without others. */
-        result = call_original(probe, args, nargsf, names);
-        flow->priced += assay_outer_repeated;
-        cell = &flow->cells[label];
-    }
-    else {
-        Frame frame;
-        assay_push(&frame, flow, label, 0, 0.0);
+    Frame frame;
+    PyObject *result;
+    if (assay_call_begins(&frame, flow, label)) {
         frame.began = assay_ticks();
         result = call_original(probe, args, nargsf, names);
-        double taken = (double)(assay_ticks() - frame.began) * assay_tick - assay_inner - (flow->priced - frame.priced);
-        cell = &flow->cells[label]; /* the cells may have moved meanwhile */
-        cell->exclusive += taken - flow->child;
-        assay_pop(&frame, label);
-        flow->child += taken;
-        flow->priced += assay_outer;
-        if (!cell->depth)
-            cell->inclusive += taken;
+        assay_call_ends(&frame, label, 1, assay_ticks(), &assay_probe_costs, !result);
     }
-    cell->done++;
-    if (!result)
-        cell->errors++;
+    else {
+        result = call_original(probe, args, nargsf, names);
+        assay_call_ends(&frame, label, 0, 0, &assay_probe_costs, !result);
+    }
     Py_DECREF(recording);
     return result;
 }

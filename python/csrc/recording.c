@@ -84,6 +84,7 @@ recording_dealloc(Recording *self)
     if (self->weak)
         PyObject_ClearWeakRefs((PyObject *)self);
     recording_clear(self);
+    assay_forget(self);
     for (int i = 0; i < self->count; i++) {
         PyMem_Free(self->flows[i]->cells);
         PyMem_Free(self->flows[i]);
@@ -176,6 +177,8 @@ recording_set_active(Recording *self, PyObject *value, void *Py_UNUSED(closure))
     if (truth < 0)
         return -1;
     self->active = (char)truth;
+    if (!truth)
+        assay_forget(self);
     return 0;
 }
 

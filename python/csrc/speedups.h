@@ -46,6 +46,8 @@ typedef struct {
     double priced;    /* what calls have cost on top of themselves, since the thread began */
 } Flow;
 
+struct Suspended;
+
 typedef struct {
     PyObject_HEAD
     PyObject *parent;
@@ -54,7 +56,8 @@ typedef struct {
     char active;
     int count;
     Flow **flows;
-    Flow *last; /* the flow that was used last: nearly always the one that is wanted */
+    Flow *last;                  /* the flow that was used last: nearly always the one that is wanted */
+    struct Suspended *suspended; /* the coroutines and generators that sys.monitoring sees for it (monitor.c) */
 } Recording;
 
 /* What a frame puts back when it ends. */
@@ -65,19 +68,47 @@ typedef struct {
     long long began;
 } Frame;
 
+/* How a function is executed: at once, or step by step. */
+enum kind {
+    GENERATOR,
+    COROUTINE,
+    FIRST_ITEM, /* of an asynchronous generator: the step to its first item, */
+    NEXT_ITEM,  /* to a further one, */
+    CLOSING,    /* and its closing */
+    AT_ONCE
+};
+
+/* What is executed step by step, from its first step to its end. */
+typedef struct {
+    Recording *recording;
+    int label, kind;
+    char began, ended, outermost;
+    long long first;
+    double child, added;
+} Span;
+
+/* What a call costs on top of itself, in nanoseconds. */
+typedef struct {
+    double inner;    /* between its two clock readings */
+    double outer;    /* in all */
+    double repeated; /* where it is made directly within a call of its own label, and reads no clock */
+} Costs;
+
 extern PyTypeObject Recording_Type, Probe_Type, Steps_Type;
-extern PyObject *assay_current;     /* the ContextVar that holds the recording */
-extern long assay_active;           /* how many recordings go on in the whole process */
-extern int assay_by_counter;        /* whether ticks are the processor's */
-extern double assay_tick;           /* nanoseconds of a tick */
-extern double assay_inner;          /* of a call's own cost, what lies between its two clock readings */
-extern double assay_outer;          /* the whole of it */
-extern double assay_outer_repeated; /* of a call directly within one of its own label, which reads no clock */
+extern PyObject *assay_current; /* the ContextVar that holds the recording */
+extern long assay_active;       /* how many recordings go on in the whole process */
+extern int assay_by_counter;    /* whether ticks are the processor's */
+extern double assay_tick;       /* nanoseconds of a tick */
+extern Costs assay_probe_costs, assay_monitor_costs;
 
 Flow *assay_find_flow(Recording *recording);
 int assay_grow(Flow *flow, int label);
 int assay_allocations_ready(PyObject *module);
+int assay_monitor_ready(PyObject *module);
 int assay_steps_ready(void);
+int assay_step_enter(Span *span, Frame *frame);
+void assay_step_leave(Span *span, Frame *frame, int over, int whole, int error);
+void assay_forget(Recording *recording);
 void assay_ticks_ready(void);
 PyObject *assay_tune(PyObject *module, PyObject *none);
 
@@ -153,6 +184,41 @@ assay_pop(Frame *frame, int label)
     flow->top = frame->top;
     flow->in_coroutine = frame->in_coroutine;
     flow->child = frame->child;
+}
+
+/* A call at once begins: returns 0 where it is made directly within one of its own label, whose time is the outer call's, both with
+ * and without others. The clock is for the caller to read, last. */
+static inline int
+assay_call_begins(Frame *frame, Flow *flow, int label)
+{
+    flow->cells[label].calls++;
+    frame->flow = flow;
+    if (flow->top == label)
+        return 0;
+    assay_push(frame, flow, label, 0, 0.0);
+    return 1;
+}
+
+/* It has ended. `timed` is what `assay_call_begins` gave, `ticks` a clock that was read first; that of the beginning is in the frame. */
+static inline void
+assay_call_ends(Frame *frame, int label, int timed, long long ticks, const Costs *costs, int error)
+{
+    Flow *flow = frame->flow;
+    Cell *cell = &flow->cells[label]; /* not from before: the cells may have moved meanwhile */
+    if (timed) {
+        double taken = (double)(ticks - frame->began) * assay_tick - costs->inner - (flow->priced - frame->priced);
+        cell->exclusive += taken - flow->child;
+        assay_pop(frame, label);
+        flow->child += taken;
+        flow->priced += costs->outer;
+        if (!cell->depth)
+            cell->inclusive += taken;
+    }
+    else
+        flow->priced += costs->repeated;
+    cell->done++;
+    if (error)
+        cell->errors++;
 }
 
 #endif

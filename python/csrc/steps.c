@@ -3,62 +3,50 @@
  * steps is its consumer's. */
 #include "speedups.h"
 
-enum kind {
-    GENERATOR,
-    COROUTINE,
-    FIRST_ITEM, /* of an asynchronous generator: the step to its first item, */
-    NEXT_ITEM,  /* to a further one, */
-    CLOSING,    /* and its closing */
-};
-
 typedef struct {
     PyObject_HEAD
     PyObject *target;
-    Recording *recording;
-    int label, kind;
-    char began, ended, outermost;
-    long long first;
-    double child, added;
+    Span span;
 } Steps;
 
 static PyObject *name_send, *name_throw, *name_close;
 
 /* Before a step. Returns 0 where nobody records any more (then there is nothing to leave), -1 with an exception. */
-static int
-enter(Steps *self, Frame *frame)
+int
+assay_step_enter(Span *span, Frame *frame)
 {
-    if (!self->recording->active || self->ended)
+    if (!span->recording->active || span->ended)
         return 0;
-    Flow *flow = assay_flow(self->recording, self->label);
+    Flow *flow = assay_flow(span->recording, span->label);
     if (!flow)
         return -1;
-    Cell *cell = &flow->cells[self->label];
-    int first = !self->began;
+    Cell *cell = &flow->cells[span->label];
+    int first = !span->began;
     if (first) {
-        self->began = 1;
-        self->outermost = cell->depth == 0;
-        if (self->kind <= FIRST_ITEM)
+        span->began = 1;
+        span->outermost = cell->depth == 0;
+        if (span->kind <= FIRST_ITEM)
             cell->calls++;
     }
-    assay_push(frame, flow, self->label, self->kind != GENERATOR, self->kind == GENERATOR ? 0.0 : self->child);
+    assay_push(frame, flow, span->label, span->kind != GENERATOR, span->kind == GENERATOR ? 0.0 : span->child);
     frame->began = assay_clock();
     if (first)
-        self->first = frame->began;
+        span->first = frame->began;
     return 1;
 }
 
 /* After a step: `over` where no further one can follow, `whole` where the generator itself has ended, not only one item of it. */
-static void
-leave(Steps *self, Frame *frame, int over, int whole, int error)
+void
+assay_step_leave(Span *span, Frame *frame, int over, int whole, int error)
 {
     long long now = assay_clock();
     double step = (double)(now - frame->began);
     Flow *flow = frame->flow;
     double beneath = flow->child, priced = flow->priced - frame->priced;
-    Cell *cell = &flow->cells[self->label];
-    assay_pop(frame, self->label);
-    self->ended = (char)over;
-    if (self->kind == GENERATOR) {
+    Cell *cell = &flow->cells[span->label];
+    assay_pop(frame, span->label);
+    span->ended = (char)over;
+    if (span->kind == GENERATOR) {
         double taken = step - priced;
         if (!cell->depth)
             cell->inclusive += taken;
@@ -66,21 +54,21 @@ leave(Steps *self, Frame *frame, int over, int whole, int error)
         flow->child += taken;
     }
     else {
-        self->child = beneath;
+        span->child = beneath;
         if (!cell->depth)
             cell->running += step - priced;
         if (!flow->in_coroutine) {
             /* Driven by an event loop, say within a profiled function: that one loses the steps, not the waits. */
             flow->child += step - priced;
-            self->added += step - priced;
+            span->added += step - priced;
         }
         if (over) {
-            double elapsed = (double)(now - self->first);
-            if (self->outermost)
+            double elapsed = (double)(now - span->first);
+            if (span->outermost)
                 cell->elapsed += elapsed;
-            cell->exclusive += elapsed - self->child;
+            cell->exclusive += elapsed - span->child;
             if (flow->in_coroutine)
-                flow->child += elapsed - self->added;
+                flow->child += elapsed - span->added;
         }
     }
     if (whole)
@@ -97,7 +85,7 @@ after(Steps *self, Frame *frame, int entered, PyObject *result, int closing)
     int over = closing || !result, error = 0, whole = 0;
     if (!result) {
         if (PyErr_ExceptionMatches(PyExc_StopIteration))
-            whole = self->kind != FIRST_ITEM && self->kind != NEXT_ITEM;
+            whole = self->span.kind != FIRST_ITEM && self->span.kind != NEXT_ITEM;
         else {
             whole = 1;
             error = !PyErr_ExceptionMatches(PyExc_GeneratorExit) && !PyErr_ExceptionMatches(PyExc_StopAsyncIteration);
@@ -105,7 +93,7 @@ after(Steps *self, Frame *frame, int entered, PyObject *result, int closing)
     }
     else if (closing)
         whole = 1;
-    leave(self, frame, over, whole, error);
+    assay_step_leave(&self->span, frame, over, whole, error);
     return result;
 }
 
@@ -113,7 +101,7 @@ static PyObject *
 steps_send(Steps *self, PyObject *value)
 {
     Frame frame;
-    int entered = enter(self, &frame);
+    int entered = assay_step_enter(&self->span, &frame);
     if (entered < 0)
         return NULL;
     return after(self, &frame, entered, PyObject_CallMethodOneArg(self->target, name_send, value), 0);
@@ -132,7 +120,7 @@ steps_throw(Steps *self, PyObject *args)
     PyObject *method = PyObject_GetAttr(self->target, name_throw);
     if (!method)
         return NULL;
-    int entered = enter(self, &frame);
+    int entered = assay_step_enter(&self->span, &frame);
     PyObject *result = entered < 0 ? NULL : PyObject_CallObject(method, args);
     Py_DECREF(method);
     return entered < 0 ? NULL : after(self, &frame, entered, result, 0);
@@ -142,7 +130,7 @@ static PyObject *
 steps_close(Steps *self, PyObject *Py_UNUSED(none))
 {
     Frame frame;
-    int entered = self->began ? enter(self, &frame) : 0;
+    int entered = self->span.began ? assay_step_enter(&self->span, &frame) : 0;
     if (entered < 0)
         return NULL;
     return after(self, &frame, entered, PyObject_CallMethodNoArgs(self->target, name_close), 1);
@@ -161,9 +149,9 @@ steps_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs))
     Py_INCREF(target);
     self->target = target;
     Py_INCREF(recording);
-    self->recording = (Recording *)recording;
-    self->label = label;
-    self->kind = kind;
+    self->span.recording = (Recording *)recording;
+    self->span.label = label;
+    self->span.kind = kind;
     return (PyObject *)self;
 }
 
@@ -172,7 +160,7 @@ static int
 steps_traverse(Steps *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->target);
-    Py_VISIT(self->recording);
+    Py_VISIT(self->span.recording);
     return 0;
 }
 
@@ -181,7 +169,7 @@ steps_dealloc(Steps *self)
 {
     PyObject_GC_UnTrack(self);
     Py_CLEAR(self->target);
-    Py_CLEAR(self->recording);
+    Py_CLEAR(self->span.recording);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 

@@ -10,9 +10,45 @@ from assay.profiler import engine
 
 pytest_plugins = ["pytester"]
 
+#: With `monitoring` everything is patched in that way which can be, and the same tests must hold.
+BY = os.environ.get("ASSAY_TEST_BY", "wrapper")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "wrappers: is about wrappers that stand in the place of what is profiled")
+
 
 def pytest_report_header():
-    return f"assay: calls are counted in {engine.NAME}"
+    return f"assay: calls are counted in {engine.NAME}, by {BY}"
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if BY == "monitoring" and item.get_closest_marker("wrappers"):
+            item.add_marker(pytest.mark.skip(reason="is about wrappers"))
+
+
+@pytest.fixture(autouse=True)
+def patched_by(monkeypatch):
+    if BY == "monitoring":
+        patch = MethodProfiler.patch
+
+        def patched(target, names, name, *, by=None):
+            if by is not None:
+                return patch(target, names, name, by=by)
+            try:
+                return patch(target, names, name, by="monitoring")
+            except TypeError as problem:
+                if 'without by="monitoring"' not in str(problem):
+                    raise
+            for one in [names] if isinstance(names, str) else names:
+                # Code that is not Python's, and inherited methods.
+                try:
+                    patch(target, one, name, by="monitoring")
+                except TypeError:
+                    patch(target, one, name)
+
+        monkeypatch.setattr(MethodProfiler, "patch", patched)
 
 
 @pytest.fixture(autouse=True)

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Installs the package into an environment of its own (python/.venv) and runs its tests, with the accelerator and in pure Python.
-# PYTHON names the interpreter (python3); ASSAY the program that decides, else one on PATH or built in target/ is taken.
+# Installs the package into an environment of its own (python/.venv-VERSION) and runs its tests: with the accelerator, in pure Python, and
+# from Python 3.12 on with everything patched by sys.monitoring. PYTHON names the interpreter (python3), so that every version can be tried;
+# ASSAY the program that decides, else one on PATH or built in target/ is taken.
 # Without it the tests that need it say that they were skipped. Arguments go to pytest.
 set -eu
 cd "$(dirname "$0")/.."
 
 python=${PYTHON:-python3}
-environment=.venv
+environment=.venv-$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 if [ -z "${ASSAY-}" ]; then
     for built in ../target/release/assay ../target/debug/assay; do
         if [ -x "$built" ]; then
@@ -49,6 +50,9 @@ cp -R pyproject.toml setup.py MANIFEST.in README.md csrc src "$build"
 
 if "$environment/bin/python" -c 'from assay.profiler import engine; raise SystemExit(engine.NAME != "c")'; then
     ASSAY_PURE='' "$environment/bin/python" -m pytest -q "$@"
+    if "$environment/bin/python" -c 'import sys; raise SystemExit(sys.version_info < (3, 12))'; then
+        ASSAY_PURE='' ASSAY_TEST_BY=monitoring "$environment/bin/python" -m pytest -q "$@"
+    fi
 else
     echo "the accelerator was not built (Debian: apt install gcc libc6-dev python3-dev): only pure Python is tested" >&2
 fi

@@ -159,6 +159,36 @@ def test_an_unexpected_call_that_the_code_swallows_is_raised_where_the_fake_ends
             cron.careless()
 
 
+def test_a_text_is_no_list_of_results():
+    with pytest.raises(TypeError, match=r"not a text: \['done'\]"):
+        testing.fake_run(module("import subprocess"), results="done")
+
+
+def test_an_unexpected_call_that_fails_the_test_is_reported_once(pytester):
+    pytester.makepyfile("""
+        import os
+
+        def test_seen(fake_system):
+            fake_system(__name__, results=[])
+            os.system("ls")
+
+        def test_wrapped(fake_system):
+            fake_system(__name__, results=[])
+            try:
+                os.system("ls")
+            except AssertionError as problem:
+                raise ValueError("other words") from problem
+
+        def test_swallowed(fake_system):
+            fake_system(__name__, results=[])
+            try:
+                os.system("ls")
+            except AssertionError:
+                pass
+    """)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(failed=2, passed=1, errors=1)
+
+
 def test_results_may_be_worked_out():
     cron = module(CRON)
     with testing.fake_system(cron, results=lambda command: len(command)) as commands:

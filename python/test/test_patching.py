@@ -6,6 +6,7 @@ import enum
 import functools
 import inspect
 import pickle
+import sys
 import types
 import typing
 
@@ -96,6 +97,7 @@ def test_a_method_of_a_builtin_base_is_profiled_in_a_subclass():
     assert "append" not in vars(Pile)
 
 
+@pytest.mark.wrappers
 def test_a_subclass_and_its_base_are_profiled_at_once():
     MethodProfiler.patch(Thing, ["plain"], "it")
     MethodProfiler.patch(Child, ["plain", "other"], "it")
@@ -106,6 +108,7 @@ def test_a_subclass_and_its_base_are_profiled_at_once():
     assert calls_of(lambda: Child().other()) == 1
 
 
+@pytest.mark.wrappers
 def test_original_functions_stand_in_their_places_while_nobody_profiles():
     before = {name: vars(Thing)[name] for name in ("plain", "of_class", "static", "prop", "cached")}
     MethodProfiler.patch(Thing, list(before), "it")
@@ -115,6 +118,7 @@ def test_original_functions_stand_in_their_places_while_nobody_profiles():
     assert all(vars(Thing)[name] is before[name] for name in before)
 
 
+@pytest.mark.wrappers
 def test_wrappers_stay_in_where_it_is_asked_for_and_count_only_within_a_profile():
     before = vars(Thing)["other"]
     MethodProfiler.patch(Thing, ["other"], "it")
@@ -126,6 +130,7 @@ def test_wrappers_stay_in_where_it_is_asked_for_and_count_only_within_a_profile(
     assert vars(Thing)["other"] is before
 
 
+@pytest.mark.wrappers
 def test_wrappers_stay_in_after_many_profiles_since_every_swap_changes_the_class():
     before = vars(Thing)["other"]
     MethodProfiler.patch(Thing, ["other"], "it")
@@ -134,6 +139,7 @@ def test_wrappers_stay_in_after_many_profiles_since_every_swap_changes_the_class
     assert vars(Thing)["other"] is not before
 
 
+@pytest.mark.wrappers
 def test_unpatched_methods_are_the_ones_from_before():
     before = vars(Thing)["plain"], vars(Thing)["other"]
     MethodProfiler.patch(Thing, ["plain", "other"], "it")
@@ -209,6 +215,19 @@ def test_an_instance_is_refused_and_its_class_named():
         MethodProfiler.patch(Thing(), ["other"], "it")
 
 
+def test_arguments_in_the_wrong_order_or_of_the_wrong_kind_are_refused():
+    with pytest.raises(TypeError, match=r"as a list of names such as .*, not \[\]"):
+        MethodProfiler.patch(Thing, [], "it")
+    with pytest.raises(TypeError, match="as a list of names"):
+        MethodProfiler.patch(Thing, [Thing.other], "it")
+    with pytest.raises(ValueError, match="the third argument is the name of the totals"):
+        MethodProfiler.patch(Thing, "it", ["other"])
+    with pytest.raises(TypeError, match="import 'things.Thing', and give what it stands for"):
+        MethodProfiler.patch("things.Thing", ["other"], "it")
+    with pytest.raises(TypeError, match=r"give module `things` .* and \['function'\]"):
+        MethodProfiler.patch(things.function, ["function"], "it")
+
+
 def test_what_is_no_method_is_refused():
     class Bound:
         def __get__(self, instance, kind):
@@ -237,6 +256,7 @@ def test_what_is_no_method_is_refused():
         MethodProfiler.patch(things, ["Thing"], "it")
 
 
+@pytest.mark.wrappers
 def test_a_class_that_lets_nobody_set_attributes_is_refused_when_it_is_patched():
     class Frozen(type):
         def __setattr__(cls, name, value):
@@ -280,6 +300,7 @@ def test_abstract_methods_and_enums_are_patched_like_others():
         Base()
 
 
+@pytest.mark.wrappers
 def test_name_documentation_signature_and_hints_are_the_original_ones_while_profiled():
     MethodProfiler.patch(Thing, ["plain", "prop", "remembered"], "it")
     before = Thing.plain
@@ -318,6 +339,7 @@ def test_profiled_functions_are_pickled_and_copied_by_name():
     assert pickle.loads(pickle.dumps(things.function)) is things.function
 
 
+@pytest.mark.wrappers
 def test_attributes_of_a_profiled_function_are_read_and_set_on_the_original():
     def marked():
         return 1
@@ -402,3 +424,15 @@ def test_another_library_may_wrap_a_method_before_and_after():
     assert Shop().buy() == "bought!!"
     assert calls_of(lambda: Shop().buy()) == 1
     assert Shop().buy() == "bought!!"
+
+
+def test_a_way_that_there_is_not_is_refused():
+    with pytest.raises(ValueError, match='`by` is "wrapper" or "monitoring", not \'magic\''):
+        MethodProfiler.patch(Thing, ["other"], "it", by="magic")
+
+
+@pytest.mark.skipif(engine.NAME == "c" and sys.version_info >= (3, 12), reason="there is sys.monitoring")
+def test_where_there_is_no_monitoring_it_says_so():
+    with pytest.raises(RuntimeError, match="needs Python 3.12 or later and the accelerator"):
+        MethodProfiler.patch(Thing, ["other"], "it", by="monitoring")
+    assert not MethodProfiler._patches

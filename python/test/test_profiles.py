@@ -18,8 +18,16 @@ def test_the_result_has_the_shape_of_the_article():
     assert 0 <= result["name"]["duration"] <= result["total_duration"] == result.total_duration
     assert dict(result) == result.to_dict()
     assert "name" in result and "nobody" not in result
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="nothing is profiled as 'nobody'; names given to `patch`: .*'name'"):
         result["nobody"]
+
+
+def test_a_name_that_was_not_called_has_zeros():
+    MethodProfiler.patch(Thing, ["other"], "it")
+    with MethodProfiler.profile() as profile:
+        pass
+    assert profile["it"] == {"duration": 0.0, "calls": 0}
+    assert "it" not in profile and "it" not in profile.to_dict()
 
 
 def test_exceptions_pass_through_and_are_counted():
@@ -205,6 +213,18 @@ def test_a_decorated_function_without_a_report_logs(caplog):
     with caplog.at_level("INFO", "assay.profile"):
         handle()
     assert "handle" in caplog.text and "Profile finished" in caplog.text
+
+
+def test_a_function_is_decorated_without_parentheses_too(caplog):
+    @MethodProfiler.profile
+    def handle():
+        return 3
+
+    with caplog.at_level("INFO", "assay.profile"):
+        assert handle() == 3
+    assert "handle" in caplog.text
+    with pytest.raises(TypeError, match="is a function, not 3"):
+        MethodProfiler.profile(3)
 
 
 def test_a_generator_can_not_be_decorated():

@@ -14,28 +14,22 @@ from __future__ import annotations
 from typing import Awaitable, Callable
 
 from .profiler import MethodProfiler
-from .request_log import Reporter, server_timing
+from .request_log import Middleware, server_timing
 
 
-class ProfileMiddleware:
+class ProfileMiddleware(Middleware):
     """Profiles every request and websocket of `app`.
 
     `header` may be a function of the scope: the header tells how long things take inside, which not everybody need know.
     `log` is `logfmt`, `json`, None, or a function that gets a dict of facts.
     """
 
-    def __init__(self, app, *, header: bool | Callable[[dict], bool] = True, log="logfmt") -> None:
-        self._app = app
-        self._header = header
-        self._report = Reporter(log)
-        MethodProfiler.keep_installed()
-
     async def __call__(self, scope: dict, receive: Callable[[], Awaitable], send: Callable[[dict], Awaitable]) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         http = scope["type"] == "http"
-        wants_header = http and (self._header(scope) if callable(self._header) else self._header)
+        wants_header = http and self._wants_header(scope)
         profile = MethodProfiler.start()
         status: int | None = None
         head: dict | None = None

@@ -70,14 +70,22 @@ def _assay_clock():
     return Clock()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item, call) -> None:
+    if call.when == "call" and call.excinfo is not None and "_assay_fakes" in getattr(item, "fixturenames", ()):
+        item._assay_problem = call.excinfo.value  # What the test failed with, until its fakes are checked.
+
+
 @pytest.fixture
-def _assay_fakes():
+def _assay_fakes(request):
     fakes: list = []
     yield fakes
     for fake in reversed(fakes):
         fake.stop()
+    problem = request.node.__dict__.pop("_assay_problem", None)
     for fake in fakes:
-        fake.check()
+        # What the test itself has failed with needs no second report.
+        fake.check(known=problem)
 
 
 def _started(fakes: list, fake):

@@ -1,4 +1,5 @@
-"""What both kinds of middleware do with the totals of a request: a header, a log line, samples. No HTTP, no servers here."""
+"""What both kinds of middleware have in common: their options, and what they do with the totals of a request, which is a header, a log line,
+and samples. No HTTP, no servers here."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import re
 from typing import Callable
 
 from . import samples
-from .profiler import Profile
+from .profiler import MethodProfiler, Profile
 
 logger = logging.getLogger("assay.request")
 
@@ -77,3 +78,20 @@ class Reporter:
             for section in profile.sections.values():
                 samples.duration(section.name, section.duration, take="median")
                 samples.value(f"{section.name} calls", section.calls, take="median")
+
+
+class Middleware:
+    """The options of a middleware. Its wrappers stay in between requests.
+
+    `header` says who gets the header `Server-Timing`: it tells how long things take inside, which not everybody need know. `log` is
+    as for `Reporter`.
+    """
+
+    def __init__(self, app, *, header: bool | Callable[[dict], bool] = True, log="logfmt") -> None:
+        self._app = app
+        self._header = header
+        self._report = Reporter(log)
+        MethodProfiler.keep_installed()
+
+    def _wants_header(self, request: dict) -> bool:
+        return bool(self._header(request) if callable(self._header) else self._header)

@@ -13,25 +13,18 @@ from __future__ import annotations
 from typing import Callable, Iterable
 
 from .profiler import MethodProfiler, Profile, engine
-from .request_log import Reporter, server_timing
+from .request_log import Middleware, server_timing
 
 
-class ProfileMiddleware:
+class ProfileMiddleware(Middleware):
     """Profiles every request of `app`.
 
     `header` may be a function of the environ: the header tells how long things take inside, which not everybody need know.
     `log` is `logfmt`, `json`, None, or a function that gets a dict of facts.
     """
 
-    def __init__(self, app, *, header: bool | Callable[[dict], bool] = True, log="logfmt") -> None:
-        self._app = app
-        self._header = header
-        self._report = Reporter(log)
-        MethodProfiler.keep_installed()
-
     def __call__(self, environ: dict, start_response: Callable) -> Iterable[bytes]:
-        wants_header = self._header(environ) if callable(self._header) else self._header
-        response = _Response(start_response, wants_header)
+        response = _Response(start_response, self._wants_header(environ))
         profile = MethodProfiler.start()
 
         def finish() -> None:

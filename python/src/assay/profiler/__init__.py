@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Callable, Iterable
 
 from . import calibration, engine
+from .monitoring import Watch
 from .patching import Patch, check_target, describe, mangled
 from .profile import NotRecording, Overhead, Profile, Section
 
@@ -35,12 +36,16 @@ _log = logging.getLogger("assay.profile")
 #: when it has been changed a thousand times.
 SWAPS = 100
 
+#: How calls are seen.
+WAYS = {kind.by: kind for kind in (Patch, Watch)}
+
 
 class MethodProfiler:
     """Counts and times calls of chosen methods. There is one for the whole process; everything is called on the class."""
 
     _lock = threading.RLock()
-    _patches: dict[tuple[int, str], Patch] = {}
+    _patches: dict[tuple[int, str], Patch | Watch] = {}
+    _monitored: set[str] = set()
     _names: list[str] = ["(calibration)"]
     _running = 0
     _swaps = 0
@@ -49,21 +54,34 @@ class MethodProfiler:
     # What is profiled.
 
     @classmethod
-    def patch(cls, target, names: str | Iterable[str], name: str) -> None:
+    def patch(cls, target, names: str | Iterable[str], name: str, *, by: str = "wrapper") -> None:
         """Profiles these methods of a class, or functions of a module, under one name.
 
         Methods of every kind will do: plain, class and static methods, properties, coroutines, generators, asynchronous
         generators, inherited ones (for this class and its subclasses only) and those that are written in C. To patch a
         method again under the same name changes nothing. All names are checked before anything is done.
 
-        Raises AttributeError for a name that is not there; TypeError for what is no method, and for built-in classes;
-        ValueError for a method that has another name already.
+        `by="monitoring"` puts no wrapper in: from Python 3.12 on the interpreter tells of the calls by itself (`sys.monitoring`). That
+        costs twice as much for a call that is counted, and sees what a wrapper can't: functions that were taken out of their class or
+        module before, and classes that let nobody change them; but only functions written in Python, and an inherited one only where it
+        is written.
+
+        Raises AttributeError for a name that is not there; TypeError for what is no method, and for built-in classes; ValueError for a
+        method that has another name already; RuntimeError where there is no `sys.monitoring`, or other tools have taken all its places.
         """
+        if by not in WAYS:
+            raise ValueError(f'`by` is "wrapper" or "monitoring", not {by!r}')
         if isinstance(names, str):
             names = [names]
         names = list(names)
+        if not names or not all(isinstance(method, str) for method in names):
+            raise TypeError(
+                f"the second argument is what is to be profiled, as a list of names such as ['get', 'set'], not {names!r}"
+            )
         if not isinstance(name, str) or not name or name == "total_duration":
-            raise ValueError(f"a profile has no place for the name {name!r}: choose another text")
+            raise ValueError(
+                f"the third argument is the name of the totals, and a profile has no place for {name!r}: choose another text"
+            )
         check_target(target)
         with cls._lock:
             index = cls._names.index(name) if name in cls._names[1:] else len(cls._names)
@@ -71,12 +89,18 @@ class MethodProfiler:
             for method in names:
                 known = cls._patches.get((id(target), mangled(target, method)))
                 if known is None:
-                    fresh.append(Patch(target, method, name, index))
+                    fresh.append(WAYS[by](target, method, name, index))
                 elif known.label != name:
                     raise ValueError(
                         f"`{method}` of {describe(target)} is profiled as {known.label!r} already: "
                         f"unpatch it first, or use that name"
                     )
+                elif known.by != by:
+                    raise ValueError(
+                        f"`{method}` of {describe(target)} is profiled by {known.by} already: unpatch it first"
+                    )
+            for patch in fresh:
+                cls._refuse_twice(patch)
             done = []
             try:
                 for patch in fresh:
@@ -87,12 +111,13 @@ class MethodProfiler:
                         patch.uninstall()
             except BaseException:
                 for patch in done:
-                    patch.uninstall()
+                    patch.remove()
                 raise
             if index == len(cls._names):
                 cls._names.append(name)
             for patch in fresh:
                 cls._patches[id(target), patch.name] = patch
+            cls._note_monitored()
 
     @classmethod
     def unpatch(cls, target, names: str | Iterable[str] | None = None) -> None:
@@ -108,7 +133,8 @@ class MethodProfiler:
                         raise KeyError(f"`{method}` of {describe(target)} is not profiled")
                     chosen.append(key)
             for key in chosen:
-                cls._patches.pop(key).uninstall()
+                cls._patches.pop(key).remove()
+            cls._note_monitored()
 
     @classmethod
     def keep_installed(cls, keep: bool = True) -> None:
@@ -129,9 +155,9 @@ class MethodProfiler:
         """
         engine.tune()
         with cls._lock:
-            cost = calibration.costs(0, lambda: cls._count(1), lambda: cls._count(-1))
+            calibration.calibrate(0, cls._count, monitored=bool(cls._monitored))
             recording = engine.Recording(engine.recording())
-            profile = Profile(recording, cls._names, cost, cls._finish)
+            profile = Profile(recording, cls._names, cls._cost_of, cls._finish)
             recording.owner = profile
             cls._count(1)
         engine.current.set(recording)
@@ -155,14 +181,36 @@ class MethodProfiler:
         return None if recording is None else recording.owner
 
     @classmethod
-    def profile(cls, report: Callable[[Profile], object] | None = None) -> Profiling:
-        """A profile for a `with` block, or for every call of a function that is decorated with it.
+    def profile(cls, function: Callable | None = None, /, *, report: Callable[[Profile], object] | None = None):
+        """A profile for a `with` block (`with MethodProfiler.profile() as profile:`), or for every call of a function that is decorated
+        with it (`@MethodProfiler.profile`).
 
         `report` gets the finished profile; a decorated function without one logs it (`assay.profile`, level INFO).
         """
-        return Profiling(report)
+        return Profiling(report) if function is None else Profiling(report)(function)
 
     # How it is kept.
+
+    @classmethod
+    def _refuse_twice(cls, patch: Patch | Watch) -> None:
+        mine = {id(getattr(function, "__code__", function)) for function in patch.functions}
+        for other in cls._patches.values():
+            if Watch.by not in (patch.by, other.by) or (other.by == patch.by and other.label == patch.label):
+                continue
+            if any(id(getattr(function, "__code__", function)) in mine for function in other.functions):
+                raise ValueError(
+                    f"`{patch.name}` of {describe(patch.target)} is the same function as `{other.name}` of "
+                    f"{describe(other.target)}, which is profiled by {other.by} as {other.label!r} already: unpatch it first, "
+                    "or patch both in one way under one name"
+                )
+
+    @classmethod
+    def _note_monitored(cls) -> None:
+        cls._monitored = {patch.label for patch in cls._patches.values() if patch.by == Watch.by}
+
+    @classmethod
+    def _cost_of(cls, name: str) -> tuple[float, float]:
+        return calibration.costs(monitored=name in cls._monitored)
 
     @classmethod
     def _finish(cls, profile: Profile) -> None:
@@ -238,6 +286,8 @@ class Profiling:
                 self._report(profile)
 
     def __call__(self, function: Callable) -> Callable:
+        if not callable(function):
+            raise TypeError(f"what is profiled at every call is a function, not {function!r}")
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError(
                 f"`{function.__qualname__}` is a generator, whose steps belong to whoever takes them: "

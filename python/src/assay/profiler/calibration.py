@@ -6,18 +6,20 @@ Both parts are the least of many short rounds, since disturbance only ever adds.
 from __future__ import annotations
 
 import time
+import types
 
-from . import engine, wrappers
+from . import engine, monitoring, wrappers
 
 _ROUNDS, _CALLS = 40, 100
 _costs: tuple[float, float] | None = None
+_monitored_costs: tuple[float, float] | None = None
 
 
 def _nothing() -> None:
     pass
 
 
-def _again(self_or_none=None) -> None:
+def _again() -> None:
     # A call directly within one of its own label: what it calls is filled in below.
     _again.inner()
 
@@ -39,18 +41,35 @@ def _empty_loop(clock=time.perf_counter_ns) -> float:
 _range = range(_CALLS)
 
 
-def costs(label: int, activate, deactivate) -> tuple[float, float]:
-    """`(inner, outer)` in nanoseconds. `label` is a number that no name has; the two functions count recordings up and down."""
-    global _costs
-    if _costs is not None:
-        return _costs
-    engine.set_costs(0.0, 0.0, 0.0)
-    probe = wrappers.wrap(_nothing, label)
+def costs(*, monitored: bool) -> tuple[float, float]:
+    """`(inner, outer)` of one call, in nanoseconds: of a wrapper, or of a call that `sys.monitoring` tells of."""
+    return (_monitored_costs if monitored else None) or _costs or (0.0, 0.0)
+
+
+def calibrate(label: int, count, *, monitored: bool) -> None:
+    """Works out what is not known yet. `label` is a number that no name has; `count` counts recordings, up with 1, down with -1."""
+    global _costs, _monitored_costs
+    if _costs is None:
+        probes = wrappers.wrap(_nothing, label), wrappers.wrap(_again, label)
+        _costs = _measure(probes, label, count, monitored=False)
+    if monitored and _monitored_costs is None:
+        probes = [types.FunctionType(one.__code__.replace(), globals()) for one in (_nothing, _again)]
+        for probe in probes:
+            monitoring.watch(probe.__code__, label)
+        try:
+            _monitored_costs = _measure(probes, label, count, monitored=True)
+        finally:
+            for probe in probes:
+                monitoring.unwatch(probe.__code__)
+
+
+def _measure(probes, label: int, count, *, monitored: bool) -> tuple[float, float]:
+    engine.set_costs(0.0, 0.0, 0.0, monitored=monitored)
+    probe, outer_probe = probes
     _again.inner = probe
-    outer_probe = wrappers.wrap(_again, label)
     recording = engine.Recording(None)
     token = engine.current.set(recording)
-    activate()
+    count(1)
     try:
         recorded = profiled = plain = empty = direct = repeated = float("inf")
         for _ in range(_ROUNDS):
@@ -64,15 +83,14 @@ def costs(label: int, activate, deactivate) -> tuple[float, float]:
             direct = min(direct, _loop(outer_probe))
             _again.inner = probe
     finally:
-        deactivate()
+        count(-1)
         engine.current.reset(token)
         recording.active = False
         _again.inner = _nothing
     outer = max(0.0, profiled - plain)
     inner = min(outer, max(0.0, recorded - (plain - empty)))
-    engine.set_costs(inner, outer, min(outer, max(0.0, repeated - direct)))
-    _costs = (inner, outer)
-    return _costs
+    engine.set_costs(inner, outer, min(outer, max(0.0, repeated - direct)), monitored=monitored)
+    return inner, outer
 
 
 def _inclusive(recording, label: int) -> float:

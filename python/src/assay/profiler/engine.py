@@ -26,6 +26,7 @@ if _chosen is None:
     Steps = pure.Steps
     current = pure.current
     count_allocations = None
+    monitor = None
 
     def tune() -> None:
         """Pure Python reads the clock as it is."""
@@ -37,6 +38,8 @@ else:
     current = _chosen.current
     count_allocations = _chosen.count_allocations
     tune = _chosen.tune
+    #: What listens to `sys.monitoring`, where there is such a thing.
+    monitor = _chosen if hasattr(_chosen, "watch") else None
 
 #: The globals of all generated wrappers, so that one assignment switches all of them.
 wrapper_globals: dict = {
@@ -72,9 +75,10 @@ def set_active(count: int) -> None:
         _chosen.set_active(count)
 
 
-def set_costs(inner: float, outer: float, repeated: float) -> None:
+def set_costs(inner: float, outer: float, repeated: float, *, monitored: bool = False) -> None:
     """Says what a call costs on top of itself, in nanoseconds: between its two clock readings, in all, and where it is made directly
-    within a call of its own label."""
-    wrapper_globals.update(_assay_inner=inner / 1e9, _assay_outer=outer / 1e9, _assay_repeated=repeated / 1e9)
+    within a call of its own label. Calls that `sys.monitoring` tells of have costs of their own."""
+    if not monitored:
+        wrapper_globals.update(_assay_inner=inner / 1e9, _assay_outer=outer / 1e9, _assay_repeated=repeated / 1e9)
     if _chosen is not None:
-        _chosen.set_costs(inner, outer, repeated)
+        _chosen.set_costs(inner, outer, repeated, monitored)

@@ -27,6 +27,13 @@ def check_target(target) -> None:
     """Refuses what can't be patched at all."""
     if isinstance(target, types.ModuleType):
         return
+    if isinstance(target, str):
+        raise TypeError(f"patch takes a class or a module, not its name: import {target!r}, and give what it stands for")
+    if isinstance(target, types.FunctionType):
+        raise TypeError(
+            f"patch takes a class or a module, and the names of what is to be profiled in it: give module `{target.__module__}` "
+            f"(sys.modules[{target.__module__!r}]) and ['{target.__name__}']"
+        )
     if not isinstance(target, type):
         raise TypeError(
             f"patch takes a class or a module, and {target!r} is an instance of `{type(target).__name__}`: "
@@ -128,17 +135,23 @@ def _function(found):
 class Patch:
     """One name of one target. `install` and `uninstall` may be called again and again; wrappers are made once."""
 
+    by = "wrapper"
+
     def __init__(self, target, name: str, label: str, index: int) -> None:
         self.target = target
         self.name = mangled(target, name)
         self.label = label
         self.index = index
         self.installed = False
+        #: What is profiled, without wrappers.
+        self.functions: list = []
         self.found, self.own = look_up(target, self.name)
         self.wrapper = wrapped(target, self.name, self.found, self._wrap)
 
     def _wrap(self, found):
-        return wrappers.wrap(wrappers.original_of(found), self.index)
+        original = wrappers.original_of(found)
+        self.functions.append(original)
+        return wrappers.wrap(original, self.index)
 
     def install(self) -> None:
         """Puts the wrapper in its place."""
@@ -153,6 +166,7 @@ class Patch:
             # Another library wrapped ours while it was in, and still holds it: it counts already.
             return
         if found is not self.found:
+            self.functions.clear()
             self.wrapper = wrapped(self.target, self.name, found, self._wrap)
         self.found, self.own = found, own
         setattr(self.target, self.name, self.wrapper)
@@ -170,3 +184,7 @@ class Patch:
             setattr(self.target, self.name, self.found)
         else:
             delattr(self.target, self.name)
+
+    def remove(self) -> None:
+        """Leaves everything as it was before."""
+        self.uninstall()

@@ -44,7 +44,8 @@ class Section(NamedTuple):
 class Overhead(NamedTuple):
     """What profiling itself cost, as calibrated in this process."""
 
-    #: Seconds that one profiled call takes longer than it would otherwise.
+    #: Seconds that one profiled call takes longer than it would otherwise; the mean, where some names have wrappers and others are
+    #: monitored.
     per_call: float
     #: The part of them that lies between the call's two clock readings.
     between_clocks: float
@@ -68,11 +69,15 @@ class Profile:
     """
 
     def __init__(
-        self, recording, names: list[str], cost: tuple[float, float], finish: Callable[[Profile], None]
+        self,
+        recording,
+        names: list[str],
+        cost_of: Callable[[str], tuple[float, float]],
+        finish: Callable[[Profile], None],
     ) -> None:
         self._recording = recording
         self._names = names
-        self._cost = cost
+        self._cost_of = cost_of
         self._finish = finish
         self._counted: dict | None = None
         self._process = os.getpid()
@@ -161,9 +166,16 @@ class Profile:
     @property
     def overhead(self) -> Overhead:
         """What profiling cost. Calls of generators and coroutines cost more, and theirs is neither calibrated nor subtracted."""
-        inner, outer = self._cost
-        calls = sum(section.calls for section in self.sections.values())
-        return Overhead(outer / 1e9, inner / 1e9, calls * outer / 1e9)
+        calls, between, total = 0, 0.0, 0.0
+        for section in self.sections.values():
+            inner, outer = self._cost_of(section.name)
+            calls += section.calls
+            between += section.calls * inner / 1e9
+            total += section.calls * outer / 1e9
+        if not calls:
+            inner, outer = self._cost_of("")
+            return Overhead(outer / 1e9, inner / 1e9, 0.0)
+        return Overhead(total / calls, between / calls, total)
 
     def to_dict(self) -> dict:
         """`{"total_duration": seconds, name: {"duration": seconds, "calls": count}, …}`."""
@@ -171,11 +183,17 @@ class Profile:
         return {"total_duration": self.total_duration, **short}
 
     def __getitem__(self, name: str):
-        """`profile["total_duration"]`, or `{"duration": …, "calls": …}` of a name."""
+        """`profile["total_duration"]`, or `{"duration": …, "calls": …}` of a name: zeros where it was not called, which a request may well
+        do. KeyError for a name that was never given to `patch`."""
         if name == "total_duration":
             return self.total_duration
-        section = self.sections[name]
-        return {"duration": section.duration, "calls": section.calls}
+        section = self.sections.get(name)
+        if section is not None:
+            return {"duration": section.duration, "calls": section.calls}
+        known = self._names[1:]
+        if name in known:
+            return {"duration": 0.0, "calls": 0}
+        raise KeyError(f"nothing is profiled as {name!r}; names given to `patch`: {', '.join(map(repr, known)) or 'none'}")
 
     def __contains__(self, name: object) -> bool:
         return name == "total_duration" or name in self.sections

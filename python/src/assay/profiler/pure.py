@@ -33,22 +33,26 @@ class Cell:
         self.inclusive = self.exclusive = self.elapsed = self.running = 0.0
 
 
-class Flow(dict):
-    """The state of one thread within one recording: its cells by label, and the innermost frame."""
+class Flow:
+    """The state of one thread within one recording: its cells by label, and the innermost frame.
 
-    __slots__ = ("thread", "top", "in_coroutine", "child", "priced")
+    `top` is the cell of that frame, or the `Steps` of a coroutine; None where nothing is being executed.
+    """
+
+    __slots__ = ("thread", "cells", "top", "child", "priced")
 
     def __init__(self, thread: int) -> None:
-        super().__init__()
         self.thread = thread
+        self.cells: list[Cell] = []
         self.top = None
-        self.in_coroutine = False
         self.child = 0.0
         self.priced = 0.0
 
-    def __missing__(self, label: int) -> Cell:
-        cell = self[label] = Cell()
-        return cell
+    def cell(self, label: int) -> Cell:
+        """The cell of this label, made now should there be none."""
+        while len(self.cells) <= label:
+            self.cells.append(Cell())
+        return self.cells[label]
 
 
 class Recording:
@@ -77,7 +81,7 @@ class Recording:
         """`{label: (calls, done, errors, inclusive, exclusive, elapsed, running)}`, the sum of all threads."""
         sums: dict = {}
         for flow in list(self.flows.values()):
-            for label, cell in list(flow.items()):
+            for label, cell in enumerate(flow.cells):
                 if cell.calls:
                     before = sums.get(label, (0, 0, 0, 0.0, 0.0, 0.0, 0.0))
                     times = (cell.inclusive, cell.exclusive, cell.elapsed, cell.running)
@@ -91,8 +95,8 @@ class Recording:
         into = self.flow()
         me = ident()
         for thread, flow in other.flows.items():
-            for label, cell in flow.items():
-                total = into[label]
+            for label, cell in enumerate(flow.cells):
+                total = into.cell(label)
                 total.calls += cell.calls
                 total.done += cell.done
                 total.errors += cell.errors
@@ -143,7 +147,7 @@ class Steps:
         if not self.recording.active or self.ended:
             return call(*args)
         flow = self.recording.flow()
-        cell = flow[self.label]
+        cell = flow.cell(self.label)
         coroutine = self.kind != GENERATOR
         first = not self.began
         if first:
@@ -151,10 +155,10 @@ class Steps:
             self.outermost = cell.depth == 0
             if self.kind <= FIRST_ITEM:
                 cell.calls += 1
-        saved = flow.top, flow.in_coroutine, flow.child
+        top, child = flow.top, flow.child
         priced = flow.priced
         cell.depth += 1
-        flow.top, flow.in_coroutine, flow.child = cell, coroutine, self.child if coroutine else 0.0
+        flow.top, flow.child = (self, self.child) if coroutine else (cell, 0.0)
         over = whole = error = False
         began = clock()
         if first:
@@ -176,7 +180,8 @@ class Steps:
             taken = now - began - (flow.priced - priced)
             beneath = flow.child
             cell.depth -= 1
-            flow.top, flow.in_coroutine, flow.child = saved
+            flow.top, flow.child = top, child
+            in_coroutine = type(top) is Steps
             self.ended = over
             if not coroutine:
                 if not cell.depth:
@@ -187,7 +192,7 @@ class Steps:
                 self.child = beneath
                 if not cell.depth:
                     cell.running += taken
-                if not flow.in_coroutine:
+                if not in_coroutine:
                     # Driven by an event loop, say within a profiled function: that one loses the steps, not the waits.
                     flow.child += taken
                     self.added += taken
@@ -196,7 +201,7 @@ class Steps:
                     if self.outermost:
                         cell.elapsed += elapsed
                     cell.exclusive += elapsed - self.child
-                    if flow.in_coroutine:
+                    if in_coroutine:
                         flow.child += elapsed - self.added
             cell.done += whole
             cell.errors += error

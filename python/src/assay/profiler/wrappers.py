@@ -24,7 +24,10 @@ PLAIN = """\
         {p}flow = {p}recording.last
         if {p}flow.thread != _assay_ident():
             {p}flow = {p}recording.flow()
-        {p}cell = {p}flow[{label}]
+        try:
+            {p}cell = {p}flow.cells[{label}]
+        except IndexError:
+            {p}cell = {p}flow.cell({label})
         {p}cell.calls += 1
         {p}top = {p}flow.top
         if {p}top is {p}cell:
@@ -37,29 +40,27 @@ PLAIN = """\
             finally:
                 {p}cell.done += 1
         {p}child = {p}flow.child
-        {p}coroutine = {p}flow.in_coroutine
-        {p}priced = {p}flow.priced
+        {p}depth = {p}cell.depth
         {p}flow.top = {p}cell
         {p}flow.child = 0.0
-        {p}flow.in_coroutine = False
-        {p}cell.depth += 1
-        {p}began = _assay_clock()
+        {p}cell.depth = {p}depth + 1
+        {p}began = _assay_clock() - {p}flow.priced
         try:
             return {call}
         except BaseException:
             {p}cell.errors += 1
             raise
         finally:
-            {p}taken = _assay_clock() - {p}began - _assay_inner - ({p}flow.priced - {p}priced)
+            {p}priced = {p}flow.priced
+            {p}taken = _assay_clock() - {p}priced - {p}began - _assay_inner
             {p}cell.exclusive += {p}taken - {p}flow.child
-            {p}cell.depth -= 1
-            if not {p}cell.depth:
+            {p}cell.depth = {p}depth
+            if not {p}depth:
                 {p}cell.inclusive += {p}taken
             {p}cell.done += 1
             {p}flow.top = {p}top
-            {p}flow.in_coroutine = {p}coroutine
             {p}flow.child = {p}child + {p}taken
-            {p}flow.priced += _assay_outer
+            {p}flow.priced = {p}priced + _assay_outer
 """
 
 GENERATOR = """\

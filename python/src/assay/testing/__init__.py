@@ -15,10 +15,12 @@ from .assertions import (
     assert_faster,
     assert_no_slower,
 )
+from .async_processes import FakeAsyncProcess
 from .case import TestCase, Testing
 from .clock import Clock
 from .fakes import Call, Fake, UnexpectedCall, fake_clock, fake_sleep, fake_system
-from .processes import Ended, FakeProcess, fake_run
+from .ended import Ended
+from .processes import FakeProcess, fake_run
 from .sandbox import sandbox
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "Clock",
     "Ended",
     "Fake",
+    "FakeAsyncProcess",
     "FakeProcess",
     "Inconclusive",
     "TestCase",

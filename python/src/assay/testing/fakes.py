@@ -17,6 +17,7 @@ from .clock import Clock
 from .replace import put
 
 _MANY = 10_000
+_used_up = object()
 
 
 class UnexpectedCall(AssertionError):
@@ -42,6 +43,8 @@ class Fake:
     """
 
     def __init__(self, name: str, target, results, limit: int, clock: Clock) -> None:
+        if isinstance(results, (str, bytes)):
+            raise TypeError(f"`results` is a list of what the calls give, one after the other, not a text: [{results!r}]")
         self.name = name
         self.clock = clock
         self.calls: list[Call] = []
@@ -69,9 +72,9 @@ class Fake:
             self._replacement.undo()
             self._replacement = None
 
-    def check(self) -> None:
-        """Raises again what the code under test caught: a call beyond the script."""
-        if self._unexpected is not None:
+    def check(self, known: BaseException | None = None) -> None:
+        """Raises again what the code under test caught: a call beyond the script. `known` is the exception that came of it anyway."""
+        if self._unexpected is not None and not _comes_of(known, self._unexpected):
             raise self._unexpected
 
     def __enter__(self) -> Fake:
@@ -118,9 +121,8 @@ class Fake:
                     )
                 result = default
             elif self._compute is None:
-                try:
-                    result = next(self._script)
-                except StopIteration:
+                result = next(self._script, _used_up)
+                if result is _used_up:
                     shown = ", ".join(f"{self.name}{c!r}" for c in self.calls[-10:]) or "none"
                     more = "… " if before > 10 else ""
                     self._unexpect(
@@ -138,6 +140,12 @@ class Fake:
         if self._unexpected is None:
             self._unexpected = problem
         raise problem
+
+
+def _comes_of(problem: BaseException | None, cause: BaseException) -> bool:
+    while problem is not None and problem is not cause:
+        problem = problem.__cause__ or problem.__context__
+    return problem is cause
 
 
 def fake_sleep(target, *, results=None, clock: Clock | None = None, limit: int = _MANY) -> Fake:

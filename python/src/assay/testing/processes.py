@@ -1,60 +1,28 @@
-"""A fake of `subprocess`: no program is started, and what it would have said is scripted."""
+"""A fake of `subprocess`, and of its like in `asyncio`: no program is started, and what it would have said is scripted."""
 
 from __future__ import annotations
 
+import inspect
 import io
 import subprocess
-from typing import NamedTuple
 
+from .async_processes import asyncio_members
 from .clock import Clock
+from .ended import Ended, ended, in_form
 from .fakes import _MANY, Fake
-
-
-class Ended(NamedTuple):
-    """How a faked program ends: its exit status, and what it prints."""
-
-    returncode: int = 0
-    stdout: str | bytes = b""
-    stderr: str | bytes = b""
-
-
-def _ended(result) -> Ended:
-    if isinstance(result, Ended):
-        return result
-    if isinstance(result, subprocess.CompletedProcess):
-        return Ended(result.returncode, result.stdout or b"", result.stderr or b"")
-    if isinstance(result, bool):
-        return Ended(0 if result else 1)
-    if isinstance(result, int):
-        return Ended(result)
-    if isinstance(result, (str, bytes)):
-        return Ended(0, result)
-    if isinstance(result, tuple) and 1 <= len(result) <= 3:
-        return Ended(*result)
-    if result is None:
-        return Ended()
-    raise TypeError(
-        f"a faked program can't end as {result!r}: script an exit status, what it prints, (status, stdout, stderr), or an exception"
-    )
-
-
-def _in_form(text: str | bytes, as_text: bool, encoding: str):
-    if as_text:
-        return text if isinstance(text, str) else text.decode(encoding)
-    return text if isinstance(text, bytes) else text.encode(encoding)
 
 
 class FakeProcess:
     """What `Popen` gives: a program that has ended already."""
 
-    def __init__(self, args, ended: Ended, options: dict) -> None:
+    def __init__(self, args, how: Ended, options: dict) -> None:
         self._text = bool(
             options.get("text") or options.get("universal_newlines") or options.get("encoding") or options.get("errors")
         )
         encoding = options.get("encoding") or "utf-8"
         both = options.get("stderr") == subprocess.STDOUT
-        out = _in_form(ended.stdout, self._text, encoding)
-        err = _in_form(ended.stderr, self._text, encoding)
+        out = in_form(how.stdout, self._text, encoding)
+        err = in_form(how.stderr, self._text, encoding)
         if both:
             out = out + err
         make = io.StringIO if self._text else io.BytesIO
@@ -62,7 +30,7 @@ class FakeProcess:
         self.args = args
         self.pid = 0
         self.returncode: int | None = None
-        self._status = ended.returncode
+        self._status = how.returncode
         self.stdout = make(out) if options.get("stdout") == piped else None
         self.stderr = make(err) if options.get("stderr") == piped else None
         self.stdin = make() if options.get("stdin") == piped else None
@@ -98,8 +66,9 @@ class FakeProcess:
 
 
 def fake_run(target, *, results=None, limit: int = _MANY) -> Fake:
-    """No program is started: `run`, `call`, `check_call`, `check_output`, `getoutput`, `getstatusoutput` and `Popen` of `subprocess` in a
-    module, or the method `run` of a class or an object.
+    """No program is started: `run`, `call`, `check_call`, `check_output`, `getoutput`, `getstatusoutput` and `Popen` of `subprocess`, and
+    `create_subprocess_exec` and `create_subprocess_shell` of `asyncio`, in a module; or the method `run` of a class or an object. All are
+    recorded with their arguments as `Popen` gets them: a list, or the text for the shell.
 
     Each result of the script is an exit status, what the program prints (status 0), a tuple `(status, stdout, stderr)`, a
     `CompletedProcess`, or an exception such as `FileNotFoundError`; or `results` is a function of the call's arguments. Without a
@@ -108,7 +77,7 @@ def fake_run(target, *, results=None, limit: int = _MANY) -> Fake:
     fake = Fake("run", target, results, limit, Clock())
 
     def popen(args, *positional, **options):
-        return FakeProcess(args, _ended(fake.called(0, args, *positional, **options)), options)
+        return FakeProcess(args, ended(fake.called(0, args, *positional, **options)), options)
 
     def run(args, *positional, input=None, capture_output=False, timeout=None, check=False, **options):
         recorded = dict(options)
@@ -122,7 +91,7 @@ def fake_run(target, *, results=None, limit: int = _MANY) -> Fake:
                 recorded[key] = value
         if capture_output:
             options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        process = FakeProcess(args, _ended(fake.called(0, args, *positional, **recorded)), options)
+        process = FakeProcess(args, ended(fake.called(0, args, *positional, **recorded)), options)
         out, err = process.communicate()
         if check and process.returncode:
             raise subprocess.CalledProcessError(process.returncode, args, out, err)
@@ -153,7 +122,14 @@ def fake_run(target, *, results=None, limit: int = _MANY) -> Fake:
             "getoutput": getoutput,
             "getstatusoutput": getstatusoutput,
             "Popen": popen,
-        }
+        },
+        **asyncio_members(fake),
     }
-    fake._function = run
+
+    async def run_async(args, *positional, **options):
+        return run(args, *positional, **options)
+
+    own = inspect.getattr_static(target, "run", None)
+    own = own.__func__ if isinstance(own, (staticmethod, classmethod)) else own
+    fake._function = run_async if inspect.iscoroutinefunction(own) else run
     return fake

@@ -1,0 +1,193 @@
+"""Watches functions where they stand, by `sys.monitoring` (Python 3.12 and later, with the accelerator): nothing is put in anybody's place.
+
+So it also sees what a wrapper can't: functions that were taken out of their class or module before, and classes that let nobody change
+them. It sees the code of Python only, and all calls of it, from whichever class. Here is who is watched, and when the interpreter
+tells of it; what then happens is in `csrc/monitor.c`.
+
+Exceptions are the one thing of which the interpreter tells for the whole process or not at all. That stays on as long as anything is
+patched in this way, since every switch of it makes the interpreter look at all code again.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+
+from . import engine, patching, wrappers
+
+#: Tools that the interpreter can tell of events have numbers. These belong to nobody, and the last one to profilers: `cProfile` wants it.
+TOOLS = (4, 3, 2)
+
+_tool: int | None = None
+_watches: set[Watch] = set()
+#: By address, since codes are equal where they say the same: the code, and how often it is asked for.
+_held: dict[int, list] = {}
+
+
+def check_available() -> None:
+    """RuntimeError where there is no `sys.monitoring`, or no accelerator to listen to it."""
+    if engine.monitor is None:
+        lacking = "is Python " + ".".join(map(str, sys.version_info[:3]))
+        if sys.version_info >= (3, 12):
+            lacking = "has no accelerator (ASSAY_PURE is set, or there was no C compiler when it was installed)"
+        raise RuntimeError(
+            f'by="monitoring" needs Python 3.12 or later and the accelerator, and this {lacking}: leave it out, and wrappers are used'
+        )
+
+
+def tool() -> int:
+    """The number under which this package is told of events; taken now, should it have none. RuntimeError where all are taken."""
+    global _tool
+    if _tool is None:
+        monitoring = sys.monitoring
+        for number in TOOLS:
+            if monitoring.get_tool(number) is None:
+                monitoring.use_tool_id(number, "assay")
+                break
+        else:
+            holders = ", ".join(f"{number}: {monitoring.get_tool(number)}" for number in TOOLS)
+            raise RuntimeError(
+                f"every number for tools of sys.monitoring that a profiler may use is taken ({holders}): end one of these tools, "
+                'or patch without by="monitoring"'
+            )
+        _tool = number
+        for event, callback in _callbacks():
+            monitoring.register_callback(_tool, event, callback)
+        events = monitoring.events
+        monitoring.set_events(_tool, events.PY_UNWIND | events.PY_THROW)
+    return _tool
+
+
+def _callbacks():
+    events, c = sys.monitoring.events, engine.monitor
+    return [
+        (events.PY_START, c.on_start),
+        (events.PY_RESUME, c.on_resume),
+        (events.PY_THROW, c.on_resume),
+        (events.PY_YIELD, c.on_yield),
+        (events.PY_RETURN, c.on_return),
+        (events.PY_UNWIND, c.on_unwind),
+    ]
+
+
+def _give_back() -> None:
+    global _tool
+    number, _tool = _tool, None
+    if number is not None and sys.monitoring.get_tool(number) == "assay":
+        sys.monitoring.set_events(number, 0)
+        for event, _callback in _callbacks():
+            sys.monitoring.register_callback(number, event, None)
+        sys.monitoring.free_tool_id(number)
+
+
+def watch(code: types.CodeType, label: int) -> None:
+    """Counts calls of this code for the label of this number, from now on."""
+    number = tool()
+    held = _held.setdefault(id(code), [code, 0])
+    held[1] += 1
+    if held[1] == 1:
+        events = sys.monitoring.events
+        wanted = events.PY_START | events.PY_RETURN
+        if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            wanted |= events.PY_RESUME | events.PY_YIELD
+        engine.monitor.watch(code, label)
+        sys.monitoring.set_local_events(number, code, wanted)
+
+
+def unwatch(code: types.CodeType) -> None:
+    """Leaves it alone again. Calls that go on are given up."""
+    held = _held[id(code)]
+    held[1] -= 1
+    if held[1] == 0:
+        del _held[id(code)]
+        sys.monitoring.set_local_events(tool(), code, 0)
+        engine.monitor.unwatch(code)
+
+
+def give_back_if_idle() -> None:
+    """Ends being told of exceptions where nothing is patched in this way."""
+    if not _watches and not _held:
+        _give_back()
+
+
+def functions_of(target, name: str) -> list[types.FunctionType]:
+    """The functions of Python that stand under this name. TypeError for what is none, with what to do instead."""
+    found, own = patching.look_up(target, name)
+    where = f"`{name}` of {patching.describe(target)}"
+    if not own:
+        owner = next(kind for kind in target.__mro__ if name in vars(kind))
+        raise TypeError(
+            f"{where} is inherited from `{owner.__qualname__}`, and sys.monitoring tells of a function for whichever class it is called: "
+            f'patch it in `{owner.__qualname__}`, or here without by="monitoring"'
+        )
+    if isinstance(found, (staticmethod, classmethod)):
+        parts = [found.__func__]
+    elif type(found) is property:
+        parts = [part for part in (found.fget, found.fset, found.fdel) if part]
+    elif type(found) is functools.cached_property:
+        parts = [found.func]
+    else:
+        parts = [found]
+    functions = [wrappers.original_of(part) for part in parts]
+    for function in functions:
+        if not isinstance(function, types.FunctionType):
+            raise TypeError(
+                f"{where} is a `{type(function).__name__}` and no function of Python, of which alone sys.monitoring tells: "
+                'patch it without by="monitoring"'
+            )
+    return functions
+
+
+class Watch:
+    """One name of one target, watched by `sys.monitoring`: does what `patching.Patch` does."""
+
+    by = "monitoring"
+
+    def __init__(self, target, name: str, label: str, index: int) -> None:
+        check_available()
+        self.target = target
+        self.name = patching.mangled(target, name)
+        self.label = label
+        self.index = index
+        self.installed = False
+        self._codes: list[types.CodeType] = []
+        self._shared: dict[types.FunctionType, tuple[types.CodeType, types.CodeType]] = {}
+        self.functions = functions_of(target, self.name)
+
+    def install(self) -> None:
+        """Begins to count: what stands under this name now."""
+        if self.installed:
+            return
+        _watches.add(self)
+        self.functions = functions_of(self.target, self.name)
+        for function in self.functions:
+            watch(self._own_code(function), self.index)
+            self._codes.append(function.__code__)
+        self.installed = True
+
+    def uninstall(self) -> None:
+        """Counts no longer."""
+        self.installed = False
+        while self._codes:
+            unwatch(self._codes.pop())
+
+    def remove(self) -> None:
+        """Leaves everything as it was before."""
+        self.uninstall()
+        for function, (before, own) in self._shared.items():
+            if function.__code__ is own and id(own) not in _held:
+                function.__code__ = before
+        self._shared.clear()
+        _watches.discard(self)
+        give_back_if_idle()
+
+    def _own_code(self, function: types.FunctionType) -> types.CodeType:
+        # Functions that are made within another one, such as what a decorator makes, have one code for all of them.
+        code = function.__code__
+        if "<locals>" in code.co_qualname and id(code) not in _held and function not in self._shared:
+            own = code.replace()
+            function.__code__ = own
+            self._shared[function] = code, own
+        return function.__code__

@@ -1,0 +1,121 @@
+"""A fake of the programs that `asyncio` starts: `create_subprocess_exec` and `create_subprocess_shell`. `processes.py` puts it in its place
+together with `subprocess`."""
+
+from __future__ import annotations
+
+import asyncio
+import asyncio.subprocess
+import subprocess
+
+from .ended import Ended, ended, in_form
+from .fakes import Fake
+from .replace import _StandIn
+
+_PIPE = subprocess.PIPE
+
+
+class FakeInput:
+    """The standard input of a faked program: keeps what is written, as `written`."""
+
+    def __init__(self) -> None:
+        self.written = b""
+        self._closing = False
+
+    def write(self, data: bytes) -> None:
+        """Keeps it."""
+        self.written += data
+
+    def writelines(self, pieces) -> None:
+        """Keeps them all."""
+        self.write(b"".join(pieces))
+
+    def can_write_eof(self) -> bool:
+        """Yes."""
+        return True
+
+    def close(self) -> None:
+        """Says that nothing more is written."""
+        self._closing = True
+
+    write_eof = close
+
+    def is_closing(self) -> bool:
+        """Whether it was closed."""
+        return self._closing
+
+    async def drain(self) -> None:
+        """Gives others their turn."""
+        await asyncio.sleep(0)
+
+    async def wait_closed(self) -> None:
+        """Gives others their turn."""
+        await asyncio.sleep(0)
+
+
+class FakeAsyncProcess:
+    """What `asyncio.create_subprocess_exec` gives: a program that has ended already. Its output is read as that of a real one."""
+
+    def __init__(self, how: Ended, options: dict) -> None:
+        out, err = in_form(how.stdout, False, "utf-8"), in_form(how.stderr, False, "utf-8")
+        if options.get("stderr") == subprocess.STDOUT:
+            out += err
+        limit = options.get("limit", 2**16)
+        self.pid = 0
+        self.returncode: int | None = None
+        self._status = how.returncode
+        self.stdin = FakeInput() if options.get("stdin") == _PIPE else None
+        self.stdout = _reader(out, limit) if options.get("stdout") == _PIPE else None
+        self.stderr = _reader(err, limit) if options.get("stderr") == _PIPE else None
+
+    async def wait(self) -> int:
+        """Gives others their turn, and then the exit status."""
+        await asyncio.sleep(0)
+        self.returncode = self._status
+        return self.returncode
+
+    async def communicate(self, input: bytes | None = None) -> tuple[bytes | None, bytes | None]:
+        """What is left to be read of both outputs."""
+        if self.stdin is not None:
+            self.stdin.write(input or b"")
+            self.stdin.close()
+        out = await self.stdout.read() if self.stdout else None
+        err = await self.stderr.read() if self.stderr else None
+        await self.wait()
+        return out, err
+
+    def send_signal(self, signal) -> None:
+        """Does nothing: the program has ended."""
+
+    def terminate(self) -> None:
+        """Does nothing: the program has ended."""
+
+    kill = terminate
+
+
+def _reader(text: bytes, limit: int) -> asyncio.StreamReader:
+    reader = asyncio.StreamReader(limit)
+    reader.feed_data(text)
+    reader.feed_eof()
+    return reader
+
+
+def asyncio_members(fake: Fake) -> dict:
+    """What becomes of the members of `asyncio` and `asyncio.subprocess`; calls are recorded by `fake`."""
+
+    async def start(args, options: dict) -> FakeAsyncProcess:
+        for name in ("text", "universal_newlines", "encoding", "errors"):
+            if options.get(name):
+                raise ValueError(f"programs that asyncio starts give bytes: it refuses `{name}={options[name]!r}`")
+        process = FakeAsyncProcess(ended(fake.called(0, args, **options)), options)
+        await asyncio.sleep(0)  # Others get their turn, as with a real start.
+        return process
+
+    async def create_subprocess_exec(program, *args, **options):
+        return await start([program, *args], options)
+
+    async def create_subprocess_shell(cmd, **options):
+        return await start(cmd, options)
+
+    starters = {"create_subprocess_exec": create_subprocess_exec, "create_subprocess_shell": create_subprocess_shell}
+    beneath = _StandIn(asyncio.subprocess, starters)
+    return {"asyncio": {**starters, "subprocess": beneath}, "asyncio.subprocess": starters}

@@ -1,0 +1,40 @@
+"""How a faked program ends, and the ways in which a script of results may say it. Knows nothing of processes."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import NamedTuple
+
+
+class Ended(NamedTuple):
+    """How a faked program ends: its exit status, and what it prints."""
+
+    returncode: int = 0
+    stdout: str | bytes = b""
+    stderr: str | bytes = b""
+
+
+def ended(result) -> Ended:
+    if isinstance(result, Ended):
+        return result
+    if isinstance(result, subprocess.CompletedProcess):
+        return Ended(result.returncode, result.stdout or b"", result.stderr or b"")
+    if isinstance(result, bool):
+        return Ended(0 if result else 1)
+    if isinstance(result, int):
+        return Ended(result)
+    if isinstance(result, (str, bytes)):
+        return Ended(0, result)
+    if isinstance(result, tuple) and 1 <= len(result) <= 3:
+        return Ended(*result)
+    if result is None:
+        return Ended()
+    raise TypeError(
+        f"a faked program can't end as {result!r}: script an exit status, what it prints, (status, stdout, stderr), or an exception"
+    )
+
+
+def in_form(text: str | bytes, as_text: bool, encoding: str):
+    if as_text:
+        return text if isinstance(text, str) else text.decode(encoding)
+    return text if isinstance(text, bytes) else text.encode(encoding)
