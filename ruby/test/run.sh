@@ -1,16 +1,11 @@
 #!/bin/sh
 # Runs the gem's tests: those of the profiler three times, with its recorder in C, under YJIT, and with the recorder in Ruby.
 # Usage: run.sh [FILE...]     FILE: from ruby/ on, such as test/method_profiler/counting_test.rb
-# Needs ruby, ruby-dev, ruby-minitest and a C compiler; builds into ruby/tmp.
+# Needs ruby, ruby-dev, ruby-minitest and a C compiler; builds into ruby/tmp (build.sh).
 set -eu
 
 cd "$(dirname "$0")/.."
-mkdir -p tmp/build tmp/assay
-(cd tmp/build && ruby ../../ext/assay/extconf.rb >extconf.log && make --silent >make.log) || {
-    cat tmp/build/*.log >&2
-    exit 1
-}
-cp tmp/build/native.so tmp/assay/
+sh build.sh
 
 run() { # the options of ruby, then the files of tests
     options=$1
