@@ -30,7 +30,7 @@ module Assay
         counts = count
         sides = counts.map { |count| side(count) }.uniq
         return Outcome.new(:pass, said(counts)) if sides == [:as_expected]
-        return Outcome.new(:fail, "#{said(counts)}, expected #{@expected}\n#{sites}") if sides.one?
+        return Outcome.new(:fail, "#{said(counts)}, expected #{@expected}\n#{sites(counts.min)}") if sides.one?
 
         Outcome.new(:inconclusive, "#{said(counts)}: not the same in each run, so that nobody can say whether it is #{@expected}")
       end
@@ -63,13 +63,14 @@ module Assay
         "the block allocates #{text} object#{"s" unless text == "1"}"
       end
 
-      # Where they come from, by one more run that is watched.
-      def sites(most = 8)
+      # Where they come from, by one more run that is watched; `counted` were found without watching.
+      def sites(counted, most = 8)
         found = traced
         return "the objects are the virtual machine's own, or those of methods written in C that leave no trace" if found.empty?
 
         lines = found.tally.sort_by { |site, times| [-times, site] }.map { |site, times| "  #{times} × #{site}" }
         lines = [*lines.first(most), "  and from #{lines.size - most} places more"] if lines.size > most
+        lines << "  and #{counted - found.size} of the virtual machine's own, such as its caches of calls" if counted > found.size
         "allocated by one run:\n#{lines.join("\n")}"
       end
 
