@@ -174,7 +174,10 @@ def test_patching_while_a_profile_goes_on_counts_from_then_on():
 
 def test_patching_twice_counts_once():
     MethodProfiler.patch(Thing, ["other"], "it")
-    MethodProfiler.patch(Thing, ["other"], "it")
+    MethodProfiler.patch(Thing, ["other", "other"], "it")
+    MethodProfiler.patch(Slotted, ["get", "get"], "it")
+    assert calls_of(lambda: Slotted().get()) == 1
+    MethodProfiler.unpatch(Slotted)
     assert calls_of(lambda: Thing().other()) == 1
 
 

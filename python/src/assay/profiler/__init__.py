@@ -83,6 +83,7 @@ class MethodProfiler:
                 f"the third argument is the name of the totals, and a profile has no place for {name!r}: choose another text"
             )
         check_target(target)
+        names = list(dict.fromkeys(names))
         with cls._lock:
             index = cls._names.index(name) if name in cls._names[1:] else len(cls._names)
             fresh = []
