@@ -164,8 +164,7 @@ pub fn unread(
 ) -> Result<Ended, SamplingError> {
     let target = Target::Command(program);
     check(sampler.sampler, target, request)?;
-    let Line { mut command, stop_by, keeps_time, .. } =
-        command_line::of(sampler, target, request)?;
+    let Line { mut command, stop_by, keeps_time, .. } = command_line::of(sampler, target, request)?;
     let said = process::direct(&mut command, &request.directory.join("said"), request.show_output)?;
     process::run(command, stop_by, request.duration.filter(|_| !keeps_time), &said)
 }

@@ -109,10 +109,8 @@ impl Difference {
         };
         let worth = [worth(old)?, worth(new)?];
         let totals = [old.amount(), new.amount()];
-        let mut rows: Vec<Row> = joined(old, new)
-            .into_iter()
-            .map(|both| row(both, totals, worth, confidence))
-            .collect();
+        let mut rows: Vec<Row> =
+            joined(old, new).into_iter().map(|both| row(both, totals, worth, confidence)).collect();
         let adjusted = adjust::holm(&rows.iter().map(|row| row.p).collect::<Vec<_>>());
         for (row, p) in rows.iter_mut().zip(adjusted) {
             row.p = p;

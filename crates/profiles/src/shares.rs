@@ -109,10 +109,8 @@ impl Shares {
             return shares;
         }
         let apart: Vec<Self> = runs.iter().map(|run| Self::of(run, confidence)).collect();
-        let by_name: Vec<HashMap<(&str, Option<&str>), &Share>> = apart
-            .iter()
-            .map(|run| run.functions.iter().map(|f| (key(f), f)).collect())
-            .collect();
+        let by_name: Vec<HashMap<(&str, Option<&str>), &Share>> =
+            apart.iter().map(|run| run.functions.iter().map(|f| (key(f), f)).collect()).collect();
         let many = runs.len() as f64;
         for share in &mut shares.functions {
             let own = key(share);

@@ -244,9 +244,7 @@ fn a_process_that_has_ended_is_none() {
     let mut ended = Command::new("true").spawn().unwrap();
     until("it has ended", || !is_alive(ended.id()));
     // It is still in the table, since nobody has asked how it ended.
-    room.run(&["profile", "--pid", &ended.id().to_string()])
-        .ends(2)
-        .complains("it may have ended");
+    room.run(&["profile", "--pid", &ended.id().to_string()]).ends(2).complains("it may have ended");
     ended.wait().unwrap();
 }
 
@@ -350,10 +348,7 @@ fn a_program_under_stackprof_does_not_outlive_assay() {
     }
     let (room, sleeper) = (Room::new(), endless());
     let words: Vec<&str> = sleeper.split(' ').collect();
-    room.write(
-        "w.rb",
-        &format!("spawn(*{words:?})\nFile.write('pid', Process.pid)\nloop {{ }}\n"),
-    );
+    room.write("w.rb", &format!("spawn(*{words:?})\nFile.write('pid', Process.pid)\nloop {{ }}\n"));
     killing_assay_ends(&room, "$ASSAY profile 'ruby w.rb'", &sleeper);
 }
 

@@ -119,11 +119,7 @@ const TOO_SHORT: &str = "the program ended, or only waited, before the first sam
 impl SamplingError {
     /// A sampler that worked and hit nothing.
     pub fn too_short(sampler: Sampler) -> Self {
-        Self::Nothing {
-            sampler: sampler.name(),
-            ending: TOO_SHORT.to_owned(),
-            said: String::new(),
-        }
+        Self::Nothing { sampler: sampler.name(), ending: TOO_SHORT.to_owned(), said: String::new() }
     }
 }
 

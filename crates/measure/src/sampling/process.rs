@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(20);
 /// How long what was left behind may take to end.
 const LAST_GRACE: Duration = Duration::from_secs(2);
+/// A signal that comes between the look for one and the sleep wakes nobody: no sleep is longer than this.
+const LOOK: Duration = Duration::from_millis(500);
 /// So much of what was said is kept, from its end.
 const TAIL: u64 = 2000;
 
@@ -136,12 +138,13 @@ fn wait(
             Ok(None) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let left = end_by.map(|end| end.saturating_duration_since(Instant::now()));
-        let left = left.map(|left| Timespec {
+        let left = end_by.map_or(LOOK, |end| end.saturating_duration_since(Instant::now()));
+        let left = left.min(LOOK);
+        let left = Timespec {
             tv_sec: left.as_secs().cast_signed(),
             tv_nsec: i64::from(left.subsec_nanos()),
-        });
-        match poll(&mut [PollFd::new(&handle, PollFlags::IN)], left.as_ref()) {
+        };
+        match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&left)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

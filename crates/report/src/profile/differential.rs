@@ -114,7 +114,9 @@ impl<'a> Differential<'a> {
             about: "colour: the change of the function's own share, from wherever it is called"
                 .to_owned(),
             doubt: words::DOUBT.to_owned(),
-            heads: ["function", "first", "second", "points", "sure", "verdict"].map(str::to_owned).to_vec(),
+            heads: ["function", "first", "second", "points", "sure", "verdict"]
+                .map(str::to_owned)
+                .to_vec(),
             rows: rows.collect(),
             marks: marks.collect(),
         }

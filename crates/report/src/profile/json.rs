@@ -1,8 +1,8 @@
 //! A profile as JSON, for programs; the fields are told in `docs/reference/profiles.md`. Numbers are in base units, what is not known
 //! is `null`.
 
-use super::{Measured, ProfileReport};
 use super::screen::shown;
+use super::{Measured, ProfileReport};
 use crate::json::VERSION;
 use assay_analysis::Interval;
 use assay_data::{Finding, Severity};

@@ -251,7 +251,8 @@ fn numbers(
 ) -> Vec<Cells> {
     let shares = report.shares;
     let has_intervals = shares.basis != Basis::None;
-    let all: Vec<f64> = rows.iter().flat_map(|f| [f.function.flat_amount, f.function.cum_amount]).collect();
+    let all: Vec<f64> =
+        rows.iter().flat_map(|f| [f.function.flat_amount, f.function.cum_amount]).collect();
     let column = Column::new(&shares.unit, &all, &[]);
     let value = |value: f64| match shares.unit {
         Unit::One => number::count(value),
@@ -276,7 +277,9 @@ fn numbers(
         });
         columns.push(Cells::right("sum%", sums.collect(), Tone::Quiet).with_gap(GAP));
     }
-    columns.push(Cells::right("cum", cells(&|f| value(f.function.cum_amount)), Tone::Plain).with_gap(GAP));
+    columns.push(
+        Cells::right("cum", cells(&|f| value(f.function.cum_amount)), Tone::Plain).with_gap(GAP),
+    );
     columns.push(Cells::right("cum%", cells(&|f| percent(f.cum)), Tone::Plain).with_gap(GAP));
     if has_intervals && cum_interval {
         columns.push(Cells::right("", cells(&|f| told(f.cum_interval)), Tone::Quiet).with_gap(1));

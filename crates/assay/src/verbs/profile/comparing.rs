@@ -117,7 +117,13 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     }
     let show = ShowArgs {
         json: args.show.json,
-        export: args.show.export.iter().filter(|path| !exporting::is_picture(path)).cloned().collect(),
+        export: args
+            .show
+            .export
+            .iter()
+            .filter(|path| !exporting::is_picture(path))
+            .cloned()
+            .collect(),
         pages: PageArgs { report: None, plots: None },
         quiet: args.show.quiet,
         color: args.show.color,

@@ -7,9 +7,7 @@ use anyhow::{Context, bail};
 use assay_data::Finding;
 use assay_profiles::export::{ENDINGS, Format};
 use assay_report::profile::differential::{self, Differential};
-use assay_report::profile::{
-    ProfileReport, differential_page, flame, json, page, screen,
-};
+use assay_report::profile::{ProfileReport, differential_page, flame, json, page, screen};
 use std::path::{Path, PathBuf};
 
 /// What a file of a profile can be.

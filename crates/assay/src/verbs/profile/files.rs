@@ -66,11 +66,8 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
         }
     }
     // A picture that can't be written must not cost the screen.
-    let written = exporting::pictures(
-        &Differential::of_files([&old, &new], &found),
-        &findings,
-        &args.show,
-    );
+    let written =
+        exporting::pictures(&Differential::of_files([&old, &new], &found), &findings, &args.show);
     if args.show.json {
         output::print(&format!("{:#}\n", json::difference(&found, &findings)))?;
     } else {

@@ -14,8 +14,8 @@ use assay_measure::sampling::{
     language_of_program,
 };
 use assay_measure::{Command, Outcome, interrupt};
-use assay_profiles::shares::Shares;
 use assay_profiles::import::ImportError;
+use assay_profiles::shares::Shares;
 use assay_profiles::{Profile, checks, import};
 use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
@@ -133,20 +133,13 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
             "--overhead and --runs start a program several times, and process {process} runs already"
         );
     }
-    // perf asks the kernel, which may let it look where /proc does not.
     let language = match args.how.sampler() {
+        Some(sampling::Sampler::Stackprof) => return Err(SamplingError::NotFromOutside.into()),
+        // perf asks the kernel, which may let it look where /proc does not.
         Some(sampling::Sampler::Perf) => Language::Native,
         _ => language_of_process(process)?,
     };
-    let place = match find(language, args.how.sampler(), None) {
-        // What can't look from outside says so itself, below.
-        Err(SamplingError::Missing { samplers, .. })
-            if samplers == [sampling::Sampler::Stackprof] =>
-        {
-            return Err(SamplingError::NotFromOutside.into());
-        }
-        other => other?,
-    };
+    let place = find(language, args.how.sampler(), None)?;
     let source = Source::of(args, place);
     if !args.show.quiet {
         let until = match args.how.duration {
