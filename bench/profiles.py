@@ -155,7 +155,7 @@ def truth(bench):
     rounds = str(bench.size(12, 2))
     plain = f"ruby {script} {rounds} 100"
     shares = {}
-    for name, percent, times in (("equal", 100, bench.size(10, 2)), ("`numbers` has 10 % more to do", 110, bench.size(5, 1))):
+    for name, percent, times in (("equal", 100, bench.size(40, 2)), ("`numbers` has 10 % more to do", 110, bench.size(20, 1))):
         different, slower = 0, 0
         for _ in range(times):
             command = [ASSAY, "profile", "--json", "--quiet", "--runs", bench.size(12, 6), plain, plain.replace(" 100", f" {percent}")]
