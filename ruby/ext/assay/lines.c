@@ -12,6 +12,7 @@ uint64_t running;
 uint64_t epoch = 1;
 VALUE allocated;
 THREAD_LOCAL struct seen here;
+THREAD_LOCAL uint64_t nobody_here;
 static size_t sweep_at = 64;
 static rb_ractor_local_key_t main_ractor;
 
@@ -134,6 +135,15 @@ add_line(VALUE fiber)
     return line;
 }
 
+static int
+line_of_thread(st_data_t key, st_data_t value, st_data_t thread)
+{
+    struct line *line = (struct line *)value;
+    if (line->thread != (VALUE)thread || !line->innermost) return ST_CONTINUE;
+    nobody_here = 0;
+    return ST_STOP;
+}
+
 /* The line of this fiber, NULL where nothing is profiled. Other Ractors are never profiled: nothing here is theirs. */
 struct line *
 look_up(VALUE fiber)
@@ -147,6 +157,10 @@ look_up(VALUE fiber)
     here.fiber = fiber;
     here.line = line;
     here.epoch = epoch;
+    if (!line && in_main_ractor()) { /* The tables are not for other Ractors, which run beside us. */
+        nobody_here = epoch;
+        st_foreach(lines, line_of_thread, rb_thread_current());
+    }
     return line;
 }
 

@@ -13,6 +13,7 @@
 #include <ruby.h>
 #include <ruby/ractor.h>
 #include <ruby/st.h>
+#include <ruby/version.h>
 #include "clock.h"
 
 #pragma GCC visibility push(hidden)
@@ -80,6 +81,15 @@ extern VALUE allocated;         /* :total_allocated_objects */
 struct seen { VALUE fiber; struct line *line; uint64_t epoch; };
 extern THREAD_LOCAL struct seen here;
 
+/* The epoch in which no fiber of this native thread's Ruby thread was profiled, so that its patched calls need not even ask for their
+ * fiber. Only where a native thread runs one Ruby thread from its start to its end: since 3.3 they may be shared out anew. */
+#if RUBY_API_VERSION_CODE < 30300
+#define ONE_THREAD_EACH 1
+#else
+#define ONE_THREAD_EACH 0
+#endif
+extern THREAD_LOCAL uint64_t nobody_here;
+
 void open_tables(void);
 int in_main_ractor(void);
 struct line *look_up(VALUE fiber);
@@ -94,7 +104,7 @@ static inline struct line *
 this_line(void)
 {
     VALUE fiber;
-    if (!running) return NULL;
+    if (!running || (ONE_THREAD_EACH && nobody_here == epoch)) return NULL;
     fiber = rb_fiber_current();
     if (here.fiber == fiber && here.epoch == epoch) return here.line;
     return look_up(fiber);
