@@ -18,10 +18,10 @@ US, CLASSIC = "assay ministat", "ministat"
 SUM = "{s+=$1;q+=$1*$1}END{print s/NR,q}"
 
 
-def numbers(bench, count, name, law, seed):
+def numbers(bench, count, name, distribution, seed):
     """A file of so many numbers with six decimals."""
     path = bench.scratch / f"{name}-{count}"
-    bench.run([ASSAY, "simulate", "-n", count, "--law", law, "--step", "0.000001", "--seed", seed, "--out", path], timeout=600)
+    bench.run([ASSAY, "simulate", "-n", count, "--distribution", distribution, "--step", "0.000001", "--seed", seed, "--out", path], timeout=600)
     return path
 
 

@@ -1,6 +1,6 @@
 """The figure about statistics: assay beside R and scipy, each at the same task, in one run.
 
-Every tool makes its own data of the same law (lognormal, in thousandths, so that there are ties) and times the task within its
+Every tool makes its own data of the same distribution (lognormal, in thousandths, so that there are ties) and times the task within its
 process; whole processes are timed from outside. The order of tasks and tools is drawn anew for every round.
 """
 
@@ -164,8 +164,8 @@ def made_up(bench, name, count, shift):
     """A file of made-up numbers, the same every time."""
     path = bench.scratch / name
     if not path.exists():
-        law = f"{shift} + lognormal(5, 0.2)"
-        bench.run([ASSAY, "simulate", "-n", count, "--law", law, "--step", "0.001", "--seed", shift, "--out", path], timeout=60)
+        distribution = f"{shift} + lognormal(5, 0.2)"
+        bench.run([ASSAY, "simulate", "-n", count, "--distribution", distribution, "--step", "0.001", "--seed", shift, "--out", path], timeout=60)
     return path
 
 

@@ -18,7 +18,7 @@ use assay_data::samples::BlockRow;
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopReason,
 };
-use assay_stats::signed_rank::SignedRankLaw;
+use assay_stats::signed_rank::SignedRankDistribution;
 use comparer::Comparer;
 
 mod comparer;
@@ -141,7 +141,7 @@ pub fn analyse_telling(
         Histogram::of(&sorted, BINS)
     };
 
-    let mut law = SignedRankLaw::default();
+    let mut distribution = SignedRankDistribution::default();
     let rows = if in_blocks { samples.complete_blocks(primary) } else { Vec::new() };
     let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
     tell("differences");
@@ -149,14 +149,28 @@ pub fn analyse_telling(
     let is_plain = in_blocks || (samples.summaries.is_empty() && !samples.has_levels());
     let evidence = (!is_plain).then(|| Evidence::of(samples));
     let evidence = evidence.as_ref();
-    let mut comparer = Comparer { samples, evidence, plan: &plan, law: &mut law, in_blocks, mixed };
+    let mut comparer = Comparer {
+        samples,
+        evidence,
+        plan: &plan,
+        distribution: &mut distribution,
+        in_blocks,
+        mixed,
+    };
     let comparisons = comparer.primary(primary, &compared, &rows, &recordings);
     // Of long recordings they are most of the memory.
     drop(recordings);
     let secondary = comparer.secondary(&beside, &compared);
     let scan = Layout::of(&samples.subjects);
     let curves = scan.as_ref().map_or_else(Vec::new, |layout| {
-        scaling::curves(samples, layout, primary, &plan, in_blocks.then_some(&rows), &mut law)
+        scaling::curves(
+            samples,
+            layout,
+            primary,
+            &plan,
+            in_blocks.then_some(&rows),
+            &mut distribution,
+        )
     });
 
     let overall = scan.as_ref().map_or_else(Vec::new, |layout| {
@@ -191,7 +205,7 @@ pub fn analyse_telling(
         started: samples.started.clone(),
         plan,
     };
-    let found = findings(samples, &analysis, &rows, &mut law);
+    let found = findings(samples, &analysis, &rows, &mut distribution);
     analysis.findings.extend(found);
     analysis.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Ok(analysis)
@@ -267,7 +281,7 @@ fn findings(
     samples: &Samples,
     analysis: &Analysis,
     rows: &[BlockRow],
-    law: &mut SignedRankLaw,
+    distribution: &mut SignedRankDistribution,
 ) -> Vec<Finding> {
     let metric = &analysis.metrics[analysis.primary];
     let names = analysis.names();
@@ -293,7 +307,7 @@ fn findings(
         findings.extend(coverage::findings::median(samples, subject, index, analysis.primary));
     }
     if in_blocks {
-        findings.extend(checks::position(rows, law));
+        findings.extend(checks::position(rows, distribution));
     } else if compared {
         findings.push(checks::not_interleaved());
         findings.extend(checks::machines_differ(&analysis.environment));

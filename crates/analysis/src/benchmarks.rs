@@ -19,7 +19,7 @@ use crate::comparison::{Comparison, NoInterval, Question};
 use crate::evidence::Evidence;
 use crate::verdict::Verdict;
 use assay_data::{Design, Environment, Finding, Metric, Plan, Samples, Threshold};
-use assay_stats::signed_rank::SignedRankLaw;
+use assay_stats::signed_rank::SignedRankDistribution;
 use family::Member;
 use sides::Sides;
 
@@ -219,8 +219,9 @@ pub fn analyse(
     let beside = analysis::beside_metrics(samples, options, &plan, primary)?;
     let sides = Sides::of(samples, reference);
     let evidence = Evidence::of(samples);
-    let mut law = SignedRankLaw::default();
-    let mut tables = decided(&evidence, &sides, samples, &[primary], &plan, adjust, &mut law);
+    let mut distribution = SignedRankDistribution::default();
+    let mut tables =
+        decided(&evidence, &sides, samples, &[primary], &plan, adjust, &mut distribution);
     if tables.is_empty() {
         return Err(SuiteError::NothingInCommon);
     }
@@ -229,7 +230,7 @@ pub fn analyse(
         Threshold::Relative(_) => plan.clone(),
         Threshold::Absolute { .. } => Plan { threshold: Threshold::default(), ..plan.clone() },
     };
-    tables.extend(decided(&evidence, &sides, samples, &beside, &others, adjust, &mut law));
+    tables.extend(decided(&evidence, &sides, samples, &beside, &others, adjust, &mut distribution));
     let mut found = Benchmarks {
         adjust,
         design: samples.design(),
@@ -289,7 +290,7 @@ fn decided(
     metrics: &[usize],
     plan: &Plan,
     adjust: Adjust,
-    law: &mut SignedRankLaw,
+    distribution: &mut SignedRankDistribution,
 ) -> Vec<Table> {
     let mut members = Vec::new();
     for &metric in metrics {
@@ -309,11 +310,11 @@ fn decided(
             }
         }
     }
-    let shares = family::shares(members.iter().map(|(.., member)| member), adjust, law);
+    let shares = family::shares(members.iter().map(|(.., member)| member), adjust, distribution);
     let mut tables: Vec<Table> = Vec::new();
     for ((side, benchmark, member), share) in members.iter().zip(shares) {
         let question = Question { share, ..member.question };
-        let comparison = member.pair.compare(question, law);
+        let comparison = member.pair.compare(question, distribution);
         let row = Row { benchmark: *benchmark, comparison };
         match tables.last_mut() {
             Some(table) if table.metric == question.metric && table.side == *side => {

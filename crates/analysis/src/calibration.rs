@@ -5,9 +5,10 @@
 //! are judged on the same noise. The second half turns the same labelled pieces round: had B really been faster by so much, how
 //! often would it have been found?
 //!
-//! What it can't see: a difference that being two programs makes (another path, another layout: [`Layout`] is for that), and
-//! noise that comes less often than the series lasts. The random order makes assay's own rate right by construction, as far as
-//! its law is implemented right; what is measured here is chiefly what the other orders cost, and the sight.
+//! What it can't see: a difference that being two programs makes (another path, another layout:
+//! [`Layout`] is for that), and noise that comes less often than the series lasts. The random order
+//! makes assay's own rate right by construction, as far as its distribution is implemented right;
+//! what is measured here is chiefly what the other orders cost, and the sight.
 
 mod labels;
 mod sight;

@@ -10,7 +10,7 @@ use crate::paired;
 use crate::verdict::Scale;
 use assay_data::samples::BlockRow;
 use assay_data::{Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold, Unit};
-use assay_stats::{Interval, descriptive, signed_rank::SignedRankLaw};
+use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
 mod codes;
 mod series;
@@ -215,7 +215,7 @@ fn too_few(c: &Comparison, name: &str, plan: &Plan) -> Finding {
 }
 
 /// The effect of being last in a block against being first, where it is real: subjects' own medians are taken out first.
-pub fn position(rows: &[BlockRow], law: &mut SignedRankLaw) -> Option<Finding> {
+pub fn position(rows: &[BlockRow], distribution: &mut SignedRankDistribution) -> Option<Finding> {
     let subjects = rows.first()?.values.len();
     if subjects < 2 || rows.iter().any(|row| row.values.iter().any(|&v| v <= 0.0)) {
         return None;
@@ -232,7 +232,7 @@ pub fn position(rows: &[BlockRow], law: &mut SignedRankLaw) -> Option<Finding> {
     let effects: Option<Vec<f64>> =
         rows.iter().map(|row| Some(at(row, subjects - 1)? - at(row, 0)?)).collect();
     let sorted = descriptive::sorted(&effects?);
-    let interval: Interval = paired::interval_of(&sorted, POSITION_LEVEL, law)?;
+    let interval: Interval = paired::interval_of(&sorted, POSITION_LEVEL, distribution)?;
     if interval.contains(0.0) {
         return None;
     }
@@ -343,8 +343,8 @@ mod tests {
             BlockRow { values, positions }
         };
         let rows: Vec<_> = (0..40).map(|i| row(i, (i % 2) as usize)).collect();
-        let mut law = SignedRankLaw::default();
-        assert!(position(&rows, &mut law).is_some_and(|f| f.code == "POSITION"));
+        let mut distribution = SignedRankDistribution::default();
+        assert!(position(&rows, &mut distribution).is_some_and(|f| f.code == "POSITION"));
         // Without that cost there is nothing to find.
         let even: Vec<_> = rows
             .iter()
@@ -357,6 +357,6 @@ mod tests {
                 positions: row.positions.clone(),
             })
             .collect();
-        assert_eq!(position(&even, &mut law), None);
+        assert_eq!(position(&even, &mut distribution), None);
     }
 }

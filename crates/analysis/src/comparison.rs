@@ -12,7 +12,9 @@ use crate::unpaired;
 use crate::verdict::{Decision, Scale, Verdict};
 use assay_data::{Better, Design, Plan};
 use assay_stats::quantile_difference::QuantileDifference;
-use assay_stats::{Interval, autocorrelation, descriptive, merged, signed_rank::SignedRankLaw};
+use assay_stats::{
+    Interval, autocorrelation, descriptive, merged, signed_rank::SignedRankDistribution,
+};
 
 /// Ratios that differ by this share of themselves may be equal: what is left of rounding and logarithms.
 const ROUNDING: f64 = 1e-9;
@@ -144,18 +146,22 @@ pub struct Question<'a> {
 
 impl Comparison {
     /// Compares in blocks. O(n log n).
-    pub fn in_blocks(question: Question<'_>, paired: &Paired, law: &mut SignedRankLaw) -> Self {
+    pub fn in_blocks(
+        question: Question<'_>,
+        paired: &Paired,
+        distribution: &mut SignedRankDistribution,
+    ) -> Self {
         let plan = question.plan;
         let certain = paired.is_certain();
         // What is known is not wrong in any share of cases.
         let level = if certain { Level { interval: 0.0, groups: 0.0 } } else { level_of(question) };
-        let found = paired.decide(&plan.threshold, level, question.better, law);
+        let found = paired.decide(&plan.threshold, level, question.better, distribution);
         let shifts = paired.shifts();
         let shift = if certain {
             let (estimate, interval) = paired.certain_effect(Scale::Shift);
             Effect { estimate, interval: Some(interval) }
         } else {
-            effect_of_blocks(&shifts, level, law, found.wandering.is_some())
+            effect_of_blocks(&shifts, level, distribution, found.wandering.is_some())
         };
         let ratio = paired.log_ratios().filter(|logs| !logs.is_empty()).map(|logs| {
             if certain {
@@ -164,7 +170,8 @@ impl Comparison {
             } else if found.decision.scale == Scale::Ratio {
                 exponentiated(found.decision.estimate, found.decision.interval)
             } else {
-                let on_logs = effect_of_blocks(logs, level, law, found.wandering.is_some());
+                let on_logs =
+                    effect_of_blocks(logs, level, distribution, found.wandering.is_some());
                 exponentiated(on_logs.estimate, on_logs.interval)
             }
         });
@@ -347,14 +354,14 @@ fn exponentiated(estimate: f64, interval: Option<Interval>) -> Effect {
 pub(crate) fn effect_of_blocks(
     in_order: &[f64],
     level: Level,
-    law: &mut SignedRankLaw,
+    distribution: &mut SignedRankDistribution,
     wandering: bool,
 ) -> Effect {
     let sorted = descriptive::sorted(in_order);
     if sorted.is_empty() {
         return Effect { estimate: f64::NAN, interval: None };
     }
-    let mut interval = paired::interval_of(&sorted, level.interval, law);
+    let mut interval = paired::interval_of(&sorted, level.interval, distribution);
     if wandering {
         interval = interval.and_then(|found| paired::cover_groups(found, in_order, level.groups));
     }

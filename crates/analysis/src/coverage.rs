@@ -32,7 +32,7 @@ pub enum Kind {
     Normal,
     /// Lognormal, the logarithm with standard deviation ½.
     Lognormal,
-    /// Two normal laws, six standard deviations apart, 60 and 40 %.
+    /// Two normal distributions, six standard deviations apart, 60 and 40 %.
     Bimodal,
     /// Student's t with three degrees of freedom.
     HeavyTail,
@@ -89,9 +89,9 @@ pub enum Method {
     MedianOrder,
     /// The same, widened by the autocorrelation time: the median's interval as it is shown.
     MedianWidened,
-    /// Signed ranks for the pseudo-median, exact law.
+    /// Signed ranks for the pseudo-median, exact distribution.
     PseudoMedianExact,
-    /// Signed ranks for the pseudo-median, normal law, as R has it.
+    /// Signed ranks for the pseudo-median, normal distribution, as R has it.
     PseudoMedianAsymptotic,
     /// Signed ranks for the pseudo-median, widened by the autocorrelation time.
     PseudoMedianWidened,
@@ -123,9 +123,9 @@ pub enum Method {
     BlockBootstrapMean,
     /// Stationary bootstrap of the median.
     BlockBootstrapMedian,
-    /// Shift between two samples, exact Mann-Whitney law.
+    /// Shift between two samples, exact Mann-Whitney distribution.
     ShiftExact,
-    /// Shift between two samples, normal law, as R has it.
+    /// Shift between two samples, normal distribution, as R has it.
     ShiftAsymptotic,
     /// Shift between two recordings as the verdict has it: placements, widened by the autocorrelation time.
     Recordings,

@@ -27,7 +27,9 @@ use crate::paired::{self, Level, Paired};
 use crate::until::{Condition, State};
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Plan, StopReason, StopRule};
-use assay_stats::{Interval, autocorrelation, descriptive, order, signed_rank::SignedRankLaw};
+use assay_stats::{
+    Interval, autocorrelation, descriptive, order, signed_rank::SignedRankDistribution,
+};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -85,7 +87,7 @@ pub struct Experiment {
     family: usize,
     /// Whether its values are exact counts.
     counts: bool,
-    law: SignedRankLaw,
+    distribution: SignedRankDistribution,
 }
 
 /// A subject and the one that it is compared with.
@@ -132,7 +134,7 @@ impl Experiment {
             next_look: 0,
             family: 1,
             counts: false,
-            law: SignedRankLaw::default(),
+            distribution: SignedRankDistribution::default(),
             plan,
         }
     }
@@ -204,7 +206,8 @@ impl Experiment {
     pub fn estimate(&mut self, subject: usize) -> Option<Decision> {
         let level = self.level();
         let pair = self.pairs.iter().find(|pair| pair.of == subject && !pair.blocks.is_empty())?;
-        let found = pair.blocks.decide(&self.plan.threshold, level, self.better, &mut self.law);
+        let found =
+            pair.blocks.decide(&self.plan.threshold, level, self.better, &mut self.distribution);
         Some(found.decision)
     }
 
@@ -296,10 +299,10 @@ impl Experiment {
             return (0..self.values.len()).all(|subject| self.is_precise(subject));
         }
         let level = self.level();
-        let (threshold, law) = (&self.plan.threshold, &mut self.law);
+        let (threshold, distribution) = (&self.plan.threshold, &mut self.distribution);
         self.pairs.iter().all(|pair| {
-            pair.blocks.may_be_settled(threshold, level.interval, law) && {
-                let found = pair.blocks.decide(threshold, level, self.better, law);
+            pair.blocks.may_be_settled(threshold, level.interval, distribution) && {
+                let found = pair.blocks.decide(threshold, level, self.better, distribution);
                 found.decision.is_settled() && found.wandering.is_none()
             }
         })

@@ -14,7 +14,7 @@ use crate::verdict::Decision;
 use assay_data::samples::BySubject;
 use assay_data::{Design, Finding, Metric, Samples, Severity, Summary};
 use assay_stats::descriptive;
-use assay_stats::signed_rank::SignedRankLaw;
+use assay_stats::signed_rank::SignedRankDistribution;
 use std::collections::{BTreeMap, HashMap};
 
 /// The means of outermost units.
@@ -180,7 +180,11 @@ impl Pair {
     }
 
     /// The decision at the question's level.
-    pub(crate) fn decide(&self, question: Question<'_>, law: &mut SignedRankLaw) -> Decision {
+    pub(crate) fn decide(
+        &self,
+        question: Question<'_>,
+        distribution: &mut SignedRankDistribution,
+    ) -> Decision {
         let (threshold, better) = (&question.plan.threshold, question.better);
         match self {
             Self::Apart(x, y, _) => {
@@ -188,23 +192,27 @@ impl Pair {
                 unpaired::decide(x, y, threshold, level, better).decision
             }
             Self::Blocks(paired) | Self::Known(paired) => {
-                paired.decide(threshold, level_of(question), better, law).decision
+                paired.decide(threshold, level_of(question), better, distribution).decision
             }
             Self::Summaries(x, y) => crate::comparison::summaries::decide(question, x, y).0,
         }
     }
 
     /// Everything that is said of it.
-    pub(crate) fn compare(&self, question: Question<'_>, law: &mut SignedRankLaw) -> Comparison {
+    pub(crate) fn compare(
+        &self,
+        question: Question<'_>,
+        distribution: &mut SignedRankDistribution,
+    ) -> Comparison {
         match self {
             Self::Apart(x, y, basis) => {
                 Comparison { basis: basis.clone(), ..Comparison::of_recordings(question, x, y) }
             }
-            Self::Blocks(paired) => Comparison::in_blocks(question, paired, law),
+            Self::Blocks(paired) => Comparison::in_blocks(question, paired, distribution),
             Self::Known(paired) => Comparison {
                 design: Design::Unpaired,
                 blocks: None,
-                ..Comparison::in_blocks(question, paired, law)
+                ..Comparison::in_blocks(question, paired, distribution)
             },
             Self::Summaries(x, y) => Comparison::of_summaries(question, x, y),
         }

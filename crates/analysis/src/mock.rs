@@ -1,38 +1,41 @@
 //! Mock data to learn with: numbers whose truth is known, because somebody chose it.
 //!
-//! Whoever wants to know what a test or an interval does tries it on data made for that. A [`Recipe`] says which [`Law`] each subject
-//! follows and what goes wrong on the way: outliers, memory, drift, a periodic tick, a coarse clock. [`Simulation`] hands out the
-//! numbers one by one. Everything random comes from the recipe's seed; the same recipe gives the same numbers. Nothing here judges or
-//! describes samples.
+//! Whoever wants to know what a test or an interval does tries it on data made for that. A
+//! [`Recipe`] says which [`Distribution`] each subject follows and what goes wrong on the way:
+//! outliers, memory, drift, a periodic tick, a coarse clock. [`Simulation`] hands out the numbers
+//! one by one. Everything random comes from the recipe's seed; the same recipe gives the same
+//! numbers. Nothing here judges or describes samples.
 //!
-//! Memory (`memory`, φ) makes every random choice behind a value remember the one before it: the uniform numbers that a law is made of
-//! are Φ(z), where z follows z' = φ z + √(1 − φ²) ε with standard normal ε. So each value still has the law to the letter, whatever the law
-//! is, and a mixture stays in a mode for a while, as a machine does that changes its clock. For a normal law this is the AR(1) process
-//! of the textbooks; for others the rank correlation of neighbours is near φ.
+//! Memory (`memory`, φ) makes every random choice behind a value remember the one before it: the
+//! uniform numbers that a distribution is made of are Φ(z), where z follows z' = φ z + √(1 − φ²) ε
+//! with standard normal ε. So each value still has the distribution to the letter, whatever the
+//! distribution is, and a mixture stays in a mode for a while, as a machine does that changes its
+//! clock. For a normal distribution this is the AR(1) process of the textbooks; for others the rank
+//! correlation of neighbours is near φ.
 //!
 //! ```
-//! use assay_analysis::mock::{Law, Recipe, Simulation};
+//! use assay_analysis::mock::{Distribution, Recipe, Simulation};
 //!
-//! let law: Law = "4000 + lognormal(5, 0.2)".parse()?;
-//! let recipe = Recipe { subjects: vec![("s1".to_owned(), law)], count: 3, seed: 1, ..Recipe::default() };
+//! let distribution: Distribution = "4000 + lognormal(5, 0.2)".parse()?;
+//! let recipe = Recipe { subjects: vec![("s1".to_owned(), distribution)], count: 3, seed: 1, ..Recipe::default() };
 //! let values: Vec<f64> = Simulation::new(recipe)?.map(|drawn| drawn.map(|d| d.value)).collect::<Result<_, _>>()?;
 //! assert!(values.len() == 3 && values.iter().all(|&value| value > 4000.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod distribution;
 mod draw;
 mod effects;
-mod law;
 
+pub use distribution::{Distribution, DistributionError, MOST_PARTS, written};
 pub use draw::{Drawn, Simulation};
 pub use effects::{Change, EffectError, Numbers, Outliers, Tick};
-pub use law::{Law, LawError, MOST_PARTS, written};
 
 /// What is to be made up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recipe {
-    /// The subjects by name, each with its law; at least one.
-    pub subjects: Vec<(String, Law)>,
+    /// The subjects by name, each with its distribution; at least one.
+    pub subjects: Vec<(String, Distribution)>,
     /// Values of every subject; with `blocks`, the number of blocks.
     pub count: u32,
     /// Seed of every random choice.
@@ -55,7 +58,7 @@ pub struct Recipe {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MockError {
     /// There is no subject, or no value of it.
-    #[error("there is nothing to simulate: at least one value of one law is needed")]
+    #[error("there is nothing to simulate: at least one value of one distribution is needed")]
     Nothing,
     /// With φ = 1 nothing would ever change.
     #[error("the memory must lie between -1 and 1, both excluded; it is {0}")]
@@ -65,15 +68,15 @@ pub enum MockError {
     Step(f64),
     /// A value became too large for a number.
     #[error(
-        "value {number} of '{subject}' is too large to be a number: the law `{law}` reaches beyond what a double can hold"
+        "value {number} of '{subject}' is too large to be a number: the distribution `{distribution}` reaches beyond what a double can hold"
     )]
     NotFinite {
         /// Name of the subject.
         subject: String,
         /// Which of its values, from 1.
         number: u64,
-        /// Its law.
-        law: String,
+        /// Its distribution.
+        distribution: String,
     },
 }
 

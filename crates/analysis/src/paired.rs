@@ -1,15 +1,17 @@
 //! The interval for blocks: signed ranks of the per-block differences.
 //!
-//! Method: Wilcoxon's signed-rank law inverted through Walsh averages (Hollander, Wolfe & Chicken, *Nonparametric
-//! Statistical Methods*, 3rd ed., ch. 3.3; R's `wilcox.test(conf.int=TRUE, paired=TRUE)` on logarithms). It holds whatever
-//! the noise does over time, because the order within each block was drawn at random. Where the difference itself wanders
-//! during the run, the t interval over eight consecutive groups must agree. It must not choose levels: they are handed in.
+//! Method: Wilcoxon's signed-rank distribution inverted through Walsh averages (Hollander, Wolfe &
+//! Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3.3; R's `wilcox.test(conf.int=TRUE,
+//! paired=TRUE)` on logarithms). It holds whatever the noise does over time, because the order
+//! within each block was drawn at random. Where the difference itself wanders during the run, the t
+//! interval over eight consecutive groups must agree. It must not choose levels: they are handed
+//! in.
 
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Threshold};
 use assay_stats::{
     Interval, autocorrelation, descriptive, groups, merged,
-    signed_rank::{self, SignedRankLaw},
+    signed_rank::{self, SignedRankDistribution},
 };
 
 /// Fewest blocks at which wandering is looked for.
@@ -146,7 +148,7 @@ impl Paired {
         &self,
         threshold: &Threshold,
         level: f64,
-        law: &mut SignedRankLaw,
+        distribution: &mut SignedRankDistribution,
     ) -> bool {
         if self.scale(threshold) == Scale::Shift {
             return true;
@@ -156,7 +158,7 @@ impl Paired {
         }
         let threshold = self.threshold_on(Scale::Ratio, threshold);
         let sorted = &self.sorted_log_ratios;
-        let interval = interval_of(sorted, level, law);
+        let interval = interval_of(sorted, level, distribution);
         // Without the clock's step the interval is narrower, so this can only say "perhaps" too often.
         Decision::read(Scale::Ratio, 0.0, interval, threshold, 0.0, Better::Lower).is_settled()
     }
@@ -167,7 +169,7 @@ impl Paired {
         threshold: &Threshold,
         level: Level,
         better: Better,
-        law: &mut SignedRankLaw,
+        distribution: &mut SignedRankDistribution,
     ) -> PairedDecision {
         let scale = self.scale(threshold);
         let in_order = match scale {
@@ -182,7 +184,7 @@ impl Paired {
             let decision = Decision::read(scale, estimate, known, threshold, 0.0, better);
             return PairedDecision { decision, wandering: None };
         }
-        let mut interval = interval_of(&sorted, level.interval, law);
+        let mut interval = interval_of(&sorted, level.interval, distribution);
         let wandering = wandering(&in_order);
         if let (Some(found), Some(_)) = (interval, wandering) {
             interval = cover_groups(found, &in_order, level.groups);
@@ -260,8 +262,12 @@ fn last_digit(value: f64) -> f64 {
 }
 
 /// Interval of the pseudo-median of sorted differences at this level; `None` when there are too few.
-pub fn interval_of(sorted: &[f64], level: f64, law: &mut SignedRankLaw) -> Option<Interval> {
-    let critical = law.critical(sorted.len(), level)?;
+pub fn interval_of(
+    sorted: &[f64],
+    level: f64,
+    distribution: &mut SignedRankDistribution,
+) -> Option<Interval> {
+    let critical = distribution.critical(sorted.len(), level)?;
     Some(signed_rank::walsh_interval(sorted, critical))
 }
 
@@ -313,9 +319,10 @@ mod tests {
             let a = 1.0 + f64::from(i) / 100.0;
             paired.push(a, 2.0 * a);
         }
-        let mut law = SignedRankLaw::default();
-        let found =
-            paired.decide(&Threshold::default(), level(0.002), Better::Lower, &mut law).decision;
+        let mut distribution = SignedRankDistribution::default();
+        let found = paired
+            .decide(&Threshold::default(), level(0.002), Better::Lower, &mut distribution)
+            .decision;
         assert!((found.estimate - 2f64.ln()).abs() < 1e-12);
         assert_eq!(found.verdict, crate::Verdict::Slower);
         assert!(!found.possibly_below_threshold);
@@ -326,8 +333,10 @@ mod tests {
         let decide = |value: f64| {
             let mut paired = Paired::default();
             (0..20).for_each(|_| paired.push(value, value));
-            let mut law = SignedRankLaw::default();
-            paired.decide(&Threshold::default(), level(0.05), Better::Lower, &mut law).decision
+            let mut distribution = SignedRankDistribution::default();
+            paired
+                .decide(&Threshold::default(), level(0.05), Better::Lower, &mut distribution)
+                .decision
         };
         // Three hundredths of a second may hide a third; seven allocations are seven.
         assert_eq!(decide(0.03).verdict, crate::Verdict::Inconclusive);
@@ -347,11 +356,13 @@ mod tests {
     #[test]
     fn exact_counts_are_known_after_two_runs_unless_they_vary() {
         let metric = Metric::exact("allocations", assay_data::Unit::One);
-        let mut law = SignedRankLaw::default();
+        let mut distribution = SignedRankDistribution::default();
         let mut decide = |blocks: &[(f64, f64)]| {
             let mut paired = Paired::of_metric(&metric);
             blocks.iter().for_each(|&(a, b)| paired.push(a, b));
-            paired.decide(&Threshold::default(), level(1e-6), Better::Lower, &mut law).decision
+            paired
+                .decide(&Threshold::default(), level(1e-6), Better::Lower, &mut distribution)
+                .decision
         };
         let found = decide(&[(7.0, 2.0), (7.0, 2.0)]);
         assert_eq!(found.verdict, crate::Verdict::Faster);
@@ -370,9 +381,10 @@ mod tests {
     fn five_blocks_never_decide() {
         let mut paired = Paired::default();
         (0..5).for_each(|_| paired.push(1.0, 9.0));
-        let mut law = SignedRankLaw::default();
-        let found =
-            paired.decide(&Threshold::default(), level(0.05), Better::Lower, &mut law).decision;
+        let mut distribution = SignedRankDistribution::default();
+        let found = paired
+            .decide(&Threshold::default(), level(0.05), Better::Lower, &mut distribution)
+            .decision;
         assert_eq!((found.verdict, found.interval), (crate::Verdict::Inconclusive, None));
     }
 
@@ -382,9 +394,10 @@ mod tests {
         for i in 0..12 {
             paired.push(f64::from(i % 2), f64::from(i % 2) + 3.0);
         }
-        let mut law = SignedRankLaw::default();
-        let found =
-            paired.decide(&Threshold::default(), level(0.05), Better::Lower, &mut law).decision;
+        let mut distribution = SignedRankDistribution::default();
+        let found = paired
+            .decide(&Threshold::default(), level(0.05), Better::Lower, &mut distribution)
+            .decision;
         assert_eq!(found.scale, Scale::Shift);
         assert_eq!(found.estimate, 3.0);
         assert_eq!(found.verdict, crate::Verdict::Slower);
@@ -401,9 +414,10 @@ mod tests {
             let shuffled = 0.02 * (f64::from((i * 37) % 64) / 10.0).sin();
             calm.push(1.0, 1.003 + shuffled);
         }
-        let mut law = SignedRankLaw::default();
-        let mut decide =
-            |p: &Paired| p.decide(&Threshold::default(), level(0.05), Better::Lower, &mut law);
+        let mut distribution = SignedRankDistribution::default();
+        let mut decide = |p: &Paired| {
+            p.decide(&Threshold::default(), level(0.05), Better::Lower, &mut distribution)
+        };
         let (wanders, rests) = (decide(&paired), decide(&calm));
         assert!(wanders.wandering.is_some() && rests.wandering.is_none());
         let width = |d: &PairedDecision| d.decision.interval.map(|i| i.half_width());

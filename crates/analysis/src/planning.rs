@@ -1,11 +1,13 @@
 //! How many runs a question needs, and which difference a number of runs can show.
 //!
-//! One of five quantities is unknown: runs of each, difference, standard deviation, significance, power. Student's t test gives
-//! it ([`assay_stats::power_t`]); rank tests are given 15 % more, the rule that tells how many to take (Lehmann, *Nonparametrics*,
-//! 1975). For a shift of any law they are at least 0.864 times as efficient (Hodges and Lehmann, 1956), so that 15.7 % more is the
-//! worst; the rule rounds that. A pilot replaces assumptions by its own
-//! values: the standard deviation by the upper end of its bootstrap intervals ([`pilot`]), the law by the pilot's ([`rank`]),
-//! and runs apart by blocks, where it has any ([`blocks`]). Plans are no evidence about a difference.
+//! One of five quantities is unknown: runs of each, difference, standard deviation, significance,
+//! power. Student's t test gives it ([`assay_stats::power_t`]); rank tests are given 15 % more, the
+//! rule that tells how many to take (Lehmann, *Nonparametrics*, 1975). For a shift of any
+//! distribution they are at least 0.864 times as efficient (Hodges and Lehmann, 1956), so that 15.7
+//! % more is the worst; the rule rounds that. A pilot replaces assumptions by its own values: the
+//! standard deviation by the upper end of its bootstrap intervals ([`pilot`]), the distribution by
+//! the pilot's ([`rank`]), and runs apart by blocks, where it has any ([`blocks`]). Plans are no
+//! evidence about a difference.
 
 pub mod blocks;
 pub mod pilot;
@@ -131,11 +133,12 @@ pub struct CurvePoint {
     pub n: u64,
     /// The power of the t test.
     pub t: f64,
-    /// The power of the rank test: by the pilot's law, else by the 15 % rule.
+    /// The power of the rank test: by the pilot's distribution, else by the 15 % rule.
     pub rank: f64,
     /// The difference that the t test finds with the power asked for.
     pub delta: Option<f64>,
-    /// The difference that the rank test finds with it: by the pilot's law, else by the 15 % rule; `None` where so few find none.
+    /// The difference that the rank test finds with it: by the pilot's distribution, else by the 15
+    /// % rule; `None` where so few find none.
     pub delta_rank: Option<f64>,
 }
 
@@ -360,8 +363,8 @@ fn solved(
     })
 }
 
-/// About how many runs of each the rank test needs, by the normal law and the 15 % rule; for numbers beyond all that it is solved for. NaN where the
-/// power is not above the significance.
+/// About how many runs of each the rank test needs, by the normal distribution and the 15 % rule;
+/// for numbers beyond all that it is solved for. NaN where the power is not above the significance.
 fn about(asked: &Asked, given: Quantities) -> f64 {
     let Quantities { delta, sd, sig_level, power, .. } = given;
     let tail = if asked.test().sides == Sides::One { sig_level } else { sig_level / 2.0 };
@@ -409,20 +412,20 @@ fn curve(
         power: if rule.power > 0.0 { rule.power } else { t.power },
         ..rule
     };
-    let law = series.and_then(|series| series.shifted(planned.delta));
+    let distribution = series.and_then(|series| series.shifted(planned.delta));
     let thinned = series.map(pilot::Series::thinned);
     let rank_test = rank::test_of(asked, planned.sig_level);
     let at = |n: u64| {
         let independent = rank.independent(n);
         let able = independent >= rank.fewest_n as f64;
-        let of_rank = match &law {
+        let of_rank = match &distribution {
             _ if !able => 0.0,
-            Some(law) => law.formula_power(independent, rank_test),
+            Some(distribution) => distribution.formula_power(independent, rank_test),
             None => rank::power_by_rule(asked, planned, independent),
         };
         let delta_rank = match &thinned {
             _ if !able => None,
-            Some(series) => rank::delta_by_law(series, planned, independent, rank_test),
+            Some(series) => rank::delta_by_distribution(series, planned, independent, rank_test),
             None => rank::delta_by_rule(asked, planned, independent),
         };
         let given = Quantities { n: independent, ..planned };

@@ -1,14 +1,14 @@
 //! One series drawn from every side: how large and wide it is, which shape it has, how it went over time, how far its values
-//! depend on each other, and which laws it could follow.
+//! depend on each other, and which distributions it could follow.
 //!
 //! Where [`crate::describe`] says what a comparison needs to know of a series, this says all there is to know of it by itself.
 //! The numbers are those of R (`docs/reference/json.md` names the call for each); what people should make of them is said by
 //! findings and by the report. Nothing is compared here, nothing is removed.
 
 mod course;
+mod distributions;
 mod findings;
 mod heaps;
-mod laws;
 mod numbers;
 mod outliers;
 mod resampled;
@@ -19,8 +19,8 @@ pub use assay_stats::independence::LjungBox;
 pub use assay_stats::periodic::Periodic;
 pub use assay_stats::steady_state::{Label as SteadyLabel, Part};
 pub use course::Slice;
+pub use distributions::{Distribution, DistributionKind, Tails};
 pub use heaps::Heap;
-pub use laws::{Law, LawKind, Tails};
 pub use numbers::{Descriptives, MedianInterval, Order, Tests};
 pub use outliers::Outliers;
 pub use resampled::Resampled;
@@ -98,9 +98,10 @@ pub struct Portrait {
     pub order: Order,
     /// Tests of the shape.
     pub tests: Tests,
-    /// Laws fitted, in the order normal, lognormal, exponential; those that do not apply are left out.
-    pub laws: Vec<Law>,
-    /// Skewness and kurtosis beside those of known laws; `None` where there are none.
+    /// Distributions fitted, in the order normal, lognormal, exponential; those that do not apply
+    /// are left out.
+    pub distributions: Vec<Distribution>,
+    /// Skewness and kurtosis beside those of known distributions; `None` where there are none.
     pub tails: Option<Tails>,
     /// Bandwidths for a kernel density.
     pub bandwidths: Bandwidths,
@@ -255,7 +256,7 @@ impl Portrait {
         let sorted = recording.sorted;
         let levels = levels(options.confidence);
         let descriptives = Descriptives::of(values, &sorted);
-        tell("laws");
+        tell("distributions");
         let tests = Tests::of(&sorted);
         tell("density");
         let bandwidths = Bandwidths::of(&sorted);
@@ -275,7 +276,7 @@ impl Portrait {
             median_intervals: numbers::median_intervals(&sorted, &levels),
             student: t_test::one_sample(values),
             order,
-            laws: laws::fitted(&sorted, &tests),
+            distributions: distributions::fitted(&sorted, &tests),
             tails: Tails::of(&descriptives),
             modes: shape::modes(&sorted, &shape, tests.dip),
             course: course::of(values),

@@ -27,7 +27,7 @@ pub use power::{PowerFound, Spread, TENFOLD};
 pub use reason::Reason;
 pub use test::{TestFound, TestName};
 pub(crate) use validity::JUDGED_FROM;
-pub use validity::{LawFound, SeriesFound, Validity};
+pub use validity::{DistributionFound, SeriesFound, Validity};
 
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;

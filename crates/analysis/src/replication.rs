@@ -321,9 +321,10 @@ mod tests {
     }
 
     /// An experiment of so many blocks on two normal programs.
-    fn experiment(seed: u64, blocks: u32, laws: &[&str]) -> Analysis {
-        let subjects =
-            laws.iter().enumerate().map(|(i, law)| (i.to_string(), law.parse().expect("a law")));
+    fn experiment(seed: u64, blocks: u32, distributions: &[&str]) -> Analysis {
+        let subjects = distributions.iter().enumerate().map(|(i, distribution)| {
+            (i.to_string(), distribution.parse().expect("a distribution"))
+        });
         let recipe = Recipe {
             subjects: subjects.collect(),
             count: blocks,
@@ -354,10 +355,10 @@ mod tests {
     }
 
     /// How often a result of 60 blocks has each status when it is repeated with 60 blocks.
-    fn repeated(laws: &[&str], again: &[&str]) -> [usize; 4] {
+    fn repeated(distributions: &[&str], again: &[&str]) -> [usize; 4] {
         let mut counts = [0; 4];
         for seed in 0..300 {
-            let then = experiment(2 * seed, 60, laws);
+            let then = experiment(2 * seed, 60, distributions);
             let now = experiment(2 * seed + 1, 60, again);
             counts[Replication::of(&then, &now).status() as usize] += 1;
         }

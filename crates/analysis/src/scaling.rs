@@ -1,4 +1,5 @@
-//! How a scan's values grow with its parameter: the exponent of a power law, and whether one power does for all of it.
+//! How a scan's values grow with its parameter: the exponent of a power law, and whether
+//! one power does for all of it.
 //!
 //! Method: in every block the least-squares slope of log(value) on log(parameter), then over the blocks the signed-rank
 //! pseudo-median of these slopes with its Walsh interval (Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed.,
@@ -12,7 +13,7 @@ use crate::design::level_for;
 use crate::paired;
 use assay_data::samples::BlockRow;
 use assay_data::{Plan, Samples, Subject};
-use assay_stats::{Interval, descriptive, signed_rank::SignedRankLaw};
+use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
 /// Fewest values of a parameter for a curve: two points make a line whatever is true.
 const FEWEST_POINTS: usize = 3;
@@ -267,7 +268,7 @@ pub fn curves(
     metric: usize,
     plan: &Plan,
     rows: Option<&Vec<BlockRow>>,
-    law: &mut SignedRankLaw,
+    distribution: &mut SignedRankDistribution,
 ) -> Vec<Curve> {
     let mut curves = Vec::new();
     for command in 0..layout.commands {
@@ -282,7 +283,7 @@ pub fn curves(
                         Point { value, subject, median }
                     })
                     .collect();
-                let exponent = exponent(&points, plan, rows, law);
+                let exponent = exponent(&points, plan, rows, distribution);
                 curves.push(Curve {
                     command: layout.labels[command].clone(),
                     command_index: command,
@@ -333,7 +334,7 @@ fn exponent(
     points: &[Point],
     plan: &Plan,
     rows: Option<&Vec<BlockRow>>,
-    law: &mut SignedRankLaw,
+    distribution: &mut SignedRankDistribution,
 ) -> Result<Exponent, NoExponent> {
     let rows = rows.ok_or(NoExponent::NotInBlocks)?;
     if rows.len() < FEWEST_BLOCKS {
@@ -353,7 +354,7 @@ fn exponent(
         let along = |y: &Vec<f64>| weights.iter().zip(y).map(|(w, y)| w * y).sum();
         let found: Vec<f64> = logs.iter().map(along).collect();
         let wanders = paired::wandering(&found).is_some();
-        effect_of_blocks(&found, level, law, wanders)
+        effect_of_blocks(&found, level, distribution, wanders)
     };
     let whole = over_blocks(&slope);
     let bent = over_blocks(&bend).interval.is_some_and(|i| !i.contains(0.0));

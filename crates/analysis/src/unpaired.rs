@@ -1,9 +1,10 @@
 //! The interval for samples that were recorded apart.
 //!
-//! Method: Hodges–Lehmann shift (of logarithms where possible) with an interval from placements, widened by each side's
-//! autocorrelation time (Fligner & Policello 1981; Brunner & Munzel 2000 for the variances; Geyer 1992 for the time); below
-//! ten values on a side the exact Mann–Whitney law is inverted instead. Nothing computed from two files repairs drift
-//! *between* the recordings: the reports say so with every such verdict.
+//! Method: Hodges–Lehmann shift (of logarithms where possible) with an interval from placements,
+//! widened by each side's autocorrelation time (Fligner & Policello 1981; Brunner & Munzel 2000 for
+//! the variances; Geyer 1992 for the time); below ten values on a side the exact Mann–Whitney
+//! distribution is inverted instead. Nothing computed from two files repairs drift *between* the
+//! recordings: the reports say so with every such verdict.
 
 use crate::dependence::is_beyond_chance;
 use crate::paired::{clock_step_of_sorted, threshold_on};
@@ -12,15 +13,15 @@ use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Threshold};
 use assay_stats::{Interval, descriptive, sorting, two_sample};
 
-/// Below this many values on a side the exact law is used, and dependence can't be judged.
+/// Below this many values on a side the exact distribution is used, and dependence can't be judged.
 const EXACT_BELOW: usize = 10;
-/// Up to here the exact law is asked where placements have no answer.
+/// Up to here the exact distribution is asked where placements have no answer.
 const EXACT_STILL_BELOW: usize = 50;
 /// Fewer effective observations than this on a side, and there is no verdict: unless they are so few that chance alone makes
 /// independent values look dependent.
 pub const FEWEST_EFFECTIVE: f64 = 10.0;
 
-/// True when samples of these sizes are compared by the exact law of the rank test.
+/// True when samples of these sizes are compared by the exact distribution of the rank test.
 pub fn is_exact((n, m): (usize, usize)) -> bool {
     n.min(m) < EXACT_BELOW
 }
@@ -164,7 +165,8 @@ fn between((x, of_x): (&[f64], Order), (y, of_y): (&[f64], Order), level: f64) -
         two_sample::placement_interval_of((x, tau_x), (y, tau_y), 1.0 - level)
     };
     let estimate = placed.map_or_else(|| two_sample::hodges_lehmann(x, y), |p| p.shift);
-    // At the strict levels of a suite the variances of a dozen placements reach no end, where the exact law still does.
+    // At the strict levels of a suite the variances of a dozen placements reach no end, where the
+    // exact distribution still does.
     let exact = || {
         let usable = !too_dependent && x.len().max(y.len()) < EXACT_STILL_BELOW;
         let usable = usable && !of_x.hangs_together(sizes.0) && !of_y.hangs_together(sizes.1);

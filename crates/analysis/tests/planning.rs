@@ -6,7 +6,7 @@ use assay_analysis::planning::{
 };
 use assay_data::{Environment, Metric, Observation, Outcome, Samples, Threshold, Unit};
 use assay_stats::resampling::Stream;
-use assay_stats::{descriptive, signed_rank::SignedRankLaw, two_sample};
+use assay_stats::{descriptive, signed_rank::SignedRankDistribution, two_sample};
 
 fn asked(delta: Option<f64>, n: Option<f64>) -> Asked {
     Asked {
@@ -49,10 +49,10 @@ fn pilot(values: usize) -> Samples {
 fn the_simulated_number_finds_the_difference_as_often_as_asked() {
     let delta = 400.0;
     let plan = from_pilot(asked(Some(delta), None), &pilot(5000), None).unwrap();
-    let law = plan.rank.law.unwrap();
-    let simulated = law.simulated.unwrap();
+    let distribution = plan.rank.distribution.unwrap();
+    let simulated = distribution.simulated.unwrap();
     let n = simulated.n.unwrap();
-    let formula = law.formula_n.unwrap();
+    let formula = distribution.formula_n.unwrap();
     assert!((n / formula - 1.0).abs() < 0.2, "{n} simulated, {formula} by formula");
     let n = n.ceil() as usize;
     let mut found = 0;
@@ -110,8 +110,8 @@ fn blocks_planned_from_a_pilot_find_the_difference() {
     let asked = Asked { delta: Some(Threshold::Relative(0.01)), ..asked(None, None) };
     let plan = from_pilot(asked, &samples, None).unwrap();
     let n = plan.blocks.unwrap().fixed.to_find.unwrap() as usize;
-    let mut law = SignedRankLaw::new();
-    let k = law.critical(n, 0.05).unwrap();
+    let mut distribution = SignedRankDistribution::new();
+    let k = distribution.critical(n, 0.05).unwrap();
     let mut found = 0;
     for experiment in 0..800 {
         let mut stream = Stream::new(7, experiment);
@@ -193,7 +193,7 @@ fn finds(n: usize, level: f64, delta: f64, draw: impl Fn(&mut Stream) -> f64, se
     critical.is_some_and(|k| (n * n - wins) as u64 <= k)
 }
 
-/// Even between two ends, with a standard deviation of 1: nearly the worst law for ranks.
+/// Even between two ends, with a standard deviation of 1: nearly the worst distribution for ranks.
 fn flat(stream: &mut Stream) -> f64 {
     12f64.sqrt() * (stream.uniform() - 0.5)
 }
@@ -221,13 +221,15 @@ fn plans_of_few_runs_promise_what_the_exact_test_keeps() {
         };
         let planned = from_numbers(back, Measure::Unit(Unit::One)).unwrap().rank.n;
         assert!(planned as f64 >= n - 0.5, "{alpha} {n}: {planned}");
-        for (law, draw) in [("normal", Stream::normal as fn(&mut Stream) -> f64), ("flat", flat)] {
+        for (distribution, draw) in
+            [("normal", Stream::normal as fn(&mut Stream) -> f64), ("flat", flat)]
+        {
             let count = (0..experiments).filter(|&e| finds(n as usize, alpha, delta, draw, e));
             let found = count.count() as f64 / experiments as f64;
             // Three standard errors of the simulation, and what the rule leaves open of few values.
             assert!(
                 found > power - 0.024 - 0.01,
-                "{law} {alpha} {n}: {power} promised, {found} kept"
+                "{distribution} {alpha} {n}: {power} promised, {found} kept"
             );
         }
     }
@@ -275,8 +277,9 @@ fn dependent_runs_of_the_pilot_are_counted_as_fewer_everywhere() {
     let given = plan(10, Some(1000.0));
     let few = plan(10, Some(1000.0 / factor * factor.powi(2)));
     assert!((given.rank.rule.delta / few.rank.rule.delta / factor.sqrt() - 1.0).abs() < 0.05);
-    let law = tight.rank.law.unwrap();
-    let (formula, simulated) = (law.formula_n.unwrap(), law.simulated.unwrap().n.unwrap());
+    let distribution = tight.rank.distribution.unwrap();
+    let (formula, simulated) =
+        (distribution.formula_n.unwrap(), distribution.simulated.unwrap().n.unwrap());
     assert!((simulated / formula - 1.0).abs() < 0.2, "{simulated} {formula}");
     assert!(formula > 0.5 * tight.rank.n as f64, "{formula}");
 }

@@ -9,13 +9,13 @@ use assay_stats::resampling::Stream;
 
 const SERIES: u64 = 200;
 
-/// What of the series drawn by `law` (from a normal and a uniform number, and the place) gets a finding with this code, in per
-/// cent.
-fn share(code: &str, n: usize, mut law: impl FnMut(f64, f64, usize) -> f64) -> f64 {
+/// What of the series drawn by `distribution` (from a normal and a uniform number, and the place)
+/// gets a finding with this code, in per cent.
+fn share(code: &str, n: usize, mut distribution: impl FnMut(f64, f64, usize) -> f64) -> f64 {
     let found = (0..SERIES).filter(|&number| {
         let mut stream = Stream::new(4100 + n as u64, number);
         let values: Vec<f64> =
-            (0..n).map(|place| law(stream.normal(), stream.uniform(), place)).collect();
+            (0..n).map(|place| distribution(stream.normal(), stream.uniform(), place)).collect();
         let portrait = Portrait::of("it", &Metric::wall(), &values, &Options::default()).unwrap();
         portrait.findings.iter().any(|finding| finding.code == code)
     });
@@ -23,7 +23,7 @@ fn share(code: &str, n: usize, mut law: impl FnMut(f64, f64, usize) -> f64) -> f
 }
 
 #[test]
-fn one_mode_is_rarely_taken_for_several_whatever_the_law_and_the_clock() {
+fn one_mode_is_rarely_taken_for_several_whatever_the_distribution_and_the_clock() {
     for n in [60, 300] {
         for (name, found) in [
             ("normal", share("MULTIMODAL", n, |z, _, _| 1.0 + 0.02 * z)),

@@ -13,13 +13,13 @@ use crate::layout::{Page, STICKY, Tone};
 use crate::names::{fitted, width};
 use crate::number::{self, Column, DECADES};
 use crate::terminal::Screen;
-use assay_analysis::portrait::{Law, LawKind, Portrait, Portraits};
+use assay_analysis::portrait::{Distribution, DistributionKind, Portrait, Portraits};
 use assay_data::{Finding, Severity};
 
 /// Fewer values have no correlogram: every autocorrelation would be within its bounds.
 const CORRELOGRAM_FROM: usize = 10;
-/// Fewer values follow any law.
-const LAWS_FROM: usize = 8;
+/// Fewer values follow any distribution.
+const DISTRIBUTIONS_FROM: usize = 8;
 /// Fewer values have no pictures but their box: they are listed.
 const PICTURES_FROM: usize = 10;
 /// The longest bar of a table of values.
@@ -96,8 +96,8 @@ fn draw(page: &mut Page, p: &Portrait, name: &str) {
             pictures::correlogram(page, p);
             say(page, words::dependence(p));
         }
-        if p.description.n >= LAWS_FROM {
-            laws(page, p, &column);
+        if p.description.n >= DISTRIBUTIONS_FROM {
+            distributions(page, p, &column);
         }
         page.gap();
         for line in words::facts(p, &column) {
@@ -193,41 +193,48 @@ fn heaps(page: &mut Page, p: &Portrait, column: &Column) {
     }
 }
 
-/// The fitted laws, the best first.
-fn laws(page: &mut Page, p: &Portrait, column: &Column) {
-    if p.laws.is_empty() {
+/// The fitted distributions, the best first.
+fn distributions(page: &mut Page, p: &Portrait, column: &Column) {
+    if p.distributions.is_empty() {
         return;
     }
-    head(page, "laws fitted, and how many values each puts on the wrong side where it fits worst");
-    for law in laws_by_fit(p) {
-        let (with, wrong) = law_told(&law, column);
-        let text = format!("  {:<12}{wrong:>7}   {with}", law.kind.word());
+    head(
+        page,
+        "distributions fitted, and how many values each puts on the wrong side where it fits worst",
+    );
+    for distribution in distributions_by_fit(p) {
+        let (with, wrong) = distribution_told(&distribution, column);
+        let text = format!("  {:<12}{wrong:>7}   {with}", distribution.kind.word());
         page.paragraph(4, &[(Tone::Plain, text)]);
     }
     say(page, words::tails(p));
 }
 
-/// The fitted laws, the best first.
-fn laws_by_fit(p: &Portrait) -> Vec<Law> {
-    let mut laws = p.laws.clone();
-    laws.sort_by(|a, b| a.distance.total_cmp(&b.distance));
-    laws
+/// The fitted distributions, the best first.
+fn distributions_by_fit(p: &Portrait) -> Vec<Distribution> {
+    let mut distributions = p.distributions.clone();
+    distributions.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    distributions
 }
 
-/// The parameters of a law, and how many values it puts on the wrong side.
-fn law_told(law: &Law, column: &Column) -> (String, String) {
-    let with = match law.kind {
-        LawKind::Normal => {
-            format!("mean {}, sd {}", column.with_unit(law.mean), column.with_unit(law.sd))
+/// The parameters of a distribution, and how many values it puts on the wrong side.
+fn distribution_told(distribution: &Distribution, column: &Column) -> (String, String) {
+    let with = match distribution.kind {
+        DistributionKind::Normal => {
+            format!(
+                "mean {}, sd {}",
+                column.with_unit(distribution.mean),
+                column.with_unit(distribution.sd)
+            )
         }
-        LawKind::Lognormal => format!(
+        DistributionKind::Lognormal => format!(
             "median {}, spread × {}",
-            column.with_unit(law.mean.exp()),
-            number::fixed(law.sd.exp(), 2)
+            column.with_unit(distribution.mean.exp()),
+            number::fixed(distribution.sd.exp(), 2)
         ),
-        LawKind::Exponential => format!("mean {}", column.with_unit(law.mean)),
+        DistributionKind::Exponential => format!("mean {}", column.with_unit(distribution.mean)),
     };
-    (with, number::percent(law.distance))
+    (with, number::percent(distribution.distance))
 }
 
 fn findings<'a>(page: &mut Page, findings: impl Iterator<Item = &'a Finding>) {

@@ -72,10 +72,10 @@ fn series(p: &Portrait, confidence: f64) -> Value {
     let mode = |m: &assay_analysis::portrait::Mode| json!({"at": number(m.at), "from": number(m.from), "to": number(m.to), "share": number(m.share)});
     put("modes", list(&p.modes, mode));
     put(
-        "laws",
+        "distributions",
         list(
-            &p.laws,
-            |law| json!({"law": law.kind.word(), "mean": number(law.mean), "sd": number(law.sd), "D": number(law.distance)}),
+            &p.distributions,
+            |distribution| json!({"distribution": distribution.kind.word(), "mean": number(distribution.mean), "sd": number(distribution.sd), "D": number(distribution.distance)}),
         ),
     );
     put(

@@ -382,8 +382,10 @@ fn warnings(planning: &Planning) -> Vec<String> {
             runs_of(small.n as u64, planning.asked.kind)
         ));
     }
-    let law = planning.rank.law.as_ref().filter(|_| planning.unknown == Unknown::N);
-    if law.is_some_and(|law| law.formula_power < planning.t.power - 0.02) {
+    let distribution =
+        planning.rank.distribution.as_ref().filter(|_| planning.unknown == Unknown::N);
+    if distribution.is_some_and(|distribution| distribution.formula_power < planning.t.power - 0.02)
+    {
         told.push(
             "with values like the pilot's the rank test needs more than the 15 % rule says: take the number by formula"
                 .to_owned(),

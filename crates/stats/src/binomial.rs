@@ -1,5 +1,5 @@
-//! The binomial law of fair coins: the law of signs, and of how many observations fall below their
-//! median.
+//! The binomial distribution of fair coins: the distribution of signs, and of how many observations
+//! fall below their median.
 //!
 //! Probabilities follow Loader ("Fast and accurate computation of binomial probabilities", 2000):
 //! the error of Stirling's formula plus a deviance, so that they keep full accuracy for a million

@@ -5,9 +5,9 @@
 //! `boot` does it: normal, basic and percentile intervals, and BCa (Efron, "Better bootstrap
 //! confidence intervals", 1987) with the acceleration from the jackknife; ends between two
 //! replicates are interpolated on the scale of normal quantiles. Two deviations: the median of a
-//! resample is drawn as what it is, an order statistic of uniform ranks, which has the same law and
-//! costs nothing; and a replicate that equals the estimate but for rounding does not count as below
-//! it.
+//! resample is drawn as what it is, an order statistic of uniform ranks, which has the same
+//! distribution and costs nothing; and a replicate that equals the estimate but for rounding does
+//! not count as below it.
 //!
 //! The resamples are cut into chunks of fixed size with a stream of random numbers each, so that
 //! any number of threads gives the same digits. Everything here takes the values as independent:

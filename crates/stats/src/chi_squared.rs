@@ -1,8 +1,8 @@
-//! The chi-squared distribution: the law of sums of squares, of Kruskal and Wallis' H, of Ljung and
-//! Box' Q.
+//! The chi-squared distribution: the distribution of sums of squares, of Kruskal and Wallis' H, of
+//! Ljung and Box' Q.
 //!
-//! A gamma law of shape df/2 (Abramowitz and Stegun 26.4.19); both tails keep their digits. R's
-//! `pchisq` answers the same. No quantiles: nothing here asks for them.
+//! A gamma distribution of shape df/2 (Abramowitz and Stegun 26.4.19); both tails keep their
+//! digits. R's `pchisq` answers the same. No quantiles: nothing here asks for them.
 
 use crate::special;
 
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_degrees_of_freedom_are_an_exponential_law() {
+    fn two_degrees_of_freedom_are_an_exponential_distribution() {
         for x in [1e-9, 0.3, 2.0, 40.0, 700.0, 1380.0] {
             let expected = (-x / 2.0_f64).exp();
             assert!((upper(x, 2.0) - expected).abs() <= 1e-12 * expected, "{x}");

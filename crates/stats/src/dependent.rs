@@ -41,7 +41,7 @@ pub fn pseudo_median_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
     if !(0.0..1.0).contains(&confidence) {
         return None;
     }
-    let exact = signed_rank::SignedRankLaw::new().critical(xs.len(), 1.0 - confidence)?;
+    let exact = signed_rank::SignedRankDistribution::new().critical(xs.len(), 1.0 - confidence)?;
     let middle = signed_rank::walsh_count(xs.len()) as f64 / 2.0;
     let tau = autocorrelation::autocorrelation_time(xs);
     let k = (middle - (middle - exact as f64) * tau.sqrt()).floor();

@@ -15,8 +15,8 @@ mod table;
 pub struct Dip {
     /// The distance, in 1/(2n)..=0.25.
     pub d: f64,
-    /// Probability of so large a dip from a uniform law, the hardest one with a single mode; 1 for
-    /// fewer than four values.
+    /// Probability of so large a dip from a uniform distribution, the hardest one with a single
+    /// mode; 1 for fewer than four values.
     pub p: f64,
 }
 
@@ -191,7 +191,7 @@ fn p_value(d: f64, n: usize) -> f64 {
     }
     let above = rows.iter().position(|(size, _)| *size > n).unwrap_or(rows.len() - 1);
     let ((n0, low), (n1, high)) = (&rows[above - 1], &rows[above]);
-    // Beyond the table the scaled dip has reached its limit law.
+    // Beyond the table the scaled dip has reached its limit distribution.
     let share = ((n - n0) as f64 / (n1 - n0) as f64).min(1.0);
     let at = |column: usize| {
         let [y0, y1] = [low[column], high[column]].map(f64::from);

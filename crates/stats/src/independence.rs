@@ -42,7 +42,7 @@ pub struct Runs {
     pub expected: f64,
     /// How many standard deviations there are more; NaN where they can't differ.
     pub z: f64,
-    /// Two-sided, by the normal law without continuity correction; NaN where z is.
+    /// Two-sided, by the normal distribution without continuity correction; NaN where z is.
     pub p: f64,
 }
 

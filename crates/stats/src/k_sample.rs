@@ -7,9 +7,9 @@
 //! which groups differ is left to pairwise tests.
 
 use crate::t_test::mean_above;
-use crate::{autocorrelation, chi_squared, descriptive, f_law, normal};
+use crate::{autocorrelation, chi_squared, descriptive, f_distribution, normal};
 
-/// A statistic with a chi-squared law.
+/// A statistic with a chi-squared distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChiSquaredTest {
     /// The statistic; NaN when all values are equal.
@@ -20,7 +20,7 @@ pub struct ChiSquaredTest {
     pub p: f64,
 }
 
-/// A statistic with an F law.
+/// A statistic with an F distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FTest {
     /// The statistic; NaN or infinite when groups are constant.
@@ -35,7 +35,7 @@ pub struct FTest {
 
 impl FTest {
     fn new(f: f64, df1: f64, df2: f64) -> FTest {
-        FTest { f, df1, df2, p: f_law::upper(f, df1, df2) }
+        FTest { f, df1, df2, p: f_distribution::upper(f, df1, df2) }
     }
 }
 

@@ -1,25 +1,27 @@
-//! The Kolmogorov-Smirnov test of one sample against a law that was named, or fitted to the sample.
+//! The Kolmogorov-Smirnov test of one sample against a distribution that was named, or fitted to
+//! the sample.
 //!
-//! As R's `ks.test` (4.2): the exact law of D below 100 values without ties (Marsaglia, Tsang & Wang,
-//! "Evaluating Kolmogorov's distribution", Journal of Statistical Software 8, 2003), the limit law
-//! otherwise, with its error of 1e-6, so that the numbers are those that R prints. For a law that was *fitted* to the same sample the p-value is too large ("naive"): for the normal there is
-//! Lilliefors' correction in [`crate::normality`].
+//! As R's `ks.test` (4.2): the exact distribution of D below 100 values without ties (Marsaglia,
+//! Tsang & Wang, "Evaluating Kolmogorov's distribution", Journal of Statistical Software 8, 2003),
+//! the limit distribution otherwise, with its error of 1e-6, so that the numbers are those that R
+//! prints. For a distribution that was *fitted* to the same sample the p-value is too large
+//! ("naive"): for the normal there is Lilliefors' correction in [`crate::normality`].
 
 use crate::{descriptive, normal};
 
-/// From so many values on the limit law is taken.
+/// From so many values on the limit distribution is taken.
 const EXACT_BELOW: usize = 100;
 
-/// The largest distance between the sample and the law, with its p-value.
+/// The largest distance between the sample and the distribution, with its p-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
     /// D in 0..=1.
     pub d: f64,
-    /// Probability of so large a distance, if the law had been known beforehand.
+    /// Probability of so large a distance, if the distribution had been known beforehand.
     pub p_naive: f64,
 }
 
-/// Against the normal law with the sample's mean and standard deviation.
+/// Against the normal distribution with the sample's mean and standard deviation.
 ///
 /// `sorted`: ascending, finite. None for fewer than two values. All equal values are as far away as
 /// can be: D = 1. O(n), and O(n³ log n) below 100 values.
@@ -28,15 +30,15 @@ pub fn against_normal(sorted: &[f64]) -> Option<Distance> {
     let first = *sorted.first()?;
     let offsets: Vec<f64> = sorted.iter().map(|x| x - first).collect();
     let (mean, sd) = (descriptive::mean(&offsets), descriptive::standard_deviation(&offsets));
-    let law = |x: f64| {
+    let distribution = |x: f64| {
         // A standard deviation of 0 puts all weight at the mean.
         if sd > 0.0 { normal::cdf((x - mean) / sd) } else { f64::from(u8::from(x >= mean)) }
     };
-    (sorted.len() > 1).then(|| of(&offsets, law))
+    (sorted.len() > 1).then(|| of(&offsets, distribution))
 }
 
-/// Against the lognormal law fitted by mean and standard deviation of the logarithms. None where a
-/// value is not positive, and for fewer than two. Otherwise as [`against_normal`].
+/// Against the lognormal distribution fitted by mean and standard deviation of the logarithms. None
+/// where a value is not positive, and for fewer than two. Otherwise as [`against_normal`].
 #[must_use]
 pub fn against_lognormal(sorted: &[f64]) -> Option<Distance> {
     if !sorted.first().is_some_and(|x| *x > 0.0) {
@@ -45,8 +47,8 @@ pub fn against_lognormal(sorted: &[f64]) -> Option<Distance> {
     against_normal(&sorted.iter().map(|x| x.ln()).collect::<Vec<_>>())
 }
 
-/// Against the exponential law with the sample's mean. None where a value is not positive. Otherwise
-/// as [`against_normal`].
+/// Against the exponential distribution with the sample's mean. None where a value is not positive.
+/// Otherwise as [`against_normal`].
 #[must_use]
 pub fn against_exponential(sorted: &[f64]) -> Option<Distance> {
     let positive = sorted.first().is_some_and(|x| *x > 0.0);
@@ -54,8 +56,8 @@ pub fn against_exponential(sorted: &[f64]) -> Option<Distance> {
     positive.then(|| of(sorted, |x| -(-x / mean).exp_m1()))
 }
 
-fn of(sorted: &[f64], law: impl Fn(f64) -> f64) -> Distance {
-    let d = largest_distance(sorted, law);
+fn of(sorted: &[f64], distribution: impl Fn(f64) -> f64) -> Distance {
+    let d = largest_distance(sorted, distribution);
     let tied = sorted.windows(2).any(|pair| pair[0] == pair[1]);
     let n = sorted.len();
     let p_naive = if n < EXACT_BELOW && !tied {
@@ -66,18 +68,19 @@ fn of(sorted: &[f64], law: impl Fn(f64) -> f64) -> Distance {
     Distance { d, p_naive: p_naive.clamp(0.0, 1.0) }
 }
 
-/// The largest distance between the sample's distribution function and a law, on either side of every
-/// step. `sorted`: ascending; `law`: a distribution function, which never falls.
+/// The largest distance between the sample's distribution function and a distribution, on either
+/// side of every step. `sorted`: ascending; `distribution`: a distribution function, which never
+/// falls.
 ///
-/// Of long samples whole blocks are passed over where the law at their two ends shows that nothing in
-/// them can be farther away: O(n), but few values of the law.
-pub(crate) fn largest_distance(sorted: &[f64], law: impl Fn(f64) -> f64) -> f64 {
+/// Of long samples whole blocks are passed over where the distribution at their two ends shows that
+/// nothing in them can be farther away: O(n), but few values of the distribution.
+pub(crate) fn largest_distance(sorted: &[f64], distribution: impl Fn(f64) -> f64) -> f64 {
     const BLOCK: usize = 256;
     let n = sorted.len() as f64;
     // Stands before the value i: i values lie to its left, one more with it.
     let within = |begin: usize, end: usize, most: f64| {
         let distances = (begin..end).map(|i| {
-            let at = law(sorted[i]);
+            let at = distribution(sorted[i]);
             ((i + 1) as f64 / n - at).max(at - i as f64 / n)
         });
         distances.fold(most, f64::max)
@@ -87,7 +90,7 @@ pub(crate) fn largest_distance(sorted: &[f64], law: impl Fn(f64) -> f64) -> f64 
         .step_by(BLOCK)
         .map(ends)
         .map(|(begin, end)| {
-            let (low, high) = (law(sorted[begin]), law(sorted[end - 1]));
+            let (low, high) = (distribution(sorted[begin]), distribution(sorted[end - 1]));
             (begin, end, (end as f64 / n - low).max(high - begin as f64 / n))
         })
         .collect();
@@ -137,7 +140,7 @@ pub fn limit_upper(x: f64) -> f64 {
     (1.0 - within).clamp(0.0, 1.0)
 }
 
-/// P(D ≤ d) for n values of a continuous law, exact to about 1e-13. O(n³ log n) at worst.
+/// P(D ≤ d) for n values of a continuous distribution, exact to about 1e-13. O(n³ log n) at worst.
 #[must_use]
 pub fn exact_cdf(d: f64, n: usize) -> f64 {
     if d <= 0.0 || n == 0 {
@@ -218,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exact_law_agrees_with_published_values_and_with_the_limit() {
+    fn the_exact_distribution_agrees_with_published_values_and_with_the_limit() {
         // From the paper: P(D ≤ 0.274) for 10 values.
         assert!((exact_cdf(0.274, 10) - 0.628_479_615_46).abs() < 1e-10);
         // One value: D is at least ½, uniform above.
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_are_as_far_from_a_normal_law_as_can_be() {
+    fn equal_values_are_as_far_from_a_normal_distribution_as_can_be() {
         assert_eq!(against_normal(&[5.0; 10]).unwrap().d, 1.0);
         assert_eq!(against_normal(&[5.0]), None);
         assert_eq!(against_lognormal(&[0.0, 1.0]), None);

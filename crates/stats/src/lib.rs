@@ -1,4 +1,4 @@
-//! Mathematics on slices of numbers: order statistics, ranks, exact laws, intervals.
+//! Mathematics on slices of numbers: order statistics, ranks, exact distributions, intervals.
 //!
 //! This crate is the ground floor of `assay`: pure functions of `&[f64]`. It reads no file and no
 //! clock, and knows nothing of subjects, metrics or verdicts; those belong to the crates above it.
@@ -27,7 +27,7 @@ pub mod density;
 pub mod dependent;
 pub mod descriptive;
 pub mod dip;
-pub mod f_law;
+pub mod f_distribution;
 pub mod groups;
 pub mod independence;
 mod interval;

@@ -1,11 +1,11 @@
-//! The noncentral t distribution: the law of (Z + δ) / √(χ²/df), from which the power of every t
-//! test comes.
+//! The noncentral t distribution: the distribution of (Z + δ) / √(χ²/df), from which the power of
+//! every t test comes.
 //!
-//! Given the scale u = √(χ²/df) the law is normal, so P(T ≤ t) is the average of Φ(t u − δ) over
-//! u. It is computed as that: on the scale y = ln u the density of u is proportional to exp(df (y −
-//! (e^{2y} − 1)/2)), smooth and falling off on both sides, where the trapezoid rule gains digits
-//! exponentially fast. All terms are positive, so that small tails keep their digits; R's `pt` with
-//! `ncp` (Lenth's Algorithm AS 243) loses them beyond 1e-12.
+//! Given the scale u = √(χ²/df) the distribution is normal, so P(T ≤ t) is the average of Φ(t u −
+//! δ) over u. It is computed as that: on the scale y = ln u the density of u is proportional to
+//! exp(df (y − (e^{2y} − 1)/2)), smooth and falling off on both sides, where the trapezoid rule
+//! gains digits exponentially fast. All terms are positive, so that small tails keep their digits;
+//! R's `pt` with `ncp` (Lenth's Algorithm AS 243) loses them beyond 1e-12.
 
 use crate::normal;
 
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn without_noncentrality_it_is_students_law() {
+    fn without_noncentrality_it_is_students_distribution() {
         for df in [0.3, 1.0, 2.5, 9.0, 120.0, 3e4, 1e8] {
             for t in [-9.0, -3.1, -0.2, 0.0, 1.7, 8.0] {
                 let tolerance = 1e-11;

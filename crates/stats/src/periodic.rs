@@ -3,12 +3,12 @@
 //!
 //! The series is folded at every whole period, and the place in the period whose mean rank lies
 //! farthest from the others is looked at. A rank mean is as good as normal from a dozen values on
-//! whatever their law, and the level is shared among all periods and places (Bonferroni), so that
-//! noise is rarely taken for a rhythm. What dependence on the value before explains is taken out first
-//! (a first-order prewhitening of the ranks), and a place must also stand out from its neighbours in
-//! both halves of the series, so that slow waves, steps and clusters of stalls are no ticks. Periods that
-//! are no whole number of values are not found: they drift through all places. It decides nothing about
-//! how much a tick matters.
+//! whatever their distribution, and the level is shared among all periods and places (Bonferroni),
+//! so that noise is rarely taken for a rhythm. What dependence on the value before explains is
+//! taken out first (a first-order prewhitening of the ranks), and a place must also stand out from
+//! its neighbours in both halves of the series, so that slow waves, steps and clusters of stalls
+//! are no ticks. Periods that are no whole number of values are not found: they drift through all
+//! places. It decides nothing about how much a tick matters.
 
 use crate::{autocorrelation, descriptive, normal};
 
@@ -192,20 +192,21 @@ mod tests {
 
     const LEVEL: f64 = 0.001;
 
-    /// Series of `n` values each drawn by `law` from its place and two random numbers: how many of 300 are told to tick.
-    fn told(n: usize, mut law: impl FnMut(usize, f64, f64) -> f64) -> usize {
+    /// Series of `n` values each drawn by `distribution` from its place and two random numbers: how
+    /// many of 300 are told to tick.
+    fn told(n: usize, mut distribution: impl FnMut(usize, f64, f64) -> f64) -> usize {
         (0..300)
             .filter(|&series| {
                 let mut stream = Stream::new(71 + n as u64, series);
                 let values: Vec<f64> =
-                    (0..n).map(|i| law(i, stream.normal(), stream.uniform())).collect();
+                    (0..n).map(|i| distribution(i, stream.normal(), stream.uniform())).collect();
                 periodic(&values, LEVEL).is_some()
             })
             .count()
     }
 
     #[test]
-    fn noise_of_any_law_does_not_tick() {
+    fn noise_of_any_distribution_does_not_tick() {
         let mut before = 0.0;
         let mut left = 0;
         for n in [24, 60, 300, 1500] {

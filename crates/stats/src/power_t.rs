@@ -2,11 +2,11 @@
 //! `power.t.test` does it.
 //!
 //! One sample of n values (or n pairs) has df = n − 1 and noncentrality √n Δ/s; two samples of n
-//! values each have df = 2 (n − 1) and √(n/2) Δ/s. The power is that tail of the noncentral t law
-//! which lies beyond the critical value. As in R a two-sided test counts only the tail on the side
-//! of the effect, unless it is `strict`; n need not be whole. Deviations: every solution is found to
-//! the last digits, and a question without an answer is told as such instead of as the end of a
-//! search.
+//! values each have df = 2 (n − 1) and √(n/2) Δ/s. The power is that tail of the noncentral t
+//! distribution which lies beyond the critical value. As in R a two-sided test counts only the tail
+//! on the side of the effect, unless it is `strict`; n need not be whole. Deviations: every
+//! solution is found to the last digits, and a question without an answer is told as such instead
+//! of as the end of a search.
 
 use crate::{noncentral_t, student_t};
 
@@ -78,7 +78,7 @@ pub enum Unknown {
     Power,
 }
 
-/// Smallest n: below, Student's law has no scale left that a computer could hold.
+/// Smallest n: below, Student's distribution has no scale left that a computer could hold.
 const SMALLEST_N: f64 = 1.1;
 /// Largest n and ratio of difference to standard deviation that are looked at.
 const LARGEST: f64 = 1e15;

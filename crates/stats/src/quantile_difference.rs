@@ -1,16 +1,17 @@
 //! How far quantiles of two samples lie apart: the median may stay where it is while the far tail
 //! moves.
 //!
-//! Each quantile gets its own interval from order statistics (binomial law, any distribution), and
-//! the two are joined by variance recovery (Zou and Donner, "Construction of confidence limits about
-//! effect measures", 2008): the ends of the difference lie from the estimate as far as the square
-//! root of the two squared distances. For ratios the same is done with logarithms. Quantiles are
-//! type 7. Deviations: dependence beyond chance widens each reach by √τ, with the autocorrelation
-//! time τ of the ranks; and the p-value takes the reach towards 0 as so many standard errors of a
-//! normal law, so that it is below the level exactly where the interval excludes 0, but no smaller than any level
-//! at which so many values have an interval. Where a sample is
-//! too small for its quantile to have an interval (below 368 values for 99 % at 95 %), none is given.
-//! Several quantiles are several questions: `adjusted` is Benjamini and Hochberg's over all of them.
+//! Each quantile gets its own interval from order statistics (binomial distribution, any
+//! distribution), and the two are joined by variance recovery (Zou and Donner, "Construction of
+//! confidence limits about effect measures", 2008): the ends of the difference lie from the
+//! estimate as far as the square root of the two squared distances. For ratios the same is done
+//! with logarithms. Quantiles are type 7. Deviations: dependence beyond chance widens each reach by
+//! √τ, with the autocorrelation time τ of the ranks; and the p-value takes the reach towards 0 as
+//! so many standard errors of a normal distribution, so that it is below the level exactly where
+//! the interval excludes 0, but no smaller than any level at which so many values have an interval.
+//! Where a sample is too small for its quantile to have an interval (below 368 values for 99 % at
+//! 95 %), none is given. Several quantiles are several questions: `adjusted` is Benjamini and
+//! Hochberg's over all of them.
 
 use crate::{Interval, adjust, autocorrelation, binomial, descriptive, normal};
 use std::borrow::Cow;
@@ -89,7 +90,7 @@ pub fn fewest_values(share: f64, confidence: f64) -> u64 {
 /// distribution; its reach is widened by √`tau`.
 ///
 /// `sorted`: ascending; `share` and `confidence` in 0..1; `tau` is taken as at least 1. None where
-/// no order statistic is far enough out. O(log n) evaluations of the binomial law.
+/// no order statistic is far enough out. O(log n) evaluations of the binomial distribution.
 #[must_use]
 pub fn quantile_interval(
     sorted: &[f64],

@@ -1,26 +1,27 @@
-//! The power of the rank tests, Mann-Whitney's and the signed-rank test, against a shift of a law
-//! that is known from a pilot: by formula and by simulation.
+//! The power of the rank tests, Mann-Whitney's and the signed-rank test, against a shift of a
+//! distribution that is known from a pilot: by formula and by simulation.
 //!
-//! The pilot's values are taken for the law itself; the other sample has the same law, shifted.
-//! [`ShiftedPilot::formula_power`] is the normal approximation with mean and variance of the
-//! statistic under the alternative (Lehmann, *Nonparametrics*, 1975, sections 2.3 and 4.3), of which
-//! Noether's formula ("Sample size determination for some common nonparametric tests", 1987) keeps
-//! the leading term. [`ShiftedPilot::simulate`] draws whole experiments from the pilot and does the
-//! tests. Experiments of several sizes share their random numbers: the smaller is the beginning of
-//! the larger, so that their powers can be compared.
+//! The pilot's values are taken for the distribution itself; the other sample has the same
+//! distribution, shifted. [`ShiftedPilot::formula_power`] is the normal approximation with mean and
+//! variance of the statistic under the alternative (Lehmann, *Nonparametrics*, 1975, sections 2.3
+//! and 4.3), of which Noether's formula ("Sample size determination for some common nonparametric
+//! tests", 1987) keeps the leading term. [`ShiftedPilot::simulate`] draws whole experiments from
+//! the pilot and does the tests. Experiments of several sizes share their random numbers: the
+//! smaller is the beginning of the larger, so that their powers can be compared.
 //!
-//! Below 50 values the tests use the exact law, tied values counting half, else the normal
-//! approximation with the corrections for ties and continuity. The exact law jumps: a test at 5 % of
-//! 4 and 4 values has a level of 2.9 % in truth, as no outcome has a p-value between that and 5.7 %.
-//! [`exact_levels`] tells these steps, without which a plan for few values promises too much.
+//! Below 50 values the tests use the exact distribution, tied values counting half, else the normal
+//! approximation with the corrections for ties and continuity. The exact distribution jumps: a test
+//! at 5 % of 4 and 4 values has a level of 2.9 % in truth, as no outcome has a p-value between that
+//! and 5.7 %. [`exact_levels`] tells these steps, without which a plan for few values promises too
+//! much.
 
 use crate::power_t::{Kind, Sides};
 use crate::resampling::Stream;
-use crate::signed_rank::SignedRankLaw;
+use crate::signed_rank::SignedRankDistribution;
 use crate::{descriptive, normal, two_sample};
 use rayon::prelude::*;
 
-/// Below this size the exact law decides, as in R.
+/// Below this size the exact distribution decides, as in R.
 const EXACT_BELOW: u64 = 50;
 /// Values of a pilot that are kept for simulation: more change no answer, only its price.
 const KEPT: usize = 20_000;
@@ -36,10 +37,10 @@ pub struct RankTest {
     pub sig_level: f64,
 }
 
-/// The p-values that the exact test of `n` values of each sample (or pairs) can have for outcomes on
-/// the lower side, ascending, from that of the most extreme one up to the middle; two-sided ones
-/// unless one side is asked for. Without ties, in 0..=1. None from 50 values on, where the normal law
-/// decides and no step is worth telling. O(n³).
+/// The p-values that the exact test of `n` values of each sample (or pairs) can have for outcomes
+/// on the lower side, ascending, from that of the most extreme one up to the middle; two-sided ones
+/// unless one side is asked for. Without ties, in 0..=1. None from 50 values on, where the normal
+/// distribution decides and no step is worth telling. O(n³).
 #[must_use]
 pub fn exact_levels(kind: Kind, sides: Sides, n: u64) -> Option<Vec<f64>> {
     if n >= EXACT_BELOW {
@@ -49,16 +50,16 @@ pub fn exact_levels(kind: Kind, sides: Sides, n: u64) -> Option<Vec<f64>> {
     let tail = match kind {
         Kind::TwoSample => two_sample::lower_tail(size, size),
         Kind::OneSample | Kind::Paired => {
-            let mut law = SignedRankLaw::new();
-            law.extend_to(size);
-            (0..=n * (n + 1) / 4).map(|k| law.at_most(k)).collect()
+            let mut distribution = SignedRankDistribution::new();
+            distribution.extend_to(size);
+            (0..=n * (n + 1) / 4).map(|k| distribution.at_most(k)).collect()
         }
     };
     let sides = if sides == Sides::One { 1.0 } else { 2.0 };
     Some(tail.into_iter().map(|p| (sides * p).min(1.0)).collect())
 }
 
-/// A pilot's law beside the same law shifted, ready to be drawn from.
+/// A pilot's distribution beside the same distribution shifted, ready to be drawn from.
 #[derive(Clone, Debug)]
 pub struct ShiftedPilot {
     design: Design,
@@ -91,8 +92,8 @@ struct Moments {
 }
 
 impl ShiftedPilot {
-    /// Two samples of one law, the second shifted by `shift`. `values`: n ≥ 2, finite, any order,
-    /// else None. O(n log n).
+    /// Two samples of one distribution, the second shifted by `shift`. `values`: n ≥ 2, finite, any
+    /// order, else None. O(n log n).
     #[must_use]
     pub fn two_samples(values: &[f64], shift: f64) -> Option<Self> {
         if values.len() < 2 || !values.iter().all(|v| v.is_finite()) || !shift.is_finite() {
@@ -165,7 +166,8 @@ impl ShiftedPilot {
                     + n * (n - 1.0) * (n - 2.0).max(0.0) * each,
             ),
         };
-        // A whole step is counted from its middle on, whichever law sets the critical value.
+        // A whole step is counted from its middle on, whichever distribution sets the critical
+        // value.
         let reach = self.critical(n as u64, test).map_or_else(
             || normal::two_sided(1.0 - two_sided_level(test)) * null.max(0.0).sqrt() + 0.5,
             |reach| reach - 0.5,
@@ -236,8 +238,8 @@ impl ShiftedPilot {
         counts.into_iter().map(|count| count as f64 / experiments.max(1) as f64).collect()
     }
 
-    /// How far from the middle the statistic must lie at least, for sizes whose law is exact; an
-    /// infinite one where even the most extreme outcome is no evidence.
+    /// How far from the middle the statistic must lie at least, for sizes whose distribution is
+    /// exact; an infinite one where even the most extreme outcome is no evidence.
     fn critical(&self, n: u64, test: RankTest) -> Option<f64> {
         if n >= EXACT_BELOW {
             return None;
@@ -248,7 +250,7 @@ impl ShiftedPilot {
                 (two_sample::mann_whitney_critical(size, size, level), (n * n) as f64 / 2.0)
             }
             Design::Pairs { .. } => {
-                (SignedRankLaw::new().critical(size, level), (n * (n + 1)) as f64 / 4.0)
+                (SignedRankDistribution::new().critical(size, level), (n * (n + 1)) as f64 / 4.0)
             }
         };
         Some(critical.map_or(f64::INFINITY, |k| middle - k as f64))

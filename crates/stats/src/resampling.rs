@@ -63,13 +63,13 @@ impl Stream {
         normal::quantile(self.uniform())
     }
 
-    /// A number from the exponential law with mean 1.
+    /// A number from the exponential distribution with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -self.uniform().ln()
     }
 
-    /// A number from the gamma law with shape `shape` ≥ 1 and scale 1: Marsaglia and Tsang, "A
-    /// simple method for generating gamma variables", 2000.
+    /// A number from the gamma distribution with shape `shape` ≥ 1 and scale 1: Marsaglia and
+    /// Tsang, "A simple method for generating gamma variables", 2000.
     pub fn gamma(&mut self, shape: f64) -> f64 {
         let d = shape.max(1.0) - 1.0 / 3.0;
         let c = 1.0 / (9.0 * d).sqrt();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_laws_have_their_moments() {
+    fn the_distributions_have_their_moments() {
         let mut stream = Stream::new(5, 0);
         for (mean, variance, xs) in [
             (0.5, 1.0 / 12.0, drawn(|| stream.uniform())),

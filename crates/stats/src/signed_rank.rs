@@ -2,11 +2,11 @@
 //! comparison of blocks.
 //!
 //! The estimate is the pseudo-median, the median of all Walsh averages (x_i + x_j)/2 with i ≤ j;
-//! the interval goes from one Walsh average to its partner from above, counted off by the exact law
-//! of the signed-rank statistic (Hollander and Wolfe, "Nonparametric Statistical Methods", section
-//! 3; R's `wilcox.test(conf.int = TRUE)` and `psignrank`). Unlike R, zeros are kept, so that ties
-//! and zeros can only widen the interval. Which confidence to ask, and what follows, is not decided
-//! here.
+//! the interval goes from one Walsh average to its partner from above, counted off by the exact
+//! distribution of the signed-rank statistic (Hollander and Wolfe, "Nonparametric Statistical
+//! Methods", section 3; R's `wilcox.test(conf.int = TRUE)` and `psignrank`). Unlike R, zeros are
+//! kept, so that ties and zeros can only widen the interval. Which confidence to ask, and what
+//! follows, is not decided here.
 
 mod test;
 
@@ -16,22 +16,22 @@ use crate::selection::{SortedMatrix, is_ascending};
 use crate::{Interval, normal};
 use std::collections::BTreeMap;
 
-/// Up to this number of observations the law is exact; above, its normal form is within one rank or
-/// so.
+/// Up to this number of observations the distribution is exact; above, its normal form is within
+/// one rank or so.
 pub const EXACT_UP_TO: usize = 200;
 
 /// A probability that exceeds the level by no more than rounding counts as the level.
 pub(crate) const LEVEL_SLACK: f64 = 1e-12;
 
-/// The law of the signed-rank statistic W of n observations when every sign is the toss of a fair
-/// coin.
+/// The distribution of the signed-rank statistic W of n observations when every sign is the toss of
+/// a fair coin.
 ///
 /// It keeps one row of probabilities and extends it one observation at a time, O(n²) each, as an
 /// experiment grows block by block. Critical values are remembered, so asking again costs a
 /// look-up; asking for fewer observations than before with a new level starts the row anew, about a
 /// millisecond at worst.
 #[derive(Clone, Debug)]
-pub struct SignedRankLaw {
+pub struct SignedRankDistribution {
     n: usize,
     /// P(W = k) for k in 0..=n(n+1)/2.
     row: Vec<f64>,
@@ -39,17 +39,17 @@ pub struct SignedRankLaw {
     critical: BTreeMap<(usize, u64), Option<u64>>,
 }
 
-impl Default for SignedRankLaw {
+impl Default for SignedRankDistribution {
     fn default() -> Self {
-        SignedRankLaw::new()
+        SignedRankDistribution::new()
     }
 }
 
-impl SignedRankLaw {
-    /// The law of no observations: W = 0.
+impl SignedRankDistribution {
+    /// The distribution of no observations: W = 0.
     #[must_use]
     pub fn new() -> Self {
-        SignedRankLaw { n: 0, row: vec![1.0], critical: BTreeMap::new() }
+        SignedRankDistribution { n: 0, row: vec![1.0], critical: BTreeMap::new() }
     }
 
     /// The number of observations of the row held now.
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn critical_values_are_those_the_procedure_was_simulated_with() {
-        let mut law = SignedRankLaw::new();
+        let mut distribution = SignedRankDistribution::new();
         let strict = [
             (10, 0),
             (11, 1),
@@ -192,17 +192,17 @@ mod tests {
             (100, 1634),
         ];
         for (n, k) in strict {
-            assert_eq!(law.critical(n, 0.002), Some(k), "{n}");
+            assert_eq!(distribution.critical(n, 0.002), Some(k), "{n}");
         }
         for (n, k) in [(6, 0), (8, 3), (10, 8), (20, 52), (50, 434), (100, 1955)] {
-            assert_eq!(law.critical(n, 0.05), Some(k), "{n}");
+            assert_eq!(distribution.critical(n, 0.05), Some(k), "{n}");
         }
-        assert_eq!(law.critical(9, 0.002), None);
-        assert_eq!(law.critical(5, 0.05), None);
-        assert_eq!(law.critical(0, 0.05), None);
-        assert_eq!(law.critical(10, f64::NAN), None);
+        assert_eq!(distribution.critical(9, 0.002), None);
+        assert_eq!(distribution.critical(5, 0.05), None);
+        assert_eq!(distribution.critical(0, 0.05), None);
+        assert_eq!(distribution.critical(10, f64::NAN), None);
         // Asked again after a smaller n, nothing changes.
-        assert_eq!(law.critical(100, 0.002), Some(1634));
+        assert_eq!(distribution.critical(100, 0.002), Some(1634));
     }
 
     #[test]
@@ -213,13 +213,13 @@ mod tests {
                 counts[(0..n).filter(|i| signs >> i & 1 == 1).map(|i| i + 1).sum::<u32>()
                     as usize] += 1;
             }
-            let mut law = SignedRankLaw::new();
-            law.extend_to(n as usize);
+            let mut distribution = SignedRankDistribution::new();
+            distribution.extend_to(n as usize);
             let mut sum = 0;
             for (k, count) in counts.iter().enumerate() {
                 sum += count;
                 let expected = f64::from(sum) / f64::from(1_u32 << n);
-                assert!((law.at_most(k as u64) - expected).abs() < 1e-15);
+                assert!((distribution.at_most(k as u64) - expected).abs() < 1e-15);
             }
             for level in [0.002, 0.01, 0.05, 0.1, 0.25, 0.5] {
                 let mut sum = 0;
@@ -230,19 +230,22 @@ mod tests {
                         f64::from(sum) / f64::from(1_u32 << n) <= level / 2.0
                     })
                     .count();
-                assert_eq!(law.critical(n as usize, level), (expected as u64).checked_sub(1));
+                assert_eq!(
+                    distribution.critical(n as usize, level),
+                    (expected as u64).checked_sub(1)
+                );
             }
         }
     }
 
     #[test]
     fn the_normal_form_takes_over_without_a_step() {
-        let mut law = SignedRankLaw::new();
+        let mut distribution = SignedRankDistribution::new();
         for level in [0.05, 0.002] {
-            let exact = law.critical(EXACT_UP_TO, level).unwrap();
+            let exact = distribution.critical(EXACT_UP_TO, level).unwrap();
             let normal = normal_critical(EXACT_UP_TO, level).unwrap();
             assert!(normal <= exact && exact - normal <= 15, "{level}: {exact} {normal}");
-            assert!(law.critical(EXACT_UP_TO + 1, level).unwrap() > exact);
+            assert!(distribution.critical(EXACT_UP_TO + 1, level).unwrap() > exact);
         }
     }
 

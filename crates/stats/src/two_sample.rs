@@ -3,10 +3,10 @@
 //!
 //! The estimate is that of Hodges and Lehmann (1963), the median of all differences; every interval
 //! here goes from one of these differences to another, and differs only in how it counts: by the
-//! exact law of the Mann-Whitney statistic, by its normal approximation as R does (`wilcox.test`),
-//! or by placements, which do not assume that both samples spread alike and can be widened for
-//! dependence. Everything is second against first: shifts are `y` − `x`, ratios `y` / `x`, "less" is a
-//! smaller `y`; R's `f(y, x)` is `f(x, y)` here, the reference first.
+//! exact distribution of the Mann-Whitney statistic, by its normal approximation as R does
+//! (`wilcox.test`), or by placements, which do not assume that both samples spread alike and can be
+//! widened for dependence. Everything is second against first: shifts are `y` − `x`, ratios `y` /
+//! `x`, "less" is a smaller `y`; R's `f(y, x)` is `f(x, y)` here, the reference first.
 
 mod brunner_munzel;
 mod effect_size;

@@ -48,7 +48,7 @@ fn share(experiments: u32, seed: u64, mut holds: impl FnMut(&mut Dice) -> bool) 
 
 #[test]
 fn the_walsh_interval_holds_the_centre_as_often_as_it_says() {
-    let k = signed_rank::SignedRankLaw::new().critical(20, 0.05).unwrap();
+    let k = signed_rank::SignedRankDistribution::new().critical(20, 0.05).unwrap();
     for heavy in [false, true] {
         let covered = share(2000, 20_170_204, |dice| {
             let mut xs = dice.normals(20, 1.0);

@@ -1,6 +1,6 @@
-//! Laws that must hold for any data: selection equals sorting, and shifting, scaling, reordering
-//! and swapping samples do to every result what they should. Values are small whole numbers or
-//! eighths, so that ties abound and sums are exact.
+//! Distributions that must hold for any data: selection equals sorting, and shifting, scaling,
+//! reordering and swapping samples do to every result what they should. Values are small whole
+//! numbers or eighths, so that ties abound and sums are exact.
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
 use assay_stats::{

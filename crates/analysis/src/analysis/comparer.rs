@@ -8,7 +8,7 @@ use crate::quantiles;
 use crate::recording::Recording;
 use assay_data::samples::BlockRow;
 use assay_data::{Plan, Samples, Threshold};
-use assay_stats::signed_rank::SignedRankLaw;
+use assay_stats::signed_rank::SignedRankDistribution;
 
 /// One metric of one subject against its reference.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub(super) struct Comparer<'a> {
     /// Where there are levels or summaries.
     pub(super) evidence: Option<&'a Evidence<'a>>,
     pub(super) plan: &'a Plan,
-    pub(super) law: &'a mut SignedRankLaw,
+    pub(super) distribution: &'a mut SignedRankDistribution,
     pub(super) in_blocks: bool,
     /// Whether the samples are not those of one experiment, so that nothing is decided.
     pub(super) mixed: bool,
@@ -135,11 +135,11 @@ impl Comparer<'_> {
         let question = Question { plan, metric, better, against, of, share };
         let pair = self.evidence.and_then(|evidence| evidence.pair(against, of, metric));
         let found = if let Some(pair) = pair {
-            pair.compare(question, self.law)
+            pair.compare(question, self.distribution)
         } else if self.in_blocks {
             let mut paired = Paired::of_metric(&self.samples.metrics[metric]);
             rows.iter().for_each(|row| paired.push(row.values[against], row.values[of]));
-            Comparison::in_blocks(question, &paired, self.law)
+            Comparison::in_blocks(question, &paired, self.distribution)
         } else if let Some(recordings) = recordings {
             Comparison::of_recordings(question, &recordings[against], &recordings[of])
         } else {

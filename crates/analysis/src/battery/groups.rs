@@ -20,8 +20,9 @@ pub struct GroupTests {
     pub pairwise: Pairwise,
 }
 
-/// Two-sided Mann-Whitney p-values of every pair, by the normal law with continuity correction. NaN
-/// where all values of a pair are equal; such a pair is not counted by the adjustments.
+/// Two-sided Mann-Whitney p-values of every pair, by the normal distribution with continuity
+/// correction. NaN where all values of a pair are equal; such a pair is not counted by the
+/// adjustments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairwise {
     /// The pairs, by name; the earlier subject first.

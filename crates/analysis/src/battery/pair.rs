@@ -124,11 +124,11 @@ pub struct MannWhitney {
     pub u: (f64, f64),
     /// Whether two of all values are equal.
     pub ties: bool,
-    /// By the exact law: below 50 values each, without ties.
+    /// By the exact distribution: below 50 values each, without ties.
     pub exact: Option<PValues>,
-    /// By the normal law with continuity correction.
+    /// By the normal distribution with continuity correction.
     pub asymptotic: PValues,
-    /// By the normal law without.
+    /// By the normal distribution without.
     pub asymptotic_nocorrect: PValues,
     /// In standard deviations, corrected and not.
     pub z: (f64, f64),
@@ -141,13 +141,14 @@ pub struct MannWhitney {
 pub struct ShiftEstimate {
     /// The median of all differences.
     pub estimate: f64,
-    /// By the exact law, each with the confidence that it really has: below 50 values each, no ties.
+    /// By the exact distribution, each with the confidence that it really has: below 50 values
+    /// each, no ties.
     pub exact: Option<Vec<(f64, Interval, f64)>>,
     /// Exact one-sided 95 % intervals: from the least value, and to the largest.
     pub exact_one_sided: Option<(Interval, Interval)>,
-    /// By the normal law; `None` when nothing varies.
+    /// By the normal distribution; `None` when nothing varies.
     pub asymptotic: Option<Intervals>,
-    /// One-sided 95 % intervals by the normal law.
+    /// One-sided 95 % intervals by the normal distribution.
     pub asymptotic_one_sided: Option<(Interval, Interval)>,
     /// Which of the differences, in ascending order, are the ends of the 95 % interval.
     pub k95: Option<(u64, u64)>,
@@ -321,8 +322,8 @@ impl MannWhitney {
 }
 
 impl ShiftEstimate {
-    /// Of sorted samples. `ranks` says whether the exact law applies: logarithms may be equal where
-    /// the values are not.
+    /// Of sorted samples. `ranks` says whether the exact distribution applies: logarithms may be
+    /// equal where the values are not.
     fn of(x: &[f64], y: &[f64], ranks: &RankSum, confidences: &[f64]) -> Found<Self> {
         let estimate = two_sample::hodges_lehmann(x, y);
         if estimate.is_nan() {

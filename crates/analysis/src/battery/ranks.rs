@@ -15,11 +15,11 @@ pub struct SignedRanks {
     pub ties: bool,
     /// Whether a value was 0.
     pub zeros: bool,
-    /// The exact law: below 50 values, without ties and zeros.
+    /// The exact distribution: below 50 values, without ties and zeros.
     pub exact: Option<ExactRanks>,
-    /// Normal law with continuity correction.
+    /// Normal distribution with continuity correction.
     pub asymptotic: PValues,
-    /// Normal law without.
+    /// Normal distribution without.
     pub asymptotic_nocorrect: PValues,
     /// Pseudo-median of the values that are not 0.
     pub estimate: f64,
@@ -31,7 +31,7 @@ pub struct SignedRanks {
     pub rank_biserial: f64,
 }
 
-/// What the exact law of signed ranks says.
+/// What the exact distribution of signed ranks says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactRanks {
     /// p-values.

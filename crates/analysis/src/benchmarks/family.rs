@@ -9,7 +9,7 @@
 use super::Adjust;
 use crate::comparison::Question;
 use crate::evidence::Pair;
-use assay_stats::signed_rank::SignedRankLaw;
+use assay_stats::signed_rank::SignedRankDistribution;
 
 /// One comparison of a family.
 pub(super) struct Member<'a> {
@@ -18,9 +18,9 @@ pub(super) struct Member<'a> {
 }
 
 impl Member<'_> {
-    fn has_direction(&self, share: f64, law: &mut SignedRankLaw) -> bool {
+    fn has_direction(&self, share: f64, distribution: &mut SignedRankDistribution) -> bool {
         let question = Question { share, ..self.question };
-        self.pair.decide(question, law).verdict.is_directional()
+        self.pair.decide(question, distribution).verdict.is_directional()
     }
 }
 
@@ -28,13 +28,13 @@ impl Member<'_> {
 pub(super) fn shares<'a>(
     members: impl Iterator<Item = &'a Member<'a>>,
     adjust: Adjust,
-    law: &mut SignedRankLaw,
+    distribution: &mut SignedRankDistribution,
 ) -> Vec<f64> {
     let members: Vec<&Member<'_>> = members.collect();
     // Counts that are known take nothing of the error.
     let uncertain: Vec<&Member<'_>> =
         members.iter().copied().filter(|member| !member.pair.is_certain()).collect();
-    let mut shared = shares_of_uncertain(&uncertain, adjust, law).into_iter();
+    let mut shared = shares_of_uncertain(&uncertain, adjust, distribution).into_iter();
     let share = |member: &&Member<'_>| {
         if member.pair.is_certain() { 1.0 } else { shared.next().unwrap_or(1.0) }
     };
@@ -44,19 +44,19 @@ pub(super) fn shares<'a>(
 fn shares_of_uncertain(
     members: &[&Member<'_>],
     adjust: Adjust,
-    law: &mut SignedRankLaw,
+    distribution: &mut SignedRankDistribution,
 ) -> Vec<f64> {
     let all = members.len() as f64;
     if adjust == Adjust::None || members.len() < 2 {
         return vec![1.0; members.len()];
     }
     let mut open: Vec<usize> =
-        (0..members.len()).filter(|&m| members[m].has_direction(1.0, law)).collect();
+        (0..members.len()).filter(|&m| members[m].has_direction(1.0, distribution)).collect();
     if adjust == Adjust::FalseDiscovery {
         loop {
             let share = all / open.len().max(1) as f64;
             let before = open.len();
-            open.retain(|&m| members[m].has_direction(share, law));
+            open.retain(|&m| members[m].has_direction(share, distribution));
             if open.len() == before || open.is_empty() {
                 // The last round's level is that of as many as are left.
                 return vec![all / open.len().max(1) as f64; members.len()];
@@ -66,8 +66,11 @@ fn shares_of_uncertain(
     let mut shares = vec![all; members.len()];
     let mut share = all;
     loop {
-        let decided: Vec<usize> =
-            open.iter().copied().filter(|&m| members[m].has_direction(share, law)).collect();
+        let decided: Vec<usize> = open
+            .iter()
+            .copied()
+            .filter(|&m| members[m].has_direction(share, distribution))
+            .collect();
         open.retain(|m| decided.binary_search(m).is_err());
         for member in &decided {
             shares[*member] = -share;

@@ -12,7 +12,7 @@ use super::{BUDGETS, Random, Series, Sight};
 use crate::paired;
 use crate::verdict::Scale;
 use assay_data::plan::look_level;
-use assay_stats::{descriptive, signed_rank::SignedRankLaw};
+use assay_stats::{descriptive, signed_rank::SignedRankDistribution};
 
 /// Labellings of the series for each length.
 const LABELLINGS: usize = 60;
@@ -23,10 +23,10 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Wall, then CPU, each for every budget.
 pub(super) fn sight(series: &Series<'_>, random: &mut Random) -> Vec<Sight> {
-    let mut law = SignedRankLaw::default();
+    let mut distribution = SignedRankDistribution::default();
     let mut found = Vec::new();
     for (metric, values) in [("wall", series.wall), ("cpu", series.cpu)] {
-        let mut eye = Eye::of(values, random, &mut law);
+        let mut eye = Eye::of(values, random, &mut distribution);
         for budget_seconds in BUDGETS {
             let blocks = (budget_seconds / (2.0 * series.seconds_per_run)).floor();
             let (believable, extrapolated) = match &mut eye {
@@ -44,19 +44,23 @@ struct Eye<'a> {
     logs: Vec<f64>,
     clock_step: f64,
     random: &'a mut Random,
-    law: &'a mut SignedRankLaw,
+    distribution: &'a mut SignedRankDistribution,
     /// √n times the reach of the interval, for lengths beyond the series.
     beyond: Option<Option<f64>>,
 }
 
 impl<'a> Eye<'a> {
     /// `None` for values of which ratios have no meaning.
-    fn of(values: &[f64], random: &'a mut Random, law: &'a mut SignedRankLaw) -> Option<Self> {
+    fn of(
+        values: &[f64],
+        random: &'a mut Random,
+        distribution: &'a mut SignedRankDistribution,
+    ) -> Option<Self> {
         values.iter().all(|&v| v > 0.0).then(|| Self {
             logs: values.iter().map(|v| v.ln()).collect(),
             clock_step: paired::clock_step(values, &[], Scale::Ratio),
             random,
-            law,
+            distribution,
             beyond: None,
         })
     }
@@ -103,7 +107,8 @@ impl<'a> Eye<'a> {
                 })
                 .collect();
             let sorted = descriptive::sorted(&differences);
-            let mut interval = paired::interval_of(&sorted, look_level(CONFIDENCE), self.law)?;
+            let mut interval =
+                paired::interval_of(&sorted, look_level(CONFIDENCE), self.distribution)?;
             if paired::wandering(&differences).is_some() {
                 interval = paired::cover_groups(interval, &differences, 1.0 - CONFIDENCE)?;
             }

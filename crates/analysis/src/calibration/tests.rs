@@ -4,7 +4,7 @@
 use super::*;
 use crate::paired::{Level, Paired};
 use assay_data::{Better, Threshold};
-use assay_stats::signed_rank::SignedRankLaw;
+use assay_stats::signed_rank::SignedRankDistribution;
 
 fn normal(random: &mut Random) -> f64 {
     let mut uniform = || (random.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
@@ -63,7 +63,7 @@ fn what_it_calls_believable_is_found_in_nine_of_ten_experiments() {
     assert_eq!((ten_seconds.blocks, ten_seconds.extrapolated), (2000, false));
     let size = ten_seconds.believable.unwrap();
     let mut random = Random(Pcg64Mcg::seed_from_u64(5));
-    let mut law = SignedRankLaw::default();
+    let mut distribution = SignedRankDistribution::default();
     let mut found = 0;
     for _ in 0..200 {
         let begin = random.below(wall.len() - 4000);
@@ -75,7 +75,7 @@ fn what_it_calls_believable_is_found_in_nine_of_ten_experiments() {
         let level = Level { interval: 0.002, groups: 0.05 };
         // Whoever thinks that so little matters says so.
         let threshold = Threshold::Relative(size / 100.0);
-        let decided = paired.decide(&threshold, level, Better::Lower, &mut law);
+        let decided = paired.decide(&threshold, level, Better::Lower, &mut distribution);
         found += u32::from(decided.decision.verdict == Verdict::Slower);
     }
     assert!((160..=195).contains(&found), "{found} of 200");

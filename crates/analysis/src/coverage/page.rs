@@ -28,12 +28,12 @@ pub fn page(table: &str) -> String {
         | kind | what it is | when your data counts as such |\n| --- | --- | --- |\n\
         | normal | normal | always; the worst of all kinds that fit is what you are told |\n\
         | lognormal | the logarithm is normal with sd ½ | skewness beyond ±1 |\n\
-        | bimodal | 60 % and 40 % of two normal laws, six sd apart | the dip test finds several modes at 1 % |\n\
+        | bimodal | 60 % and 40 % of two normal distributions, six sd apart | the dip test finds several modes at 1 % |\n\
         | heavy_tail | Student's t with three degrees of freedom | 0.5 % or more of the values beyond three interquartile ranges outside the quartiles |\n\
         | ties | normal in steps of half an sd | fewer than half of the values are distinct |\n\
         | ar1_0.5 | normal, each value keeps half of the one before it | n values are worth less than ¾ n independent ones |\n\n\
         Below 20 values neither shape nor dependence can be told: such values may be of any kind. Between two sizes the coverage is taken\n\
-        to lie on a straight line over ln n. Two samples are of one size and one law; differences are then 0 and ratios 1.\n\n\
+        to lie on a straight line over ln n. Two samples are of one size and one distribution; differences are then 0 and ratios 1.\n\n\
         ## Where you are told\n\n\
         - Screens and pages: the finding `INTERVAL_OPTIMISTIC`, of the interval that decided a verdict and of that of a median. It speaks of\n  \
         what is seen in the values, so not of shapes below 20 values.\n\
@@ -68,9 +68,9 @@ pub fn page(table: &str) -> String {
     }
     text.push_str(
         "## The methods\n\n\
-        `mean_t`, `welch`, `pooled_t`: Student's and Welch's. `median_order`: order statistics, exact law; `median_widened`: the same\n\
+        `mean_t`, `welch`, `pooled_t`: Student's and Welch's. `median_order`: order statistics, exact distribution; `median_widened`: the same\n\
         widened by the autocorrelation time, which is what screens show beside a median. `pseudo_median_*`: Walsh averages, by the exact\n\
-        law of signed ranks, R's normal law, and widened. `mean_widened`: Student's for as many values as the series is worth.\n\
+        distribution of signed ranks, R's normal distribution, and widened. `mean_widened`: Student's for as many values as the series is worth.\n\
         `bootstrap_*`: 999 resamples. `block_bootstrap_*`: stationary, block length chosen from the data, percentile interval, 299\n\
         resamples. `shift_*`: Hodges–Lehmann for two samples. `recordings` and `blocks`: the intervals that decide a verdict, for samples\n\
         recorded apart and for blocks. `fieller`, `delta_log`: ratio of means. `brunner_munzel`: how often one is below the other.\n\

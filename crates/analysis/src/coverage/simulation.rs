@@ -1,6 +1,6 @@
 //! Seeded experiments on invented data of known truth: does the interval hold it?
 //!
-//! For every kind and size the same data is drawn for all methods, two independent samples of one law per experiment; methods
+//! For every kind and size the same data is drawn for all methods, two independent samples of one distribution per experiment; methods
 //! for one sample take the first. Ratios are of two samples around 100 with a standard deviation near 10, so that the truth is
 //! 1; differences have the truth 0. Must not be asked by the tool itself, which reads the table: this is what makes it.
 
@@ -8,7 +8,7 @@ use super::{Kind, Method, NOMINAL};
 use crate::{paired, unpaired};
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 use assay_stats::resampling::Stream;
-use assay_stats::signed_rank::{self, SignedRankLaw, SignedRankTest};
+use assay_stats::signed_rank::{self, SignedRankDistribution, SignedRankTest};
 use assay_stats::{
     Interval, autocorrelation, dependent, descriptive, groups, normal, order, quantile_difference,
     t_test, two_sample,
@@ -81,13 +81,13 @@ impl Cell {
 /// One cell for each method of a group. The same arguments give the same cells on every machine.
 pub fn cells(group: &[Method], kind: Kind, n: usize, experiments: u64) -> Vec<Cell> {
     let truth = Truth::of(kind);
-    let mut law = SignedRankLaw::new();
+    let mut distribution = SignedRankDistribution::new();
     let mut cells = vec![Cell::default(); group.len()];
     for experiment in 0..experiments {
         let mut stream = Stream::new(SEED ^ (n as u64 * 8 + kind as u64), experiment);
         let x = sample(kind, n, &mut stream);
         let y = sample(kind, n, &mut stream);
-        let found = intervals(group, &x, &y, experiment, &mut law);
+        let found = intervals(group, &x, &y, experiment, &mut distribution);
         for ((cell, method), interval) in cells.iter_mut().zip(group).zip(found) {
             let Some(interval) = interval else { continue };
             cell.given += 1;
@@ -102,7 +102,7 @@ fn intervals(
     x: &[f64],
     y: &[f64],
     seed: u64,
-    law: &mut SignedRankLaw,
+    distribution: &mut SignedRankDistribution,
 ) -> Vec<Option<Interval>> {
     let sorted = || descriptive::sorted(x);
     let both = || (descriptive::sorted(x), descriptive::sorted(y));
@@ -138,7 +138,7 @@ fn intervals(
                 order::median_interval_with_tau(&sorted(), NOMINAL, tau).map(|i| i.0)
             }
             Method::PseudoMedianExact => {
-                let k = law.critical(x.len(), level)?;
+                let k = distribution.critical(x.len(), level)?;
                 Some(signed_rank::walsh_interval(&sorted(), k))
             }
             Method::PseudoMedianAsymptotic => SignedRankTest::of(x).asymptotic_interval(NOMINAL),
@@ -164,7 +164,8 @@ fn intervals(
             }
             Method::Blocks => {
                 let differences: Vec<f64> = x.iter().zip(y).map(|(x, y)| y - x).collect();
-                let found = paired::interval_of(&descriptive::sorted(&differences), level, law)?;
+                let found =
+                    paired::interval_of(&descriptive::sorted(&differences), level, distribution)?;
                 match paired::wandering(&differences) {
                     Some(_) => paired::cover_groups(found, &differences, level),
                     None => Some(found),
@@ -213,7 +214,7 @@ const STEP: f64 = 5.0;
 /// What intervals are about, by kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Mean of the law.
+    /// Mean of the distribution.
     pub mean: f64,
     /// Its standard deviation.
     pub sd: f64,

@@ -24,7 +24,7 @@ pub enum IntervalOf {
     Bca,
     /// Plain percentiles, where those corrections can't be had.
     Percentile,
-    /// The normal law, about the estimate less its bias: as the protocol takes it.
+    /// The normal distribution, about the estimate less its bias: as the protocol takes it.
     Normal,
 }
 
@@ -45,7 +45,8 @@ pub struct Resampled {
     pub bins: (f64, f64),
     /// How many of the drawn samples fall into each bin.
     pub counts: Vec<u32>,
-    /// What a normal law would have (with the same mean and standard deviation) over what was drawn, ascending.
+    /// What a normal distribution would have (with the same mean and standard deviation) over what
+    /// was drawn, ascending.
     pub normal: Vec<Point>,
 }
 

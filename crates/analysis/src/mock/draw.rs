@@ -1,11 +1,13 @@
 //! Draws the numbers of a recipe one by one.
 //!
-//! Laws with an inverse distribution function are drawn by it from one uniform number; Student's t by Bailey's polar method (1994,
-//! Mathematics of Computation 62, 779: t = √(ν (u^(−2/ν) − 1)) cos 2πv, here with two uniform numbers instead of a rejection, so that
-//! every value takes as many). The generator is PCG (64 bits out of a state of 128), one for every subject and one for the order within
-//! blocks, so that what one subject draws does not depend on the others.
+//! Distributions with an inverse distribution function are drawn by it from one uniform number;
+//! Student's t by Bailey's polar method (1994, Mathematics of Computation 62, 779: t = √(ν
+//! (u^(−2/ν) − 1)) cos 2πv, here with two uniform numbers instead of a rejection, so that every
+//! value takes as many). The generator is PCG (64 bits out of a state of 128), one for every
+//! subject and one for the order within blocks, so that what one subject draws does not depend on
+//! the others.
 
-use super::{Change, Law, MockError, Recipe};
+use super::{Change, Distribution, MockError, Recipe};
 use assay_stats::normal;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -92,8 +94,8 @@ impl Iterator for Simulation {
         let (subject, place, index, passed) = self.turn();
         self.done += 1;
         let (recipe, source) = (&self.recipe, &mut self.sources[subject]);
-        let (name, law) = &recipe.subjects[subject];
-        let mut value = source.draw(law, &mut 0);
+        let (name, distribution) = &recipe.subjects[subject];
+        let mut value = source.draw(distribution, &mut 0);
         if let Some(outliers) = recipe.outliers
             && uniform(&mut source.random) < outliers.share
         {
@@ -112,7 +114,11 @@ impl Iterator for Simulation {
             return Some(Ok(Drawn { subject, place, value }));
         }
         let number = place.map_or(index, |(block, _)| u64::from(block)) + 1;
-        Some(Err(MockError::NotFinite { subject: name.clone(), number, law: law.to_string() }))
+        Some(Err(MockError::NotFinite {
+            subject: name.clone(),
+            number,
+            distribution: distribution.to_string(),
+        }))
     }
 }
 
@@ -149,45 +155,53 @@ fn rounded(value: f64, step: f64) -> f64 {
 struct Source {
     random: Pcg64Mcg,
     memory: f64,
-    /// With memory, for every random choice of the law the normal number behind its last one; NaN where there was none yet.
+    /// With memory, for every random choice of the distribution the normal number behind its last
+    /// one; NaN where there was none yet.
     remembered: Vec<f64>,
 }
 
 impl Source {
-    /// Draws from a law. `choice` counts the random choices of the whole law, so that each has its own memory.
-    fn draw(&mut self, law: &Law, choice: &mut usize) -> f64 {
-        match law {
-            Law::Constant(number) => *number,
-            Law::Uniform { low, high } => low + (high - low) * self.uniform(choice),
-            Law::Normal { mean, sd } => mean + sd * self.normal(choice),
-            Law::LogNormal { mean, sd } => (mean + sd * self.normal(choice)).exp(),
-            Law::Exponential { mean } => -mean * self.uniform(choice).ln(),
-            Law::Student { df } => {
+    /// Draws from a distribution. `choice` counts the random choices of the whole distribution, so
+    /// that each has its own memory.
+    fn draw(&mut self, distribution: &Distribution, choice: &mut usize) -> f64 {
+        match distribution {
+            Distribution::Constant(number) => *number,
+            Distribution::Uniform { low, high } => low + (high - low) * self.uniform(choice),
+            Distribution::Normal { mean, sd } => mean + sd * self.normal(choice),
+            Distribution::LogNormal { mean, sd } => (mean + sd * self.normal(choice)).exp(),
+            Distribution::Exponential { mean } => -mean * self.uniform(choice).ln(),
+            Distribution::Student { df } => {
                 let (u, v) = (self.uniform(choice), self.uniform(choice));
                 // u^(-2/df) - 1, without losing digits where it is near 0.
                 (df * (-2.0 / df * u.ln()).exp_m1()).sqrt() * (TAU * v).cos()
             }
-            Law::Pareto { shape, least } => least * (-self.uniform(choice).ln() / shape).exp(),
-            Law::Negative(law) => -self.draw(law, choice),
-            Law::Sum(left, right) => self.draw(left, choice) + self.draw(right, choice),
-            Law::Difference(left, right) => self.draw(left, choice) - self.draw(right, choice),
-            Law::Product(left, right) => self.draw(left, choice) * self.draw(right, choice),
-            Law::Mix(parts) => self.draw_one_of(parts, choice),
+            Distribution::Pareto { shape, least } => {
+                least * (-self.uniform(choice).ln() / shape).exp()
+            }
+            Distribution::Negative(distribution) => -self.draw(distribution, choice),
+            Distribution::Sum(left, right) => self.draw(left, choice) + self.draw(right, choice),
+            Distribution::Difference(left, right) => {
+                self.draw(left, choice) - self.draw(right, choice)
+            }
+            Distribution::Product(left, right) => {
+                self.draw(left, choice) * self.draw(right, choice)
+            }
+            Distribution::Mix(parts) => self.draw_one_of(parts, choice),
         }
     }
 
-    fn draw_one_of(&mut self, parts: &[(f64, Law)], choice: &mut usize) -> f64 {
+    fn draw_one_of(&mut self, parts: &[(f64, Distribution)], choice: &mut usize) -> f64 {
         let mut left = self.uniform(choice);
         let mut value = f64::NAN;
         let mut found = false;
-        for (index, (share, law)) in parts.iter().enumerate() {
+        for (index, (share, distribution)) in parts.iter().enumerate() {
             let is_it = !found && (left < *share || index + 1 == parts.len());
             left -= share;
             if is_it {
                 found = true;
-                value = self.draw(law, choice);
+                value = self.draw(distribution, choice);
             } else if self.memory != 0.0 {
-                *choice += choices(law);
+                *choice += choices(distribution);
             }
         }
         value
@@ -228,21 +242,23 @@ impl Source {
     }
 }
 
-/// How many random choices a law may need.
-fn choices(law: &Law) -> usize {
-    match law {
-        Law::Constant(_) => 0,
-        Law::Uniform { .. }
-        | Law::Normal { .. }
-        | Law::LogNormal { .. }
-        | Law::Exponential { .. }
-        | Law::Pareto { .. } => 1,
-        Law::Student { .. } => 2,
-        Law::Negative(law) => choices(law),
-        Law::Sum(left, right) | Law::Difference(left, right) | Law::Product(left, right) => {
-            choices(left) + choices(right)
+/// How many random choices a distribution may need.
+fn choices(distribution: &Distribution) -> usize {
+    match distribution {
+        Distribution::Constant(_) => 0,
+        Distribution::Uniform { .. }
+        | Distribution::Normal { .. }
+        | Distribution::LogNormal { .. }
+        | Distribution::Exponential { .. }
+        | Distribution::Pareto { .. } => 1,
+        Distribution::Student { .. } => 2,
+        Distribution::Negative(distribution) => choices(distribution),
+        Distribution::Sum(left, right)
+        | Distribution::Difference(left, right)
+        | Distribution::Product(left, right) => choices(left) + choices(right),
+        Distribution::Mix(parts) => {
+            1 + parts.iter().map(|(_, distribution)| choices(distribution)).sum::<usize>()
         }
-        Law::Mix(parts) => 1 + parts.iter().map(|(_, law)| choices(law)).sum::<usize>(),
     }
 }
 

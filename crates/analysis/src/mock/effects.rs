@@ -1,10 +1,11 @@
-//! What goes wrong with made-up numbers, and how it is written: outliers (`1%: 10 x`), drift (`5%`), a tick (`period 10, 3%`), the
-//! step of a clock (`1us`). Amounts are in the numbers of the law, or in a unit that can be converted to theirs.
+//! What goes wrong with made-up numbers, and how it is written: outliers (`1%: 10 x`), drift
+//! (`5%`), a tick (`period 10, 3%`), the step of a clock (`1us`). Amounts are in the numbers of the
+//! distribution, or in a unit that can be converted to theirs.
 
 use assay_data::Unit;
 use assay_data::unit::{Quantity, parse_quantity, unit_of_symbol};
 
-/// What the numbers of a law are: so many of a base unit each.
+/// What the numbers of a distribution are: so many of a base unit each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
     /// The base unit.
@@ -25,7 +26,7 @@ impl Default for Numbers {
 pub enum Change {
     /// This fraction of itself.
     Relative(f64),
-    /// This amount, in the numbers of the law.
+    /// This amount, in the numbers of the distribution.
     Absolute(f64),
 }
 
@@ -79,8 +80,8 @@ impl Numbers {
         }
     }
 
-    /// Numbers of the law in the base unit. Divided by a whole number where that is what is meant: 12.5 ms are the double nearest to
-    /// 0.0125.
+    /// Numbers of the distribution in the base unit. Divided by a whole number where that is what
+    /// is meant: 12.5 ms are the double nearest to 0.0125.
     pub fn to_base(&self, number: f64) -> f64 {
         if self.factor < 1.0 { number / (1.0 / self.factor).round() } else { number * self.factor }
     }

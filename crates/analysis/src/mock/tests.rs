@@ -1,12 +1,12 @@
-//! What is drawn has the law that was asked for, and comes again from its seed.
+//! What is drawn has the distribution that was asked for, and comes again from its seed.
 
 use super::*;
 use assay_stats::{autocorrelation, descriptive};
 use proptest::prelude::*;
 
-fn recipe(law: &str, count: u32) -> Recipe {
-    let law = law.parse().expect("a law");
-    Recipe { subjects: vec![("a".to_owned(), law)], count, seed: 7, ..Recipe::default() }
+fn recipe(distribution: &str, count: u32) -> Recipe {
+    let distribution = distribution.parse().expect("a distribution");
+    Recipe { subjects: vec![("a".to_owned(), distribution)], count, seed: 7, ..Recipe::default() }
 }
 
 fn values(recipe: Recipe) -> Vec<f64> {
@@ -14,8 +14,8 @@ fn values(recipe: Recipe) -> Vec<f64> {
     drawn.map(|drawn| drawn.expect("finite").value).collect()
 }
 
-fn drawn(law: &str, count: u32) -> Vec<f64> {
-    values(recipe(law, count))
+fn drawn(distribution: &str, count: u32) -> Vec<f64> {
+    values(recipe(distribution, count))
 }
 
 /// Holds that a number lies so near what it should be.
@@ -25,7 +25,7 @@ fn near(found: f64, expected: f64, within: f64) {
 }
 
 #[test]
-fn every_law_has_the_quantiles_that_its_name_promises() {
+fn every_distribution_has_the_quantiles_that_its_name_promises() {
     // Value, and the probability of not exceeding it, as R's distribution functions have it.
     let known = [
         ("uniform(2, 6)", [(3.0, 0.25), (5.0, 0.75)]),
@@ -38,44 +38,47 @@ fn every_law_has_the_quantiles_that_its_name_promises() {
         ("mix(0.7: 1, 20%: 2, 0.1: 3)", [(1.5, 0.7), (2.5, 0.9)]),
         ("2 * normal(1, 3) - normal(0, 8)", [(2.0, 0.5), (12.0, 0.841_344_7)]),
     ];
-    for (law, quantiles) in known {
+    for (distribution, quantiles) in known {
         let n = 40_000;
-        let sample = drawn(law, n);
+        let sample = drawn(distribution, n);
         for (value, probability) in quantiles {
             let share = sample.iter().filter(|&&x| x <= value).count() as f64 / f64::from(n);
             // Four and a half standard errors: one false alarm in 150,000.
             let error = (probability * (1.0 - probability) / f64::from(n)).sqrt();
-            assert!((share - probability).abs() < 4.5 * error, "{law}: {share} at {value}");
+            assert!(
+                (share - probability).abs() < 4.5 * error,
+                "{distribution}: {share} at {value}"
+            );
         }
     }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_numbers_and_another_others() {
-    let law = "lognormal(5, 0.2)";
-    assert_eq!(drawn(law, 100), drawn(law, 100));
-    assert_ne!(drawn(law, 100), values(Recipe { seed: 8, ..recipe(law, 100) }));
+    let distribution = "lognormal(5, 0.2)";
+    assert_eq!(drawn(distribution, 100), drawn(distribution, 100));
+    assert_ne!(drawn(distribution, 100), values(Recipe { seed: 8, ..recipe(distribution, 100) }));
     // One more value does not change those before it, nor does another subject.
-    assert_eq!(drawn(law, 100), drawn(law, 101)[..100]);
-    let mut two = recipe(law, 100);
+    assert_eq!(drawn(distribution, 100), drawn(distribution, 101)[..100]);
+    let mut two = recipe(distribution, 100);
     two.subjects.push(two.subjects[0].clone());
     let both = values(two);
-    assert_eq!(both[..100], drawn(law, 100));
+    assert_eq!(both[..100], drawn(distribution, 100));
     assert_ne!(both[..100], both[100..]);
 }
 
 #[test]
-fn memory_keeps_the_law_and_ties_neighbours_together() {
-    for law in
+fn memory_keeps_the_distribution_and_ties_neighbours_together() {
+    for distribution in
         ["normal(0, 1)", "lognormal(0, 0.2)", "mix(0.7: normal(0, 1), 0.3: 9 + normal(0, 1))"]
     {
-        let sample = values(Recipe { memory: 0.5, ..recipe(law, 40_000) });
-        let free = drawn(law, 40_000);
+        let sample = values(Recipe { memory: 0.5, ..recipe(distribution, 40_000) });
+        let free = drawn(distribution, 40_000);
         let (tied, untied) = (
             autocorrelation::rank_autocorrelation(&sample, 1)[0],
             autocorrelation::rank_autocorrelation(&free, 1)[0],
         );
-        assert!(tied > 0.25 && tied < 0.55, "{law}: {tied}");
+        assert!(tied > 0.25 && tied < 0.55, "{distribution}: {tied}");
         near(untied, 0.0, 0.02);
         near(
             descriptive::standard_deviation(&sample) / descriptive::standard_deviation(&free),
@@ -83,7 +86,7 @@ fn memory_keeps_the_law_and_ties_neighbours_together() {
             0.03,
         );
     }
-    // For a normal law it is AR(1) itself.
+    // For a normal distribution it is AR(1) itself.
     let sample = values(Recipe { memory: 0.5, ..recipe("normal(0, 1)", 100_000) });
     let acf = autocorrelation::autocorrelation(&sample, 2);
     near(acf[0], 0.5, 0.015);
@@ -94,8 +97,8 @@ fn memory_keeps_the_law_and_ties_neighbours_together() {
 
 #[test]
 fn blocks_hold_every_subject_once_in_an_order_drawn_anew() {
-    let law: Law = "uniform(0, 1)".parse().expect("a law");
-    let subjects = ["a", "b", "c"].map(|name| (name.to_owned(), law.clone())).to_vec();
+    let distribution: Distribution = "uniform(0, 1)".parse().expect("a distribution");
+    let subjects = ["a", "b", "c"].map(|name| (name.to_owned(), distribution.clone())).to_vec();
     let recipe = Recipe { subjects, count: 600, seed: 3, blocks: true, ..Recipe::default() };
     let all: Vec<Drawn> =
         Simulation::new(recipe.clone()).expect("sound").map(|d| d.expect("finite")).collect();
@@ -187,14 +190,14 @@ fn what_can_not_be_drawn_is_an_error() {
 }
 
 #[test]
-fn an_error_in_a_law_says_where_and_what_would_be_right() {
+fn an_error_in_a_distribution_says_where_and_what_would_be_right() {
     let told = |text: &str| {
-        let error = text.parse::<Law>().expect_err(text);
+        let error = text.parse::<Distribution>().expect_err(text);
         (error.position, error.problem)
     };
     for (text, position, says) in [
-        ("", 1, "a number or a law is lacking"),
-        ("lognrmal(5, 0.2)", 1, "no law `lognrmal`"),
+        ("", 1, "a number or a distribution is lacking"),
+        ("lognrmal(5, 0.2)", 1, "no distribution `lognrmal`"),
         ("4000 + lognormal(5)", 19, "lognormal(MEAN_OF_LOG, SD_OF_LOG)"),
         ("normal(1, 2, 3)", 12, "one parameter too many"),
         ("normal(1, -2)", 11, "must not be negative"),
@@ -208,7 +211,7 @@ fn an_error_in_a_law_says_where_and_what_would_be_right() {
         ("(1 + 2", 7, "`)` is lacking"),
         ("1 2", 3, "one too many"),
         ("1 / 2", 3, "one too many"),
-        ("é + 1", 1, "no law `é`"),
+        ("é + 1", 1, "no distribution `é`"),
         ("1e999", 1, "too large"),
         ("normal(x, 1)", 8, "expected a number"),
     ] {
@@ -222,32 +225,32 @@ fn an_error_in_a_law_says_where_and_what_would_be_right() {
     assert!(told(&long).1.contains("256 parts"));
 }
 
-/// Laws as the reader makes them: a minus before a number belongs to the number.
-fn any_law() -> impl Strategy<Value = Law> {
+/// Distributions as the reader makes them: a minus before a number belongs to the number.
+fn any_distribution() -> impl Strategy<Value = Distribution> {
     let number = prop_oneof![-1e6..1e6_f64, Just(0.0), Just(1e-300), Just(1e300)];
     let size = 0.001..1e3_f64;
     let leaf = prop_oneof![
-        number.clone().prop_map(Law::Constant),
-        (number.clone(), size.clone()).prop_map(|(low, width): (f64, f64)| Law::Uniform {
+        number.clone().prop_map(Distribution::Constant),
+        (number.clone(), size.clone()).prop_map(|(low, width): (f64, f64)| Distribution::Uniform {
             low,
             high: low + width.max(low.abs())
         }),
-        (number.clone(), size.clone()).prop_map(|(mean, sd)| Law::Normal { mean, sd }),
-        (number, size.clone()).prop_map(|(mean, sd)| Law::LogNormal { mean, sd }),
-        size.clone().prop_map(|mean| Law::Exponential { mean }),
-        size.clone().prop_map(|df| Law::Student { df }),
-        (size.clone(), size).prop_map(|(shape, least)| Law::Pareto { shape, least }),
+        (number.clone(), size.clone()).prop_map(|(mean, sd)| Distribution::Normal { mean, sd }),
+        (number, size.clone()).prop_map(|(mean, sd)| Distribution::LogNormal { mean, sd }),
+        size.clone().prop_map(|mean| Distribution::Exponential { mean }),
+        size.clone().prop_map(|df| Distribution::Student { df }),
+        (size.clone(), size).prop_map(|(shape, least)| Distribution::Pareto { shape, least }),
     ];
     leaf.prop_recursive(4, 40, 3, |inner| {
         let two = (inner.clone(), inner.clone());
         prop_oneof![
-            two.clone().prop_map(|(a, b)| Law::Sum(Box::new(a), Box::new(b))),
-            two.clone().prop_map(|(a, b)| Law::Difference(Box::new(a), Box::new(b))),
-            two.clone().prop_map(|(a, b)| Law::Product(Box::new(a), Box::new(b))),
-            two.prop_map(|(a, b)| Law::Mix(vec![(0.25, a), (0.75, b)])),
-            inner.prop_map(|law| match law {
-                Law::Constant(number) => Law::Constant(-number),
-                other => Law::Negative(Box::new(other)),
+            two.clone().prop_map(|(a, b)| Distribution::Sum(Box::new(a), Box::new(b))),
+            two.clone().prop_map(|(a, b)| Distribution::Difference(Box::new(a), Box::new(b))),
+            two.clone().prop_map(|(a, b)| Distribution::Product(Box::new(a), Box::new(b))),
+            two.prop_map(|(a, b)| Distribution::Mix(vec![(0.25, a), (0.75, b)])),
+            inner.prop_map(|distribution| match distribution {
+                Distribution::Constant(number) => Distribution::Constant(-number),
+                other => Distribution::Negative(Box::new(other)),
             }),
         ]
     })
@@ -255,23 +258,23 @@ fn any_law() -> impl Strategy<Value = Law> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back_the_same(law in any_law()) {
-        prop_assert_eq!(law.to_string().parse::<Law>(), Ok(law));
+    fn what_is_written_is_read_back_the_same(distribution in any_distribution()) {
+        prop_assert_eq!(distribution.to_string().parse::<Distribution>(), Ok(distribution));
     }
 
     #[test]
-    fn no_text_does_harm(text in ".{0,60}", laws in "[a-z0-9+*:,.()% -]{0,40}") {
-        for text in [text, laws] {
-            if let Ok(law) = text.parse::<Law>() {
-                let again = law.to_string().parse::<Law>();
-                prop_assert_eq!(again, Ok(law));
+    fn no_text_does_harm(text in ".{0,60}", distributions in "[a-z0-9+*:,.()% -]{0,40}") {
+        for text in [text, distributions] {
+            if let Ok(distribution) = text.parse::<Distribution>() {
+                let again = distribution.to_string().parse::<Distribution>();
+                prop_assert_eq!(again, Ok(distribution));
             }
         }
     }
 
     #[test]
-    fn whatever_is_drawn_is_a_number_or_an_error(law in any_law(), memory in -0.99..0.99, blocks: bool, seed: u64) {
-        let subjects = vec![("a".to_owned(), law.clone()), ("b".to_owned(), law)];
+    fn whatever_is_drawn_is_a_number_or_an_error(distribution in any_distribution(), memory in -0.99..0.99, blocks: bool, seed: u64) {
+        let subjects = vec![("a".to_owned(), distribution.clone()), ("b".to_owned(), distribution)];
         let recipe = Recipe { subjects, count: 5, seed, blocks, memory, ..Recipe::default() };
         let drawn: Vec<_> = Simulation::new(recipe).expect("sound").collect();
         prop_assert_eq!(drawn.len(), 10);

@@ -6,11 +6,12 @@
 //! Methods*, 5th ed.; Conover & Iman 1981 for regression on ranks). Both are adjusted for the number of causes (Ezekiel 1930),
 //! or a few runs would always seem partly explained.
 //!
-//! Nothing is claimed that chance gives in more than 1 % of subjects: under independence R² of k causes follows the law
-//! Beta(k/2, (m − k − 1)/2), exact for normal scores and close for ranks. In place of n stands m, the number of independent
-//! runs that the pair is worth by Bartlett's formula (1935), because two series that each alternate, or each come in bursts,
-//! agree more often by chance. Counts that are nearly always zero can't reach a large share: one switch in a hundred runs
-//! explains one rank in a hundred.
+//! Nothing is claimed that chance gives in more than 1 % of subjects: under independence R² of k
+//! causes follows the distribution Beta(k/2, (m − k − 1)/2), exact for normal scores and close for
+//! ranks. In place of n stands m, the number of independent runs that the pair is worth by
+//! Bartlett's formula (1935), because two series that each alternate, or each come in bursts, agree
+//! more often by chance. Counts that are nearly always zero can't reach a large share: one switch
+//! in a hundred runs explains one rank in a hundred.
 
 use assay_stats::{autocorrelation, descriptive, special};
 

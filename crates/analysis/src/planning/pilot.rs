@@ -1,4 +1,4 @@
-//! What a pilot says before the experiment: how much its values spread, and in which law.
+//! What a pilot says before the experiment: how much its values spread, and in which distribution.
 //!
 //! The standard deviation that is planned with is the largest upper end of the 95 % bootstrap intervals (normal, basic,
 //! percentile) of the noisiest subject: a plan that took the estimate itself would be too small in half of all cases. Of pairs
@@ -16,7 +16,7 @@ use assay_stats::{autocorrelation, descriptive};
 
 /// Confidence of the intervals whose upper end is taken.
 const CONFIDENCE: f64 = 0.95;
-/// Values whose law stands for that of all: more change no answer, only its price.
+/// Values whose distribution stands for that of all: more change no answer, only its price.
 const KEPT: usize = 20_000;
 /// Fewer values say nothing about their spread.
 const FEWEST: usize = 3;
@@ -116,7 +116,7 @@ pub struct Pilot {
     pub seconds_per_run: Option<f64>,
 }
 
-/// The values whose law stands for that of the experiment.
+/// The values whose distribution stands for that of the experiment.
 #[derive(Clone, Debug)]
 pub struct Series {
     kind: Kind,
@@ -132,7 +132,7 @@ impl Series {
         Self { kind, values: evenly(&descriptive::sorted(&values), KEPT) }
     }
 
-    /// The same law by fewer values.
+    /// The same distribution by fewer values.
     pub fn thinned(&self) -> Self {
         if self.values.len() <= KEPT_TO_SOLVE {
             return self.clone();
@@ -140,7 +140,7 @@ impl Series {
         Self { kind: self.kind, values: evenly(&descriptive::sorted(&self.values), KEPT_TO_SOLVE) }
     }
 
-    /// Beside the same law, shifted; `None` for too few values.
+    /// Beside the same distribution, shifted; `None` for too few values.
     pub fn shifted(&self, delta: f64) -> Option<ShiftedPilot> {
         match self.kind {
             Kind::TwoSample => ShiftedPilot::two_samples(&self.values, delta),
@@ -156,7 +156,7 @@ fn evenly(sorted: &[f64], kept: usize) -> Vec<f64> {
 }
 
 impl Pilot {
-    /// Reads the pilot; also the series whose law is planned with.
+    /// Reads the pilot; also the series whose distribution is planned with.
     ///
     /// # Errors
     /// Where the metric is not there, the values are too few, or pairs are asked for and there are none.

@@ -1,8 +1,9 @@
-//! What the rank tests need: by the 15 % rule, and by the pilot's own law.
+//! What the rank tests need: by the 15 % rule, and by the pilot's own distribution.
 //!
-//! With a pilot the normal approximation of the statistic under the pilot's law, shifted by the difference, gives a number;
-//! experiments drawn from that law check it where they are affordable. All sizes that are tried share their random numbers, so
-//! that the number at which the power is reached can be read off between them.
+//! With a pilot the normal approximation of the statistic under the pilot's distribution, shifted
+//! by the difference, gives a number; experiments drawn from that distribution check it where they
+//! are affordable. All sizes that are tried share their random numbers, so that the number at which
+//! the power is reached can be read off between them.
 //!
 //! Of few runs the exact test's level jumps, mostly to less than the significance asked for; the rule then counts with the level
 //! that is kept, since it would promise too much otherwise. Where the pilot's values hang together, all of this is said of
@@ -41,13 +42,13 @@ pub struct RankPlan {
     pub fewest_n: u64,
     /// How many runs are worth one independent run: 1 without a pilot, or where its dependence does not matter.
     pub runs_per_independent: f64,
-    /// What the pilot's law says; `None` without a pilot.
-    pub law: Option<Law>,
+    /// What the pilot's distribution says; `None` without a pilot.
+    pub distribution: Option<Distribution>,
 }
 
-/// What the pilot's law says.
+/// What the pilot's distribution says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Law {
+pub struct Distribution {
     /// The chance that a value of the other is larger than one of the reference when the difference is as asked.
     pub superiority: f64,
     /// Runs of each by the formula; where n is known, that; `None` where no number is enough.
@@ -98,8 +99,9 @@ pub fn fewest(asked: &Asked, sig_level: f64) -> u64 {
     (2..MOST_FACTORS).find(|&n| smallest_p(asked, n) <= sig_level).unwrap_or(MOST_FACTORS)
 }
 
-/// The level that the rank test keeps with so many independent runs of each: the largest p-value of its exact law that is no more
-/// than the significance; that itself from 50 runs on. `None` where no outcome is evidence enough.
+/// The level that the rank test keeps with so many independent runs of each: the largest p-value of
+/// its exact distribution that is no more than the significance; that itself from 50 runs on.
+/// `None` where no outcome is evidence enough.
 fn level_kept(asked: &Asked, sig_level: f64, independent: f64) -> Option<f64> {
     if independent < fewest(asked, sig_level) as f64 {
         return None;
@@ -108,7 +110,7 @@ fn level_kept(asked: &Asked, sig_level: f64, independent: f64) -> Option<f64> {
     levels.into_iter().take_while(|&p| p <= sig_level * (1.0 + LEVEL_SLACK)).last()
 }
 
-/// The p-values that the exact test can have; `None` where the normal law decides.
+/// The p-values that the exact test can have; `None` where the normal distribution decides.
 fn levels_of(asked: &Asked, independent: f64) -> Option<Vec<f64>> {
     exact_levels(asked.kind, asked.test().sides, independent.floor() as u64)
 }
@@ -161,7 +163,8 @@ fn rule_at(asked: &Asked, unknown: Unknown, t: Quantities, independent: f64) -> 
 }
 
 impl RankPlan {
-    /// By the 15 % rule alone, where so many runs are worth one independent run. O(n³) of the few runs for which the law is exact.
+    /// By the 15 % rule alone, where so many runs are worth one independent run. O(n³) of the few
+    /// runs for which the distribution is exact.
     pub fn by_rule(
         asked: &Asked,
         unknown: Unknown,
@@ -177,7 +180,7 @@ impl RankPlan {
             (rule, t.n.round() as u64, 1)
         };
         let fewest_n = fewest(asked, rule.sig_level);
-        Self { rule, n, rounded_to, fewest_n, runs_per_independent, law: None }
+        Self { rule, n, rounded_to, fewest_n, runs_per_independent, distribution: None }
     }
 
     /// Independent runs that so many are worth.
@@ -190,7 +193,7 @@ impl RankPlan {
         self.independent(self.n) >= self.fewest_n as f64
     }
 
-    /// By the rule, and by the pilot's law.
+    /// By the rule, and by the pilot's distribution.
     pub fn from_pilot(
         asked: &Asked,
         unknown: Unknown,
@@ -201,7 +204,7 @@ impl RankPlan {
         let test = test_of(asked, plan.rule.sig_level);
         let (able, independent) = (plan.is_able(), plan.independent(plan.n));
         let formula_delta = (able && unknown == Unknown::Delta)
-            .then(|| delta_by_law(series, t, independent, test))
+            .then(|| delta_by_distribution(series, t, independent, test))
             .flatten();
         let Some(pilot) = series.shifted(formula_delta.unwrap_or(t.delta)) else { return plan };
         let wanted = unknown == Unknown::N;
@@ -216,14 +219,14 @@ impl RankPlan {
         } else {
             Err(format!("below {} runs the exact test never rejects", plan.fewest_n))
         };
-        let law = Law {
+        let distribution = Distribution {
             superiority: pilot.superiority(),
             formula_n: formula_n.map(|n| n * runs_per_independent),
             formula_power: if able { pilot.formula_power(independent, test) } else { 0.0 },
             formula_delta,
             simulated: simulated.map(|found| found.times(runs_per_independent)),
         };
-        Self { law: Some(law), ..plan }
+        Self { distribution: Some(distribution), ..plan }
     }
 }
 
@@ -237,7 +240,7 @@ impl Simulated {
 
 /// The difference that so many independent runs find with the power asked for, by the formula. Bisection: O(m log m) for each of
 /// some 50 trials.
-pub(super) fn delta_by_law(
+pub(super) fn delta_by_distribution(
     series: &Series,
     t: Quantities,
     independent: f64,

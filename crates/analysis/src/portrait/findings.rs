@@ -1,6 +1,6 @@
 //! What a portrait finds: by how much something matters, never by its p-value alone.
 
-use super::laws::LawKind;
+use super::distributions::DistributionKind;
 use super::{Part, Periodic, Portrait, heaps, shape};
 use crate::checks;
 use crate::coverage;
@@ -17,7 +17,8 @@ const COARSE_SPREAD: f64 = 0.5;
 const TICK_SPREAD: f64 = 0.25;
 /// or of their median.
 const TICK_SHARE: f64 = 0.01;
-/// A normal law is called wrong where it puts more than this share of the values on the wrong side,
+/// A normal distribution is called wrong where it puts more than this share of the values on the
+/// wrong side,
 const NORMAL_DISTANCE: f64 = 0.05;
 /// or where the skewness or the excess kurtosis is larger than these,
 const NORMAL_SKEWNESS: f64 = 1.0;
@@ -285,23 +286,27 @@ fn coarse(portrait: &Portrait) -> Option<Finding> {
 
 fn not_normal(portrait: &Portrait) -> Option<Finding> {
     let (tails, fit) = (portrait.tails?, portrait.tests.anderson_darling?);
-    let law = portrait.laws.iter().find(|law| law.kind == LawKind::Normal)?;
-    // Equal values are a step in the distribution, and half of it or more is a distance from any law.
-    let far = law.distance > NORMAL_DISTANCE + portrait.commonest_share
+    let distribution = portrait
+        .distributions
+        .iter()
+        .find(|distribution| distribution.kind == DistributionKind::Normal)?;
+    // Equal values are a step in the distribution, and half of it or more is a distance from any
+    // distribution.
+    let far = distribution.distance > NORMAL_DISTANCE + portrait.commonest_share
         || tails.skewness.abs() > NORMAL_SKEWNESS
         || tails.kurtosis > NORMAL_KURTOSIS;
     (far && fit.p < NORMAL_LEVEL).then(|| {
         let message = format!(
-            "{} does not follow a normal law: intervals and tests that assume one (Student's t, mean ± sd) mislead",
+            "{} does not follow a normal distribution: intervals and tests that assume one (Student's t, mean ± sd) mislead",
             portrait.name
         );
         Finding::new("NOT_NORMAL", Severity::Note, message)
             .about(&portrait.name)
-            .with("distance", law.distance)
+            .with("distance", distribution.distance)
             .with("skewness", tails.skewness)
             .with("excess_kurtosis", tails.kurtosis)
             .with("anderson_darling_p", fit.p)
-            .next("nothing: assay compares by ranks, which needs no law")
+            .next("nothing: assay compares by ranks, which needs no distribution")
     })
 }
 

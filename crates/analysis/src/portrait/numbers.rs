@@ -182,11 +182,11 @@ pub struct Tests {
     pub anderson_darling: Option<Fit>,
     /// From 5 values on.
     pub lilliefors: Option<Fit>,
-    /// Against the normal law fitted.
+    /// Against the normal distribution fitted.
     pub normal: Option<Distance>,
-    /// Against the lognormal law fitted; positive values only.
+    /// Against the lognormal distribution fitted; positive values only.
     pub lognormal: Option<Distance>,
-    /// Against the exponential law fitted; positive values only.
+    /// Against the exponential distribution fitted; positive values only.
     pub exponential: Option<Distance>,
     /// Of a single mode.
     pub dip: Option<Dip>,

@@ -100,21 +100,25 @@ fn a_long_tail_is_not_normal_and_its_farthest_values_are_named() {
     assert!(codes(&found).contains(&"NOT_NORMAL"), "{:?}", codes(&found));
     assert_eq!(found.outliers.farthest[0], (77, 1000.0));
     assert_eq!(found.shape.above, found.outliers.beyond_outer.1);
-    let best = found.laws.iter().min_by(|a, b| a.distance.total_cmp(&b.distance));
-    assert_eq!(best.map(|law| law.kind), Some(LawKind::Lognormal));
+    let best = found.distributions.iter().min_by(|a, b| a.distance.total_cmp(&b.distance));
+    assert_eq!(best.map(|distribution| distribution.kind), Some(DistributionKind::Lognormal));
 }
 
 #[test]
 fn equal_values_and_single_values_have_a_portrait_too() {
     let equal = portrait(&[5.0; 12]);
     assert!(codes(&equal).contains(&"ALL_EQUAL"));
-    assert!(equal.student.is_none() && equal.tails.is_none() && equal.laws.is_empty());
+    assert!(equal.student.is_none() && equal.tails.is_none() && equal.distributions.is_empty());
     assert!(equal.shape.density.is_none() && equal.modes.is_empty());
     let one = portrait(&[5.0]);
     assert!(codes(&one).contains(&"TOO_FEW"));
     assert_eq!((one.course.len(), one.order.acf.len()), (1, 0));
     let two = portrait(&[5.0, -3.0]);
-    assert!(two.laws.iter().all(|law| law.kind == LawKind::Normal), "{:?}", two.laws);
+    assert!(
+        two.distributions.iter().all(|distribution| distribution.kind == DistributionKind::Normal),
+        "{:?}",
+        two.distributions
+    );
 }
 
 #[test]

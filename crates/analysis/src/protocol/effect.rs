@@ -13,7 +13,7 @@ use crate::comparison::{Comparison, Effect, Wins, effect_of_blocks};
 use crate::paired::Level;
 use crate::unpaired;
 use assay_stats::quantile_difference::{QuantileDifference, SHARES, Side, quantile_differences_of};
-use assay_stats::signed_rank::SignedRankLaw;
+use assay_stats::signed_rank::SignedRankDistribution;
 use assay_stats::{Interval, two_sample};
 
 /// What was found about the size of the difference.
@@ -75,13 +75,15 @@ fn of_blocks(
     protocol: &Protocol,
     comparison: &Comparison,
 ) -> (Effect, Option<Interval>) {
-    let mut law = SignedRankLaw::default();
+    let mut distribution = SignedRankDistribution::default();
     let groups = (1.0 - protocol.confidence) / protocol.shared_by as f64;
     let level = Level { interval: protocol.interval_level, groups };
-    let classic = effect_of_blocks(differences, level, &mut law, false);
+    let classic = effect_of_blocks(differences, level, &mut distribution, false);
     match comparison.wandering {
         None => (classic, classic.interval),
-        Some(_) => (effect_of_blocks(differences, level, &mut law, true), classic.interval),
+        Some(_) => {
+            (effect_of_blocks(differences, level, &mut distribution, true), classic.interval)
+        }
     }
 }
 

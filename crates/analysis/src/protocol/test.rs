@@ -1,10 +1,11 @@
 //! The third step: is there a difference? The Mann-Whitney test for samples recorded apart, Wilcoxon's signed-rank test of the
 //! per-block differences for blocks, both two-sided and as R's `wilcox.test` does them.
 //!
-//! The statistic W is R's: the number of pairs in which the subject's value is larger than the reference's, ties counting half;
-//! for blocks V, the sum of the ranks of the positive differences. Where values hang together, z is divided by the factor by which
-//! that widens the law of W (each side's share of its variance times its autocorrelation time). Several comparisons share the
-//! significance by Holm's rule (1979).
+//! The statistic W is R's: the number of pairs in which the subject's value is larger than the
+//! reference's, ties counting half; for blocks V, the sum of the ranks of the positive differences.
+//! Where values hang together, z is divided by the factor by which that widens the distribution of
+//! W (each side's share of its variance times its autocorrelation time). Several comparisons share
+//! the significance by Holm's rule (1979).
 
 use super::reason::Reason;
 use super::validity::{SeriesFound, Validity};
@@ -39,7 +40,8 @@ pub struct TestFound {
     pub name: TestName,
     /// W of R: pairs in which the subject's value is larger, ties counting half; V for blocks.
     pub statistic: f64,
-    /// True when p is that of the exact law, false for the normal law with the corrections for ties and continuity.
+    /// True when p is that of the exact distribution, false for the normal distribution with the
+    /// corrections for ties and continuity.
     pub exact: bool,
     /// Two-sided p-value that takes the values for independent; 0 where it is smaller than any number, NaN when not defined.
     pub p: f64,
@@ -114,8 +116,8 @@ pub(super) fn share_alpha(chains: &mut [Protocol]) {
     }
 }
 
-/// By how much dependence widens the law of the Mann-Whitney statistic: its variance is made of both samples' shares, that of
-/// each in proportion to the size of the other.
+/// By how much dependence widens the distribution of the Mann-Whitney statistic: its variance is
+/// made of both samples' shares, that of each in proportion to the size of the other.
 fn widening(series: &[SeriesFound]) -> f64 {
     let [x, y] = series else { return 1.0 };
     let (n, m) = (x.n as f64, y.n as f64);

@@ -28,28 +28,30 @@ pub const JUDGED_FROM: usize = 10;
 const COARSE_SHARE: f64 = 0.25;
 /// Values of which at most this share is distinct come in steps.
 const STEPPED_BELOW: f64 = 0.8;
-/// Below this p-value a law is called rejected.
-const LAW_LEVEL: f64 = 0.01;
+/// Below this p-value a distribution is called rejected.
+const DISTRIBUTION_LEVEL: f64 = 0.01;
 /// A series that does not change is called unsteady once in so many.
 const UNSTEADY_LEVEL: f64 = 0.001;
 /// The fixed number of lags that is looked at beside R's.
 const LAGS: usize = 30;
 
-/// How far a series lies from a law whose parameters are fitted to it (Kolmogorov and Smirnov).
+/// How far a series lies from a distribution whose parameters are fitted to it (Kolmogorov and
+/// Smirnov).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LawFound {
+pub struct DistributionFound {
     /// `normal`, `lognormal` or `exponential`.
-    pub law: &'static str,
+    pub distribution: &'static str,
     /// The largest distance of the distribution functions, in 0..=1.
     pub d: f64,
-    /// p-value that takes the parameters for known, as R prints it: too large, so that a law it rejects is rejected indeed.
+    /// p-value that takes the parameters for known, as R prints it: too large, so that a
+    /// distribution it rejects is rejected indeed.
     pub p_naive: f64,
 }
 
-impl LawFound {
-    /// True when the values can't be of this law.
+impl DistributionFound {
+    /// True when the values can't be of this distribution.
     pub fn is_rejected(&self) -> bool {
-        self.p_naive < LAW_LEVEL
+        self.p_naive < DISTRIBUTION_LEVEL
     }
 
     fn all(sorted: &[f64]) -> Vec<Self> {
@@ -58,8 +60,12 @@ impl LawFound {
             ("lognormal", kolmogorov::against_lognormal(sorted)),
             ("exponential", kolmogorov::against_exponential(sorted)),
         ];
-        let found = found.into_iter().filter_map(|(law, distance)| Some((law, distance?)));
-        found.map(|(law, found)| Self { law, d: found.d, p_naive: found.p_naive }).collect()
+        let found = found
+            .into_iter()
+            .filter_map(|(distribution, distance)| Some((distribution, distance?)));
+        found
+            .map(|(distribution, found)| Self { distribution, d: found.d, p_naive: found.p_naive })
+            .collect()
     }
 }
 
@@ -86,10 +92,12 @@ pub struct SeriesFound {
     pub effective: f64,
     /// Change from the first to the last third, in the base unit, where it is more than chance.
     pub drift: Option<f64>,
-    /// Skewness and excess kurtosis by every definition; NaN for constant values. Both are 0 for the normal law.
+    /// Skewness and excess kurtosis by every definition; NaN for constant values. Both are 0 for
+    /// the normal distribution.
     pub moments: (ByDefinition, ByDefinition),
-    /// How far the values lie from the usual laws: for information, since nothing here needs any of them.
-    pub laws: Vec<LawFound>,
+    /// How far the values lie from the usual distributions: for information, since nothing here
+    /// needs any of them.
+    pub distributions: Vec<DistributionFound>,
     /// Runs that failed, and runs that hit the time limit.
     pub failures: (usize, usize),
 }
@@ -133,7 +141,7 @@ impl SeriesFound {
             effective: n as f64 / autocorrelation_time,
             drift: None,
             moments: (moments.skewness, moments.excess_kurtosis),
-            laws: LawFound::all(&recording.sorted),
+            distributions: DistributionFound::all(&recording.sorted),
             failures: (0, 0),
         }
     }

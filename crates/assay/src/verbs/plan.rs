@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Of runs, difference, standard deviation, significance and power give four; the fifth is worked out. A pilot, some runs measured \
-before, knows the standard deviation and more: the law of its values, which the rank test is simulated with, and how long it takes.
+before, knows the standard deviation and more: the distribution of its values, which the rank test is simulated with, and how long it takes.
 
 Examples:
   assay plan --delta 50us --sd 1912us --alpha 0.01 --power 0.95   how many runs?

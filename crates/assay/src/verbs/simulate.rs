@@ -1,12 +1,13 @@
 //! `assay simulate`: make up numbers whose truth is known, and write them where tools can read them.
 //!
-//! Numbers that were made up say so: law, seed and command line stand in the file itself. What the numbers are is decided in
-//! `assay_analysis::mock`; here they are only asked for and written.
+//! Numbers that were made up say so: distribution, seed and command line stand in the file itself.
+//! What the numbers are is decided in `assay_analysis::mock`; here they are only asked for and
+//! written.
 
 use crate::{Ending, output, present, seed, store, whole_file};
 use anyhow::{Context, bail, ensure};
 use assay_analysis::mock::{
-    Change, Drawn, Law, Numbers, Outliers, Recipe, Simulation, Tick, written,
+    Change, Distribution, Drawn, Numbers, Outliers, Recipe, Simulation, Tick, written,
 };
 use assay_data::assay_file::{Header, Writer};
 use assay_data::{
@@ -23,23 +24,23 @@ const FIRST: &str = "# simulated: by assay";
 /// Arguments of `assay simulate`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-Laws: a number, uniform(LOW, HIGH), normal(MEAN, SD), lognormal(MEAN_OF_LOG, SD_OF_LOG), exponential(MEAN), student(DF), \
-pareto(SHAPE, LEAST), mix(SHARE: LAW, ...); with +, -, * and parentheses. What stands twice is drawn twice.
+Distributions: a number, uniform(LOW, HIGH), normal(MEAN, SD), lognormal(MEAN_OF_LOG, SD_OF_LOG), exponential(MEAN), student(DF), \
+pareto(SHAPE, LEAST), mix(SHARE: DISTRIBUTION, ...); with +, -, * and parentheses. What stands twice is drawn twice.
 
 Examples:
-  assay simulate -n 50000 --law 'lognormal(5, 0.2)' --seed 1 --out s1.txt
-  assay simulate -n 50000 --law '4000 + lognormal(5, 0.2)' --seed 2 --out s2.txt
-  assay simulate --law '2000 * mix(70%: lognormal(0, 0.2), 20%: 1 + lognormal(0, 0.2), 10%: 3 + lognormal(0, 0.2))'
-  assay simulate --law 'normal(100, 5)' --outliers '1%: 10 x' --ar 0.5 --drift 5% --tick 'period 10, 3%'
-  assay simulate --unit us --step 1us --law 'lognormal(5, 0.2)' --out coarse.assay
+  assay simulate -n 50000 --distribution 'lognormal(5, 0.2)' --seed 1 --out s1.txt
+  assay simulate -n 50000 --distribution '4000 + lognormal(5, 0.2)' --seed 2 --out s2.txt
+  assay simulate --distribution '2000 * mix(70%: lognormal(0, 0.2), 20%: 1 + lognormal(0, 0.2), 10%: 3 + lognormal(0, 0.2))'
+  assay simulate --distribution 'normal(100, 5)' --outliers '1%: 10 x' --ar 0.5 --drift 5% --tick 'period 10, 3%'
+  assay simulate --unit us --step 1us --distribution 'lognormal(5, 0.2)' --out coarse.assay
   assay simulate --blocks --subject 'old=normal(100, 5)' --subject 'new=normal(98, 5)' --out both.assay")]
 pub(crate) struct Args {
     /// How the values are distributed, as in lognormal(5, 0.2)
     #[arg(long, required_unless_present = "subject", conflicts_with = "subject")]
-    law: Option<String>,
+    distribution: Option<String>,
 
-    /// A subject with its law, NAME=LAW; give it once per subject
-    #[arg(long, value_name = "NAME=LAW")]
+    /// A subject with its distribution, NAME=DISTRIBUTION; give it once per subject
+    #[arg(long, value_name = "NAME=DISTRIBUTION")]
     subject: Vec<String>,
 
     /// Number of values of every subject; with --blocks, of blocks
@@ -82,7 +83,8 @@ struct TroubleArgs {
     #[arg(long, value_name = "SHARE: SIZE")]
     outliers: Option<String>,
 
-    /// How much every value remembers of the one before it, between -1 and 1; the law of each stays what it is
+    /// How much every value remembers of the one before it, between -1 and 1; the distribution of
+    /// each stays what it is
     #[arg(long, value_name = "FACTOR", allow_hyphen_values = true, default_value_t = 0.0)]
     ar: f64,
 
@@ -121,7 +123,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.out {
         Some(path) => {
             check_place(path, &form)?;
-            // Numbers that end half way, as where a law overflows, must not look like all that were asked for.
+            // Numbers that end half way, as where a distribution overflows, must not look like all
+            // that were asked for.
             whole_file::write(path, |out| made.write(simulation, &form, out))
                 .with_context(|| format!("cannot write {}", path.display()))?;
             if args.json {
@@ -143,17 +146,19 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
-    let mut subjects: Vec<(String, Law)> = Vec::new();
-    if let Some(text) = &args.law {
-        let law = text.parse().map_err(|error| anyhow::anyhow!("--law: {error}"))?;
-        subjects.push((name_of(args.out.as_deref()), law));
+    let mut subjects: Vec<(String, Distribution)> = Vec::new();
+    if let Some(text) = &args.distribution {
+        let distribution =
+            text.parse().map_err(|error| anyhow::anyhow!("--distribution: {error}"))?;
+        subjects.push((name_of(args.out.as_deref()), distribution));
     }
     for text in &args.subject {
-        let (name, law) = text
+        let (name, distribution) = text
             .split_once('=')
-            .with_context(|| format!("--subject {text}: write it as NAME=LAW"))?;
+            .with_context(|| format!("--subject {text}: write it as NAME=DISTRIBUTION"))?;
         let name = name.trim();
-        let law = law.parse().map_err(|error| anyhow::anyhow!("--subject {name}: {error}"))?;
+        let distribution =
+            distribution.parse().map_err(|error| anyhow::anyhow!("--subject {name}: {error}"))?;
         ensure!(
             !name.is_empty() && !name.starts_with('#') && !name.chars().any(char::is_control),
             "--subject {}: a name is a word or several, and does not begin with `#`",
@@ -167,7 +172,7 @@ fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
             subjects.iter().all(|(taken, _)| taken != name),
             "--subject {name}: there are two subjects of this name"
         );
-        subjects.push((name.to_owned(), law));
+        subjects.push((name.to_owned(), distribution));
     }
     let trouble = &args.trouble;
     let read =
@@ -195,7 +200,7 @@ fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
     })
 }
 
-/// A single law is called after its file, as readers call it.
+/// A single distribution is called after its file, as readers call it.
 fn name_of(out: Option<&Path>) -> String {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "simulated".to_owned())
@@ -283,7 +288,7 @@ impl Made<'_> {
             "file": path.display().to_string(),
             "n": self.recipe.count,
             "subjects": subjects
-                .map(|(name, law)| serde_json::json!({ "name": name, "law": law.to_string() }))
+                .map(|(name, distribution)| serde_json::json!({ "name": name, "distribution": distribution.to_string() }))
                 .collect::<Vec<_>>(),
             "blocks": self.recipe.blocks,
             "unit": self.numbers.unit.symbol(),
@@ -299,10 +304,10 @@ impl Made<'_> {
         let version = env!("CARGO_PKG_VERSION");
         writeln!(out, "{FIRST} {version}; these are made-up numbers, not measurements")?;
         match self.recipe.subjects.as_slice() {
-            [(_, law)] => writeln!(out, "# law: {law}")?,
+            [(_, distribution)] => writeln!(out, "# distribution: {distribution}")?,
             several => {
-                for (name, law) in several {
-                    writeln!(out, "# law of {name}: {law}")?;
+                for (name, distribution) in several {
+                    writeln!(out, "# distribution of {name}: {distribution}")?;
                 }
             }
         }
@@ -354,8 +359,10 @@ impl Made<'_> {
         let mut samples = Samples::new(vec![Metric { better, ..Metric::lower(&name, unit) }]);
         samples.environment.set("simulated", true);
         samples.environment.set("simulated_seed", self.recipe.seed);
-        for (subject, law) in &self.recipe.subjects {
-            samples.environment.set(&format!("simulated_law.{subject}"), law.to_string());
+        for (subject, distribution) in &self.recipe.subjects {
+            samples
+                .environment
+                .set(&format!("simulated_distribution.{subject}"), distribution.to_string());
             samples.add(Subject { name: subject.clone(), ..Subject::default() });
         }
         samples.tool = Some(present::TOOL.to_owned());

@@ -162,7 +162,7 @@ fn methods(suite: &Benchmarks) -> Vec<String> {
         Adjust::None => "The error is not shared: each comparison stands by itself.".to_owned(),
     };
     vec![
-        "Benchmarks are matched by name and parameters. Each is compared by the Hodges-Lehmann ratio with its rank-based interval, which dependence of successive values widens; below ten values by the exact law of the Mann-Whitney test. Where several processes were recorded, their means are compared; where only summaries are left, Welch's test of the logarithms of means.".to_owned(),
+        "Benchmarks are matched by name and parameters. Each is compared by the Hodges-Lehmann ratio with its rank-based interval, which dependence of successive values widens; below ten values by the exact distribution of the Mann-Whitney test. Where several processes were recorded, their means are compared; where only summaries are left, Welch's test of the logarithms of means.".to_owned(),
         shared,
         "The geometric mean is over the benchmarks that both sides have. Its first interval is for these benchmarks; the second for others such as these.".to_owned(),
     ]

@@ -101,7 +101,8 @@ fn interval_names(found: &[(usize, &Resampled)]) -> String {
     used.map(|(_, name)| *name).collect::<Vec<_>>().join("; ")
 }
 
-/// Quantiles of the resampled standard deviations against those of a normal law; none where nothing was resampled.
+/// Quantiles of the resampled standard deviations against those of a normal distribution; none
+/// where nothing was resampled.
 pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
     let found = resampled(sheet);
     // In standard deviations of each, so that all subjects share one line.
@@ -119,7 +120,7 @@ pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
         return None;
     }
     let plain = assay_data::Unit::Other(String::new());
-    let x = Axis::of("where a normal law has its quantiles", &plain, -reach, reach, false);
+    let x = Axis::of("where a normal distribution has its quantiles", &plain, -reach, reach, false);
     let y = Axis::of("quantiles of the bootstrap", &plain, -reach, reach, false);
     let subjects: Vec<usize> = found.iter().map(|(i, _)| *i).collect();
     let (mut scene, frame) = framed(sheet, &subjects, x, y);

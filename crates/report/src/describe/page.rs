@@ -1,8 +1,10 @@
-//! What the screen of `describe` says in words, as rows of a page: of every series how it went, how far its values depend on each
-//! other, which laws fit and how badly, modes, outliers, levels. The words are the screen's own; pictures and plain numbers are
-//! elsewhere on the page.
+//! What the screen of `describe` says in words, as rows of a page: of every series how it went, how
+//! far its values depend on each other, which distributions fit and how badly, modes, outliers,
+//! levels. The words are the screen's own; pictures and plain numbers are elsewhere on the page.
 
-use super::{CORRELOGRAM_FROM, LAWS_FROM, column, law_told, laws_by_fit, words};
+use super::{
+    CORRELOGRAM_FROM, DISTRIBUTIONS_FROM, column, distribution_told, distributions_by_fit, words,
+};
 use crate::layout::STICKY;
 use crate::names::clean;
 use assay_analysis::portrait::Portrait;
@@ -33,13 +35,13 @@ fn facts(p: &Portrait) -> Vec<(&'static str, String)> {
     if n >= CORRELOGRAM_FROM {
         facts.push(("dependence", words::dependence(p)));
     }
-    if n >= LAWS_FROM {
-        for law in laws_by_fit(p) {
-            let (with, wrong) = law_told(&law, &column);
+    if n >= DISTRIBUTIONS_FROM {
+        for distribution in distributions_by_fit(p) {
+            let (with, wrong) = distribution_told(&distribution, &column);
             let told = format!(
                 "{with}; where it fits worst, it puts {wrong} of the values on the wrong side"
             );
-            facts.push((law.kind.word(), told));
+            facts.push((distribution.kind.word(), told));
         }
         facts.push(("tails", words::tails(p)));
     }

@@ -17,7 +17,7 @@ const SMALLEST_STEP: f64 = 1e-6;
 const DEAR: f64 = 100.0;
 /// Below this p-value of the dip test nothing is called one mode.
 const DIP_LEVEL: f64 = 0.02;
-/// An excess kurtosis this near that of a law is called the same.
+/// An excess kurtosis this near that of a distribution is called the same.
 const NEAR: f64 = 0.5;
 
 /// A p-value in a sentence.
@@ -115,34 +115,34 @@ pub(super) fn dependence(p: &Portrait) -> String {
     said.join(" · ")
 }
 
-/// Where skewness and kurtosis lie among those of known laws, in words.
+/// Where skewness and kurtosis lie among those of known distributions, in words.
 pub(super) fn tails(p: &Portrait) -> String {
     let Some(t) = p.tails.filter(|_| p.description.n >= TAILS_FROM) else { return String::new() };
     let side = if t.skewness > 0.0 { "right" } else { "left" };
     let told = if t.skewness.abs() < EVEN {
         match t.kurtosis {
-            k if k < -0.9 => "even, and as flat as a uniform law or two modes",
-            k if k < -NEAR => "even, and flatter than a normal law",
-            k if k <= NEAR => "even, with the tails of a normal law",
-            _ => "even, with longer tails than a normal law",
+            k if k < -0.9 => "even, and as flat as a uniform distribution or two modes",
+            k if k < -NEAR => "even, and flatter than a normal distribution",
+            k if k <= NEAR => "even, with the tails of a normal distribution",
+            _ => "even, with longer tails than a normal distribution",
         }
         .to_owned()
     } else if t.kurtosis < t.gamma_kurtosis - NEAR {
         format!(
-            "leaning, with a shorter {side} tail than laws that lean so much mostly have: perhaps cut off, or a mixture"
+            "leaning, with a shorter {side} tail than distributions that lean so much mostly have: perhaps cut off, or a mixture"
         )
     } else if t.kurtosis <= t.gamma_kurtosis + NEAR {
         let exponential = (t.skewness - 2.0).abs() < EVEN && (t.kurtosis - 6.0).abs() < 2.0;
         if exponential {
-            "as skewed as an exponential law".to_owned()
+            "as skewed as an exponential distribution".to_owned()
         } else {
-            format!("a {side} tail like that of a gamma law")
+            format!("a {side} tail like that of a gamma distribution")
         }
     } else if t.kurtosis <= t.lognormal_kurtosis.max(t.gamma_kurtosis) + NEAR {
-        format!("a {side} tail between that of a gamma and a lognormal law")
+        format!("a {side} tail between that of a gamma and a lognormal distribution")
     } else {
         format!(
-            "a longer {side} tail than a lognormal law of that skewness: rare values far outside"
+            "a longer {side} tail than a lognormal distribution of that skewness: rare values far outside"
         )
     };
     let fit = p.tests.shapiro_wilk.map(|f| format!("Shapiro-Wilk {}", p_approximate(f.p)));

@@ -27,7 +27,8 @@ const LEHMANN: &str =
     "Lehmann, E. L. (1975). Nonparametrics: statistical methods based on ranks. Holden-Day.";
 const R: &str = "R Core Team. R: a language and environment for statistical computing (power.t.test, wilcox.test). https://www.R-project.org/";
 
-/// Those recorded apart that are compared by the exact law, by name, and whether there are others.
+/// Those recorded apart that are compared by the exact distribution, by name, and whether there are
+/// others.
 fn exact(analysis: &Analysis) -> (Vec<String>, bool) {
     let names = fitted(&analysis.names(), 40, "…");
     let (exact, rest): (Vec<_>, Vec<_>) =
@@ -112,14 +113,15 @@ fn planned_and_tested(chain: &Protocol) -> Option<String> {
                 "the signed-rank test of the blocks' differences (Wilcoxon 1945)"
             }
         };
-        let law = if test.exact {
-            "by its exact law"
+        let distribution = if test.exact {
+            "by its exact distribution"
         } else {
-            "by the normal law with corrections for ties and continuity"
+            "by the normal distribution with corrections for ties and continuity"
         };
-        told += &format!(" It tested two-sidedly by {name}, {law}, as R's wilcox.test does.");
+        told +=
+            &format!(" It tested two-sidedly by {name}, {distribution}, as R's wilcox.test does.");
         if test.log10_p_decisive > test.log10_p {
-            told += " The deviate was divided by the factor by which dependence widens the law of the statistic (Geyer 1992).";
+            told += " The deviate was divided by the factor by which dependence widens the distribution of the statistic (Geyer 1992).";
         }
     }
     if chain.effect.found.is_some() {
@@ -172,13 +174,13 @@ fn decided(analysis: &Analysis) -> String {
              from signed ranks (Wilcoxon 1945; Hodges and Lehmann 1963).{several}"
         );
     }
-    let by_law = "from the exact law of the rank test (Mann and Whitney 1947)";
+    let by_distribution = "from the exact distribution of the rank test (Mann and Whitney 1947)";
     let by_placements = "from the variances of placements, which need not be equal, widened where successive values depend on each \
                          other (Mann and Whitney 1947; Fligner and Policello 1981; Geyer 1992)";
     let how = match exact(analysis) {
         (names, _) if names.is_empty() => by_placements.to_owned(),
-        (_, false) => by_law.to_owned(),
-        (names, true) => format!("{by_law} for {}, else {by_placements}", listed(&names)),
+        (_, false) => by_distribution.to_owned(),
+        (names, true) => format!("{by_distribution} for {}, else {by_placements}", listed(&names)),
     };
     format!(
         "Differences are Hodges-Lehmann estimates, medians of all pairwise differences (Hodges and Lehmann 1963), of logarithms where \

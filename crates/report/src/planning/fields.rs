@@ -75,11 +75,12 @@ fn name_of(unknown: Unknown) -> &'static str {
 }
 
 fn rank(planning: &Planning) -> Value {
-    let RankPlan { rule, n, rounded_to, fewest_n, law, .. } = &planning.rank;
-    let simulated = law.as_ref().and_then(|law| law.simulated.as_ref().ok());
-    let reason = match law {
+    let RankPlan { rule, n, rounded_to, fewest_n, distribution, .. } = &planning.rank;
+    let simulated =
+        distribution.as_ref().and_then(|distribution| distribution.simulated.as_ref().ok());
+    let reason = match distribution {
         None => Some("a simulation needs a pilot"),
-        Some(law) => law.simulated.as_ref().err().map(String::as_str),
+        Some(distribution) => distribution.simulated.as_ref().err().map(String::as_str),
     };
     json!({
         "rule_of_thumb_n": finite(rule.n),
@@ -93,10 +94,10 @@ fn rank(planning: &Planning) -> Value {
         "n": n,
         "rounded_to": rounded_to,
         "fewest_n": fewest_n,
-        "superiority": law.as_ref().map(|law| finite(law.superiority)),
-        "formula_n": law.as_ref().and_then(|law| law.formula_n).map(finite),
-        "formula_power": law.as_ref().map(|law| finite(law.formula_power)),
-        "formula_delta": law.as_ref().and_then(|law| law.formula_delta).map(finite),
+        "superiority": distribution.as_ref().map(|distribution| finite(distribution.superiority)),
+        "formula_n": distribution.as_ref().and_then(|distribution| distribution.formula_n).map(finite),
+        "formula_power": distribution.as_ref().map(|distribution| finite(distribution.formula_power)),
+        "formula_delta": distribution.as_ref().and_then(|distribution| distribution.formula_delta).map(finite),
         "simulated_n": simulated.and_then(|s| s.n).map(finite),
         "simulated_n_error": simulated.and_then(|s| s.n_error).map(finite),
         "simulated_power": simulated.map(|s| finite(s.power)),

@@ -3,7 +3,7 @@
 use super::{factor_of, found_amount, found_in, runs_of};
 use crate::number;
 use assay_analysis::planning::pilot::Pilot;
-use assay_analysis::planning::rank::{Law, Simulated};
+use assay_analysis::planning::rank::{Distribution, Simulated};
 use assay_analysis::planning::{
     Alternative, Here, Kind, Planning, Quantities, RANK_OVERHEAD, Unknown,
 };
@@ -12,8 +12,8 @@ use assay_data::Unit;
 /// What each number rests on.
 pub(super) fn grounds(planning: &Planning) -> Vec<String> {
     let mut lines = vec![by_t(planning), by_rule(planning)];
-    if let Some(law) = &planning.rank.law {
-        lines.push(by_law(planning, law));
+    if let Some(distribution) = &planning.rank.distribution {
+        lines.push(by_distribution(planning, distribution));
     }
     if let Some(pilot) = &planning.pilot {
         lines.push(spread(planning, pilot));
@@ -93,13 +93,13 @@ fn by_rule(planning: &Planning) -> String {
 fn by_the_rule(what: &str) -> String {
     let more = number::percent_fine(RANK_OVERHEAD - 1.0);
     format!(
-        "ranks, by the {more} rule (for a shift 15.7 % is the most, whatever the law of the values): {what}"
+        "ranks, by the {more} rule (for a shift 15.7 % is the most, whatever the distribution of the values): {what}"
     )
 }
 
-fn by_law(planning: &Planning, law: &Law) -> String {
+fn by_distribution(planning: &Planning, distribution: &Distribution) -> String {
     let mut parts = Vec::new();
-    match (planning.unknown, law.formula_n, law.formula_delta) {
+    match (planning.unknown, distribution.formula_n, distribution.formula_delta) {
         (Unknown::N, Some(n), _) => {
             parts.push(format!("{} by formula", number::grouped(n.ceil() as u64)))
         }
@@ -107,9 +107,9 @@ fn by_law(planning: &Planning, law: &Law) -> String {
         (Unknown::Delta, _, Some(delta)) => {
             parts.push(format!("a difference of {} by formula", found_amount(planning, delta)));
         }
-        _ => parts.push(format!("found in {} by formula", found_in(law.formula_power))),
+        _ => parts.push(format!("found in {} by formula", found_in(distribution.formula_power))),
     }
-    match &law.simulated {
+    match &distribution.simulated {
         Ok(s) => parts.push(simulated(planning, s)),
         Err(reason) => parts.push(reason.clone()),
     }

@@ -3,8 +3,8 @@
 use super::words::Teller;
 use crate::json_values::{level, number};
 use assay_analysis::protocol::{
-    EffectFound, LawFound, PowerFound, Protocol, QuantileDifference, Reason, SeriesFound, Spread,
-    Status, TestFound, Validity,
+    DistributionFound, EffectFound, PowerFound, Protocol, QuantileDifference, Reason, SeriesFound,
+    Spread, Status, TestFound, Validity,
 };
 use assay_analysis::{Analysis, Interval};
 use serde_json::{Map, Value, json};
@@ -107,15 +107,15 @@ fn series(found: &SeriesFound, names: &[String]) -> Value {
         "drift": found.drift.map(number),
         "skewness_g1": number(skewness.plain),
         "kurtosis_g2": number(kurtosis.plain),
-        "laws": found.laws.iter().map(law).collect::<Vec<_>>(),
+        "distributions": found.distributions.iter().map(distribution).collect::<Vec<_>>(),
         "failures": found.failures.0,
         "timeouts": found.failures.1,
     })
 }
 
-fn law(found: &LawFound) -> Value {
+fn distribution(found: &DistributionFound) -> Value {
     json!({
-        "law": found.law,
+        "distribution": found.distribution,
         "D": number(found.d),
         "p_naive": number(found.p_naive),
         "rejected": found.is_rejected(),

@@ -1,4 +1,4 @@
-//! The resampled intervals against a plain bootstrap of the same draws, and their laws.
+//! The resampled intervals against a plain bootstrap of the same draws, and their distributions.
 
 use super::*;
 use proptest::prelude::*;
@@ -63,7 +63,7 @@ fn the_number_of_threads_changes_no_digit() {
 }
 
 #[test]
-fn medians_drawn_as_order_statistics_have_the_law_of_medians_of_resamples() {
+fn medians_drawn_as_order_statistics_have_the_distribution_of_medians_of_resamples() {
     for n in [2, 3, 8, 51] {
         let xs = lognormal(n, 4);
         let drawn = bootstrap(&xs, Statistic::Median, 20_000, 1).unwrap();

@@ -6,19 +6,19 @@ const TEST: RankTest = RankTest { sides: Sides::Two, sig_level: 0.05 };
 const EXPERIMENTS: u64 = 4000;
 
 #[derive(Clone, Copy, Debug)]
-enum Law {
+enum Distribution {
     Normal,
     Lognormal,
     /// Seven in ten, two in ten and one in ten of three shifted lognormals.
     Mixture,
 }
 
-fn drawn(law: Law, stream: &mut Stream) -> f64 {
+fn drawn(distribution: Distribution, stream: &mut Stream) -> f64 {
     let lognormal = |stream: &mut Stream| (0.2 * stream.normal()).exp();
-    match law {
-        Law::Normal => stream.normal(),
-        Law::Lognormal => (5.0 + stream.normal()).exp(),
-        Law::Mixture => {
+    match distribution {
+        Distribution::Normal => stream.normal(),
+        Distribution::Lognormal => (5.0 + stream.normal()).exp(),
+        Distribution::Mixture => {
             let which = stream.uniform();
             let shift = if which < 0.7 {
                 0.0
@@ -32,9 +32,9 @@ fn drawn(law: Law, stream: &mut Stream) -> f64 {
     }
 }
 
-fn sample(law: Law, n: usize, seed: u64) -> Vec<f64> {
+fn sample(distribution: Distribution, n: usize, seed: u64) -> Vec<f64> {
     let mut stream = Stream::new(seed, 0);
-    (0..n).map(|_| drawn(law, &mut stream)).collect()
+    (0..n).map(|_| drawn(distribution, &mut stream)).collect()
 }
 
 /// Whether Mann-Whitney's test finds the second sample larger, the long way.
@@ -49,29 +49,33 @@ fn finds(x: &[f64], y: &[f64], level: f64) -> bool {
 
 #[test]
 fn the_number_planned_from_a_pilot_finds_the_shift_as_often_as_asked() {
-    for (law, sd) in [(Law::Normal, 1.0), (Law::Lognormal, 120.0), (Law::Mixture, 1900.0)] {
+    for (distribution, sd) in [
+        (Distribution::Normal, 1.0),
+        (Distribution::Lognormal, 120.0),
+        (Distribution::Mixture, 1900.0),
+    ] {
         let shift = 0.35 * sd;
-        let pilot = ShiftedPilot::two_samples(&sample(law, 20_000, 1), shift).unwrap();
+        let pilot = ShiftedPilot::two_samples(&sample(distribution, 20_000, 1), shift).unwrap();
         let n = pilot.formula_n(0.8, TEST).unwrap().ceil() as usize;
         let mut found = 0;
         for experiment in 0..2000 {
-            let x = sample(law, n, 100 + 2 * experiment);
-            let mut y = sample(law, n, 101 + 2 * experiment);
+            let x = sample(distribution, n, 100 + 2 * experiment);
+            let mut y = sample(distribution, n, 101 + 2 * experiment);
             y.iter_mut().for_each(|y| *y += shift);
             found += u32::from(finds(&x, &y, TEST.sig_level));
         }
         let power = f64::from(found) / 2000.0;
         // Four standard errors of the simulation, and what 20,000 values leave open.
-        assert!((power - 0.8).abs() < 0.036 + 0.01, "{law:?}: n = {n} gives {power}");
+        assert!((power - 0.8).abs() < 0.036 + 0.01, "{distribution:?}: n = {n} gives {power}");
         let simulated = pilot.simulate(&[n as u64], TEST, EXPERIMENTS, 3)[0];
-        assert!((simulated - 0.8).abs() < 0.03, "{law:?}: n = {n} gives {simulated}");
+        assert!((simulated - 0.8).abs() < 0.03, "{distribution:?}: n = {n} gives {simulated}");
     }
 }
 
 #[test]
 fn without_a_shift_the_tests_keep_their_level() {
-    for law in [Law::Normal, Law::Lognormal, Law::Mixture] {
-        let values = sample(law, 2000, 7);
+    for distribution in [Distribution::Normal, Distribution::Lognormal, Distribution::Mixture] {
+        let values = sample(distribution, 2000, 7);
         let two = ShiftedPilot::two_samples(&values, 0.0).unwrap();
         // Only symmetric differences give the signed-rank test its level.
         let differences: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
@@ -82,7 +86,7 @@ fn without_a_shift_the_tests_keep_their_level() {
                 pilot.simulate(&[12, 49, 50, 200], test, EXPERIMENTS, 5)
             }) {
                 for rate in rates {
-                    assert!((least..=0.064).contains(&rate), "{law:?}: {rate}");
+                    assert!((least..=0.064).contains(&rate), "{distribution:?}: {rate}");
                 }
             }
         }
@@ -91,8 +95,8 @@ fn without_a_shift_the_tests_keep_their_level() {
 
 #[test]
 fn formula_and_simulation_agree_from_dozens_of_values_on() {
-    for law in [Law::Normal, Law::Lognormal, Law::Mixture] {
-        let values = sample(law, 1500, 11);
+    for distribution in [Distribution::Normal, Distribution::Lognormal, Distribution::Mixture] {
+        let values = sample(distribution, 1500, 11);
         let differences: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
         let sd = descriptive::standard_deviation(&values);
         for pilot in [
@@ -103,7 +107,10 @@ fn formula_and_simulation_agree_from_dozens_of_values_on() {
             let simulated = pilot.simulate(&sizes, TEST, EXPERIMENTS, 2);
             for (n, simulated) in sizes.into_iter().zip(simulated) {
                 let formula = pilot.formula_power(n as f64, TEST);
-                assert!((formula - simulated).abs() < 0.04, "{law:?} {n}: {formula} {simulated}");
+                assert!(
+                    (formula - simulated).abs() < 0.04,
+                    "{distribution:?} {n}: {formula} {simulated}"
+                );
             }
         }
     }
@@ -124,7 +131,7 @@ fn normal_values_need_pi_over_three_times_what_the_t_test_needs() {
 
 #[test]
 fn the_number_of_threads_changes_no_digit() {
-    let pilot = ShiftedPilot::two_samples(&sample(Law::Mixture, 400, 3), 300.0).unwrap();
+    let pilot = ShiftedPilot::two_samples(&sample(Distribution::Mixture, 400, 3), 300.0).unwrap();
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| pilot.simulate(&[20, 60, 90], TEST, 700, 1))
@@ -135,7 +142,7 @@ fn the_number_of_threads_changes_no_digit() {
 #[test]
 fn ties_of_a_coarse_clock_take_power_away_but_break_nothing() {
     let coarse = |step: f64| -> Vec<f64> {
-        sample(Law::Normal, 3000, 5).iter().map(|v| (v / step).round() * step).collect()
+        sample(Distribution::Normal, 3000, 5).iter().map(|v| (v / step).round() * step).collect()
     };
     let needed = |step| {
         let pilot = ShiftedPilot::two_samples(&coarse(step), 0.3).unwrap();
@@ -164,8 +171,8 @@ fn what_is_no_pilot_is_refused() {
 
 #[test]
 fn the_formula_promises_too_little_of_few_values_rather_than_too_much() {
-    for law in [Law::Normal, Law::Lognormal, Law::Mixture] {
-        let values = sample(law, 1500, 11);
+    for distribution in [Distribution::Normal, Distribution::Lognormal, Distribution::Mixture] {
+        let values = sample(distribution, 1500, 11);
         let differences: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
         let sd = descriptive::standard_deviation(&values);
         for (pilot, sizes) in [
@@ -177,7 +184,10 @@ fn the_formula_promises_too_little_of_few_values_rather_than_too_much() {
             for (n, simulated) in sizes.into_iter().zip(simulated) {
                 let formula = pilot.formula_power(n as f64, TEST);
                 let beyond = formula - simulated;
-                assert!((-0.35..0.06).contains(&beyond), "{law:?} {n}: {formula} {simulated}");
+                assert!(
+                    (-0.35..0.06).contains(&beyond),
+                    "{distribution:?} {n}: {formula} {simulated}"
+                );
             }
         }
     }

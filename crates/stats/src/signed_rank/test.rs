@@ -1,20 +1,20 @@
 //! Wilcoxon's signed-rank test of one sample about 0, with the intervals that R gives beside it.
 //!
 //! As in R's `wilcox.test(d)` zeros are dropped and equal distances share their ranks; up to 49
-//! values without either the law is exact, else normal with the variance corrected for ties, with or
-//! without half a unit of continuity correction. The large-sample interval is taken in closed form,
-//! where R searches it: its ends are the Walsh averages at which the corrected statistic crosses the
-//! quantile. The interval that the verdicts rest on is not this one but that of the parent module,
-//! which keeps zeros.
+//! values without either the distribution is exact, else normal with the variance corrected for
+//! ties, with or without half a unit of continuity correction. The large-sample interval is taken
+//! in closed form, where R searches it: its ends are the Walsh averages at which the corrected
+//! statistic crosses the quantile. The interval that the verdicts rest on is not this one but that
+//! of the parent module, which keeps zeros.
 
-use super::{SignedRankLaw, pseudo_median, walsh_count, walsh_interval};
+use super::{SignedRankDistribution, pseudo_median, walsh_count, walsh_interval};
 use crate::p_values::{PValues, corrected_z, doubled};
 use crate::{Interval, autocorrelation, descriptive, normal};
 
-/// Below this number of values the law is exact.
+/// Below this number of values the distribution is exact.
 const EXACT_BELOW: usize = 50;
 
-/// The signed-rank statistic of one sample with what its law needs.
+/// The signed-rank statistic of one sample with what its distribution needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SignedRankTest {
     /// The values that are not 0, ascending.
@@ -66,27 +66,27 @@ impl SignedRankTest {
         2.0 * self.centred() / walsh_count(self.used()) as f64
     }
 
-    /// Whether the exact law applies as R has it: fewer than 50 values, no ties, no zeros.
+    /// Whether the exact distribution applies as R has it: fewer than 50 values, no ties, no zeros.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         !self.ties && !self.zeros && (1..EXACT_BELOW).contains(&self.used())
     }
 
-    fn law(&self) -> Option<SignedRankLaw> {
+    fn distribution(&self) -> Option<SignedRankDistribution> {
         if !self.is_exact() {
             return None;
         }
-        let mut law = SignedRankLaw::new();
-        law.extend_to(self.used());
-        Some(law)
+        let mut distribution = SignedRankDistribution::new();
+        distribution.extend_to(self.used());
+        Some(distribution)
     }
 
-    /// p-values by the exact law, where it applies. O(n³).
+    /// p-values by the exact distribution, where it applies. O(n³).
     #[must_use]
     pub fn exact(&self) -> Option<PValues> {
-        let law = self.law()?;
+        let distribution = self.distribution()?;
         let (v, most) = (self.v as u64, walsh_count(self.used()));
-        let (less, greater) = (law.at_most(v), law.at_most(most - v));
+        let (less, greater) = (distribution.at_most(v), distribution.at_most(most - v));
         Some(PValues { two: doubled(less.min(greater)), less, greater })
     }
 
@@ -96,8 +96,8 @@ impl SignedRankTest {
         corrected_z(self.centred(), self.sd, corrected)
     }
 
-    /// p-values by the normal law, with continuity correction if `corrected`; `two` is NaN when
-    /// every value was 0.
+    /// p-values by the normal distribution, with continuity correction if `corrected`; `two` is NaN
+    /// when every value was 0.
     #[must_use]
     pub fn asymptotic(&self, corrected: bool) -> PValues {
         PValues::of_normal(self.centred(), self.sd, corrected)
@@ -110,19 +110,19 @@ impl SignedRankTest {
     }
 
     /// The exact interval for the pseudo-median as R numbers the Walsh averages, with the confidence
-    /// that it really has, where the exact law applies; `confidence` in 0..1, else None.
+    /// that it really has, where the exact distribution applies; `confidence` in 0..1, else None.
     ///
     /// For samples too small it is the widest there is, and the confidence achieved says so.
     #[must_use]
     pub fn exact_interval(&self, confidence: f64) -> Option<(Interval, f64)> {
-        let law = self.law()?;
+        let distribution = self.distribution()?;
         if !(0.0..1.0).contains(&confidence) {
             return None;
         }
         let level = (1.0 - confidence) / 2.0 - 10.0 * f64::EPSILON;
-        let quantile = (0..walsh_count(self.used())).find(|q| law.at_most(*q) >= level)?;
+        let quantile = (0..walsh_count(self.used())).find(|q| distribution.at_most(*q) >= level)?;
         let k = quantile.max(1) - 1;
-        Some((walsh_interval(&self.sorted, k), 1.0 - 2.0 * law.at_most(k)))
+        Some((walsh_interval(&self.sorted, k), 1.0 - 2.0 * distribution.at_most(k)))
     }
 
     /// The large-sample interval for the pseudo-median with continuity correction, at `confidence`

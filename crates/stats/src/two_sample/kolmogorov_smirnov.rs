@@ -2,20 +2,21 @@
 //! functions.
 //!
 //! Distances are counted in whole numbers, i·m − j·n, so that no rounding decides what is largest.
-//! The exact law walks all orders of the two samples that the ties leave open (Schröer and Trenkler,
-//! "Exact and randomization distributions of Kolmogorov-Smirnov tests two or three samples", 1995),
-//! adding up the share of those that come as far out; it is used where R's `ks.test` uses it, n·m <
-//! 10000. Otherwise the limit law, with R's stopping rule (terms below 1e-6), which is why it gives
-//! the digits of R and not more. R takes the exact one-sided p of either direction from the law of
-//! the upper distance; so does this.
+//! The exact distribution walks all orders of the two samples that the ties leave open (Schröer and
+//! Trenkler, "Exact and randomization distributions of Kolmogorov-Smirnov tests two or three
+//! samples", 1995), adding up the share of those that come as far out; it is used where R's
+//! `ks.test` uses it, n·m <
+//! 10000. Otherwise the limit distribution, with R's stopping rule (terms below 1e-6), which is why
+//!        it gives the digits of R and not more. R takes the exact one-sided p of either direction
+//!        from the distribution of the upper distance; so does this.
 
 use super::rank_sum::stairs;
 use std::f64::consts::PI;
 
-/// Below this product of the sample sizes the law is exact.
+/// Below this product of the sample sizes the distribution is exact.
 const EXACT_BELOW: usize = 10_000;
 
-/// Where R stops adding terms of the limit law.
+/// Where R stops adding terms of the limit distribution.
 const LIMIT_TOLERANCE: f64 = 1e-6;
 
 /// The distances of two empirical distribution functions with their p-values.
@@ -35,12 +36,12 @@ pub struct KolmogorovSmirnov {
     pub p_greater: f64,
     /// Whether these p-values are exact.
     pub exact: bool,
-    /// p-value of `d` by the limit law, whatever the sizes.
+    /// p-value of `d` by the limit distribution, whatever the sizes.
     pub p_two_asymptotic: f64,
 }
 
 /// The test of y against x. Both ascending, finite, n ≥ 1 each, else None; O(n + m), and O(n·m)
-/// where the law is exact. R: `ks.test(y, x)`.
+/// where the distribution is exact. R: `ks.test(y, x)`.
 #[must_use]
 pub fn kolmogorov_smirnov(x_sorted: &[f64], y_sorted: &[f64]) -> Option<KolmogorovSmirnov> {
     let (n, m) = (x_sorted.len(), y_sorted.len());
@@ -107,7 +108,7 @@ fn exact_upper(n: usize, m: usize, distance: i64, two_sided: bool, ends: &[bool]
     reached[m]
 }
 
-/// 1 − K(x), K the limit law of Kolmogorov.
+/// 1 − K(x), K the limit distribution of Kolmogorov.
 fn limit_two_sided(x: f64) -> f64 {
     if x < f64::EPSILON {
         return 1.0;
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_law_equals_counting_all_orders() {
+    fn the_exact_distribution_equals_counting_all_orders() {
         // Three x and four y with a tie over both: 35 orders of 7 places, checked at the ends only.
         let (x, y) = ([1.0, 3.0, 5.0], [1.0, 2.0, 4.0, 4.5]);
         let test = kolmogorov_smirnov(&x, &y).unwrap();
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_law_meets_its_tables() {
+    fn the_limit_distribution_meets_its_tables() {
         // Smirnov 1948: K(1.36) = 0.9505, K(1.63) = 0.9902; the median is 0.82757.
         assert!((limit_two_sided(1.36) - 0.0495).abs() < 1e-4);
         assert!((limit_two_sided(1.63) - 0.0098).abs() < 1e-4);

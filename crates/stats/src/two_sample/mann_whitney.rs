@@ -1,17 +1,18 @@
-//! The law of the Mann-Whitney statistic, and the two intervals for a shift that it gives.
+//! The distribution of the Mann-Whitney statistic, and the two intervals for a shift that it gives.
 //!
-//! U counts the pairs with y > x. Without ties its law is that of a Gaussian binomial coefficient,
-//! which is multiplied out factor by factor (Harding, "An efficient, compact procedure for
-//! calculating the Mann-Whitney U distribution", 1984), only as far as the lower tail is asked for.
-//! R's `pwilcox` and `wilcox.test(conf.int = TRUE)` answer the same; where R searches the ends of
-//! its large-sample interval with a root finder, the closed form is taken here. The samples must be
-//! independent and, for an interval of exact confidence, differ by a shift only; the placement
+//! U counts the pairs with y > x. Without ties its distribution is that of a Gaussian binomial
+//! coefficient, which is multiplied out factor by factor (Harding, "An efficient, compact procedure
+//! for calculating the Mann-Whitney U distribution", 1984), only as far as the lower tail is asked
+//! for. R's `pwilcox` and `wilcox.test(conf.int = TRUE)` answer the same; where R searches the ends
+//! of its large-sample interval with a root finder, the closed form is taken here. The samples must
+//! be independent and, for an interval of exact confidence, differ by a shift only; the placement
 //! interval asks for less.
 
 use super::difference_interval;
 use crate::{Interval, normal, signed_rank::LEVEL_SLACK};
 
-/// The exact law is used while n·m·min(n, m) is below this (400 on each side): some 50 ms at worst.
+/// The exact distribution is used while n·m·min(n, m) is below this (400 on each side): some 50 ms
+/// at worst.
 const EXACT_COST: u128 = 1 << 26;
 
 /// Below this size, on both sides, R's default interval is the exact one.
@@ -94,8 +95,8 @@ fn tie_sum(sorted: &[f64]) -> f64 {
     sorted.chunk_by(|a, b| a == b).map(|group| group.len() as f64).map(|c| c * c * c - c).sum()
 }
 
-/// The interval for the shift from `x` to `y` by the exact law: the differences number k + 1 and nm
-/// − k.
+/// The interval for the shift from `x` to `y` by the exact distribution: the differences number k +
+/// 1 and nm − k.
 ///
 /// Both ascending, finite; `confidence` in 0..1. None when the samples are too small for it (95 %
 /// needs 4 + 4 values). With ties it errs on the wide side.
@@ -110,8 +111,8 @@ pub fn mann_whitney_exact_interval(
     difference_interval(x_sorted, y_sorted, k + 1, pairs - k)
 }
 
-/// The interval for the shift from `x` to `y` by the normal law with continuity correction and with
-/// the ties inside each sample, as R has it.
+/// The interval for the shift from `x` to `y` by the normal distribution with continuity correction
+/// and with the ties inside each sample, as R has it.
 ///
 /// Its ends are the differences that [`mann_whitney_asymptotic_ranks`] numbers. None for an empty
 /// sample or a confidence outside of 0..1.
@@ -153,11 +154,11 @@ fn asymptotic_ranks(x_sorted: &[f64], y_sorted: &[f64], confidence: f64) -> Opti
 }
 
 /// The interval for the shift from `x` to `y`: exact when both samples have fewer than 50 values,
-/// else by the normal law.
+/// else by the normal distribution.
 ///
 /// Both ascending, finite; `confidence` in 0..1. None when the samples are too small to reach it. R
-/// switches to the normal law also when there are ties; the exact law is kept here, since ties can
-/// only make it too wide.
+/// switches to the normal distribution also when there are ties; the exact distribution is kept
+/// here, since ties can only make it too wide.
 #[must_use]
 pub fn mann_whitney_interval(
     x_sorted: &[f64],
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_law_and_its_critical_values_equal_the_recursion() {
+    fn the_distribution_and_its_critical_values_equal_the_recursion() {
         for n in 1..=7 {
             for m in 1..=8 {
                 let expected = by_recursion(n, m);

@@ -30,7 +30,7 @@ pub struct Placement {
 ///
 /// `x` and `y`: finite, n ≥ 2 each, in the order in which they were taken. None when the samples
 /// are too small, too dependent or too unequal for an interval that ends within them; with fewer
-/// than ten values on a side the exact law should be asked instead. O((n + m) log(n + m))
+/// than ten values on a side the exact distribution should be asked instead. O((n + m) log(n + m))
 /// typically.
 #[must_use]
 pub fn placement_interval(

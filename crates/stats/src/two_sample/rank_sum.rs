@@ -1,9 +1,9 @@
 //! The Mann-Whitney test (Wilcoxon's rank sum), and the interval that R gives beside it.
 //!
 //! U counts the pairs with y > x and half of those with y = x: R's W of `wilcox.test(y, x)`. Up to
-//! 49 values a side without ties its law is exact, else normal with the variance corrected for ties,
-//! with or without half a unit of continuity correction. Both samples are walked once, side by side,
-//! so that nothing is ranked. Independence of all values is taken for granted here.
+//! 49 values a side without ties its distribution is exact, else normal with the variance corrected
+//! for ties, with or without half a unit of continuity correction. Both samples are walked once,
+//! side by side, so that nothing is ranked. Independence of all values is taken for granted here.
 
 use super::{difference_interval, mann_whitney};
 use crate::p_values::{PValues, corrected_z, doubled};
@@ -42,7 +42,7 @@ pub(super) fn stairs<'a>(x: &'a [f64], y: &'a [f64]) -> impl Iterator<Item = Sta
     })
 }
 
-/// The Mann-Whitney statistic of two samples with what its law needs.
+/// The Mann-Whitney statistic of two samples with what its distribution needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankSum {
     /// Number of values of the first sample.
@@ -91,13 +91,13 @@ impl RankSum {
         self.u / self.pairs()
     }
 
-    /// Whether the exact law applies as R has it: fewer than 50 values each, no ties.
+    /// Whether the exact distribution applies as R has it: fewer than 50 values each, no ties.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         !self.ties && self.n_x < mann_whitney::EXACT_BELOW && self.n_y < mann_whitney::EXACT_BELOW
     }
 
-    /// p-values by the exact law, where it applies. O(nm·min(n, m)).
+    /// p-values by the exact distribution, where it applies. O(nm·min(n, m)).
     #[must_use]
     pub fn exact(&self) -> Option<PValues> {
         if !self.is_exact() {
@@ -105,13 +105,13 @@ impl RankSum {
         }
         let pairs = (self.n_x * self.n_y) as u64;
         let u = self.u as u64;
-        let law = mann_whitney::lower_half(self.n_x.min(self.n_y), self.n_x.max(self.n_y));
+        let distribution = mann_whitney::lower_half(self.n_x.min(self.n_y), self.n_x.max(self.n_y));
         let at_most = |k: u64| -> f64 {
             if 2 * k <= pairs {
-                law.iter().take(k as usize + 1).sum()
+                distribution.iter().take(k as usize + 1).sum()
             } else {
                 // Everything above k mirrors everything below n·m − k.
-                1.0 - law.iter().take((pairs - k) as usize).sum::<f64>()
+                1.0 - distribution.iter().take((pairs - k) as usize).sum::<f64>()
             }
         };
         let (less, greater) = (at_most(u), at_most(pairs - u));
@@ -125,7 +125,7 @@ impl RankSum {
         corrected_z(self.u - self.pairs() / 2.0, self.sd, corrected)
     }
 
-    /// p-values by the normal law, with continuity correction if `corrected`.
+    /// p-values by the normal distribution, with continuity correction if `corrected`.
     ///
     /// When all values are equal `two` is NaN; as in R the corrected one-sided ones are then 1.
     #[must_use]
@@ -142,8 +142,8 @@ impl RankSum {
     }
 }
 
-/// The interval for the shift from `x` to `y` by the exact law exactly as R numbers the differences,
-/// with the confidence that it really has.
+/// The interval for the shift from `x` to `y` by the exact distribution exactly as R numbers the
+/// differences, with the confidence that it really has.
 ///
 /// Both ascending, finite; `confidence` in 0..1. From difference number q to number nm + 1 − q, q =
 /// max(1, `qwilcox`((1 − confidence)/2)): where the samples are too small it is the widest there is,
@@ -161,9 +161,9 @@ pub fn exact_shift_interval(
     }
     // As R does, what differs from the level by rounding only counts as reached.
     let level = (1.0 - confidence) / 2.0 - 10.0 * f64::EPSILON;
-    let law = mann_whitney::lower_half(n.min(m), n.max(m));
+    let distribution = mann_whitney::lower_half(n.min(m), n.max(m));
     let (mut sum, mut quantile) = (0.0, 0);
-    for p in &law {
+    for p in &distribution {
         sum += p;
         if sum >= level {
             break;
@@ -171,7 +171,7 @@ pub fn exact_shift_interval(
         quantile += 1;
     }
     let number = quantile.max(1);
-    let outside: f64 = law.iter().take(number).sum();
+    let outside: f64 = distribution.iter().take(number).sum();
     let number = number as u64;
     let pairs = (n * m) as u64;
     let interval = difference_interval(x_sorted, y_sorted, number, pairs + 1 - number)?;

@@ -4,9 +4,9 @@
 //! (`k_sample`) ask the same with less faith.
 
 use crate::p_values::doubled;
-use crate::{descriptive, f_law};
+use crate::{descriptive, f_distribution};
 
-/// The ratio of two variances with its law.
+/// The ratio of two variances with its distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VarianceRatio {
     /// var(y) / var(x): infinite when only x is constant, NaN when both are.
@@ -20,7 +20,8 @@ impl VarianceRatio {
     #[must_use]
     pub fn p_two(&self) -> f64 {
         let (of_y, of_x) = self.df;
-        let tails = (f_law::cdf(self.f, of_y, of_x), f_law::upper(self.f, of_y, of_x));
+        let tails =
+            (f_distribution::cdf(self.f, of_y, of_x), f_distribution::upper(self.f, of_y, of_x));
         doubled(tails.0.min(tails.1))
     }
 }

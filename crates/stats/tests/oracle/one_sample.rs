@@ -180,11 +180,11 @@ fn exact_signed_ranks(
 ) {
     ledger.check_p("signed-rank exact", test.exact(), exact);
     ledger.check("signed-rank exact estimate", test.estimate(), &exact["estimate"], order);
-    let mut law = signed_rank::SignedRankLaw::new();
+    let mut distribution = signed_rank::SignedRankDistribution::new();
     for (name, confidence) in LEVELS {
         let (interval, achieved) = test.exact_interval(confidence).unwrap();
         ledger.check_ends("signed-rank exact interval", interval, &exact[name], order);
-        match law.critical(sorted.len(), 1.0 - confidence) {
+        match distribution.critical(sorted.len(), 1.0 - confidence) {
             Some(k) => {
                 let interval = signed_rank::walsh_interval(sorted, k);
                 ledger.check_ends("walsh interval", interval, &exact[name], order);

@@ -65,20 +65,27 @@ impl Teller<'_> {
             None if s.n < DRIFT_FROM => "too few to tell a drift".to_owned(),
             None => "no drift".to_owned(),
         };
-        let rejected: Vec<String> =
-            s.laws.iter().filter(|law| law.is_rejected()).map(|law| law.law.to_owned()).collect();
+        let rejected: Vec<String> = s
+            .distributions
+            .iter()
+            .filter(|distribution| distribution.is_rejected())
+            .map(|distribution| distribution.distribution.to_owned())
+            .collect();
         let (skewness, kurtosis) = (s.moments.0.adjusted, s.moments.1.adjusted);
-        let laws = match rejected.as_slice() {
-            _ if s.is_constant() => "all values equal, which no law has".to_owned(),
-            [] => format!("no law rejected ({}no law is needed)", shape(skewness, kurtosis)),
+        let distributions = match rejected.as_slice() {
+            _ if s.is_constant() => "all values equal, which no distribution has".to_owned(),
+            [] => format!(
+                "no distribution rejected ({}no distribution is needed)",
+                shape(skewness, kurtosis)
+            ),
             _ => format!(
-                "not {} ({}no law is needed)",
+                "not {} ({}no distribution is needed)",
                 rejected.join(", not "),
                 shape(skewness, kurtosis)
             ),
         };
         format!(
-            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags (a single lag of chance: {}) · {drift} · {laws}",
+            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags (a single lag of chance: {}) · {drift} · {distributions}",
             number::count(s.n as f64),
             number::count(s.effective),
             number::fixed(s.effective / s.n as f64, 3),
@@ -210,9 +217,12 @@ impl Teller<'_> {
                 ("V", format!("ranks of the blocks in which {} has the larger value", self.of()))
             }
         };
-        let law =
-            if found.exact { "exact law" } else { "normal law, corrected for ties and continuity" };
-        vec![format!("{letter} = {} ({what}), {law}", statistic(found.statistic))]
+        let distribution = if found.exact {
+            "exact distribution"
+        } else {
+            "normal distribution, corrected for ties and continuity"
+        };
+        vec![format!("{letter} = {} ({what}), {distribution}", statistic(found.statistic))]
     }
 
     pub(super) fn of_effect(&self, found: &EffectFound) -> Vec<String> {

@@ -1,13 +1,14 @@
-//! Which known law the values could follow, and how badly each fits: by the largest distance between the distribution functions,
-//! and by where skewness and kurtosis lie among those of known laws (Cullen & Frey, *Probabilistic Techniques in Exposure
-//! Assessment*, 1999). A fit is a help to imagine the shape; no verdict rests on it.
+//! Which known distribution the values could follow, and how badly each fits: by the largest
+//! distance between the distribution functions, and by where skewness and kurtosis lie among those
+//! of known distributions (Cullen & Frey, *Probabilistic Techniques in Exposure Assessment*, 1999).
+//! A fit is a help to imagine the shape; no verdict rests on it.
 
 use super::numbers::{Descriptives, Tests};
 use assay_stats::descriptive;
 
-/// A family of laws.
+/// A family of distributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LawKind {
+pub enum DistributionKind {
     /// By mean and standard deviation.
     Normal,
     /// By mean and standard deviation of the logarithms.
@@ -16,7 +17,7 @@ pub enum LawKind {
     Exponential,
 }
 
-impl LawKind {
+impl DistributionKind {
     /// As in JSON.
     pub fn word(self) -> &'static str {
         match self {
@@ -27,11 +28,11 @@ impl LawKind {
     }
 }
 
-/// A law with the parameters that fit best.
+/// A distribution with the parameters that fit best.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Law {
+pub struct Distribution {
     /// Which family.
-    pub kind: LawKind,
+    pub kind: DistributionKind,
     /// Mean (of the logarithms for the lognormal).
     pub mean: f64,
     /// Standard deviation (of the logarithms for the lognormal; the mean for the exponential).
@@ -40,39 +41,44 @@ pub struct Law {
     pub distance: f64,
 }
 
-pub(super) fn fitted(sorted: &[f64], tests: &Tests) -> Vec<Law> {
-    let law = |kind, values: &[f64], distance| Law {
+pub(super) fn fitted(sorted: &[f64], tests: &Tests) -> Vec<Distribution> {
+    let distribution = |kind, values: &[f64], distance| Distribution {
         kind,
         mean: descriptive::mean(values),
         sd: descriptive::standard_deviation(values),
         distance,
     };
     let varied = sorted.first() != sorted.last();
-    let mut laws = Vec::new();
+    let mut distributions = Vec::new();
     if let Some(found) = tests.normal.filter(|_| varied) {
-        laws.push(law(LawKind::Normal, sorted, found.d));
+        distributions.push(distribution(DistributionKind::Normal, sorted, found.d));
     }
     if let Some(found) = tests.lognormal.filter(|_| varied) {
         let logs: Vec<f64> = sorted.iter().map(|v| v.ln()).collect();
-        laws.push(law(LawKind::Lognormal, &logs, found.d));
+        distributions.push(distribution(DistributionKind::Lognormal, &logs, found.d));
     }
     if let Some(found) = tests.exponential.filter(|_| varied) {
         let mean = descriptive::mean(sorted);
-        laws.push(Law { kind: LawKind::Exponential, mean, sd: mean, distance: found.d });
+        distributions.push(Distribution {
+            kind: DistributionKind::Exponential,
+            mean,
+            sd: mean,
+            distance: found.d,
+        });
     }
-    laws
+    distributions
 }
 
-/// Skewness and excess kurtosis beside those that known laws would have.
+/// Skewness and excess kurtosis beside those that known distributions would have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tails {
     /// Of the values, adjusted for bias.
     pub skewness: f64,
     /// Of the values, adjusted for bias.
     pub kurtosis: f64,
-    /// Excess kurtosis of a lognormal law of that skewness (0 for none).
+    /// Excess kurtosis of a lognormal distribution of that skewness (0 for none).
     pub lognormal_kurtosis: f64,
-    /// Excess kurtosis of a gamma law of that skewness.
+    /// Excess kurtosis of a gamma distribution of that skewness.
     pub gamma_kurtosis: f64,
 }
 
@@ -89,7 +95,8 @@ impl Tails {
     }
 }
 
-/// With w = exp(σ²) the lognormal law has the skewness (w + 2) √(w − 1) and the excess kurtosis w⁴ + 2w³ + 3w² − 6.
+/// With w = exp(σ²) the lognormal distribution has the skewness (w + 2) √(w − 1) and the excess
+/// kurtosis w⁴ + 2w³ + 3w² − 6.
 fn lognormal_kurtosis(skewness: f64) -> f64 {
     let size = skewness.abs();
     // (w + 2)² (w − 1) = s² has one root above 1, below 1 + s^(2/3).

@@ -1,15 +1,15 @@
-//! A text is a law or an error that says where; a law that was read is written as it can be read again, and whatever is drawn from it is
-//! a finite number or an error.
+//! A text is a distribution or an error that says where; a distribution that was read is written as
+//! it can be read again, and whatever is drawn from it is a finite number or an error.
 #![no_main]
 
-use assay_analysis::mock::{Law, Recipe, Simulation};
+use assay_analysis::mock::{Distribution, Recipe, Simulation};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    match text.parse::<Law>() {
-        Ok(law) => {
-            assert_eq!(law.to_string().parse::<Law>().as_ref(), Ok(&law));
-            let subjects = vec![("a".to_owned(), law)];
+    match text.parse::<Distribution>() {
+        Ok(distribution) => {
+            assert_eq!(distribution.to_string().parse::<Distribution>().as_ref(), Ok(&distribution));
+            let subjects = vec![("a".to_owned(), distribution)];
             for memory in [0.0, 0.5] {
                 let recipe = Recipe { subjects: subjects.clone(), count: 3, memory, ..Recipe::default() };
                 let Ok(simulation) = Simulation::new(recipe) else { unreachable!("a sound recipe") };

@@ -1,4 +1,5 @@
-//! Laws that hold for any numbers: scale, swap, and the file's order of subjects change nothing but what they should.
+//! Properties that hold for any numbers: scale, swap, and the file's order of subjects change
+//! nothing but what they should.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use assay_analysis::{Options, Verdict, analyse};

@@ -1,5 +1,5 @@
-//! Fisher's F distribution: the law of a ratio of two variances, with any positive degrees of
-//! freedom, whole or not.
+//! Fisher's F distribution: the distribution of a ratio of two variances, with any positive degrees
+//! of freedom, whole or not.
 //!
 //! Either tail is an incomplete beta function (Abramowitz and Stegun 26.6.2), with both shares
 //! formed as quotients so that neither loses digits. R's `pf` answers the same.

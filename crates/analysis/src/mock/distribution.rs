@@ -1,8 +1,10 @@
-//! The laws that made-up numbers can follow, and how they are written: `2000 * mix(0.7: lognormal(0, 0.2), 0.3: 1 + lognormal(0, 0.2))`.
+//! The distributions that made-up numbers can follow, and how they are written: `2000 * mix(0.7:
+//! lognormal(0, 0.2), 0.3: 1 + lognormal(0, 0.2))`.
 //!
-//! Numbers, laws with their parameters, `+`, `-`, `*`, parentheses, and `mix` of laws with their shares. A law that stands twice is
-//! drawn twice: the parts of a sum are independent. Read by recursive descent, which refuses what is nested too deeply or has too
-//! many parts, so that no text can exhaust the stack. Nothing is drawn here.
+//! Numbers, distributions with their parameters, `+`, `-`, `*`, parentheses, and `mix` of
+//! distributions with their shares. A distribution that stands twice is drawn twice: the parts of a
+//! sum are independent. Read by recursive descent, which refuses what is nested too deeply or has
+//! too many parts, so that no text can exhaust the stack. Nothing is drawn here.
 //!
 //! The grammar: `sum = product (('+'|'-') product)*`, `product = atom ('*' atom)*`,
 //! `atom = number | '-' atom | '(' sum ')' | name '(' number (',' number)* ')' | 'mix' '(' share ':' sum (',' share ':' sum)* ')'`.
@@ -12,14 +14,14 @@ use std::str::FromStr;
 
 /// Parentheses within parentheses beyond this are refused.
 const DEEPEST: usize = 32;
-/// The most numbers, laws and signs that one text may have.
+/// The most numbers, distributions and signs that one text may have.
 pub const MOST_PARTS: usize = 256;
 /// How far the shares of a mixture may be from 1 together: what rounding of decimals makes.
 const SHARES_WITHIN: f64 = 1e-9;
 
 /// How a value is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Law {
+pub enum Distribution {
     /// Always this number.
     Constant(f64),
     /// Any number between two, `low` < `high`, each as likely.
@@ -61,21 +63,21 @@ pub enum Law {
         least: f64,
     },
     /// The value with the other sign.
-    Negative(Box<Law>),
+    Negative(Box<Distribution>),
     /// The sum of two independent values.
-    Sum(Box<Law>, Box<Law>),
+    Sum(Box<Distribution>, Box<Distribution>),
     /// The difference of two independent values.
-    Difference(Box<Law>, Box<Law>),
+    Difference(Box<Distribution>, Box<Distribution>),
     /// The product of two independent values.
-    Product(Box<Law>, Box<Law>),
-    /// One of several laws, each with its share; the shares are positive and make 1.
-    Mix(Vec<(f64, Law)>),
+    Product(Box<Distribution>, Box<Distribution>),
+    /// One of several distributions, each with its share; the shares are positive and make 1.
+    Mix(Vec<(f64, Distribution)>),
 }
 
-/// Why a law could not be read, and where.
+/// Why a distribution could not be read, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {position} of `{text}`: {problem}")]
-pub struct LawError {
+pub struct DistributionError {
     /// The whole text.
     pub text: String,
     /// Where the problem begins, in characters counted from 1; one past the end where something is lacking.
@@ -87,11 +89,12 @@ pub struct LawError {
 /// The index of a parameter, and what is wrong with it.
 type WrongParameter = (usize, &'static str);
 
-/// A law by its name: its parameters, and what makes the law of them, or says what is wrong with the parameter of which index.
+/// A distribution by its name: its parameters, and what makes the distribution of them, or says
+/// what is wrong with the parameter of which index.
 struct Named {
     name: &'static str,
     parameters: &'static [&'static str],
-    make: fn(&[f64]) -> Result<Law, WrongParameter>,
+    make: fn(&[f64]) -> Result<Distribution, WrongParameter>,
 }
 
 const NAMED: [Named; 6] = [
@@ -102,7 +105,7 @@ const NAMED: [Named; 6] = [
             let (low, high) = (p[0], p[1]);
             // Their difference must be a number, too.
             if low < high && (high - low).is_finite() {
-                Ok(Law::Uniform { low, high })
+                Ok(Distribution::Uniform { low, high })
             } else {
                 Err((1, "HIGH must be larger than LOW"))
             }
@@ -111,18 +114,20 @@ const NAMED: [Named; 6] = [
     Named {
         name: "normal",
         parameters: &["MEAN", "SD"],
-        make: |p| not_negative(p, "SD").map(|()| Law::Normal { mean: p[0], sd: p[1] }),
+        make: |p| not_negative(p, "SD").map(|()| Distribution::Normal { mean: p[0], sd: p[1] }),
     },
     Named {
         name: "lognormal",
         parameters: &["MEAN_OF_LOG", "SD_OF_LOG"],
-        make: |p| not_negative(p, "SD_OF_LOG").map(|()| Law::LogNormal { mean: p[0], sd: p[1] }),
+        make: |p| {
+            not_negative(p, "SD_OF_LOG").map(|()| Distribution::LogNormal { mean: p[0], sd: p[1] })
+        },
     },
     Named {
         name: "exponential",
         parameters: &["MEAN"],
         make: |p| match p[0] {
-            mean if mean > 0.0 => Ok(Law::Exponential { mean }),
+            mean if mean > 0.0 => Ok(Distribution::Exponential { mean }),
             _ => Err((0, "MEAN must be more than 0")),
         },
     },
@@ -130,7 +135,7 @@ const NAMED: [Named; 6] = [
         name: "student",
         parameters: &["DF"],
         make: |p| match p[0] {
-            df if df > 0.0 => Ok(Law::Student { df }),
+            df if df > 0.0 => Ok(Distribution::Student { df }),
             _ => Err((0, "DF must be more than 0")),
         },
     },
@@ -138,7 +143,9 @@ const NAMED: [Named; 6] = [
         name: "pareto",
         parameters: &["SHAPE", "LEAST"],
         make: |p| match (p[0], p[1]) {
-            (shape, least) if shape > 0.0 && least > 0.0 => Ok(Law::Pareto { shape, least }),
+            (shape, least) if shape > 0.0 && least > 0.0 => {
+                Ok(Distribution::Pareto { shape, least })
+            }
             (shape, _) if shape > 0.0 => Err((1, "LEAST must be more than 0")),
             _ => Err((0, "SHAPE must be more than 0")),
         },
@@ -146,7 +153,7 @@ const NAMED: [Named; 6] = [
 ];
 
 const KNOWN: &str = "uniform(LOW, HIGH), normal(MEAN, SD), lognormal(MEAN_OF_LOG, SD_OF_LOG), exponential(MEAN), student(DF), \
-                     pareto(SHAPE, LEAST) and mix(SHARE: LAW, ...)";
+                     pareto(SHAPE, LEAST) and mix(SHARE: DISTRIBUTION, ...)";
 
 fn not_negative(parameters: &[f64], name: &str) -> Result<(), WrongParameter> {
     match parameters[1] {
@@ -156,15 +163,15 @@ fn not_negative(parameters: &[f64], name: &str) -> Result<(), WrongParameter> {
     }
 }
 
-impl FromStr for Law {
-    type Err = LawError;
+impl FromStr for Distribution {
+    type Err = DistributionError;
 
-    fn from_str(text: &str) -> Result<Self, LawError> {
+    fn from_str(text: &str) -> Result<Self, DistributionError> {
         let mut reader = Reader { text, at: 0, depth: 0, parts: 0 };
-        let law = reader.sum()?;
+        let distribution = reader.sum()?;
         reader.skip_blanks();
         match reader.peek() {
-            None => Ok(law),
+            None => Ok(distribution),
             Some(found) => {
                 let problem =
                     format!("`{found}` is one too many; expected `+`, `-`, `*` or the end");
@@ -183,13 +190,13 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn sum(&mut self) -> Result<Law, LawError> {
+    fn sum(&mut self) -> Result<Distribution, DistributionError> {
         let mut left = self.product()?;
         loop {
             if self.take('+') {
-                left = Law::Sum(Box::new(left), Box::new(self.product()?));
+                left = Distribution::Sum(Box::new(left), Box::new(self.product()?));
             } else if self.take('-') {
-                left = Law::Difference(Box::new(left), Box::new(self.product()?));
+                left = Distribution::Difference(Box::new(left), Box::new(self.product()?));
             } else {
                 return Ok(left);
             }
@@ -197,61 +204,61 @@ impl Reader<'_> {
         }
     }
 
-    fn product(&mut self) -> Result<Law, LawError> {
+    fn product(&mut self) -> Result<Distribution, DistributionError> {
         let mut left = self.atom()?;
         while self.take('*') {
-            left = Law::Product(Box::new(left), Box::new(self.atom()?));
+            left = Distribution::Product(Box::new(left), Box::new(self.atom()?));
             self.count()?;
         }
         Ok(left)
     }
 
-    fn atom(&mut self) -> Result<Law, LawError> {
+    fn atom(&mut self) -> Result<Distribution, DistributionError> {
         self.skip_blanks();
         self.count()?;
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.error(format!("nested more than {DEEPEST} deep")));
         }
-        let law = match self.peek() {
+        let distribution = match self.peek() {
             Some('(') => {
                 self.at += 1;
-                let law = self.sum()?;
+                let distribution = self.sum()?;
                 self.expect(')')?;
-                law
+                distribution
             }
             Some('-') => {
                 self.at += 1;
                 match self.atom()? {
-                    Law::Constant(number) => Law::Constant(-number),
-                    other => Law::Negative(Box::new(other)),
+                    Distribution::Constant(number) => Distribution::Constant(-number),
+                    other => Distribution::Negative(Box::new(other)),
                 }
             }
-            Some(c) if c.is_ascii_digit() || c == '.' => Law::Constant(self.number()?),
+            Some(c) if c.is_ascii_digit() || c == '.' => Distribution::Constant(self.number()?),
             Some(c) if c.is_alphabetic() => self.named()?,
             Some(found) => {
                 return Err(self.error(format!(
-                    "expected a number or a law, not `{found}`; known laws are {KNOWN}"
+                    "expected a number or a distribution, not `{found}`; known distributions are {KNOWN}"
                 )));
             }
             None => {
-                return Err(
-                    self.error(format!("a number or a law is lacking; known laws are {KNOWN}"))
-                );
+                return Err(self.error(format!(
+                    "a number or a distribution is lacking; known distributions are {KNOWN}"
+                )));
             }
         };
         self.depth -= 1;
-        Ok(law)
+        Ok(distribution)
     }
 
-    fn named(&mut self) -> Result<Law, LawError> {
+    fn named(&mut self) -> Result<Distribution, DistributionError> {
         let began = self.at;
         let word = self.word();
         if word == "mix" {
             return self.mix();
         }
         let Some(named) = NAMED.iter().find(|named| named.name == word) else {
-            let problem = format!("there is no law `{word}`; known are {KNOWN}");
+            let problem = format!("there is no distribution `{word}`; known are {KNOWN}");
             return Err(self.error_at(began, problem));
         };
         self.expect('(')?;
@@ -276,7 +283,7 @@ impl Reader<'_> {
     }
 
     /// What stands behind the word `mix`.
-    fn mix(&mut self) -> Result<Law, LawError> {
+    fn mix(&mut self) -> Result<Distribution, DistributionError> {
         self.expect('(')?;
         let mut parts = Vec::new();
         let first = self.at;
@@ -304,14 +311,14 @@ impl Reader<'_> {
                 format!("the shares of a mix make 1 together, these make {}", short(together));
             return Err(self.error_at(first, problem));
         }
-        Ok(Law::Mix(parts))
+        Ok(Distribution::Mix(parts))
     }
 
-    fn signed_number(&mut self) -> Result<f64, LawError> {
+    fn signed_number(&mut self) -> Result<f64, DistributionError> {
         if self.take('-') { Ok(-self.number()?) } else { self.number() }
     }
 
-    fn number(&mut self) -> Result<f64, LawError> {
+    fn number(&mut self) -> Result<f64, DistributionError> {
         self.skip_blanks();
         let rest = &self.text.as_bytes()[self.at..];
         let digits = |from: usize| rest[from..].iter().take_while(|b| b.is_ascii_digit()).count();
@@ -348,7 +355,7 @@ impl Reader<'_> {
         rest[..end].to_owned()
     }
 
-    fn expect(&mut self, wanted: char) -> Result<(), LawError> {
+    fn expect(&mut self, wanted: char) -> Result<(), DistributionError> {
         if self.take(wanted) {
             return Ok(());
         }
@@ -376,25 +383,25 @@ impl Reader<'_> {
         self.text[self.at..].chars().next()
     }
 
-    /// Counts a part of the law.
-    fn count(&mut self) -> Result<(), LawError> {
+    /// Counts a part of the distribution.
+    fn count(&mut self) -> Result<(), DistributionError> {
         self.parts += 1;
         if self.parts > MOST_PARTS {
-            return Err(self.error(format!("a law has {MOST_PARTS} parts at most")));
+            return Err(self.error(format!("a distribution has {MOST_PARTS} parts at most")));
         }
         Ok(())
     }
 
-    fn error(&self, problem: String) -> LawError {
+    fn error(&self, problem: String) -> DistributionError {
         self.error_at(self.at, problem)
     }
 
-    fn error_at(&self, offset: usize, problem: String) -> LawError {
+    fn error_at(&self, offset: usize, problem: String) -> DistributionError {
         let position = self.text[..offset].chars().count() + 1;
         let clean = |text: &str| -> String {
             text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
         };
-        LawError { text: clean(self.text), position, problem: clean(&problem) }
+        DistributionError { text: clean(self.text), position, problem: clean(&problem) }
     }
 }
 
@@ -419,7 +426,7 @@ fn named(f: &mut fmt::Formatter<'_>, name: &str, parameters: &[f64]) -> fmt::Res
     write!(f, "{name}({})", parameters.join(", "))
 }
 
-/// How tightly a law holds together when it is written.
+/// How tightly a distribution holds together when it is written.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Bond {
     Sum,
@@ -427,7 +434,7 @@ enum Bond {
     Atom,
 }
 
-impl Law {
+impl Distribution {
     fn bond(&self) -> Bond {
         match self {
             Self::Sum(..) | Self::Difference(..) => Bond::Sum,
@@ -436,7 +443,8 @@ impl Law {
         }
     }
 
-    /// Writes the law, in parentheses where it holds together less tightly than its place asks.
+    /// Writes the distribution, in parentheses where it holds together less tightly than its place
+    /// asks.
     fn write(&self, f: &mut fmt::Formatter<'_>, place: Bond) -> fmt::Result {
         if self.bond() < place {
             f.write_str("(")?;
@@ -461,19 +469,19 @@ impl Law {
             Self::Exponential { mean } => named(f, "exponential", &[*mean]),
             Self::Student { df } => named(f, "student", &[*df]),
             Self::Pareto { shape, least } => named(f, "pareto", &[*shape, *least]),
-            Self::Negative(law) => {
+            Self::Negative(distribution) => {
                 f.write_str("-")?;
-                law.write(f, Bond::Atom)
+                distribution.write(f, Bond::Atom)
             }
             Self::Sum(left, right) => both(f, left, " + ", right, Bond::Sum, Bond::Product),
             Self::Difference(left, right) => both(f, left, " - ", right, Bond::Sum, Bond::Product),
             Self::Product(left, right) => both(f, left, " * ", right, Bond::Product, Bond::Atom),
             Self::Mix(parts) => {
                 f.write_str("mix(")?;
-                for (index, (share, law)) in parts.iter().enumerate() {
+                for (index, (share, distribution)) in parts.iter().enumerate() {
                     f.write_str(if index > 0 { ", " } else { "" })?;
                     write!(f, "{}: ", written(*share))?;
-                    law.write(f, Bond::Sum)?;
+                    distribution.write(f, Bond::Sum)?;
                 }
                 f.write_str(")")
             }
@@ -481,7 +489,7 @@ impl Law {
     }
 }
 
-impl fmt::Display for Law {
+impl fmt::Display for Distribution {
     /// As it can be read back, with one blank around signs and behind commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, Bond::Sum)
