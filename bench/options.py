@@ -148,11 +148,11 @@ def calibrate(bench):
         for method in told["methods"]:
             name = method["name"].replace("_", " ")
             result.row(condition, f"false alarms: {name} ({method['test']})", percent(method["rate"]))
-        for sight in told["sight"]:
-            found = sight["believable"]
-            mark = " (extrapolated)" if sight["extrapolated"] else ""
+        for detectable in told["detectable"]:
+            found = detectable["difference"]
+            mark = " (extrapolated)" if detectable["extrapolated"] else ""
             shown = "-" if found is None else f"{found * 100:.2f} %{mark}"
-            result.row(condition, f"smallest {sight['metric']} difference in {sight['budget_seconds']:.0f} s", shown)
+            result.row(condition, f"smallest {detectable['metric']} difference in {detectable['budget_seconds']:.0f} s", shown)
         layout = told.get("layout")
         if layout:
             result.row(condition, "byte-identical copy at another path", f"{(layout['ratio'] - 1) * 100:+.2f} %")

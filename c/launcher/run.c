@@ -79,7 +79,7 @@ static long open_as(const char *path, int flags, int fd)
 
 /* Makes our own directory, descriptors 0, 1, 2 and 7, processors and layout those that the child
  * shall inherit. */
-static int dress(const struct subject *s, const struct request *request, struct reply *reply)
+static int apply_settings(const struct subject *s, const struct request *request, struct reply *reply)
 {
     long result;
     int given = GIVEN_1;
@@ -114,7 +114,7 @@ static int dress(const struct subject *s, const struct request *request, struct 
     return 1;
 }
 
-static void undress(const struct subject *s, const struct request *request, int given,
+static void restore_settings(const struct subject *s, const struct request *request, int given,
                     struct reply *reply)
 {
     give_back(reply);
@@ -193,7 +193,7 @@ static void clear_group(int group, struct reply *reply)
         nap_us(200);
 }
 
-/* Starts the child of a launcher that is dressed, and sees it to its end. */
+/* Starts the child of a launcher whose settings are applied, and sees it to its end. */
 static void start(int64_t timeout, struct rusage *usage, struct reply *reply)
 {
     reply->start_ns = (uint64_t)now_ns();
@@ -228,7 +228,7 @@ void run(const struct request *request, int given, struct reply *reply)
     s->environment[s->variables] = padding;
     in_flight = s;
     child_error = 0;
-    if (dress(s, request, reply)) {
+    if (apply_settings(s, request, reply)) {
         if (timeout)
             set_alarm(timeout);
         let_assay_sleep();
@@ -250,7 +250,7 @@ void run(const struct request *request, int given, struct reply *reply)
         reply->voluntary = (uint64_t)usage.ru_nvcsw;
         reply->involuntary = (uint64_t)usage.ru_nivcsw;
     }
-    undress(s, request, given, reply);
+    restore_settings(s, request, given, reply);
     for (size_t i = 0; i < PAD_NAME; i++)
         padding[i] = 'x';
 }

@@ -109,7 +109,7 @@ def said(comparison)
   return "" unless comparison
 
   interval = comparison["ratio"]&.then { |ratio| format("%.3f … %.3f", *ratio.values_at("lower", "upper")) }
-  power = comparison["could_see"]&.then { |share| format("could see %.1f %%", share * 100) }
+  power = comparison["detectable"]&.then { |share| format("could see %.1f %%", share * 100) }
   "  " + [comparison["verdict"], interval, power].compact.join(", ")
 end
 

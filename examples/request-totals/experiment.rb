@@ -63,7 +63,7 @@ class Experiment
     commands = pumas.map { |puma| Shellwords.join(["ruby", File.join(__dir__, "load.rb"), puma.port, puma.pid, requests]) }
     command = [
       assay, "run", *KINDS.flat_map { |kind| ["-N", kind] }, "--metric", "requests:1/s:higher=json:/requests",
-      "--metric", "server_cpu:s=json:/server_cpu", "--beside", "server_cpu", *(@smoke ? ["--runs", "3", "--no-save"] : ["--time", "120s"]), *commands
+      "--metric", "server_cpu:s=json:/server_cpu", "--secondary", "server_cpu", *(@smoke ? ["--runs", "3", "--no-save"] : ["--time", "120s"]), *commands
     ]
     ran = system(*command)
     warn("#{assay} is not to be found: give its path, run.sh path/to/assay") if ran.nil?

@@ -9,6 +9,6 @@ cd "$(dirname "$0")"
 
 exec "$assay" run --runs 50 --confidence 99% \
     --metric 'inner:s=stdout' \
-    --beside cpu,user,system,voluntary_switches,involuntary_switches,cpu_per_wall \
+    --secondary cpu,user,system,voluntary_switches,involuntary_switches,cpu_per_wall \
     -N locked -N parallel \
     'ruby inflate.rb locked' 'ruby inflate.rb parallel'

@@ -25,7 +25,9 @@ mod comparer;
 mod options;
 
 pub use options::{AnalysisError, Options};
-pub(crate) use options::{beside_metrics, check_threshold, plan_for, primary_metric, units_differ};
+pub(crate) use options::{
+    check_threshold, plan_for, primary_metric, secondary_metrics, units_differ,
+};
 
 /// Bins of the small pictures.
 const BINS: usize = 7;
@@ -45,8 +47,8 @@ pub struct Analysis {
     pub subjects: Vec<SubjectSummary>,
     /// The primary metric of every subject that is compared, against its reference, in the order of the subjects.
     pub comparisons: Vec<Comparison>,
-    /// The other metrics (those that the plan names beside it, if it names any), metric by metric, decided beside it and
-    /// adjusted among themselves.
+    /// The other metrics (the secondary metrics that the plan names, if it names any), metric by
+    /// metric, decided and adjusted among themselves.
     pub secondary: Vec<Comparison>,
     /// Every classical test of the primary metric; `None` unless asked for.
     pub battery: Option<Box<Battery>>,
@@ -123,7 +125,7 @@ pub fn analyse_telling(
     }
     let plan = plan_for(samples, options);
     let primary = primary_metric(samples, options, &plan)?;
-    let beside = beside_metrics(samples, options, &plan, primary)?;
+    let secondary = secondary_metrics(samples, options, &plan, primary)?;
     check_threshold(&plan.threshold, &samples.metrics[primary])?;
     let design = samples.design();
     let in_blocks = design == Design::Blocks;
@@ -160,7 +162,7 @@ pub fn analyse_telling(
     let comparisons = comparer.primary(primary, &compared, &rows, &recordings);
     // Of long recordings they are most of the memory.
     drop(recordings);
-    let secondary = comparer.secondary(&beside, &compared);
+    let secondary = comparer.secondary(&secondary, &compared);
     let scan = Layout::of(&samples.subjects);
     let curves = scan.as_ref().map_or_else(Vec::new, |layout| {
         scaling::curves(
@@ -322,7 +324,7 @@ fn findings(
     }
     if compared && analysis.subjects.iter().all(|s| s.command.is_some()) {
         let threshold = &analysis.plan.threshold;
-        findings.extend(machine::sight(metric, threshold, &analysis.environment));
+        findings.extend(machine::detectable(metric, threshold, &analysis.environment));
     }
     findings.extend(machine::findings(&analysis.environment));
     findings

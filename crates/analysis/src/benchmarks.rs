@@ -216,7 +216,7 @@ pub fn analyse(
     let plan = analysis::plan_for(samples, options);
     let primary = analysis::primary_metric(samples, options, &plan)?;
     analysis::check_threshold(&plan.threshold, &samples.metrics[primary])?;
-    let beside = analysis::beside_metrics(samples, options, &plan, primary)?;
+    let secondary = analysis::secondary_metrics(samples, options, &plan, primary)?;
     let sides = Sides::of(samples, reference);
     let evidence = Evidence::of(samples);
     let mut distribution = SignedRankDistribution::default();
@@ -230,13 +230,21 @@ pub fn analyse(
         Threshold::Relative(_) => plan.clone(),
         Threshold::Absolute { .. } => Plan { threshold: Threshold::default(), ..plan.clone() },
     };
-    tables.extend(decided(&evidence, &sides, samples, &beside, &others, adjust, &mut distribution));
+    tables.extend(decided(
+        &evidence,
+        &sides,
+        samples,
+        &secondary,
+        &others,
+        adjust,
+        &mut distribution,
+    ));
     let mut found = Benchmarks {
         adjust,
         design: samples.design(),
         row: samples.environment.text("row_is").unwrap_or(BENCHMARK).to_owned(),
         only: sides.only(),
-        only_metrics: only_metrics(&evidence, &sides, primary, &beside),
+        only_metrics: only_metrics(&evidence, &sides, primary, &secondary),
         sides: sides.names,
         metrics: samples.metrics.clone(),
         primary,
@@ -253,17 +261,17 @@ pub fn analyse(
     Ok(found)
 }
 
-/// The metrics that decide or stand beside, where only one of two sides has them of a benchmark that is on both: a row that one would
-/// otherwise miss without a word. O(observations × metrics).
+/// The metrics that decide or stand secondary, where only one of two sides has them of a benchmark
+/// that is on both: a row that one would otherwise miss without a word. O(observations × metrics).
 fn only_metrics(
     evidence: &Evidence<'_>,
     sides: &Sides,
     primary: usize,
-    beside: &[usize],
+    secondary: &[usize],
 ) -> Vec<MetricOnlyOn> {
     let mut found = Vec::new();
     for side in 1..sides.names.len() {
-        for &metric in std::iter::once(&primary).chain(beside) {
+        for &metric in std::iter::once(&primary).chain(secondary) {
             let (mut old, mut new) = (Vec::new(), Vec::new());
             for pair in sides.common(side) {
                 match (evidence.has(pair.against, metric), evidence.has(pair.of, metric)) {

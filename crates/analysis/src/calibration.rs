@@ -8,10 +8,10 @@
 //! What it can't see: a difference that being two programs makes (another path, another layout:
 //! [`Layout`] is for that), and noise that comes less often than the series lasts. The random order
 //! makes assay's own rate right by construction, as far as its distribution is implemented right;
-//! what is measured here is chiefly what the other orders cost, and the sight.
+//! what is measured here is chiefly what the other orders cost, and the detectable.
 
+mod detectable;
 mod labels;
-mod sight;
 
 use crate::comparison::Comparison;
 use crate::verdict::{Scale, Verdict};
@@ -21,7 +21,7 @@ use rand_pcg::Pcg64Mcg;
 
 /// Fewest runs of a series: ten comparisons of 50 + 50 that share no run.
 pub const FEWEST_RUNS: usize = 1000;
-/// The budgets for which the smallest believable difference is told, s.
+/// The budgets for which the smallest difference difference is told, s.
 pub const BUDGETS: [f64; 3] = [10.0, 60.0, 600.0];
 /// Confidence of the intervals of rates.
 const CONFIDENCE: f64 = 0.95;
@@ -48,8 +48,8 @@ pub struct Calibration {
     pub seconds_per_run: f64,
     /// The ways of measuring, the usual ones first.
     pub methods: Vec<Method>,
-    /// The smallest believable differences: wall then CPU, each by budget.
-    pub sight: Vec<Sight>,
+    /// The smallest difference differences: wall then CPU, each by budget.
+    pub detectable: Vec<Detectable>,
 }
 
 /// A way of measuring.
@@ -98,7 +98,7 @@ impl Method {
 
 /// How small a difference can be believed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sight {
+pub struct Detectable {
     /// Seconds spent on the two programs together.
     pub budget_seconds: f64,
     /// `wall` or `cpu`.
@@ -107,7 +107,7 @@ pub struct Sight {
     pub blocks: u32,
     /// The smallest true relative difference of which the direction is found in 90 % of such experiments, with the interval
     /// that a run that stops by itself uses at every look; `None` for too few blocks or values that are not positive.
-    pub believable: Option<f64>,
+    pub difference: Option<f64>,
     /// True when more blocks fit into the budget than the series holds: then by 1/√n from its half and its whole.
     pub extrapolated: bool,
 }
@@ -174,15 +174,15 @@ pub enum CalibrationError {
 }
 
 impl Calibration {
-    /// The smallest believable difference of a metric within a budget.
-    pub fn believable(&self, metric: &str, budget_seconds: f64) -> Option<f64> {
-        let of = |s: &&Sight| s.metric == metric && s.budget_seconds == budget_seconds;
-        self.sight.iter().find(of)?.believable
+    /// The smallest difference difference of a metric within a budget.
+    pub fn detectable(&self, metric: &str, budget_seconds: f64) -> Option<f64> {
+        let of = |s: &&Detectable| s.metric == metric && s.budget_seconds == budget_seconds;
+        self.detectable.iter().find(of)?.difference
     }
 
-    /// The facts for the environment of later runs, which [`crate::machine::sight`] reads.
+    /// The facts for the environment of later runs, which [`crate::machine::detectable`] reads.
     pub fn facts(&self) -> Vec<(&'static str, f64)> {
-        let fact = |name, metric| Some((name, self.believable(metric, 60.0)?));
+        let fact = |name, metric| Some((name, self.detectable(metric, 60.0)?));
         [fact("calibrated_wall_60s", "wall"), fact("calibrated_cpu_60s", "cpu")]
             .into_iter()
             .flatten()
@@ -202,7 +202,7 @@ pub fn calibrate(series: &Series<'_>, seed: u64) -> Result<Calibration, Calibrat
         median_seconds: descriptive::median(series.wall),
         seconds_per_run: series.seconds_per_run,
         methods: labels::methods(series, &mut random),
-        sight: sight::sight(series, &mut random),
+        detectable: detectable::detectable(series, &mut random),
     })
 }
 

@@ -1,9 +1,9 @@
 //! Checks of assumptions: what was found about the samples, as findings with stable codes.
 //!
-//! A check speaks by how much something matters, never by its p-value alone: with thousands of runs every trifle is
-//! significant. What the verdict already contains (a wandering difference widens the interval, dependence of recordings too)
-//! is said here so that people know why. Every code is listed in `docs/reference/findings.md`, and a test holds the two
-//! together.
+//! A check speaks by how much something matters, never by its p-value alone: with thousands of runs
+//! every trifle is significant. What the verdict already contains (a drifting difference widens the
+//! interval, dependence of recordings too) is said here so that people know why. Every code is
+//! listed in `docs/reference/findings.md`, and a test holds the two together.
 
 use crate::comparison::{Basis, Comparison};
 use crate::paired;
@@ -123,7 +123,7 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
             .next("measure both in one run, in blocks: assay run A B"),
         );
     }
-    if let Some(lag1) = c.wandering {
+    if let Some(lag1) = c.drifting {
         findings.push(
             Finding::new(
                 "DEPENDENCE",

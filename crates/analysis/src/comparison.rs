@@ -71,7 +71,7 @@ pub enum NoInterval {
     /// A summary says nothing of the spread, or that there was none.
     NoSpread,
     /// The difference changed during the run, and no interval can be given for it.
-    Wandering,
+    Drifting,
 }
 
 /// One metric of one subject against the reference.
@@ -111,8 +111,8 @@ pub struct Comparison {
     pub wins: Wins,
     /// Effective number of independent observations behind the interval (for recordings of the smaller side).
     pub effective: f64,
-    /// Rank autocorrelation of successive differences where the difference wandered during the run.
-    pub wandering: Option<f64>,
+    /// Rank autocorrelation of successive differences where the difference drifted during the run.
+    pub drifting: Option<f64>,
     /// True when a recording's values hang together so much that no interval is given.
     pub too_dependent: bool,
     /// True when the run was gone on with as another one, so that its blocks are not one experiment: there is no interval then.
@@ -120,7 +120,7 @@ pub struct Comparison {
     /// How many of all values are distinct: few, if they come in steps.
     pub distinct: usize,
     /// The smallest true difference that would have been found in 80 % of such experiments; on the decision's scale.
-    pub could_see: Option<f64>,
+    pub detectable: Option<f64>,
     /// How many more blocks it would likely take.
     pub outlook: Option<Outlook>,
     /// The fewest blocks at which there could be a verdict.
@@ -161,7 +161,7 @@ impl Comparison {
             let (estimate, interval) = paired.certain_effect(Scale::Shift);
             Effect { estimate, interval: Some(interval) }
         } else {
-            effect_of_blocks(&shifts, level, distribution, found.wandering.is_some())
+            effect_of_blocks(&shifts, level, distribution, found.drifting.is_some())
         };
         let ratio = paired.log_ratios().filter(|logs| !logs.is_empty()).map(|logs| {
             if certain {
@@ -170,8 +170,7 @@ impl Comparison {
             } else if found.decision.scale == Scale::Ratio {
                 exponentiated(found.decision.estimate, found.decision.interval)
             } else {
-                let on_logs =
-                    effect_of_blocks(logs, level, distribution, found.wandering.is_some());
+                let on_logs = effect_of_blocks(logs, level, distribution, found.drifting.is_some());
                 exponentiated(on_logs.estimate, on_logs.interval)
             }
         });
@@ -187,7 +186,7 @@ impl Comparison {
             shift,
             ratio,
             effective: n as f64 / autocorrelation::autocorrelation_time(in_order),
-            wandering: found.wandering,
+            drifting: found.drifting,
             outlook: outlook::outlook(&found.decision, n, level.interval, plan),
             fewest_blocks: if certain { 2 } else { paired::fewest_blocks(level.interval) },
             ..Self::of_values(
@@ -253,7 +252,7 @@ impl Comparison {
         self.decision.possibly_below_threshold = false;
         self.shift.interval = None;
         self.ratio = self.ratio.map(|ratio| Effect { interval: None, ..ratio });
-        (self.wandering, self.could_see, self.outlook) = (None, None, None);
+        (self.drifting, self.detectable, self.outlook) = (None, None, None);
         self.quantiles.clear();
         self
     }
@@ -285,11 +284,11 @@ impl Comparison {
             quantiles: Vec::new(),
             wins,
             effective: 0.0,
-            wandering: None,
+            drifting: None,
             too_dependent: false,
             mixed: false,
             distinct: merged::distinct(reference_sorted, other_sorted),
-            could_see: outlook::could_see(&decision, level),
+            detectable: outlook::detectable(&decision, level),
             outlook: None,
             fewest_blocks: 0,
             decision,
@@ -308,7 +307,7 @@ impl Comparison {
             (Basis::Summary, _) if n == 0 || m == 0 => NoInterval::NoCount,
             (Basis::Summary, _) if n.min(m) < 2 => NoInterval::TooFew { needed: 2 },
             (Basis::Summary, _) => NoInterval::NoSpread,
-            (_, Some(blocks)) if blocks >= self.fewest_blocks as usize => NoInterval::Wandering,
+            (_, Some(blocks)) if blocks >= self.fewest_blocks as usize => NoInterval::Drifting,
             (_, Some(_)) => NoInterval::TooFew { needed: self.fewest_blocks as usize },
             (_, None) => {
                 NoInterval::TooFew { needed: unpaired::fewest(self.level).max(n.min(m) + 1) }
@@ -355,14 +354,14 @@ pub(crate) fn effect_of_blocks(
     in_order: &[f64],
     level: Level,
     distribution: &mut SignedRankDistribution,
-    wandering: bool,
+    drifting: bool,
 ) -> Effect {
     let sorted = descriptive::sorted(in_order);
     if sorted.is_empty() {
         return Effect { estimate: f64::NAN, interval: None };
     }
     let mut interval = paired::interval_of(&sorted, level.interval, distribution);
-    if wandering {
+    if drifting {
         interval = interval.and_then(|found| paired::cover_groups(found, in_order, level.groups));
     }
     Effect { estimate: assay_stats::signed_rank::pseudo_median(&sorted), interval }

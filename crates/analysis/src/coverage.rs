@@ -139,7 +139,8 @@ pub enum Method {
     DeltaLog,
     /// P(A < B) + ½ P(A = B), Brunner and Munzel.
     BrunnerMunzel,
-    /// Differences within blocks as the verdict has it: signed ranks, groups where the difference wanders.
+    /// Differences within blocks as the verdict has it: signed ranks, groups where the difference
+    /// drifts.
     Blocks,
     /// Difference of two medians, order statistics.
     QuantileP50,

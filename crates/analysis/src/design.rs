@@ -303,7 +303,7 @@ impl Experiment {
         self.pairs.iter().all(|pair| {
             pair.blocks.may_be_settled(threshold, level.interval, distribution) && {
                 let found = pair.blocks.decide(threshold, level, self.better, distribution);
-                found.decision.is_settled() && found.wandering.is_none()
+                found.decision.is_settled() && found.drifting.is_none()
             }
         })
     }

@@ -14,7 +14,7 @@
 //! - [`comparison`]: everything that is said about one subject against another.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
-//! - [`portrait`]: one series from every side. [`overview`]: many series at a glance.
+//! - [`series_summary`]: one series from every side. [`overview`]: many series at a glance.
 //! - [`scaling`]: how a scan's values grow with its parameter.
 //! - [`noise`]: where the spread comes from, and which runs were disturbed.
 //! - [`coverage`]: how often intervals hold what they are about, simulated.
@@ -46,12 +46,12 @@ pub mod outlook;
 pub mod overview;
 pub mod paired;
 pub mod planning;
-pub mod portrait;
 pub mod protocol;
 pub mod quantiles;
 pub mod recording;
 pub mod replication;
 pub mod scaling;
+pub mod series_summary;
 pub mod spread;
 pub mod suite;
 pub mod unpaired;

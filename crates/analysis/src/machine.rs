@@ -126,7 +126,11 @@ fn layout(e: &Environment) -> Option<Finding> {
 /// A threshold below what this machine, when it was last calibrated, could see in a minute: of wall or CPU time, where the
 /// facts `calibrated_wall_60s`, `calibrated_cpu_60s` (fractions) say so. Absolute thresholds are not judged: the calibration
 /// was of another program.
-pub fn sight(metric: &Metric, threshold: &Threshold, environment: &Environment) -> Option<Finding> {
+pub fn detectable(
+    metric: &Metric,
+    threshold: &Threshold,
+    environment: &Environment,
+) -> Option<Finding> {
     let fact = |metric: &str| match metric {
         "wall" => environment.number("calibrated_wall_60s"),
         "cpu" => environment.number("calibrated_cpu_60s"),
@@ -142,7 +146,7 @@ pub fn sight(metric: &Metric, threshold: &Threshold, environment: &Environment) 
     let instead = if by_cpu { "decide on CPU time (--primary cpu), " } else { "" };
     Some(
         Finding::new(
-            "BELOW_SIGHT",
+            "BELOW_DETECTABLE",
             Severity::Warning,
             format!(
                 "the threshold is {}, but when this machine was calibrated{when} a minute could show no less than {} in {}",
@@ -152,7 +156,7 @@ pub fn sight(metric: &Metric, threshold: &Threshold, environment: &Environment) 
             ),
         )
         .with("threshold", wanted)
-        .with("believable", seen)
+        .with("detectable", seen)
         .next(format!(
             "raise --threshold, {instead}measure longer, or make the machine quieter (assay doctor) and calibrate again"
         )),
@@ -176,8 +180,9 @@ mod tests {
     #[test]
     fn a_threshold_below_what_the_machine_could_see_is_told() {
         let mut environment = Environment::default();
-        let told =
-            |e: &Environment, metric: &Metric, t: f64| sight(metric, &Threshold::Relative(t), e);
+        let told = |e: &Environment, metric: &Metric, t: f64| {
+            detectable(metric, &Threshold::Relative(t), e)
+        };
         let cpu = Metric { name: "cpu".to_owned(), ..Metric::wall() };
         assert_eq!(told(&environment, &Metric::wall(), 0.001), None);
         environment.set("calibrated_wall_60s", 0.0214);
@@ -196,7 +201,7 @@ mod tests {
         let memory = Metric { name: "max_rss".to_owned(), ..Metric::wall() };
         assert_eq!(told(&environment, &memory, 0.0001), None);
         let absolute = Threshold::Absolute { value: 1e-9, unit: assay_data::Unit::Second };
-        assert_eq!(sight(&Metric::wall(), &absolute, &environment), None);
+        assert_eq!(detectable(&Metric::wall(), &absolute, &environment), None);
     }
 
     fn codes(facts: &[(&str, serde_json::Value)]) -> Vec<String> {

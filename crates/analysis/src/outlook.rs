@@ -21,7 +21,7 @@ pub struct Outlook {
 }
 
 /// The smallest true difference that these blocks would have found in 80 % of experiments; on the decision's scale.
-pub fn could_see(decision: &Decision, level: f64) -> Option<f64> {
+pub fn detectable(decision: &Decision, level: f64) -> Option<f64> {
     let half_width = decision.interval?.half_width();
     Some(power::minimum_detectable_effect(half_width, z(level)))
 }

@@ -1,7 +1,8 @@
 //! Many series at a glance: how large, how sure, how spread, from how many processes, what speaks against them.
 //!
-//! For files of more benchmarks than anybody reads page by page; [`crate::portrait`] tells all there is of one. Also what is known of
-//! series of which only a summary survives. Nothing is compared. Linear in the number of observations.
+//! For files of more benchmarks than anybody reads page by page; [`crate::series_summary`] tells
+//! all there is of one. Also what is known of series of which only a summary survives. Nothing is
+//! compared. Linear in the number of observations.
 
 use crate::analysis::AnalysisError;
 use crate::dependence::is_beyond_chance;

@@ -3,7 +3,7 @@
 //! Method: Wilcoxon's signed-rank distribution inverted through Walsh averages (Hollander, Wolfe &
 //! Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3.3; R's `wilcox.test(conf.int=TRUE,
 //! paired=TRUE)` on logarithms). It holds whatever the noise does over time, because the order
-//! within each block was drawn at random. Where the difference itself wanders during the run, the t
+//! within each block was drawn at random. Where the difference itself drifts during the run, the t
 //! interval over eight consecutive groups must agree. It must not choose levels: they are handed
 //! in.
 
@@ -14,9 +14,9 @@ use assay_stats::{
     signed_rank::{self, SignedRankDistribution},
 };
 
-/// Fewest blocks at which wandering is looked for.
-const WANDERING_FROM: usize = 24;
-/// Groups whose medians are asked when the difference wanders.
+/// Fewest blocks at which drifting is looked for.
+const DRIFTING_FROM: usize = 24;
+/// Groups whose medians are asked when the difference drifts.
 const GROUPS: usize = 8;
 
 /// The values of two subjects, block by block, kept ready for a look after every block.
@@ -39,14 +39,14 @@ pub struct Level {
     pub groups: f64,
 }
 
-/// A decision about blocks, and whether the difference wandered.
+/// A decision about blocks, and whether the difference drifted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedDecision {
     /// The verdict and its numbers.
     pub decision: Decision,
     /// Rank autocorrelation of successive differences where it is too large for chance; the interval then covers the group
     /// interval as well, and a run must not stop early.
-    pub wandering: Option<f64>,
+    pub drifting: Option<f64>,
 }
 
 impl Paired {
@@ -182,11 +182,11 @@ impl Paired {
             let estimate = signed_rank::pseudo_median(&sorted);
             let known = Some(self.known(scale));
             let decision = Decision::read(scale, estimate, known, threshold, 0.0, better);
-            return PairedDecision { decision, wandering: None };
+            return PairedDecision { decision, drifting: None };
         }
         let mut interval = interval_of(&sorted, level.interval, distribution);
-        let wandering = wandering(&in_order);
-        if let (Some(found), Some(_)) = (interval, wandering) {
+        let drifting = drifting(&in_order);
+        if let (Some(found), Some(_)) = (interval, drifting) {
             interval = cover_groups(found, &in_order, level.groups);
         }
         let estimate =
@@ -199,7 +199,7 @@ impl Paired {
             clock_step(&self.reference, &self.other, scale),
             better,
         );
-        PairedDecision { decision, wandering }
+        PairedDecision { decision, drifting }
     }
 
     fn threshold_on(&self, scale: Scale, threshold: &Threshold) -> f64 {
@@ -272,7 +272,7 @@ pub fn interval_of(
 }
 
 /// An interval widened to cover also the t interval over the medians of eight consecutive groups, which is what is asked of a
-/// difference that wanders; `None` when that one can't be had.
+/// difference that drifts; `None` when that one can't be had.
 pub fn cover_groups(found: Interval, in_order: &[f64], level: f64) -> Option<Interval> {
     let medians = groups::group_medians(in_order, GROUPS);
     groups::t_interval(&medians, 1.0 - level).map(|by_groups| Interval {
@@ -282,8 +282,8 @@ pub fn cover_groups(found: Interval, in_order: &[f64], level: f64) -> Option<Int
 }
 
 /// Rank autocorrelation at lag 1, when it is larger than chance allows in 1 % of runs.
-pub fn wandering(in_order: &[f64]) -> Option<f64> {
-    if in_order.len() < WANDERING_FROM {
+pub fn drifting(in_order: &[f64]) -> Option<f64> {
+    if in_order.len() < DRIFTING_FROM {
         return None;
     }
     let lag1 = *autocorrelation::rank_autocorrelation(in_order, 1).first()?;
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_wanders_is_noticed_and_its_interval_is_wider() {
+    fn a_difference_that_drifts_is_noticed_and_its_interval_is_wider() {
         let mut paired = Paired::default();
         let mut calm = Paired::default();
         for i in 0..64 {
@@ -418,9 +418,9 @@ mod tests {
         let mut decide = |p: &Paired| {
             p.decide(&Threshold::default(), level(0.05), Better::Lower, &mut distribution)
         };
-        let (wanders, rests) = (decide(&paired), decide(&calm));
-        assert!(wanders.wandering.is_some() && rests.wandering.is_none());
+        let (drifts, rests) = (decide(&paired), decide(&calm));
+        assert!(drifts.drifting.is_some() && rests.drifting.is_none());
         let width = |d: &PairedDecision| d.decision.interval.map(|i| i.half_width());
-        assert!(width(&wanders) > width(&rests));
+        assert!(width(&drifts) > width(&rests));
     }
 }

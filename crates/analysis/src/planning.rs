@@ -191,9 +191,9 @@ impl Planning {
         if self.measure != Measure::Fraction || self.pilot.is_some() {
             return self;
         }
-        let believable = machine.facts.get("calibrated_wall_60s").and_then(|fact| fact.as_f64());
+        let detectable = machine.facts.get("calibrated_wall_60s").and_then(|fact| fact.as_f64());
         let at = machine.facts.get("calibrated_at").and_then(|fact| fact.as_str());
-        self.here = match (believable, at) {
+        self.here = match (detectable, at) {
             (Some(in_a_minute), Some(at)) if in_a_minute > 0.0 && self.t.delta > 0.0 => {
                 Here::Calibrated {
                     at: at.to_owned(),
@@ -311,7 +311,7 @@ pub fn from_pilot_telling(
     let t = solved(&asked, unknown, delta, Some(sd))?;
     let mut pilot = facts;
     let dependence = pilot.runs_per_independent;
-    pilot.could_see = rank::delta_by_rule(&asked, t, pilot.n as f64 / dependence);
+    pilot.detectable = rank::delta_by_rule(&asked, t, pilot.n as f64 / dependence);
     tell("simulating");
     let rank = RankPlan::from_pilot(&asked, unknown, t, (&series, dependence));
     within_reach(&rank)?;

@@ -84,7 +84,7 @@ impl Reason {
 
 /// What one run said. Numbers are on the scale of the replication: natural logarithms, or base units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Said {
+pub struct RunResult {
     /// Its estimate: of the difference, or of the median where nobody was compared.
     pub estimate: f64,
     /// Its interval, at its own level; `None` where it has none.
@@ -105,9 +105,9 @@ pub struct Replicated {
     /// Scale of all numbers here.
     pub scale: Scale,
     /// The first run.
-    pub then: Said,
+    pub then: RunResult,
     /// The second run.
-    pub now: Said,
+    pub now: RunResult,
     /// Now − then.
     pub change: f64,
     /// Interval of the change; `None` where one of the runs has no interval.
@@ -156,7 +156,7 @@ impl Replication {
 }
 
 fn compared(old: &Comparison, new: &Comparison) -> Replicated {
-    let said = |c: &Comparison| Said {
+    let said = |c: &Comparison| RunResult {
         estimate: c.decision.estimate,
         interval: c.decision.interval,
         verdict: Some(c.decision.verdict),
@@ -189,7 +189,7 @@ fn alone(subject: usize, old: &Description, new: &Description) -> Replicated {
     let positive = |d: &Description| d.min > 0.0;
     let scale = if positive(old) && positive(new) { Scale::Ratio } else { Scale::Shift };
     let on_scale = |value: f64| if scale == Scale::Ratio { value.ln() } else { value };
-    let said = |d: &Description| Said {
+    let said = |d: &Description| RunResult {
         estimate: on_scale(d.median),
         interval: d
             .median_interval
@@ -219,7 +219,7 @@ fn alone(subject: usize, old: &Description, new: &Description) -> Replicated {
 }
 
 /// Now − then, with its interval.
-fn change(then: Said, now: Said) -> (f64, Option<Interval>) {
+fn change(then: RunResult, now: RunResult) -> (f64, Option<Interval>) {
     let change = now.estimate - then.estimate;
     let interval = then.interval.zip(now.interval).map(|(old, new)| Interval {
         lower: change - (now.estimate - new.lower).hypot(old.upper - then.estimate),
@@ -241,7 +241,7 @@ fn agrees(change: Interval, threshold: f64) -> bool {
 /// | a difference that matters | equivalent, or the other way round | contradicted | contradicted |
 /// | a difference that may be too small to matter | equivalent, or the other way round | unknown | not confirmed |
 /// | inconclusive, or any | any, or inconclusive | unknown | not confirmed |
-pub fn judge(then: Said, now: Said, agree: Option<bool>) -> (Status, Reason) {
+pub fn judge(then: RunResult, now: RunResult, agree: Option<bool>) -> (Status, Reason) {
     use Verdict::{Equivalent, Inconclusive};
     let (Some(agree), Some(old), Some(new)) = (agree, then.verdict, now.verdict) else {
         return (Status::Unknown, Reason::NoInterval);
@@ -273,8 +273,8 @@ mod tests {
     use assay_data::{Metric, Observation, Plan, Samples, StopRule, Threshold};
     use proptest::prelude::*;
 
-    fn said(verdict: Verdict, possibly: bool, estimate: f64, half: f64) -> Said {
-        Said {
+    fn said(verdict: Verdict, possibly: bool, estimate: f64, half: f64) -> RunResult {
+        RunResult {
             estimate,
             interval: Some(Interval { lower: estimate - half, upper: estimate + half }),
             verdict: Some(verdict),
@@ -316,7 +316,7 @@ mod tests {
         assert!(agrees(interval, 0.01));
         assert!(!agrees(Interval { lower: 0.001, upper: 0.02 }, 0.01));
         assert!(agrees(Interval { lower: 0.001, upper: 0.002 }, 0.01));
-        let open = Said { interval: None, ..now };
+        let open = RunResult { interval: None, ..now };
         assert_eq!(super::change(then, open).1, None);
     }
 

@@ -353,8 +353,8 @@ fn exponent(
     let mut over_blocks = |weights: &[f64]| -> Effect {
         let along = |y: &Vec<f64>| weights.iter().zip(y).map(|(w, y)| w * y).sum();
         let found: Vec<f64> = logs.iter().map(along).collect();
-        let wanders = paired::wandering(&found).is_some();
-        effect_of_blocks(&found, level, distribution, wanders)
+        let drifts = paired::drifting(&found).is_some();
+        effect_of_blocks(&found, level, distribution, drifts)
     };
     let whole = over_blocks(&slope);
     let bent = over_blocks(&bend).interval.is_some_and(|i| !i.contains(0.0));

@@ -271,7 +271,7 @@ fn dependent_runs_of_the_pilot_are_counted_as_fewer_everywhere() {
     assert!((times / (1.15 * factor) - 1.0).abs() < 0.05, "{times}");
     let seen = |plan: &assay_analysis::planning::Planning| {
         let pilot = plan.pilot.as_ref().unwrap();
-        pilot.could_see.unwrap() / pilot.sd
+        pilot.detectable.unwrap() / pilot.sd
     };
     assert!((seen(&tight) / seen(&loose) / factor.sqrt() - 1.0).abs() < 0.05);
     let given = plan(10, Some(1000.0));

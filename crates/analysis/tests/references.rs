@@ -1,4 +1,4 @@
-//! Who is compared with whom, and which metrics are decided beside the primary one.
+//! Who is compared with whom, and which metrics are secondary.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use assay_analysis::analysis::AnalysisError;
@@ -32,9 +32,9 @@ fn samples(subjects: &[(Option<usize>, f64)], blocks: u32) -> Samples {
     samples
 }
 
-fn beside(names: &[&str]) -> Options {
+fn secondary(names: &[&str]) -> Options {
     let names = names.iter().map(|&name| name.to_owned()).collect();
-    Options { beside: Some(names), ..Options::default() }
+    Options { secondary: Some(names), ..Options::default() }
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn metrics_named_beside_it_share_the_error_among_themselves() {
     let (names, shared) = level(&Options::default());
     assert_eq!(names, "cpu,user,inner");
     assert!((shared - 0.05 / 3.0).abs() < 1e-12);
-    let (names, shared) = level(&beside(&["inner", "cpu", "wall", "inner"]));
+    let (names, shared) = level(&secondary(&["inner", "cpu", "wall", "inner"]));
     assert_eq!(names, "inner,cpu");
     assert!((shared - 0.025).abs() < 1e-12);
 }
@@ -80,8 +80,8 @@ fn metrics_named_beside_it_share_the_error_among_themselves() {
 #[test]
 fn a_metric_beside_that_was_not_measured_is_an_error_only_where_it_is_asked_for_now() {
     let mut two = samples(&[(None, 1.0), (None, 2.0)], 12);
-    let error = analyse(&two, &beside(&["cpu", "joules"])).unwrap_err();
+    let error = analyse(&two, &secondary(&["cpu", "joules"])).unwrap_err();
     assert!(matches!(error, AnalysisError::NoSuchMetric { asked, .. } if asked == "joules"));
-    two.plan.as_mut().unwrap().beside = vec!["joules".to_owned(), "cpu".to_owned()];
+    two.plan.as_mut().unwrap().secondary = vec!["joules".to_owned(), "cpu".to_owned()];
     assert_eq!(analyse(&two, &Options::default()).unwrap().secondary.len(), 1);
 }

@@ -35,7 +35,7 @@ pub(crate) struct JudgeArgs {
 
     /// Decide only these metrics beside it, instead of all: fewer share the error among them, and each is told on the screen
     #[arg(long, value_name = "METRICS", value_delimiter = ',')]
-    pub beside: Vec<String>,
+    pub secondary: Vec<String>,
 
     /// End with status 1 if a verdict is one of these; with 3 if it is inconclusive
     ///
@@ -64,7 +64,7 @@ impl JudgeArgs {
             confidence: self.confidence,
             threshold: self.threshold.clone(),
             primary: self.primary.clone(),
-            beside: (!self.beside.is_empty()).then(|| self.beside.clone()),
+            secondary: (!self.secondary.is_empty()).then(|| self.secondary.clone()),
             all: false,
         }
     }

@@ -1,5 +1,6 @@
-//! What can be counted of a run in a pass of its own: allocations, and instructions on a simulated processor. A command is dressed
-//! here, and what its run left behind is read; whoever counts runs it. Nothing is timed under either, for both slow a program down.
+//! What can be counted of a run in a pass of its own: allocations, and instructions on a simulated
+//! processor. A command is wrapped here, and what its run left behind is read; whoever counts runs
+//! it. Nothing is timed under either, for both slow a program down.
 
 use assay_data::samples::{ALLOCATIONS, SIMULATED_INSTRUCTIONS};
 use assay_data::{Finding, Metric, Severity, Unit};
@@ -121,12 +122,12 @@ impl Counter {
     ///
     /// # Errors
     /// When it can't be.
-    pub fn dressed(&self, command: &Command) -> anyhow::Result<Command> {
+    pub fn wrapped(&self, command: &Command) -> anyhow::Result<Command> {
         Ok(match self {
             Self::Allocations(counting) => {
-                let mut dressed = command.clone();
-                dressed.env.extend(counting.environment(command)?);
-                dressed
+                let mut wrapped = command.clone();
+                wrapped.env.extend(counting.environment(command)?);
+                wrapped
             }
             Self::Instructions(simulation) => simulation.command(command)?,
         })

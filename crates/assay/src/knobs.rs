@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Settings that are in force.
-pub(crate) struct Held {
+pub(crate) struct SettingsGuard {
     machine: Machine,
     /// What was to be changed, whether or not it could be.
     changes: Vec<Change>,
@@ -26,7 +26,7 @@ pub(crate) struct Held {
     guard: Option<Guard>,
 }
 
-impl Held {
+impl SettingsGuard {
     /// Puts everything back.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for SettingsGuard {
     fn drop(&mut self) {
         if !self.changes.is_empty()
             && let Err(error) = self.put_back()
@@ -64,7 +64,7 @@ impl Drop for Held {
 ///
 /// # Errors
 /// When a value is none that can be set, or changes can't be made safe against a crash.
-pub(crate) fn hold(knobs: &[Knob]) -> anyhow::Result<(Option<Held>, Vec<Finding>)> {
+pub(crate) fn hold(knobs: &[Knob]) -> anyhow::Result<(Option<SettingsGuard>, Vec<Finding>)> {
     hold_on(Machine::here(), store::state_directory(), knobs)
 }
 
@@ -72,7 +72,7 @@ fn hold_on(
     machine: Machine,
     directory: Option<PathBuf>,
     knobs: &[Knob],
-) -> anyhow::Result<(Option<Held>, Vec<Finding>)> {
+) -> anyhow::Result<(Option<SettingsGuard>, Vec<Finding>)> {
     let (wanted, findings) = plan(&machine, directory.as_deref(), knobs)?;
     if wanted.is_empty() {
         return Ok((None, findings));
@@ -95,7 +95,7 @@ fn hold_on(
     for change in &wanted {
         guard.remember(&change.path, &change.before)?;
     }
-    let mut held = Held { machine, changes: wanted, journal, guard: Some(guard) };
+    let mut held = SettingsGuard { machine, changes: wanted, journal, guard: Some(guard) };
     let mut made = Vec::new();
     for change in &held.changes {
         match held.machine.apply(std::slice::from_ref(change)) {

@@ -80,7 +80,7 @@ pub(crate) struct Wishes {
     pub counters: Vec<Metric>,
     /// Some command runs several times at once.
     pub jobs: bool,
-    /// Metrics that are named somewhere, as the one that decides or beside it.
+    /// Metrics that are named somewhere, as primary or secondary.
     pub named: Vec<String>,
     /// The machine tells how much time is stolen from it.
     pub steal: bool,

@@ -12,7 +12,7 @@ use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Comparison, Verdict};
 use assay_data::{Design, Samples};
 use assay_report::{csv, json, markdown, protocol, terminal};
-use pages::Beside;
+use pages::Extras;
 use std::path::{Path, PathBuf};
 
 /// Name and version, as files and reports carry it.
@@ -79,7 +79,7 @@ pub(crate) fn present(
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
     // An export that fails must not cost the screen, nor the other way round.
-    let exported = export_all(analysis, samples, Beside::default(), show, file);
+    let exported = export_all(analysis, samples, Extras::default(), show, file);
     print(analysis, show, &meta_of(samples, file))?;
     exported
 }
@@ -88,7 +88,7 @@ pub(crate) fn present(
 pub(crate) fn export_all(
     analysis: &Analysis,
     samples: &Samples,
-    beside: Beside<'_>,
+    extras: Extras<'_>,
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
@@ -98,7 +98,7 @@ pub(crate) fn export_all(
             .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(analysis, samples, beside, &meta, &show.pages, show.quiet));
+    exported.push(pages::write(analysis, samples, extras, &meta, &show.pages, show.quiet));
     exported.into_iter().collect()
 }
 
@@ -126,8 +126,8 @@ pub(crate) fn protocol(
         .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    let beside = Beside { protocol: chains, ..Beside::default() };
-    exported.push(pages::write(analysis, samples, beside, &meta, &show.pages, show.quiet));
+    let extras = Extras { protocol: chains, ..Extras::default() };
+    exported.push(pages::write(analysis, samples, extras, &meta, &show.pages, show.quiet));
     if show.json {
         output::print(&format!("{report:#}\n"))?;
     } else {
@@ -136,7 +136,7 @@ pub(crate) fn protocol(
     exported.into_iter().collect()
 }
 
-/// What a report carries of the run beside its analysis.
+/// What a report says about the run, apart from its analysis.
 pub(crate) fn meta_of(samples: &Samples, file: Option<&Path>) -> json::Meta {
     json::Meta {
         tool: TOOL.to_owned(),

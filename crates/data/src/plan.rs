@@ -88,9 +88,9 @@ pub struct Plan {
     pub warmup: u32,
     /// Name of the metric that decides.
     pub primary: String,
-    /// Names of the metrics that are decided beside it, sharing one error; empty: all.
+    /// Names of the secondary metrics, which share one error; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<String>,
+    pub secondary: Vec<String>,
     /// Condition at which a run stops that looks after every block, instead of when the answer is clear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
@@ -111,7 +111,7 @@ impl Plan {
             budget_seconds: Some(60.0),
             warmup: 1,
             primary: "wall".to_owned(),
-            beside: Vec::new(),
+            secondary: Vec::new(),
             until: None,
             seed,
         }

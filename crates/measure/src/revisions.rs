@@ -6,8 +6,8 @@
 //! once build nothing twice and take nothing away from each other. The user's own tree is never changed, but for what the build
 //! line itself does in it when that tree is what is asked for. Nothing is measured here.
 
-mod errands;
 mod place;
+mod subprocesses;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -23,8 +23,8 @@ use thiserror::Error;
 use crate::error::MeasureError;
 use crate::interrupt;
 use crate::resolve::ResolveError;
-use errands::{Errands, Told};
 use place::{Place, digest, locked};
+use subprocesses::{GitOutput, Subprocesses};
 
 /// Trees that are kept of one repository.
 const KEEP: usize = 10;
@@ -137,7 +137,7 @@ pub enum Stage<'a> {
 
 /// A repository, and the place for its built revisions.
 pub struct Repository {
-    errands: Errands,
+    subprocesses: Subprocesses,
     top: PathBuf,
     home: PathBuf,
 }
@@ -150,13 +150,13 @@ impl Repository {
     ///
     /// [`RevisionError::NoGit`], [`RevisionError::NoRepository`], [`RevisionError::Cache`], [`RevisionError::Measure`].
     pub fn around(directory: &Path, cache: &Path) -> Result<Self, RevisionError> {
-        let mut errands = Errands::start()?;
-        let top = errands.git(directory, ["rev-parse", "--show-toplevel"])?;
+        let mut subprocesses = Subprocesses::start()?;
+        let top = subprocesses.git(directory, ["rev-parse", "--show-toplevel"])?;
         if !top.success {
             let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
             return Err(RevisionError::NoRepository { directory, said: top.errors });
         }
-        let common = errands.git(directory, ["rev-parse", "--git-common-dir"])?;
+        let common = subprocesses.git(directory, ["rev-parse", "--git-common-dir"])?;
         let failed = |path: PathBuf| move |source| RevisionError::Cache { path, source };
         // It is told relative to the directory it was asked in. Trees that are linked have it in common.
         let common = directory.join(path_in(&common));
@@ -164,7 +164,7 @@ impl Repository {
         let cache = std::path::absolute(cache).map_err(failed(cache.to_owned()))?;
         let home = cache.join(&digest([common.as_os_str().as_encoded_bytes()])[..16]);
         fs::create_dir_all(&home).map_err(failed(home.clone()))?;
-        Ok(Self { errands, top: path_in(&top), home })
+        Ok(Self { subprocesses, top: path_in(&top), home })
     }
 
     /// The top of the user's working tree.
@@ -269,7 +269,7 @@ impl Repository {
         done(added, &format!("make a working tree of `{}`", revision.written))?;
         if place.tree.join(".gitmodules").exists() {
             let words = ["submodule", "--quiet", "update", "--init", "--recursive"];
-            let updated = self.errands.git(&place.tree, words)?;
+            let updated = self.subprocesses.git(&place.tree, words)?;
             done(updated, &format!("get the submodules of `{}`", revision.written))?;
         }
         self.build(revision, &place.tree, line, &place.log)?;
@@ -285,12 +285,12 @@ impl Repository {
         line: &str,
         log: &Path,
     ) -> Result<(), RevisionError> {
-        let Some(how) = self.errands.line(directory, line, log)? else { return Ok(()) };
+        let Some(how) = self.subprocesses.line(directory, line, log)? else { return Ok(()) };
         Err(RevisionError::Build {
             revision: revision.written.clone(),
             line: line.to_owned(),
             how,
-            end: errands::end_of(log),
+            end: subprocesses::end_of(log),
             log: log.to_owned(),
         })
     }
@@ -298,9 +298,9 @@ impl Repository {
     fn git<W: Into<OsString>>(
         &mut self,
         words: impl IntoIterator<Item = W>,
-    ) -> Result<Told, RevisionError> {
+    ) -> Result<GitOutput, RevisionError> {
         let top = self.top.clone();
-        self.errands.git(&top, words)
+        self.subprocesses.git(&top, words)
     }
 
     /// Takes a lock, waiting for whoever has it.
@@ -371,7 +371,7 @@ impl Repository {
     }
 }
 
-fn done(told: Told, what: &str) -> Result<Told, RevisionError> {
+fn done(told: GitOutput, what: &str) -> Result<GitOutput, RevisionError> {
     if told.success {
         return Ok(told);
     }
@@ -379,7 +379,7 @@ fn done(told: Told, what: &str) -> Result<Told, RevisionError> {
 }
 
 /// The path that git printed.
-fn path_in(told: &Told) -> PathBuf {
+fn path_in(told: &GitOutput) -> PathBuf {
     let line = told.output.strip_suffix(b"\n").unwrap_or(&told.output);
     PathBuf::from(OsString::from_vec(line.to_vec()))
 }

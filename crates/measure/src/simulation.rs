@@ -1,9 +1,10 @@
 //! Counts the instructions of a program on a simulated processor: valgrind's cachegrind runs it, and says how many there were.
 //!
-//! Such a count hardly depends on the machine or on what else runs there, so that two of the same program are the same, or nearly: a
-//! gate for machines where times say little. It is not a time: what waits, misses a cache or mispredicts costs nothing here, and
-//! the program runs some fifty times slower, so that it must never be timed. Nothing is run here: a command is dressed, and what
-//! its run left behind is read.
+//! Such a count hardly depends on the machine or on what else runs there, so that two of the same
+//! program are the same, or nearly: a gate for machines where times say little. It is not a time:
+//! what waits, misses a cache or mispredicts costs nothing here, and the program runs some fifty
+//! times slower, so that it must never be timed. Nothing is run here: a command is wrapped, and
+//! what its run left behind is read.
 //!
 //! Follows the format of cachegrind's output files (valgrind's manual, section 5.2), of which the summary line is read.
 
@@ -182,9 +183,9 @@ mod tests {
             cwd: Some("/bin".into()),
             ..Command::parse("./sh -c 'exit 0'", false).unwrap()
         };
-        let dressed = simulation.command(&command).unwrap();
-        assert_eq!(dressed.cwd, command.cwd);
-        let words: Vec<_> = dressed.argv.iter().map(|w| w.to_string_lossy()).collect();
+        let wrapped = simulation.command(&command).unwrap();
+        assert_eq!(wrapped.cwd, command.cwd);
+        let words: Vec<_> = wrapped.argv.iter().map(|w| w.to_string_lossy()).collect();
         assert_eq!(words[0], "/usr/bin/valgrind");
         assert!(words[6].ends_with("/./sh") && words[7..] == ["-c", "exit 0"], "{words:?}");
     }

@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};
 
-use assay_measure::{Input, MeasureError, Outcome, RunOptions, Runner, escort, interrupt};
+use assay_measure::{Input, MeasureError, Outcome, RunOptions, Runner, foreground, interrupt};
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
 fn interrupt_after(pause: Duration) -> std::thread::JoinHandle<()> {
@@ -24,12 +24,14 @@ fn interrupt_after(pause: Duration) -> std::thread::JoinHandle<()> {
 ///
 /// It comes from another process, as soon as there is a child beside that one: a thread of ours might be the one that the kernel
 /// picks for it.
-fn an_escort_hands_on_what_comes_at_the_start() {
+fn a_foreground_command_hands_on_what_comes_at_the_start() {
     let us = getpid().as_raw_nonzero();
     let children = format!("/proc/{us}/task/{us}/children");
     if std::io::stdin().is_terminal() || fs::read(&children).is_err() {
         // From a terminal the signal would reach the program without us.
-        return eprintln!("an_escort_hands_on: skipped: with a terminal, or without {children}");
+        return eprintln!(
+            "a_foreground_command_hands_on: skipped: with a terminal, or without {children}"
+        );
     }
     // Should the signal be lost, the program is killed, so that the test fails and ends.
     let line = format!(
@@ -42,7 +44,7 @@ fn an_escort_hands_on_what_comes_at_the_start() {
             .process_group(0)
             .spawn()
             .unwrap();
-        let outcome = escort::run(&["sleep".into(), "1000".into()]);
+        let outcome = foreground::run(&["sleep".into(), "1000".into()]);
         // Its sleep is in its group.
         kill_process_group(Pid::from_child(&sender), Signal::KILL).unwrap();
         sender.wait().unwrap();
@@ -87,5 +89,5 @@ fn main() {
         assert!(runner.run(short, options).unwrap().outcome.is_success());
     }
     drop(runner);
-    an_escort_hands_on_what_comes_at_the_start();
+    a_foreground_command_hands_on_what_comes_at_the_start();
 }

@@ -8,7 +8,7 @@ use crate::number;
 use crate::progress;
 use crate::small_table;
 use crate::terminal::Screen;
-use assay_analysis::calibration::{BUDGETS, Calibration, Layout, Method, MethodName, Sight};
+use assay_analysis::calibration::{BUDGETS, Calibration, Detectable, Layout, Method, MethodName};
 use assay_data::{Environment, Unit};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
     page.gap();
     alarms(&mut page, &calibration.methods);
     page.gap();
-    sights(&mut page, calibration);
+    detectable_differences(&mut page, calibration);
     if let Some(layout) = report.layout {
         page.gap();
         page.paragraph(2, &[(Tone::Plain, luck(&layout))]);
@@ -48,7 +48,7 @@ pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
 
 /// What to trust, in one sentence: in wall time nothing that the layout alone can make.
 fn sentence(report: &CalibrationReport<'_>) -> String {
-    let seen = |metric| report.calibration.believable(metric, MINUTE);
+    let seen = |metric| report.calibration.detectable(metric, MINUTE);
     let luck = report.layout.filter(|l| !l.interval.contains(1.0));
     let luck = luck.map_or(0.0, |l| (l.ratio - 1.0).abs());
     match (seen("wall").map(|wall| wall.max(luck)), seen("cpu")) {
@@ -128,31 +128,33 @@ fn called(method: &Method) -> String {
     }
 }
 
-fn sights(page: &mut Page, calibration: &Calibration) {
+fn detectable_differences(page: &mut Page, calibration: &Calibration) {
     page.paragraph(
         2,
         &[(Tone::Strong, "The smallest difference that one can believe in:".to_owned())],
     );
     let mut head = vec!["time for both".to_owned()];
     head.extend(BUDGETS.map(number::duration));
-    let cell = |sight: Option<&Sight>| match sight.and_then(|s| Some((s, s.believable?))) {
+    let cell = |detectable: Option<&Detectable>| match detectable
+        .and_then(|s| Some((s, s.difference?)))
+    {
         None => "-".to_owned(),
-        Some((sight, size)) => {
-            format!("{}{}", if sight.extrapolated { "~ " } else { "" }, number::percent(size))
+        Some((detectable, size)) => {
+            format!("{}{}", if detectable.extrapolated { "~ " } else { "" }, number::percent(size))
         }
     };
     let rows: Vec<Vec<String>> = ["wall", "cpu"]
         .into_iter()
         .map(|metric| {
             let at = |budget: f64| {
-                let of = |s: &&Sight| s.metric == metric && s.budget_seconds == budget;
-                cell(calibration.sight.iter().find(of))
+                let of = |s: &&Detectable| s.metric == metric && s.budget_seconds == budget;
+                cell(calibration.detectable.iter().find(of))
             };
             std::iter::once(metric.to_owned()).chain(BUDGETS.map(at)).collect()
         })
         .collect();
     small_table::draw(page, &head, &rows, &[Tone::Plain, Tone::Plain]);
-    if calibration.sight.iter().any(|s| s.extrapolated && s.believable.is_some()) {
+    if calibration.detectable.iter().any(|s| s.extrapolated && s.difference.is_some()) {
         let note = "  ~ more runs than were recorded: extrapolated";
         page.paragraph(2, &[(Tone::Quiet, note.to_owned())]);
     }
@@ -195,12 +197,12 @@ pub fn json(report: &CalibrationReport<'_>) -> Value {
             "phantom_p95": m.phantom_p95,
         })
     };
-    let sight = |s: &Sight| {
+    let detectable = |s: &Detectable| {
         json!({
             "metric": s.metric,
             "budget_seconds": s.budget_seconds,
             "blocks": s.blocks,
-            "believable": s.believable,
+            "difference": s.difference,
             "extrapolated": s.extrapolated,
         })
     };
@@ -219,7 +221,7 @@ pub fn json(report: &CalibrationReport<'_>) -> Value {
         "median_seconds": calibration.median_seconds,
         "seconds_per_run": calibration.seconds_per_run,
         "methods": calibration.methods.iter().map(method).collect::<Vec<_>>(),
-        "sight": calibration.sight.iter().map(sight).collect::<Vec<_>>(),
+        "detectable": calibration.detectable.iter().map(detectable).collect::<Vec<_>>(),
         "layout": report.layout.map(layout),
         "environment": report.environment.facts,
     })

@@ -13,7 +13,9 @@ use crate::layout::{Page, STICKY, Tone};
 use crate::names::{fitted, width};
 use crate::number::{self, Column, DECADES};
 use crate::terminal::Screen;
-use assay_analysis::portrait::{Distribution, DistributionKind, Portrait, Portraits};
+use assay_analysis::series_summary::{
+    Distribution, DistributionKind, SeriesSummaries, SeriesSummary,
+};
 use assay_data::{Finding, Severity};
 
 /// Fewer values have no correlogram: every autocorrelation would be within its bounds.
@@ -28,29 +30,29 @@ const WIDEST_BAR: usize = 40;
 const BOX_FROM: usize = 3;
 
 /// The screen as text, every line ended.
-pub fn render(portraits: &Portraits, screen: &Screen) -> String {
+pub fn render(summaries: &SeriesSummaries, screen: &Screen) -> String {
     let mut page = Page::new(screen.width, screen.color, screen.unicode);
-    let names: Vec<String> = portraits.series.iter().map(|p| p.name.clone()).collect();
+    let names: Vec<String> = summaries.series.iter().map(|p| p.name.clone()).collect();
     // Two metrics of one subject share its name; told apart by the metric, they may be equal.
     let mut distinct = names.clone();
     distinct.dedup();
     let short = fitted(&distinct, (page.width() / 2).clamp(8, 60), page.ellipsis());
-    for (index, portrait) in portraits.series.iter().enumerate() {
+    for (index, summary) in summaries.series.iter().enumerate() {
         if index > 0 {
             page.gap();
         }
-        let name = distinct.iter().position(|n| *n == portrait.name).map_or("", |at| &short[at]);
-        draw(&mut page, portrait, name);
+        let name = distinct.iter().position(|n| *n == summary.name).map_or("", |at| &short[at]);
+        draw(&mut page, summary, name);
     }
-    if !portraits.findings.is_empty() {
+    if !summaries.findings.is_empty() {
         page.gap();
-        findings(&mut page, portraits.findings.iter());
+        findings(&mut page, summaries.findings.iter());
     }
     page.finish()
 }
 
 /// The scale in which everything about a series is told.
-fn column(p: &Portrait) -> Column {
+fn column(p: &SeriesSummary) -> Column {
     let d = &p.description;
     // Without an interval, or with one of no width, the spread says how fine a number is worth showing.
     let spread = d.standard_deviation;
@@ -62,7 +64,7 @@ fn column(p: &Portrait) -> Column {
     Column::new(&p.metric.unit, &[d.median, d.mean, p.shape.low, p.shape.high], &widths)
 }
 
-fn draw(page: &mut Page, p: &Portrait, name: &str) {
+fn draw(page: &mut Page, p: &SeriesSummary, name: &str) {
     let column = column(p);
     headline(page, p, name, &column);
     numbers(page, p, &column);
@@ -77,16 +79,16 @@ fn draw(page: &mut Page, p: &Portrait, name: &str) {
             say(page, words::beyond(p, &column));
         }
         if n >= PICTURES_FROM {
-            if p.heaps.is_empty() {
+            if p.repeated.is_empty() {
                 head(page, "share of values up to there");
                 pictures::ecdf(page, p);
             } else {
                 head(page, "the different values");
-                heaps(page, p, &column);
+                repeated(page, p, &column);
             }
             head(page, "over time");
-            pictures::course(page, p, &column);
-            say(page, words::course(p, &column));
+            pictures::over_time(page, p, &column);
+            say(page, words::over_time(p, &column));
         } else {
             head(page, "in the order of the file");
             say(page, words::listed(p, &column));
@@ -127,7 +129,7 @@ fn say(page: &mut Page, text: String) {
     }
 }
 
-fn headline(page: &mut Page, p: &Portrait, name: &str, column: &Column) {
+fn headline(page: &mut Page, p: &SeriesSummary, name: &str, column: &Column) {
     let d = &p.description;
     let (interval, how) = match d.median_interval {
         Some(i) => (
@@ -142,7 +144,7 @@ fn headline(page: &mut Page, p: &Portrait, name: &str, column: &Column) {
     crate::terminal::said(page, Tone::Strong, claim, &how);
 }
 
-fn numbers(page: &mut Page, p: &Portrait, column: &Column) {
+fn numbers(page: &mut Page, p: &SeriesSummary, column: &Column) {
     let d = &p.descriptives;
     if d.n < 2 {
         return;
@@ -177,15 +179,15 @@ fn numbers(page: &mut Page, p: &Portrait, column: &Column) {
 }
 
 /// A line for every different value with its share, a bar, and how often it came.
-fn heaps(page: &mut Page, p: &Portrait, column: &Column) {
-    let rows = words::heap_rows(p, column);
+fn repeated(page: &mut Page, p: &SeriesSummary, column: &Column) {
+    let rows = words::repeated_rows(p, column);
     let widest = |cell: usize| rows.iter().map(|row| width(&row[cell])).max().unwrap_or(0);
     let (value, share, count) = (widest(0), widest(1), widest(2));
-    let most = p.heaps.iter().map(|heap| heap.count).max().unwrap_or(1) as f64;
+    let most = p.repeated.iter().map(|same| same.count).max().unwrap_or(1) as f64;
     let room = page.width().saturating_sub(value + share + count + 8).min(WIDEST_BAR);
     let bar = if page.unicode() { "█" } else { "#" };
-    for ([told, part, times], heap) in rows.iter().zip(&p.heaps) {
-        let long = (heap.count as f64 / most * room as f64).round() as usize;
+    for ([told, part, times], same) in rows.iter().zip(&p.repeated) {
+        let long = (same.count as f64 / most * room as f64).round() as usize;
         let [told, part, times] = [(told, value), (part, share), (times, count)]
             .map(|(cell, wide)| format!("{}{cell}", " ".repeat(wide - width(cell))));
         let text = format!("  {told}  {part}  {times}  {}", bar.repeat(long));
@@ -194,7 +196,7 @@ fn heaps(page: &mut Page, p: &Portrait, column: &Column) {
 }
 
 /// The fitted distributions, the best first.
-fn distributions(page: &mut Page, p: &Portrait, column: &Column) {
+fn distributions(page: &mut Page, p: &SeriesSummary, column: &Column) {
     if p.distributions.is_empty() {
         return;
     }
@@ -211,7 +213,7 @@ fn distributions(page: &mut Page, p: &Portrait, column: &Column) {
 }
 
 /// The fitted distributions, the best first.
-fn distributions_by_fit(p: &Portrait) -> Vec<Distribution> {
+fn distributions_by_fit(p: &SeriesSummary) -> Vec<Distribution> {
     let mut distributions = p.distributions.clone();
     distributions.sort_by(|a, b| a.distance.total_cmp(&b.distance));
     distributions

@@ -1,5 +1,6 @@
-//! Portraits of series as JSON, for programs: `assay describe --json`, documented in `docs/reference/json.md`, and a test holds
-//! the two together. Keys have the names under which statisticians' programs print the same numbers.
+//! SeriesSummaries of series as JSON, for programs: `assay describe --json`, documented in
+//! `docs/reference/json.md`, and a test holds the two together. Keys have the names under which
+//! statisticians' programs print the same numbers.
 //!
 //! What has no meaning is `null`, with the `reason` beside it where it is not plain.
 
@@ -8,32 +9,32 @@ use crate::json_values::{coverage, list, number, optional};
 use assay_analysis::Interval;
 use assay_analysis::coverage::{Method, speaks_for};
 use assay_analysis::levels::Nested;
-use assay_analysis::portrait::{
-    Descriptives, Heap, MedianInterval, Periodic, Portrait, Portraits, levels,
+use assay_analysis::series_summary::{
+    Descriptives, MedianInterval, Periodic, RepeatedValue, SeriesSummaries, SeriesSummary, levels,
 };
 use assay_data::Finding;
 use serde_json::{Map, Value, json};
 
-/// The portraits as one JSON object.
-pub fn render(portraits: &Portraits, meta: &Meta) -> Value {
-    let of_series = portraits.series.iter().flat_map(|portrait| &portrait.findings);
-    let mut findings: Vec<&Finding> = portraits.findings.iter().chain(of_series).collect();
+/// The summaries as one JSON object.
+pub fn render(summaries: &SeriesSummaries, meta: &Meta) -> Value {
+    let of_series = summaries.series.iter().flat_map(|summary| &summary.findings);
+    let mut findings: Vec<&Finding> = summaries.findings.iter().chain(of_series).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     json!({
         "assay": VERSION,
-        "confidence": number(portraits.confidence),
-        "seed": portraits.seed,
-        "series": list(&portraits.series, |portrait| series(portrait, portraits.confidence)),
+        "confidence": number(summaries.confidence),
+        "seed": summaries.seed,
+        "series": list(&summaries.series, |summary| series(summary, summaries.confidence)),
         "findings": findings.into_iter().map(finding).collect::<Vec<_>>(),
-        "environment": Value::Object(portraits.environment.facts.clone()),
-        "started": portraits.started,
+        "environment": Value::Object(summaries.environment.facts.clone()),
+        "started": summaries.started,
         "tool": meta.tool,
         "argv": meta.argv,
         "file": meta.file,
     })
 }
 
-fn series(p: &Portrait, confidence: f64) -> Value {
+fn series(p: &SeriesSummary, confidence: f64) -> Value {
     let d = &p.description;
     let mut whole = Map::new();
     let mut put = |key: &str, value: Value| {
@@ -69,7 +70,7 @@ fn series(p: &Portrait, confidence: f64) -> Value {
     });
     put("bandwidth", bandwidth);
     put("dip", p.tests.dip.map_or(Value::Null, |f| json!({"D": number(f.d), "p": number(f.p)})));
-    let mode = |m: &assay_analysis::portrait::Mode| json!({"at": number(m.at), "from": number(m.from), "to": number(m.to), "share": number(m.share)});
+    let mode = |m: &assay_analysis::series_summary::Mode| json!({"at": number(m.at), "from": number(m.from), "to": number(m.to), "share": number(m.share)});
     put("modes", list(&p.modes, mode));
     put(
         "distributions",
@@ -92,8 +93,8 @@ fn series(p: &Portrait, confidence: f64) -> Value {
     put("outliers", outliers(p));
     put("distinct", json!(p.distinct));
     let n = d.n as f64;
-    let heap = |h: &Heap| json!({"value": number(h.value), "count": h.count, "share": number(h.count as f64 / n)});
-    put("heaps", list(&p.heaps, heap));
+    let same = |h: &RepeatedValue| json!({"value": number(h.value), "count": h.count, "share": number(h.count as f64 / n)});
+    put("repeated_values", list(&p.repeated, same));
     put("clock_step", optional(d.clock_step));
     put("autocorrelation_time", number(d.autocorrelation_time));
     put("effective_sample_size", number(d.effective()));
@@ -184,7 +185,7 @@ fn with(head: Value, more: Value) -> Value {
 }
 
 /// Says beside intervals how often those of `method` held for values like these.
-fn covered(p: &Portrait, intervals: Value, method: Method) -> Value {
+fn covered(p: &SeriesSummary, intervals: Value, method: Method) -> Value {
     with(intervals, json!({"coverage": coverage(p.situation.warning(method))}))
 }
 
@@ -196,7 +197,7 @@ fn median_intervals(found: &[MedianInterval]) -> Value {
     Value::Object(found.iter().map(one).collect())
 }
 
-fn student(p: &Portrait, confidence: f64) -> Value {
+fn student(p: &SeriesSummary, confidence: f64) -> Value {
     let t = p.student;
     let why_not = if p.description.n < 2 { "too few values" } else { ALL_EQUAL };
     let reason = t.is_none().then_some(why_not);
@@ -210,7 +211,7 @@ fn student(p: &Portrait, confidence: f64) -> Value {
     with(head, per_level(confidence, |level| t?.interval(level)))
 }
 
-fn autocorrelations(p: &Portrait) -> Value {
+fn autocorrelations(p: &SeriesSummary) -> Value {
     let order = &p.order;
     json!({
         "lag_max": order.acf.len(),
@@ -222,15 +223,15 @@ fn autocorrelations(p: &Portrait) -> Value {
     })
 }
 
-fn portmanteau(p: &Portrait) -> Value {
-    let one = |found: &assay_analysis::portrait::LjungBox| {
+fn portmanteau(p: &SeriesSummary) -> Value {
+    let one = |found: &assay_analysis::series_summary::LjungBox| {
         let value = json!({"Q": number(found.q), "df": found.lags, "p": number(found.p)});
         (format!("lag{}", found.lags), value)
     };
     Value::Object(p.order.ljung_box.iter().map(one).collect())
 }
 
-fn runs(p: &Portrait) -> Value {
+fn runs(p: &SeriesSummary) -> Value {
     let runs = p.order.runs;
     json!({
         "runs": runs.runs, "n_above": runs.above, "n_below": runs.below,
@@ -238,7 +239,7 @@ fn runs(p: &Portrait) -> Value {
     })
 }
 
-fn shapiro_wilk(p: &Portrait) -> Value {
+fn shapiro_wilk(p: &SeriesSummary) -> Value {
     let found = p.tests.shapiro_wilk;
     let reason = found.is_none().then_some(match p.description.n {
         0..=2 => "fewer than 3 values",
@@ -248,14 +249,14 @@ fn shapiro_wilk(p: &Portrait) -> Value {
     json!({"W": optional(found.map(|f| f.w)), "p": optional(found.map(|f| f.p)), "reason": reason})
 }
 
-fn anderson_darling(p: &Portrait) -> Value {
+fn anderson_darling(p: &SeriesSummary) -> Value {
     let found = p.tests.anderson_darling;
     let few = if p.description.n < 8 { "fewer than 8 values" } else { ALL_EQUAL };
     let reason = found.is_none().then_some(few);
     json!({"A2": optional(found.map(|f| f.statistic)), "p": optional(found.map(|f| f.p)), "reason": reason})
 }
 
-fn lilliefors(p: &Portrait) -> Value {
+fn lilliefors(p: &SeriesSummary) -> Value {
     let found = p.tests.lilliefors;
     let few = if p.description.n < 5 { "fewer than 5 values" } else { ALL_EQUAL };
     let reason = found.is_none().then_some(few);
@@ -267,7 +268,7 @@ fn kolmogorov(found: Option<(f64, f64)>, otherwise: &str) -> Value {
     json!({"D": optional(found.map(|f| f.0)), "p_naive": optional(found.map(|f| f.1)), "reason": reason})
 }
 
-fn outliers(p: &Portrait) -> Value {
+fn outliers(p: &SeriesSummary) -> Value {
     let outliers = &p.outliers;
     let fence = |(lower, upper): (f64, f64), (below, above): (usize, usize)| json!({"lower": number(lower), "upper": number(upper), "below": below, "above": above});
     json!({
@@ -301,7 +302,7 @@ fn levels_of(found: &Nested, confidence: f64) -> Value {
     with(head, per_level(confidence, |level| found.levels.mean_interval(level)))
 }
 
-fn changes(p: &Portrait) -> Value {
+fn changes(p: &SeriesSummary) -> Value {
     let changes = &p.stability.changes;
     json!({
         "points": list(&changes.points, |point| {
@@ -311,7 +312,7 @@ fn changes(p: &Portrait) -> Value {
     })
 }
 
-fn steady_state(p: &Portrait) -> Value {
+fn steady_state(p: &SeriesSummary) -> Value {
     let Some(steady) = &p.stability.steady else { return Value::Null };
     json!({
         "label": steady.label.word(),
@@ -323,7 +324,7 @@ fn steady_state(p: &Portrait) -> Value {
     })
 }
 
-fn signed_rank(p: &Portrait, confidence: f64) -> Value {
+fn signed_rank(p: &SeriesSummary, confidence: f64) -> Value {
     let Some((test, pseudo_median)) = &p.signed_rank else { return Value::Null };
     let exact = test.exact().map(|found| {
         let head = json!({
@@ -355,7 +356,7 @@ fn signed_rank(p: &Portrait, confidence: f64) -> Value {
     })
 }
 
-fn resampled(p: &Portrait, confidence: f64) -> [(&'static str, Value); 3] {
+fn resampled(p: &SeriesSummary, confidence: f64) -> [(&'static str, Value); 3] {
     let Some(found) = &p.resampled else {
         return ["bootstrap_mean", "bootstrap_sd", "bootstrap_median"]
             .map(|key| (key, Value::Null));

@@ -23,9 +23,9 @@ use crate::terminal;
 use crate::words;
 use askama::Template;
 use assay_analysis::figures::Figures;
-use assay_analysis::portrait::Portrait;
 use assay_analysis::protocol::{Protocol, Status};
 use assay_analysis::replication::{self, Replicated};
+use assay_analysis::series_summary::SeriesSummary;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Finding, Severity};
 use tables::Table;
@@ -46,7 +46,7 @@ pub struct Material<'a> {
     /// The protocol of every comparison; empty when none was asked for.
     pub protocol: &'a [Protocol],
     /// The series by themselves; empty where they are not described.
-    pub portraits: &'a [Portrait],
+    pub summaries: &'a [SeriesSummary],
     /// What became of the results of an earlier run that this one repeats.
     pub repeats: Option<ReplicationReport<'a>>,
 }
@@ -112,7 +112,7 @@ struct DataPart {
 }
 
 fn page(material: Material<'_>) -> Page {
-    let Material { analysis, figures, data, meta, command, protocol, portraits, repeats } =
+    let Material { analysis, figures, data, meta, command, protocol, summaries, repeats } =
         material;
     let plots = charts::charts(figures);
     let mut notes = Vec::new();
@@ -135,9 +135,9 @@ fn page(material: Material<'_>) -> Page {
         summary: summary(analysis, protocol).or_else(|| repeats.as_ref().and_then(then_and_now)),
         chains,
         plots: plots.iter().map(plot).collect(),
-        series: describe::page::of(portraits),
+        series: describe::page::of(summaries),
         tables: tables::of(analysis),
-        findings: findings(analysis, protocol, portraits),
+        findings: findings(analysis, protocol, summaries),
         environment: environment(analysis),
         measured_by: shell_line(&meta.argv),
         made_by: shell_line(command),
@@ -238,12 +238,13 @@ fn headline(chain: &ChainOnPage) -> Claim {
     Claim { tone, claim: chain.claim.clone(), sureness: String::new() }
 }
 
-/// What only a portrait finds: about a series by itself, which says nothing against a comparison in blocks.
+/// What only a summary finds: about a series by itself, which says nothing against a comparison in
+/// blocks.
 const OF_ONE_SERIES: [&str; 6] =
     ["CHANGE_POINT", "LEVELS_IGNORED", "MULTIMODAL", "NOT_NORMAL", "PERIODIC", "WARM_UP"];
 
-/// The findings of the analysis, and those of portraits that it has not.
-fn findings(analysis: &Analysis, chains: &[Protocol], portraits: &[Portrait]) -> Vec<Noted> {
+/// The findings of the analysis, and those of summaries that it has not.
+fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary]) -> Vec<Noted> {
     let severity = |severity| match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
@@ -252,13 +253,14 @@ fn findings(analysis: &Analysis, chains: &[Protocol], portraits: &[Portrait]) ->
     // What stands below the verdict is not said again.
     let said = |f: &&Finding| words::has_said(&f.code) || protocol::is_no_matter(f, chains);
     let rest = analysis.findings.iter().filter(|f| !said(f));
-    // A portrait knows more of its series than the analysis, and says what explains what; what it has left out is not told here.
+    // A summary knows more of its series than the analysis, and says what explains what; what it
+    // has left out is not told here.
     let about = |f: &Finding, name: &str| f.subject.as_deref() == Some(name);
     // Of a comparison the analysis knows more: what drifts in blocks, for one, cancels.
     let alone = analysis.comparisons.is_empty();
-    let drawn = |f: &&Finding| !(alone && portraits.iter().any(|p| about(f, &p.name)));
+    let drawn = |f: &&Finding| !(alone && summaries.iter().any(|p| about(f, &p.name)));
     let mut rest: Vec<&Finding> = rest.filter(drawn).collect();
-    let own = portraits.iter().flat_map(|p| &p.findings);
+    let own = summaries.iter().flat_map(|p| &p.findings);
     rest.extend(own.filter(|f| alone || OF_ONE_SERIES.contains(&f.code.as_str())));
     rest.sort_by_key(|f| std::cmp::Reverse(f.severity));
     let told = rest.into_iter().map(|f| Noted {

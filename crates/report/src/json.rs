@@ -135,11 +135,11 @@ pub(crate) fn comparison_of(named: &Named<'_>, c: &Comparison) -> Value {
         "quantiles": list(&c.quantiles, quantile),
         "wins": {"better": number(c.wins.better), "worse": number(c.wins.worse), "of": number(c.wins.of)},
         "effective": number(c.effective),
-        "wandering": optional(c.wandering),
+        "drifting": optional(c.drifting),
         "too_dependent": c.too_dependent,
         "mixed": c.mixed,
         "clock_step": size(c.decision.clock_step),
-        "could_see": c.could_see.map_or(Value::Null, size),
+        "detectable": c.detectable.map_or(Value::Null, size),
         "outlook": c.outlook.map(|outlook| forecast(outlook, &size)),
     })
 }
@@ -323,7 +323,7 @@ fn plan(analysis: &Analysis) -> Value {
         "budget_seconds": optional(plan.budget_seconds),
         "warmup": plan.warmup,
         "primary": plan.primary,
-        "beside": plan.beside,
+        "secondary": plan.secondary,
         "until": plan.until,
         "seed": plan.seed,
     })

@@ -34,7 +34,6 @@
 
 mod all_table;
 pub mod benchmarks;
-mod beside;
 pub mod calibration;
 pub mod charts;
 pub mod csv;
@@ -62,6 +61,7 @@ pub mod replication;
 mod scan;
 mod scan_table;
 mod screen_table;
+mod secondary;
 mod small_table;
 pub mod terminal;
 mod ticks;

@@ -131,7 +131,7 @@ fn sentence_in_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
         _ => format!(
             "{} blocks find a difference of {} in {often} of runs that stop by themselves, {level}.",
             number::grouped(blocks.at_blocks.round() as u64),
-            on_scale(planning, blocks, blocks.sequential.could_see)
+            on_scale(planning, blocks, blocks.sequential.detectable)
         ),
     }
 }
@@ -254,8 +254,8 @@ fn as_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
         None => format!(
             "as blocks of both: {} blocks see {} when the run stops by itself, {} of a number fixed beforehand",
             number::grouped(blocks.at_blocks.round() as u64),
-            on_scale(planning, blocks, blocks.sequential.could_see),
-            on_scale(planning, blocks, blocks.fixed.could_see)
+            on_scale(planning, blocks, blocks.sequential.detectable),
+            on_scale(planning, blocks, blocks.fixed.detectable)
         ),
     }
 }
@@ -269,7 +269,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
             name.to_owned(),
             cell(needed.to_find),
             cell(needed.to_rule_out),
-            on_scale(planning, blocks, needed.could_see),
+            on_scale(planning, blocks, needed.detectable),
         ]
     };
     let at = number::grouped(blocks.at_blocks.round() as u64);
@@ -294,7 +294,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
                 Tone::Plain,
                 format!(
                     "with a number fixed beforehand (-n {at}): {}",
-                    on_scale(planning, blocks, blocks.fixed.could_see)
+                    on_scale(planning, blocks, blocks.fixed.detectable)
                 ),
             )],
         ),

@@ -11,7 +11,7 @@ use crate::number::{self, Column};
 use crate::small_table;
 use crate::terminal::Screen;
 use crate::words::{self, in_plain_words};
-use assay_analysis::replication::{Reason, Replicated, Replication, Said, Status};
+use assay_analysis::replication::{Reason, Replicated, Replication, RunResult, Status};
 use assay_analysis::{Analysis, Interval, Scale};
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ fn in_units(result: &Replicated, on_scale: f64) -> f64 {
 }
 
 fn half_widths(result: &Replicated) -> Vec<f64> {
-    let of = |said: Said| {
+    let of = |said: RunResult| {
         let interval = said.interval?;
         Some((in_units(result, interval.upper) - in_units(result, interval.lower)) / 2.0)
     };
@@ -237,7 +237,7 @@ fn result(report: &ReplicationReport<'_>, r: &Replicated) -> Value {
             "upper": interval.map(|i| number(in_units(r, i.upper))),
         })
     };
-    let said = |said: Said| {
+    let said = |said: RunResult| {
         let mut value = sized(said.estimate, said.interval);
         value["verdict"] = json!(said.verdict.map(|v| v.word()));
         value["possibly_below_threshold"] = json!(said.possibly_below_threshold);

@@ -53,9 +53,9 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     page.gap();
     scan_table::draw(page, analysis, layout, analysis.primary);
     notes(page, analysis, layout, &analysis.comparisons);
-    for metric in beside(analysis) {
+    for metric in secondary(analysis) {
         page.gap();
-        let heading = format!("beside it: {}", label(&analysis.metrics[metric]));
+        let heading = format!("secondary: {}", label(&analysis.metrics[metric]));
         page.paragraph(2, &[(Tone::Quiet, heading)]);
         scan_table::draw(page, analysis, layout, metric);
     }
@@ -119,8 +119,8 @@ fn values_of(analysis: &Analysis, c: &Comparison) -> String {
     }
 }
 
-fn beside(analysis: &Analysis) -> Vec<usize> {
-    if analysis.plan.beside.is_empty() {
+fn secondary(analysis: &Analysis) -> Vec<usize> {
+    if analysis.plan.secondary.is_empty() {
         return Vec::new();
     }
     let mut metrics: Vec<usize> = analysis.secondary.iter().map(|c| c.metric).collect();

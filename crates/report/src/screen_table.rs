@@ -33,7 +33,7 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
         return others().filter(has_values).take(OTHERS).collect();
     }
     // What was measured beyond the kernel's accounts was asked for; what stands beside has a table of its own.
-    if !analysis.plan.beside.is_empty() {
+    if !analysis.plan.secondary.is_empty() {
         main.retain(has_values);
         return main;
     }

@@ -4,7 +4,6 @@
 //! stop after the first line; an expert finds every number below it. Nothing is printed here and nothing decided.
 
 use crate::all_table;
-use crate::beside;
 use crate::label::{label, wording};
 use crate::layout::{Page, STICKY, Tone};
 use crate::names::{fitted, width};
@@ -12,6 +11,7 @@ use crate::noise;
 use crate::number::{self, Column};
 use crate::scan;
 use crate::screen_table as table;
+use crate::secondary;
 use crate::words::{self, Sentence, counted};
 use assay_analysis::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
@@ -74,10 +74,10 @@ pub fn render(analysis: &Analysis, screen: &Screen) -> String {
         }
         page.gap();
         table::draw(&mut page, analysis, &in_table);
-        if analysis.plan.beside.is_empty() {
+        if analysis.plan.secondary.is_empty() {
             also(&mut page, analysis, &in_table);
         } else {
-            beside::draw(&mut page, analysis, &in_table);
+            secondary::draw(&mut page, analysis, &in_table);
         }
     }
     let checks = checks(analysis);
@@ -126,7 +126,7 @@ pub(crate) fn tone_of(c: &Comparison) -> Tone {
     }
 }
 
-/// The metrics beside the primary one: differences one by one, then those without any together.
+/// The secondary metrics: differences one by one, then those without any together.
 fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let main = table::other_metrics(analysis);
     let several = analysis.comparisons.len() > 1;
@@ -284,7 +284,7 @@ fn checks(analysis: &Analysis) -> Vec<String> {
             n => format!("{}, kept", counted(n, "outlier")),
         },
     ));
-    let seen = analysis.comparisons.iter().filter_map(|c| Some((c, c.could_see?)));
+    let seen = analysis.comparisons.iter().filter_map(|c| Some((c, c.detectable?)));
     let seen = seen.filter(|(_, size)| *size > 0.0);
     if let Some((c, size)) = seen.max_by(|a, b| a.1.total_cmp(&b.1)) {
         let size = match c.decision.scale {
@@ -302,11 +302,11 @@ fn checks(analysis: &Analysis) -> Vec<String> {
 /// How independent the values are that the intervals rest on.
 fn dependence(analysis: &Analysis) -> Option<String> {
     let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
-    // In blocks: whether the difference wandered; else: whether chance may be all that there is.
+    // In blocks: whether the difference drifted; else: whether chance may be all that there is.
     let (share, effective, n, so) = if in_blocks {
         let of = |c: &Comparison| {
             let n = c.blocks.unwrap_or(0) as f64;
-            (c.effective / n, c.effective, n, c.wandering.is_some())
+            (c.effective / n, c.effective, n, c.drifting.is_some())
         };
         analysis.comparisons.iter().map(of).min_by(|a, b| a.0.total_cmp(&b.0))?
     } else {
@@ -321,9 +321,9 @@ fn dependence(analysis: &Analysis) -> Option<String> {
     if n < DEPENDENCE_FROM {
         return None;
     }
-    // In blocks only a difference that wanders matters: the check for that has its own level.
+    // In blocks only a difference that drifts matters: the check for that has its own level.
     let word = match share {
-        _ if in_blocks && so => "the difference wandered",
+        _ if in_blocks && so => "the difference drifted",
         s if s >= DEPENDENT_BELOW => "dependence none",
         _ if in_blocks => "no dependence that matters",
         _ if so => "dependence no more than chance allows",

@@ -3,7 +3,7 @@
 
 mod common;
 
-use assay_analysis::calibration::{BUDGETS, Calibration, Layout, Method, MethodName, Sight};
+use assay_analysis::calibration::{BUDGETS, Calibration, Detectable, Layout, Method, MethodName};
 use assay_analysis::{Interval, Verdict};
 use assay_report::calibration::{CalibrationReport, json, render};
 use assay_report::terminal::Screen;
@@ -15,11 +15,11 @@ fn calibration() -> Calibration {
     let method = |name, test, (comparisons, independent): (u32, u32), false_alarms, phantom_p95| {
         Method { name, test, comparisons, independent, false_alarms, phantom_p95 }
     };
-    let sight = |metric, at: usize, blocks, believable| Sight {
+    let detectable = |metric, at: usize, blocks, difference| Detectable {
         budget_seconds: BUDGETS[at],
         metric,
         blocks,
-        believable: Some(believable),
+        difference: Some(difference),
         extrapolated: at > 0,
     };
     Calibration {
@@ -33,13 +33,13 @@ fn calibration() -> Calibration {
             method(MethodName::Ours, "signed-rank", (1000, 1000), 48, 0.0081),
             method(MethodName::OursDefault, "signed-rank at every look", (400, 400), 0, 0.0042),
         ],
-        sight: vec![
-            sight("wall", 0, 364, 0.0194),
-            sight("wall", 1, 2189, 0.0079),
-            sight("wall", 2, 21897, 0.0025),
-            sight("cpu", 0, 364, 0.006),
-            sight("cpu", 1, 2189, 0.0027),
-            sight("cpu", 2, 21897, 0.00086),
+        detectable: vec![
+            detectable("wall", 0, 364, 0.0194),
+            detectable("wall", 1, 2189, 0.0079),
+            detectable("wall", 2, 21897, 0.0025),
+            detectable("cpu", 0, 364, 0.006),
+            detectable("cpu", 1, 2189, 0.0027),
+            detectable("cpu", 2, 21897, 0.00086),
         ],
     }
 }
@@ -70,7 +70,7 @@ fn the_screen_says_first_what_to_trust() {
 #[test]
 fn what_can_not_be_seen_is_said_and_not_left_empty() {
     let mut blind = calibration();
-    blind.sight.iter_mut().for_each(|s| s.believable = None);
+    blind.detectable.iter_mut().for_each(|s| s.difference = None);
     let even = Layout { interval: Interval { lower: 0.99, upper: 1.01 }, ..copy() };
     let text = screen(&blind, Some(even), 120);
     assert!(text.starts_with("A run of a minute is too short to trust any difference"), "{text}");
@@ -81,7 +81,7 @@ fn what_can_not_be_seen_is_said_and_not_left_empty() {
     let text = screen(&calibration(), Some(lucky), 120);
     assert!(text.starts_with("Trust differences above 3.0 % (0.27 % in CPU time)"), "{text}");
     let mut only_cpu = calibration();
-    only_cpu.sight.iter_mut().take(3).for_each(|s| s.believable = None);
+    only_cpu.detectable.iter_mut().take(3).for_each(|s| s.difference = None);
     let text = screen(&only_cpu, None, 80);
     assert!(text.starts_with("Trust differences in CPU time above 0.27 %"), "{text}");
 }

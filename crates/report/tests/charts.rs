@@ -46,7 +46,7 @@ fn page(samples: &Samples) -> String {
         meta: &meta,
         command: &command,
         protocol: &[],
-        portraits: &[],
+        summaries: &[],
         repeats: None,
     };
     render(material).unwrap()
@@ -260,7 +260,7 @@ fn a_protocol_stands_above_the_plots() {
         meta,
         command: &command,
         protocol: &chains,
-        portraits: &[],
+        summaries: &[],
         repeats: None,
     });
     let html = html.unwrap();

@@ -1,10 +1,10 @@
-//! The screens and the JSON of portraits. Read a screen before accepting its change.
+//! The screens and the JSON of summaries. Read a screen before accepting its change.
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
 
 mod common;
 
-use assay_analysis::portrait::{Options, Portraits, of_samples};
+use assay_analysis::series_summary::{Options, SeriesSummaries, of_samples};
 use assay_data::samples::Observation;
 use assay_data::{Metric, Samples, Unit};
 use assay_report::describe::render;
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 const JSON_PAGE: &str = include_str!("../../../docs/reference/json.md");
 
-fn portraits(values: impl IntoIterator<Item = f64>, all: bool) -> Portraits {
+fn summaries(values: impl IntoIterator<Item = f64>, all: bool) -> SeriesSummaries {
     let mut samples = Samples::new(vec![Metric::wall()]);
     let subject = samples.add_subject("sort-old");
     values.into_iter().for_each(|v| samples.push_value(subject, v));
@@ -25,24 +25,24 @@ fn portraits(values: impl IntoIterator<Item = f64>, all: bool) -> Portraits {
 }
 
 /// A few calm values.
-fn five() -> Portraits {
-    portraits((0..5).map(|i| 0.812 + 0.004 * common::noise(1, i)), false)
+fn five() -> SeriesSummaries {
+    summaries((0..5).map(|i| 0.812 + 0.004 * common::noise(1, i)), false)
 }
 
 /// Two heaps: six in ten runs near 10 ms, the others near 14.
-fn sixty() -> Portraits {
+fn sixty() -> SeriesSummaries {
     let at = |i: u32| if i * 7 % 10 < 6 { 0.010 } else { 0.014 };
-    portraits((0..60).map(|i| at(i) + 0.0004 * common::noise(1, i)), false)
+    summaries((0..60).map(|i| at(i) + 0.0004 * common::noise(1, i)), false)
 }
 
 /// A warm-up, a long tail, and a few stalls.
-fn five_thousand() -> Portraits {
+fn five_thousand() -> SeriesSummaries {
     let value = |i: u32| {
         let first = if i < 600 { 1.25 } else { 1.0 };
         let stall = if i % 1250 == 700 { 0.02 } else { 0.0 };
         first * 0.005 * (0.15 * (common::noise(1, i) + common::noise(2, i))).exp() + stall
     };
-    portraits((0..5000).map(value), false)
+    summaries((0..5000).map(value), false)
 }
 
 fn screen(width: usize, unicode: bool) -> Screen {
@@ -70,7 +70,7 @@ fn a_terminal_without_unicode_gets_ascii() {
 }
 
 /// Twelve processes of twenty iterations, of which the processes differ.
-fn nested() -> Portraits {
+fn nested() -> SeriesSummaries {
     let mut samples = Samples::new(vec![Metric::lower("real_time", Unit::Second)]);
     let subject = samples.add_subject("copy");
     for process in 0..12 {
@@ -114,7 +114,7 @@ fn few_values_are_listed_instead_of_drawn() {
         ("twelve", (0..12).map(|i| 1.0 + 0.05 * common::noise(7, i)).collect()),
         ("steps", (0..20).map(|i| f64::from(1 + i % 2)).collect()),
     ] {
-        let text = render(&portraits(values, false), &screen(80, true));
+        let text = render(&summaries(values, false), &screen(80, true));
         assert!(!text.contains("NaN") && !text.contains(" ?"), "{name}:\n{text}");
         assert_snapshot!(format!("describe_few_{name}"), text);
     }
@@ -127,7 +127,7 @@ fn an_interval_that_promises_too_much_says_so_in_the_json() {
         before = 0.6 * before + common::noise(8, i);
         5.0 + before
     });
-    let json = describe_json::render(&portraits(dependent, true), &Meta::default());
+    let json = describe_json::render(&summaries(dependent, true), &Meta::default());
     let one = &json["series"][0];
     let of = |value: &Value| value["simulated"].as_f64().unwrap_or(f64::NAN);
     for marked in [
@@ -147,10 +147,10 @@ fn an_interval_that_promises_too_much_says_so_in_the_json() {
 
 #[test]
 fn equal_values_one_value_and_any_width_have_a_screen() {
-    assert_snapshot!("describe_equal", render(&portraits([3.0; 30], false), &screen(80, true)));
-    assert_snapshot!("describe_one", render(&portraits([3.0], false), &screen(80, true)));
+    assert_snapshot!("describe_equal", render(&summaries([3.0; 30], false), &screen(80, true)));
+    assert_snapshot!("describe_one", render(&summaries([3.0], false), &screen(80, true)));
     for width in [1, 20, 33, 200] {
-        for drawn in [five(), sixty(), portraits([1e-300, 1e300, -4.0], false)] {
+        for drawn in [five(), sixty(), summaries([1e-300, 1e300, -4.0], false)] {
             let text = render(&drawn, &screen(width, true));
             assert!(text.lines().all(|l| l.chars().count() <= width.max(20)), "{width}:\n{text}");
         }
@@ -191,7 +191,7 @@ fn keys(value: &Value, found: &mut BTreeSet<String>) {
 #[test]
 fn every_key_of_the_json_is_documented_and_always_there() {
     let keys_of = |values: Vec<f64>| {
-        let json = describe_json::render(&portraits(values, true), &Meta::default());
+        let json = describe_json::render(&summaries(values, true), &Meta::default());
         let mut found = BTreeSet::new();
         keys(&json, &mut found);
         let series: Vec<String> = json["series"][0].as_object().unwrap().keys().cloned().collect();
@@ -207,7 +207,7 @@ fn every_key_of_the_json_is_documented_and_always_there() {
 
 #[test]
 fn what_is_not_defined_is_null_with_a_reason() {
-    let json = describe_json::render(&portraits([5.0; 9], true), &Meta::default());
+    let json = describe_json::render(&summaries([5.0; 9], true), &Meta::default());
     let one = &json["series"][0];
     assert!(one["t_mean"]["t"].is_null() && one["shapiro_wilk"]["W"].is_null());
     assert_eq!(one["t_mean"]["reason"], "all values are equal");
@@ -216,8 +216,8 @@ fn what_is_not_defined_is_null_with_a_reason() {
     let mut samples = Samples::new(vec![Metric::lower("depth", Unit::One)]);
     let subject = samples.add_subject("x");
     [-1.0, 0.0, 2.0].iter().for_each(|v| samples.push_value(subject, *v));
-    let portraits = of_samples(&samples, &Options::default()).unwrap();
-    let json = describe_json::render(&portraits, &Meta::default());
+    let summaries = of_samples(&samples, &Options::default()).unwrap();
+    let json = describe_json::render(&summaries, &Meta::default());
     let lognormal = &json["series"][0]["ks_lognormal"];
     assert!(lognormal["D"].is_null());
     assert_eq!(lognormal["reason"], "some values are zero or negative");

@@ -104,7 +104,7 @@ fn json_of_a_scan_holds_its_parameters_references_and_curves() {
     let exponent = curve["exponent"].as_f64().unwrap();
     assert!((exponent - 1.2).abs() < 0.01 && curve["reason"].is_null(), "{curve}");
     assert_eq!(curve["points"][5]["subject"], 10);
-    let short = rendered(&common::scan_beside());
+    let short = rendered(&common::scan_secondary());
     assert_eq!(short["curves"][0]["reason"], "too_few_blocks");
     assert!(short["curves"][0]["exponent"].is_null() && short["curves"][0]["steps"].is_null());
 }

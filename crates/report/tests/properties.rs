@@ -98,7 +98,7 @@ prop_compose! {
         references in prop::collection::vec(0usize..24, 24),
         how in 0u8..3,
         metrics in prop::collection::vec(metric(), 1..4),
-        beside in any::<bool>(),
+        secondary in any::<bool>(),
         blocks in 0u32..14,
         paired in prop::bool::weighted(0.9),
         plan in plan(),
@@ -123,8 +123,8 @@ prop_compose! {
             }
         }
         samples.plan = plan;
-        if let (true, Some(plan)) = (beside, &mut samples.plan) {
-            plan.beside = samples.metrics.iter().skip(1).map(|m| m.name.clone()).collect();
+        if let (true, Some(plan)) = (secondary, &mut samples.plan) {
+            plan.secondary = samples.metrics.iter().skip(1).map(|m| m.name.clone()).collect();
         }
         let (subjects, width) = (samples.subjects.len(), samples.metrics.len());
         for block in 0..blocks {

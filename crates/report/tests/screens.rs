@@ -27,7 +27,10 @@ fn the_screen_fits_whatever_the_width() {
         assert_snapshot!(format!("scan_of_three_{width}"), at(&common::scan_of_three(), width));
         let own_values = common::scan_of_own_values();
         assert_snapshot!(format!("scan_of_own_values_{width}"), at(&own_values, width));
-        assert_snapshot!(format!("beside_of_three_{width}"), at(&common::beside_of_three(), width));
+        assert_snapshot!(
+            format!("secondary_of_three_{width}"),
+            at(&common::secondary_of_three(), width)
+        );
     }
 }
 

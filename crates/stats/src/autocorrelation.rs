@@ -77,10 +77,10 @@ pub fn rank_autocorrelation(xs: &[f64], max_lag: usize) -> Vec<f64> {
 /// The autocorrelation time τ ≥ 1: the mean of n values wavers as that of n/τ independent ones. O(n
 /// log n + 40 n), more where the dependence reaches farther, at most 10⁹ products.
 ///
-/// `xs`: finite, in the order in which they were taken. From the rank autocorrelation r: 2 Σ pairs −
-/// 1 over the pairs r₀ + r₁, r₂ + r₃, ... before the first that is not positive. It looks 40 lags
-/// far, and on as long as no pair has ended the sum, up to lag n/3: a machine whose frequency wanders
-/// for minutes is not done after 40 runs.
+/// `xs`: finite, in the order in which they were taken. From the rank autocorrelation r: 2 Σ pairs
+/// − 1 over the pairs r₀ + r₁, r₂ + r₃, ... before the first that is not positive. It looks 40 lags
+/// far, and on as long as no pair has ended the sum, up to lag n/3: a machine whose frequency
+/// drifts for minutes is not done after 40 runs.
 #[must_use]
 pub fn autocorrelation_time(xs: &[f64]) -> f64 {
     time_of_ranks(&ranks(xs))

@@ -1,6 +1,6 @@
 //! Groups of consecutive values, and the classical interval over what they are reduced to.
 //!
-//! When a series wanders, medians of a few long groups are more nearly independent than single
+//! When a series drifts, medians of a few long groups are more nearly independent than single
 //! values (batch means, as in simulation practice); Student's t over them is honest where the
 //! interval over single values is not.
 

@@ -1,4 +1,4 @@
-//! Whether a series wanders off while it is taken, and how far.
+//! Whether a series drifts while it is taken, and how far.
 //!
 //! The direction is Spearman's rank correlation with time, which any steady drift shows and no
 //! single outlier; the amount is the Hodges-Lehmann shift from the first third to the last, in the

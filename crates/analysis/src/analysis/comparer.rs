@@ -1,5 +1,6 @@
-//! Decides every subject against its reference: the primary metric, and the others beside it. Several share the error (Holm 1979, by
-//! levels: whoever is decided leaves the others a larger share). How one pair is compared is `comparison`'s.
+//! Decides every subject against its reference: the primary metric, and the secondary ones. Several
+//! share the error (Holm 1979, by levels: whoever is decided leaves the others a larger share). How
+//! one pair is compared is `comparison`'s.
 
 use crate::comparison::{Basis, Comparison, Question};
 use crate::evidence::Evidence;

@@ -1,5 +1,5 @@
-//! What the user asks of samples, laid over what their plan says: which metric decides, which beside it, by which threshold. And why
-//! that cannot be.
+//! What the user asks of samples, laid over what their plan says: which metric decides, which are
+//! secondary, by which threshold. And why that cannot be.
 
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{Metric, Plan, Samples, StopRule, Threshold, Unit};
@@ -13,8 +13,8 @@ pub struct Options {
     pub threshold: Option<Threshold>,
     /// Name of the metric that decides; the plan's, or the first.
     pub primary: Option<String>,
-    /// Names of the metrics that are decided beside it; the plan's, or all.
-    pub beside: Option<Vec<String>>,
+    /// Names of the secondary metrics; the plan's, or all.
+    pub secondary: Option<Vec<String>>,
     /// Every classical test as well.
     pub all: bool,
 }
@@ -87,8 +87,8 @@ pub(crate) fn plan_for(samples: &Samples, options: &Options) -> Plan {
     if let Some(primary) = &options.primary {
         plan.primary.clone_from(primary);
     }
-    if let Some(beside) = &options.beside {
-        plan.beside.clone_from(beside);
+    if let Some(secondary) = &options.secondary {
+        plan.secondary.clone_from(secondary);
     }
     plan
 }
@@ -112,25 +112,25 @@ fn no_such_metric(samples: &Samples, asked: &str) -> AnalysisError {
     }
 }
 
-/// The metrics that are decided beside the primary one: those named, in that order, or all. A name from the plan may have turned
+/// The secondary metrics: those named, in that order, or all. A name from the plan may have turned
 /// out not to be measured; one that is asked for now must exist.
-pub(crate) fn beside_metrics(
+pub(crate) fn secondary_metrics(
     samples: &Samples,
     options: &Options,
     plan: &Plan,
     primary: usize,
 ) -> Result<Vec<usize>, AnalysisError> {
-    if plan.beside.is_empty() {
+    if plan.secondary.is_empty() {
         // Stolen time says something of the machine, not of a subject.
         let of_subjects =
             |&m: &usize| m != primary && !NOT_COMPARED.contains(&samples.metrics[m].name.as_str());
         return Ok((0..samples.metrics.len()).filter(of_subjects).collect());
     }
     let mut found = Vec::new();
-    for name in &plan.beside {
+    for name in &plan.secondary {
         match samples.metric_index(name) {
             Some(metric) if metric != primary && !found.contains(&metric) => found.push(metric),
-            None if options.beside.is_some() => return Err(no_such_metric(samples, name)),
+            None if options.secondary.is_some() => return Err(no_such_metric(samples, name)),
             _ => {}
         }
     }

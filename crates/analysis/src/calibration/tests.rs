@@ -32,7 +32,7 @@ fn on_a_calm_machine_every_way_is_right_and_the_same_seed_repeats_it() {
     let wall = machine(6000, 1, |_| 0.0);
     let found = calibrated(&wall);
     assert_eq!(found, calibrated(&wall));
-    assert_eq!((found.runs, found.methods.len(), found.sight.len()), (6000, 5, 6));
+    assert_eq!((found.runs, found.methods.len(), found.detectable.len()), (6000, 5, 6));
     for method in &found.methods {
         assert!(method.interval().unwrap().lower <= 0.05, "{method:?}");
         assert!(method.rate() <= 0.12, "{method:?}");
@@ -59,9 +59,9 @@ fn drift_fools_block_order_and_a_tick_fools_alternation_but_not_random_pairs() {
 fn what_it_calls_believable_is_found_in_nine_of_ten_experiments() {
     let wall = machine(8000, 4, |i| 0.03 * (i as f64 / 500.0).sin());
     let calibration = calibrated(&wall);
-    let ten_seconds = &calibration.sight[0];
+    let ten_seconds = &calibration.detectable[0];
     assert_eq!((ten_seconds.blocks, ten_seconds.extrapolated), (2000, false));
-    let size = ten_seconds.believable.unwrap();
+    let size = ten_seconds.difference.unwrap();
     let mut random = Random(Pcg64Mcg::seed_from_u64(5));
     let mut distribution = SignedRankDistribution::default();
     let mut found = 0;
@@ -84,9 +84,9 @@ fn what_it_calls_believable_is_found_in_nine_of_ten_experiments() {
 #[test]
 fn longer_runs_see_more_and_lengths_beyond_the_series_are_extrapolated() {
     let found = calibrated(&machine(2000, 6, |_| 0.0));
-    let wall: Vec<&Sight> = found.sight.iter().filter(|s| s.metric == "wall").collect();
+    let wall: Vec<&Detectable> = found.detectable.iter().filter(|s| s.metric == "wall").collect();
     assert!(wall.iter().all(|s| s.extrapolated), "{wall:?}");
-    let [ten, minute, long] = [0, 1, 2].map(|i| wall[i].believable.unwrap());
+    let [ten, minute, long] = [0, 1, 2].map(|i| wall[i].difference.unwrap());
     assert!(
         (ten / minute - 6f64.sqrt()).abs() < 0.01 && (minute / long - 10f64.sqrt()).abs() < 0.01
     );
@@ -100,15 +100,15 @@ fn slow_programs_and_clocks_that_show_nothing_have_no_sight() {
     let wall = machine(1000, 8, |_| 0.0);
     let cpu = vec![0.0; 1000];
     let found = calibrate(&Series { wall: &wall, cpu: &cpu, seconds_per_run: 1.0 }, 1).unwrap();
-    let believable: Vec<bool> = found.sight.iter().map(|s| s.believable.is_some()).collect();
+    let difference: Vec<bool> = found.detectable.iter().map(|s| s.difference.is_some()).collect();
     // Five blocks in ten seconds are too few; a CPU time of nothing has no ratio.
-    assert_eq!(believable, [false, true, true, false, false, false]);
+    assert_eq!(difference, [false, true, true, false, false, false]);
     assert_eq!(found.facts().len(), 1);
     // A clock of 10 ms sees no tenth of a per cent of 20 ms.
     let coarse: Vec<f64> = (0..1000).map(|i| if i % 7 == 0 { 0.03 } else { 0.02 }).collect();
     let series = Series { wall: &coarse, cpu: &coarse, seconds_per_run: 0.02 };
     let found = calibrate(&series, 1).unwrap();
-    assert!(found.believable("wall", 600.0).is_some_and(|size| size >= 0.49), "{found:?}");
+    assert!(found.detectable("wall", 600.0).is_some_and(|size| size >= 0.49), "{found:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ pub const CODES: [&str; 75] = [
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
     "BATTERY",
-    "BELOW_SIGHT",
+    "BELOW_DETECTABLE",
     "BENCHMARK_ERROR",
     "BENCHMARK_FAILED",
     "BENCHMARK_SKIPPED",

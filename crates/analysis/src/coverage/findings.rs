@@ -7,7 +7,7 @@ use super::{Kind, Method, Optimistic, Situation, Traits, simulated, speaks_for, 
 use crate::comparison::Comparison;
 use crate::describe::SubjectSummary;
 use crate::paired::Paired;
-use crate::portrait::Portrait;
+use crate::series_summary::SeriesSummary;
 use assay_data::samples::BlockRow;
 use assay_data::{Finding, Samples, Severity};
 
@@ -33,17 +33,17 @@ pub(crate) fn median(
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
 }
 
-/// About the median of a portrait, whose description tells dependence.
-pub(crate) fn median_of_portrait(portrait: &Portrait) -> Option<Finding> {
-    let d = &portrait.description;
+/// About the median of a summary, whose description tells dependence.
+pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
+    let d = &summary.description;
     d.median_interval.filter(|_| speaks_for(d.confidence))?;
     // Fewer values can't be told from normal ones, and the interval of those holds.
     let situation = Situation {
-        traits: Traits { unseen: false, ..portrait.situation.traits },
-        ..portrait.situation
+        traits: Traits { unseen: false, ..summary.situation.traits },
+        ..summary.situation
     };
     let found = situation.warning(Method::MedianWidened)?;
-    Some(finding(found, &format!("the median of {}", portrait.name), &portrait.name, d.n))
+    Some(finding(found, &format!("the median of {}", summary.name), &summary.name, d.n))
 }
 
 /// About the interval that decided a comparison.
@@ -71,7 +71,7 @@ pub(crate) fn verdict(
             Some(logs) => Traits::of_shape(logs),
             None => Traits::of_shape(&paired.shifts()),
         };
-        Traits { dependent: c.wandering.is_some(), ..shape }
+        Traits { dependent: c.drifting.is_some(), ..shape }
     } else {
         let of = |subject| Traits::of_shape(&samples.values(subject, c.metric));
         let dependent = hangs_together(c.effective, n);

@@ -166,7 +166,7 @@ fn intervals(
                 let differences: Vec<f64> = x.iter().zip(y).map(|(x, y)| y - x).collect();
                 let found =
                     paired::interval_of(&descriptive::sorted(&differences), level, distribution)?;
-                match paired::wandering(&differences) {
+                match paired::drifting(&differences) {
                     Some(_) => paired::cover_groups(found, &differences, level),
                     None => Some(found),
                 }

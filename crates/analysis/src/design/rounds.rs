@@ -251,7 +251,8 @@ mod tests {
 
     #[test]
     fn time_goes_to_what_is_still_open() {
-        // The first benchmark is twice as slow on the second side, the other one wanders about no difference.
+        // The first benchmark is twice as slow on the second side, the other one drifts about no
+        // difference.
         let mut rounds = Rounds::new(&plan(Some(400.0)), &Metric::wall(), pairs(2), 2, 0.0);
         let (reason, _) = run(&mut rounds, |unit, side, block| match unit {
             0 => noise(block, side) * (1.0 + side as f64),

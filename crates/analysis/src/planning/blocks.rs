@@ -23,7 +23,7 @@ pub struct Needed {
     /// Blocks that show, if there is no difference, that any is smaller, in half of all experiments.
     pub to_rule_out: Option<u64>,
     /// The difference that `at_blocks` blocks find with the power asked for; on the scale.
-    pub could_see: f64,
+    pub detectable: f64,
 }
 
 /// The plan in blocks.
@@ -121,6 +121,6 @@ fn needed(spread: f64, at: f64, threshold: Option<f64>, level: f64, chance: f64)
     Needed {
         to_find: threshold.and_then(to_find),
         to_rule_out: threshold.and_then(to_rule_out),
-        could_see: half_width * (z + z_power) / z,
+        detectable: half_width * (z + z_power) / z,
     }
 }

@@ -111,7 +111,7 @@ pub struct Pilot {
     pub runs_per_independent: f64,
     /// The difference that the rank test could have seen in the pilot itself, with the significance and power asked for, by the
     /// 15 % rule.
-    pub could_see: Option<f64>,
+    pub detectable: Option<f64>,
     /// Seconds that one run took, pauses and all; `None` where no times were recorded.
     pub seconds_per_run: Option<f64>,
 }
@@ -211,7 +211,7 @@ impl Pilot {
             noisiest,
             most_dependent,
             runs_per_independent: spreads[most_dependent].runs_per_independent(),
-            could_see: None,
+            detectable: None,
             seconds_per_run: seconds_per_block(samples).map(|s| s / samples.subjects.len() as f64),
             spreads,
         };

@@ -79,7 +79,7 @@ fn of_blocks(
     let groups = (1.0 - protocol.confidence) / protocol.shared_by as f64;
     let level = Level { interval: protocol.interval_level, groups };
     let classic = effect_of_blocks(differences, level, &mut distribution, false);
-    match comparison.wandering {
+    match comparison.drifting {
         None => (classic, classic.interval),
         Some(_) => {
             (effect_of_blocks(differences, level, &mut distribution, true), classic.interval)

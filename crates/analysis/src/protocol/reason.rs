@@ -46,7 +46,7 @@ pub enum Reason {
         n: usize,
     },
     /// The per-block difference changed during the run.
-    Wandering {
+    Drifting {
         /// Rank autocorrelation of successive differences.
         lag1: f64,
     },
@@ -167,7 +167,7 @@ impl Reason {
             | Self::NoThreshold
             | Self::BelowThreshold => Status::Failed,
             Self::Dependent { .. }
-            | Self::Wandering { .. }
+            | Self::Drifting { .. }
             | Self::DependenceUnknown { .. }
             | Self::Drift { .. }
             | Self::Unsteady { .. }
@@ -198,7 +198,7 @@ impl Reason {
             Self::TooDependent { .. } => "TOO_DEPENDENT",
             Self::Dependent { .. } => "DEPENDENT",
             Self::PerhapsDependent { .. } => "PERHAPS_DEPENDENT",
-            Self::Wandering { .. } => "WANDERING",
+            Self::Drifting { .. } => "DRIFTING",
             Self::DependenceUnknown { .. } => "DEPENDENCE_UNKNOWN",
             Self::Drift { .. } => "DRIFT",
             Self::SmallDrift { .. } => "SMALL_DRIFT",

@@ -157,7 +157,7 @@ pub struct Validity {
     /// The step in which values come, in the base unit.
     pub clock_step: f64,
     /// Rank autocorrelation of successive differences where the difference changed during a run in blocks.
-    pub wandering: Option<f64>,
+    pub drifting: Option<f64>,
     /// What may make the values hang together; empty unless they do.
     pub causes: Vec<Cause>,
 }
@@ -171,9 +171,9 @@ impl Validity {
     /// Values (or blocks) of each that count: for sides of different size what two equal ones would be worth.
     pub(super) fn counting(&self) -> f64 {
         if let Some(differences) = &self.differences {
-            // The drawn order makes blocks count in full unless the difference wandered.
-            let wanders = self.wandering.is_some();
-            return if wanders { differences.counting() } else { differences.n as f64 };
+            // The drawn order makes blocks count in full unless the difference drifted.
+            let drifts = self.drifting.is_some();
+            return if drifts { differences.counting() } else { differences.n as f64 };
         }
         let judged = self.judged();
         judged.len() as f64 / judged.iter().map(|series| 1.0 / series.counting()).sum::<f64>()
@@ -210,8 +210,8 @@ pub(super) fn step(
     let differences = values.differences.as_ref().map(|d| SeriesFound::of(protocol.of, d));
     let (against, of) = (&values.against.sorted, &values.of.sorted);
     let clock_step = paired::clock_step_of_sorted(against, of, Scale::Shift);
-    let wandering = comparison.and_then(|c| c.wandering);
-    let mut found = Validity { series, differences, clock_step, wandering, causes: Vec::new() };
+    let drifting = comparison.and_then(|c| c.drifting);
+    let mut found = Validity { series, differences, clock_step, drifting, causes: Vec::new() };
 
     let mut reasons = Vec::new();
     if comparison.is_some_and(|c| c.mixed) {
@@ -243,7 +243,7 @@ pub(super) fn step(
     let dependent = |reason: &Reason| {
         matches!(
             reason,
-            Reason::TooDependent { .. } | Reason::Dependent { .. } | Reason::Wandering { .. }
+            Reason::TooDependent { .. } | Reason::Dependent { .. } | Reason::Drifting { .. }
         )
     };
     if reasons.iter().any(dependent) {
@@ -265,9 +265,10 @@ fn enough(found: &Validity, reasons: &mut Vec<Reason>) {
 
 fn dependence(found: &Validity, protocol: &Protocol, reasons: &mut Vec<Reason>) {
     if protocol.paired {
-        // The order within a block was drawn, so that dependence alone costs nothing; a difference that wanders does.
-        if let Some(lag1) = found.wandering {
-            reasons.push(Reason::Wandering { lag1 });
+        // The order within a block was drawn, so that dependence alone costs nothing; a difference
+        // that drifts does.
+        if let Some(lag1) = found.drifting {
+            reasons.push(Reason::Drifting { lag1 });
         }
         return;
     }

@@ -126,7 +126,7 @@ impl Asker {
         self.prepare_command(&side.asking(request), request, scratch)
     }
 
-    /// The same for the command of a request that was dressed otherwise.
+    /// The same for the command of a request that was wrapped otherwise.
     ///
     /// # Errors
     /// As for [`Asker::prepare`].

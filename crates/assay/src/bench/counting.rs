@@ -125,7 +125,7 @@ impl Suite<'_> {
         let times = if exact.is_empty() { 0 } else { TIMES };
         let readings = match machine.is_empty() {
             true => 0,
-            false => readings(plan, adjust, self.compared_beside(plan, &events)),
+            false => readings(plan, adjust, self.compared_as_secondary(plan, &events)),
         };
         let all = alone.len() * (times + readings) as usize;
         let (mut done, mut whole) = (0, false);
@@ -153,17 +153,18 @@ impl Suite<'_> {
 
     /// How many comparisons share the error with those of these events: all of metrics beside the one that decides, but for exact
     /// counts, which are known.
-    fn compared_beside(&self, plan: &Plan, events: &[Event]) -> usize {
-        let beside = &plan.beside;
+    fn compared_as_secondary(&self, plan: &Plan, events: &[Event]) -> usize {
+        let secondary = &plan.secondary;
         let is_named = |name: &str| {
-            beside.iter().any(|b| b == name || b.strip_suffix(PER_ITERATION) == Some(name))
+            secondary.iter().any(|b| b == name || b.strip_suffix(PER_ITERATION) == Some(name))
         };
-        let is_beside = |name: &str| match beside.is_empty() {
+        let is_secondary = |name: &str| match secondary.is_empty() {
             true => name != plan.primary && !NOT_COMPARED.contains(&name),
             false => name != plan.primary && is_named(name),
         };
         let measured = self.samples.metrics.iter().filter(|m| !m.exact).map(|m| m.name.as_str());
-        let metrics = measured.chain(events.iter().map(|e| e.name)).filter(|name| is_beside(name));
+        let metrics =
+            measured.chain(events.iter().map(|e| e.name)).filter(|name| is_secondary(name));
         let pairs: usize =
             self.units.iter().map(|unit| unit.benchmarks.len() * (unit.on.len() - 1)).sum();
         metrics.count() * pairs
@@ -316,8 +317,8 @@ impl Suite<'_> {
             By::Pass(counted) => Some(counted.start()?),
             By::Machine(_) => None,
         };
-        let dressed = |counter: &Counter| counter.dressed(&command);
-        let command: Command = counter.as_ref().map_or(Ok(command.clone()), dressed)?;
+        let wrapped = |counter: &Counter| counter.wrapped(&command);
+        let command: Command = counter.as_ref().map_or(Ok(command.clone()), wrapped)?;
         let question = self.asker.prepare_command(&command, &request, &scratch)?;
         let ran = self.asker.put(&question, 0)?;
         if let Some(how) = ran.failure() {

@@ -42,7 +42,7 @@ impl MadeUp {
         Machine::at(self.0.path())
     }
 
-    fn hold(&self, knobs: &[Knob]) -> (Option<Held>, Vec<Finding>) {
+    fn hold(&self, knobs: &[Knob]) -> (Option<SettingsGuard>, Vec<Finding>) {
         hold_on(self.machine(), Some(self.path(STATE)), knobs).unwrap()
     }
 

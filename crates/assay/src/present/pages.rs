@@ -8,8 +8,8 @@ use crate::{output, present, whole_file};
 use anyhow::Context;
 use assay_analysis::Analysis;
 use assay_analysis::figures::{Figures, with_protocol};
-use assay_analysis::portrait::{self, Options, Portrait};
 use assay_analysis::protocol::Protocol;
+use assay_analysis::series_summary::{self, Options, SeriesSummary};
 use assay_data::Samples;
 use assay_report::charts::{self, Chart, png, svg};
 use assay_report::html::{self, Data, Material};
@@ -41,13 +41,13 @@ pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a page shows beside the analysis.
+/// What a page shows apart from the analysis.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct Extras<'a> {
     /// The protocol of every comparison.
     pub protocol: &'a [Protocol],
     /// The series by themselves.
-    pub portraits: &'a [Portrait],
+    pub summaries: &'a [SeriesSummary],
     /// What became of the results of the run that this one repeats.
     pub repeats: Option<ReplicationReport<'a>>,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Beside<'a> {
 pub(crate) fn write(
     analysis: &Analysis,
     samples: &Samples,
-    beside: Beside<'_>,
+    extras: Extras<'_>,
     meta: &Meta,
     wanted: &PageArgs,
     quiet: bool,
@@ -70,18 +70,18 @@ pub(crate) fn write(
     let outputs = usize::from(wanted.report.is_some()) + usize::from(wanted.plots.is_some());
     let work = Work::on_values(quiet, "drawing", samples.len(), 1 + outputs);
     work.begin("curves");
-    let figures = with_protocol(samples, analysis, beside.protocol);
+    let figures = with_protocol(samples, analysis, extras.protocol);
     let written = wanted.report.as_deref().map(|path| {
         work.begin("page");
         let data = Data::of(samples, meta.file.clone());
         let command = present::argv();
         let (figures, data, command) = (&figures, &data, &command);
-        let Beside { protocol, portraits, repeats } = beside;
+        let Extras { protocol, summaries, repeats } = extras;
         let drawn =
-            if portraits.is_empty() { alone(analysis, samples, figures) } else { Vec::new() };
-        let portraits = if portraits.is_empty() { &drawn } else { portraits };
+            if summaries.is_empty() { alone(analysis, samples, figures) } else { Vec::new() };
+        let summaries = if summaries.is_empty() { &drawn } else { summaries };
         let material =
-            Material { analysis, figures, data, meta, command, protocol, portraits, repeats };
+            Material { analysis, figures, data, meta, command, protocol, summaries, repeats };
         html::render(material)
             .map_err(anyhow::Error::from)
             .and_then(|page| whole_file::replace(path, page.as_bytes()))
@@ -102,10 +102,10 @@ pub(crate) fn write(
 }
 
 /// The series of a comparison by themselves: those that the page draws.
-fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<Portrait> {
+fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<SeriesSummary> {
     let options = Options { confidence: analysis.plan.confidence, ..Options::default() };
     let shown = figures.subjects.iter().map(|s| s.subject);
-    portrait::of_subjects(samples, shown, analysis.primary, &options)
+    series_summary::of_subjects(samples, shown, analysis.primary, &options)
 }
 
 fn write_plots(figures: &Figures, directory: &Path) -> anyhow::Result<()> {

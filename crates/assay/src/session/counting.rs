@@ -71,7 +71,7 @@ impl Session {
         seed: u64,
         record: &mut Option<Record>,
     ) -> Result<(), Obstacle> {
-        let commands = pass.dressed(&self.commands);
+        let commands = pass.wrapped(&self.commands);
         let (mut crew, _) = Crew::start(&commands, &[])?;
         for metric in pass.counted.metrics() {
             Record::add_metric(record, &mut self.samples, &metric);
@@ -202,16 +202,16 @@ impl Pass {
     }
 
     /// The commands as they have to be run.
-    fn dressed(&mut self, commands: &[Prepared]) -> Vec<Prepared> {
-        let mut dressed = commands.to_vec();
-        for (index, prepared) in dressed.iter_mut().enumerate() {
-            match self.counters[index].as_ref().map(|counter| counter.dressed(&prepared.command)) {
+    fn wrapped(&mut self, commands: &[Prepared]) -> Vec<Prepared> {
+        let mut wrapped = commands.to_vec();
+        for (index, prepared) in wrapped.iter_mut().enumerate() {
+            match self.counters[index].as_ref().map(|counter| counter.wrapped(&prepared.command)) {
                 Some(Ok(command)) => prepared.command = command,
                 Some(Err(error)) => self.give_up(index, error.to_string()),
                 None => {}
             }
         }
-        dressed
+        wrapped
     }
 
     /// A command that can't be counted, or not any more.

@@ -1,12 +1,12 @@
 //! `assay describe`: everything about series by themselves, before anything is compared.
 
 use crate::args::{LookArgs, PageArgs, ReadingArgs, confidence};
-use crate::present::pages::Beside;
+use crate::present::pages::Extras;
 use crate::progress::Work;
 use crate::{Ending, output, present};
 use anyhow::Context;
 use assay_analysis::overview;
-use assay_analysis::portrait::{self, Options, Portrait};
+use assay_analysis::series_summary::{self, Options, SeriesSummary};
 use assay_data::{Samples, import};
 use assay_report::{describe, describe_json, json};
 use std::path::PathBuf;
@@ -98,7 +98,7 @@ fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
 fn write_pages(
     args: &Args,
     samples: &Samples,
-    portraits: &[Portrait],
+    summaries: &[SeriesSummary],
     meta: &json::Meta,
 ) -> anyhow::Result<()> {
     if args.pages.report.is_none() && args.pages.plots.is_none() {
@@ -112,8 +112,8 @@ fn write_pages(
         ..assay_analysis::Options::default()
     };
     let analysis = assay_analysis::analyse(&apart, &options)?;
-    let beside = Beside { portraits, ..Beside::default() };
-    present::pages::write(&analysis, &apart, beside, meta, &args.pages, args.look.quiet)
+    let extras = Extras { summaries, ..Extras::default() };
+    present::pages::write(&analysis, &apart, extras, meta, &args.pages, args.look.quiet)
 }
 
 /// Reads, draws, shows.
@@ -134,12 +134,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         all: args.what.all,
         seed: args.what.seed.unwrap_or(defaults.seed),
     };
-    let portraits = portrait::phases(&samples, &options).and_then(|phases| {
+    let summaries = series_summary::phases(&samples, &options).and_then(|phases| {
         work.read(samples.len(), phases);
-        portrait::of_samples_telling(&samples, &options, &mut |phase| work.begin(phase))
+        series_summary::of_samples_telling(&samples, &options, &mut |phase| work.begin(phase))
     });
     work.end();
-    let portraits = portraits.with_context(|| {
+    let summaries = summaries.with_context(|| {
         args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
@@ -148,11 +148,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         argv: samples.argv.clone(),
         file: file.map(|path| path.display().to_string()),
     };
-    let written = write_pages(args, &samples, &portraits.series, &meta);
+    let written = write_pages(args, &samples, &summaries.series, &meta);
     if args.look.json {
-        output::print(&format!("{:#}\n", describe_json::render(&portraits, &meta)))?;
+        output::print(&format!("{:#}\n", describe_json::render(&summaries, &meta)))?;
     } else {
-        output::print(&describe::render(&portraits, &present::screen(args.look.color)))?;
+        output::print(&describe::render(&summaries, &present::screen(args.look.color)))?;
     }
     written.map(|()| Ending::Fine)
 }

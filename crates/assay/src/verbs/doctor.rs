@@ -11,7 +11,9 @@ use assay_analysis::machine::findings;
 use assay_analysis::{Experiment, spread};
 use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason, StopRule, Threshold};
 use assay_measure::machine::{Knob, KnobError, Machine, Privileges, busiest, privileges};
-use assay_measure::{Command, Control, Outcome, Output, environment, escort, interrupt, workload};
+use assay_measure::{
+    Command, Control, Outcome, Output, environment, foreground, interrupt, workload,
+};
 use assay_report::doctor::{self as report, Ailment, DoctorReport};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -76,7 +78,7 @@ fn fix(args: &Args) -> anyhow::Result<Ending> {
             output::say(&format!("{how}: {message}"));
         }
     }
-    let ended = escort::run(&args.command);
+    let ended = foreground::run(&args.command);
     if let Some(held) = held {
         held.release()?;
     }

@@ -1,7 +1,7 @@
 //! `assay repeat`: measure a recorded run again, here or on another machine, and say whether its result was confirmed.
 
 use crate::args::{KeepArgs, ShowArgs, seconds};
-use crate::present::pages::Beside;
+use crate::present::pages::Extras;
 use crate::session::{Record, Session};
 use crate::verbs::run::{self, Again};
 use crate::{Ending, output, present, seed, store};
@@ -118,9 +118,9 @@ fn decide(
         replication: &replication,
         differences: &differences,
     };
-    let beside = Beside { repeats: Some(report), ..Beside::default() };
+    let extras = Extras { repeats: Some(report), ..Extras::default() };
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
-    let exported = present::export_all(&now, samples, beside, &args.show, file);
+    let exported = present::export_all(&now, samples, extras, &args.show, file);
     if args.show.json {
         output::print(&format!("{:#}\n", json(&report, &present::meta_of(samples, file))))?;
     } else {

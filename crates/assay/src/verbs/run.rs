@@ -266,7 +266,7 @@ fn measure(args: &Args, earlier: Earlier, decide: Decide<'_>) -> anyhow::Result<
     knobs::mend();
     let (held, set) = knobs::hold(&args.control.knobs())?;
     let ending = measure_held(args, earlier, set, decide);
-    match held.map_or(Ok(()), knobs::Held::release) {
+    match held.map_or(Ok(()), knobs::SettingsGuard::release) {
         Ok(()) => ending,
         Err(error) => {
             output::error(&error);
@@ -299,7 +299,7 @@ fn measure_held(
         specs: asked.specs,
         samples: asked.all_samples,
         jobs: commands.iter().any(|c| c.jobs > 1),
-        named: plan.beside.iter().cloned().chain([plan.primary.clone()]).collect(),
+        named: plan.secondary.iter().cloned().chain([plan.primary.clone()]).collect(),
         steal: manner.steal,
         counted: asked.counted.clone(),
         counters: Vec::new(),
@@ -404,7 +404,7 @@ fn measure_held(
     }
 }
 
-/// The metric that decides, and that those beside it exist.
+/// Checks that the primary and the secondary metrics exist.
 fn primary(session: &Session, plan: &Plan, counted: &[Counted]) -> Result<usize, Obstacle> {
     let samples = &session.samples;
     let unknown = |option: &str, name: &str| {
@@ -422,8 +422,8 @@ fn primary(session: &Session, plan: &Plan, counted: &[Counted]) -> Result<usize,
         samples.metric_index(name).is_some()
             || Counted::of_metric(name).is_some_and(|own| counted.contains(&own))
     };
-    if let Some(name) = plan.beside.iter().find(|name| !comes(name)) {
-        return Err(unknown("--beside", name));
+    if let Some(name) = plan.secondary.iter().find(|name| !comes(name)) {
+        return Err(unknown("--secondary", name));
     }
     let primary =
         samples.metric_index(&plan.primary).ok_or_else(|| unknown("--primary", &plan.primary))?;

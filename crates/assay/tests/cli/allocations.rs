@@ -138,13 +138,16 @@ fn counts_alone_decide_and_then_nothing_is_timed() {
 #[test]
 fn names_of_counts_belong_to_their_options() {
     let room = room(&[]);
-    room.run(&["run", "--beside", "frees", "./some 7"]).ends(2).complains("counted with --alloc");
+    room.run(&["run", "--secondary", "frees", "./some 7"])
+        .ends(2)
+        .complains("counted with --alloc");
     room.run(&["run", "--primary", "simulated_instructions", "./some 7"])
         .ends(2)
         .complains("counted with --simulate");
     let named = ["run", "--alloc", "--metric", "frees=([0-9]+)", "./some 7"];
     room.run(&named).ends(2).complains("--alloc counts something of that name");
-    let beside = ["run", "--alloc", "--beside", "allocations", "-n", "3", "--no-save", "./some 7"];
+    let beside =
+        ["run", "--alloc", "--secondary", "allocations", "-n", "3", "--no-save", "./some 7"];
     assert_eq!(medians(&room.json(&beside), 0)[0], Some(7.0));
 }
 

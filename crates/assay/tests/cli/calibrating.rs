@@ -32,7 +32,7 @@ fn a_calibration_is_shown_kept_and_used_by_later_runs() {
     // Nobody sees a millionth in a minute.
     let run =
         room.json(&["run", "--no-save", "-n", "3", "--threshold", "0.0001%", "sh -c :", "sh -c :"]);
-    assert!(codes(&run).contains(&"BELOW_SIGHT"), "{:?}", codes(&run));
+    assert!(codes(&run).contains(&"BELOW_DETECTABLE"), "{:?}", codes(&run));
 }
 
 #[test]

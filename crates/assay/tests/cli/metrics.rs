@@ -75,7 +75,7 @@ fn metrics_that_make_no_sense_are_refused_before_anything_runs() {
         (vec!["--metric", "t=(1", "--metric", "u=2"], "--metric t=(1"),
         (vec!["--metric", "t=1", "--metric", "t=2"], "two metrics of the name `t`"),
         (vec!["--metric", "stdout", "--output", "inherit"], "leave out --output"),
-        (vec!["--beside", "walll"], "no such metric"),
+        (vec!["--secondary", "walll"], "no such metric"),
         (vec!["--counters", "instruktions"], "instructions"),
     ] {
         let all = [&["run", "--no-save"][..], &arguments, &["touch ran"]].concat();
@@ -145,7 +145,7 @@ fn what_a_process_writes_after_its_run_does_not_reach_the_next() {
 #[test]
 fn what_stands_beside_is_decided_and_told() {
     let room = Room::new();
-    let arguments = ["--beside", "cpu,voluntary_switches,cpu_per_wall", "-N", "a", "-N", "b"];
+    let arguments = ["--secondary", "cpu,voluntary_switches,cpu_per_wall", "-N", "a", "-N", "b"];
     let commands = ["sleep 0.01", "sleep 0.02"];
     let all = few("7", &[&arguments[..], &commands].concat());
     let result = room.json(&all);

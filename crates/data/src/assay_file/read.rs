@@ -84,7 +84,7 @@ fn whole(input: Input) -> Result<Whole, ReadError> {
             Err(Problem::Version(version)) => {
                 return Err(ReadError::Version { file, version, known: VERSION });
             }
-            Err(Problem::Said(problem)) => {
+            Err(Problem::Invalid(problem)) => {
                 return Err(ReadError::Line { place: place(None), problem });
             }
             Err(Problem::Json(error)) => {
@@ -105,7 +105,7 @@ enum Problem {
     NoHeader,
     Version(u64),
     Json(serde_json::Error),
-    Said(String),
+    Invalid(String),
 }
 
 impl From<serde_json::Error> for Problem {
@@ -135,7 +135,9 @@ impl Reader {
         // A list would do for a record otherwise, its items taken for the members in their order.
         if !is_object {
             let seen = quoted_start(text);
-            return Err(Problem::Said(format!("expected one record, a JSON object, not `{seen}`")));
+            return Err(Problem::Invalid(format!(
+                "expected one record, a JSON object, not `{seen}`"
+            )));
         }
         // Nearly all lines are observations, and our own writer says so at once.
         if text.starts_with(r#"{"kind":"obs","#) {
@@ -159,7 +161,7 @@ impl Reader {
                 self.samples.stop = Some(serde_json::from_str::<Stop>(text)?.reason);
                 Ok(())
             }
-            "run" => Err(Problem::Said(
+            "run" => Err(Problem::Invalid(
                 "a second header; one file holds one run, so take the files apart".to_owned(),
             )),
             _ => Ok(()),
@@ -170,7 +172,7 @@ impl Reader {
         let version = match serde_json::from_str::<Version>(text) {
             Ok(Version { assay: Some(version) }) => version,
             Err(error) if error.is_eof() && text.starts_with(r#"{"assay""#) => {
-                return Err(Problem::Said(
+                return Err(Problem::Invalid(
                     "the header breaks off, so nothing was recorded in this file".to_owned(),
                 ));
             }
@@ -180,7 +182,7 @@ impl Reader {
             Some(VERSION) => {}
             Some(later) if later > VERSION => return Err(Problem::Version(later)),
             _ => {
-                return Err(Problem::Said(format!(
+                return Err(Problem::Invalid(format!(
                     "`assay` is the version of the format and should be {VERSION}, not {version}"
                 )));
             }
@@ -204,13 +206,13 @@ impl Reader {
     fn inner(&mut self, text: &str) -> Result<(), Problem> {
         let inner: Inner = serde_json::from_str(text)?;
         if inner.subject >= self.samples.subjects.len() {
-            return Err(Problem::Said(format!(
+            return Err(Problem::Invalid(format!(
                 "values of subject {}, which is not declared",
                 inner.subject
             )));
         }
         if self.samples.metric_index(&inner.metric).is_none() {
-            return Err(Problem::Said(format!(
+            return Err(Problem::Invalid(format!(
                 "values of metric `{}`, which is not declared",
                 inner.metric
             )));
@@ -221,7 +223,7 @@ impl Reader {
 
     fn summary(&mut self, text: &str) -> Result<(), Problem> {
         let summary: Summary = serde_json::from_str(text)?;
-        let said = |what: String| Err(Problem::Said(format!("a summary of {what}")));
+        let said = |what: String| Err(Problem::Invalid(format!("a summary of {what}")));
         if summary.subject >= self.samples.subjects.len() {
             return said(format!("subject {}, which is not declared", summary.subject));
         }
@@ -235,7 +237,7 @@ impl Reader {
     fn subject(&mut self, text: &str) -> Result<(), Problem> {
         let subject: Subject = serde_json::from_str(text)?;
         if !self.names.insert(subject.name.clone()) {
-            return Err(Problem::Said(format!("subject `{}` is declared twice", subject.name)));
+            return Err(Problem::Invalid(format!("subject `{}` is declared twice", subject.name)));
         }
         self.samples.subjects.push(subject);
         self.seen.push(Seen::default());
@@ -247,7 +249,7 @@ impl Reader {
         let known = self.samples.metric_index(&metric.name).map(|i| &self.samples.metrics[i]);
         match known {
             Some(known) if known.unit != metric.unit => {
-                return Err(Problem::Said(format!(
+                return Err(Problem::Invalid(format!(
                     "metric `{}` is declared in {} here and in {} before; one metric has one unit",
                     metric.name,
                     metric.unit.symbol(),
@@ -256,7 +258,9 @@ impl Reader {
             }
             Some(_) => {}
             None if self.samples.metrics.len() >= MAX_METRICS => {
-                return Err(Problem::Said(format!("more than {MAX_METRICS} metrics in one file")));
+                return Err(Problem::Invalid(format!(
+                    "more than {MAX_METRICS} metrics in one file"
+                )));
             }
             None => {
                 self.samples.add_metric(metric);
@@ -278,7 +282,7 @@ impl Reader {
         if let Some(block) = observation.block
             && !self.seen[observation.subject].insert(block)
         {
-            return Err(Problem::Said(format!(
+            return Err(Problem::Invalid(format!(
                 "subject {} (`{}`) has a second observation in block {block}; a block holds one of every subject",
                 observation.subject, self.samples.subjects[observation.subject].name
             )));

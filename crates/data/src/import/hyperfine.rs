@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
-use summary::Told;
+use summary::Reported;
 
 pub(super) use table::{read as read_table, recognise as recognise_table};
 
@@ -86,7 +86,7 @@ struct Command {
     measurements: Vec<Map<String, Value>>,
     /// By 2.x.
     #[serde(default)]
-    summary: BTreeMap<String, Told>,
+    summary: BTreeMap<String, Reported>,
     mean: Option<Number>,
     stddev: Option<Number>,
     median: Option<Number>,
@@ -107,9 +107,9 @@ impl Command {
     }
 
     /// What 1.x tells beside the times. Of its other lists each has one entry a run.
-    fn told(&self) -> Told {
+    fn told(&self) -> Reported {
         let runs = self.exit_codes.len().max(self.memory_usage_byte.len());
-        Told {
+        Reported {
             unit: "second".to_owned(),
             count: (runs > 0).then_some(runs as u64),
             mean: self.mean,

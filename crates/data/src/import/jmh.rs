@@ -115,14 +115,14 @@ impl Reader<'_> {
                 )));
             }
             let shape: Vec<usize> = histograms.iter().map(Vec::len).collect();
-            let beside = self.beside(result, &shape).map_err(place)?;
+            let secondary = self.secondary(result, &shape).map_err(place)?;
             for (fork, iterations) in (0..).zip(histograms) {
                 for (iteration, times) in (0..).zip(iterations) {
                     let singles = times.iter().flat_map(|&(time, count)| {
                         std::iter::repeat_n(factor.to_base(time), count as usize)
                     });
                     for (single, time) in (0..).zip(singles) {
-                        let first = at(&beside, fork, iteration).filter(|_| single == 0u32);
+                        let first = at(&secondary, fork, iteration).filter(|_| single == 0u32);
                         let values: Vec<_> =
                             [(primary_metric, time)].into_iter().chain(first).collect();
                         let level = [fork, iteration, single];
@@ -144,11 +144,11 @@ impl Reader<'_> {
             return Ok(());
         };
         let shape: Vec<usize> = forks.iter().map(Vec::len).collect();
-        let beside = self.beside(result, &shape).map_err(place)?;
+        let secondary = self.secondary(result, &shape).map_err(place)?;
         for (fork, iterations) in (0..).zip(forks) {
             for (iteration, score) in (0..).zip(iterations) {
                 let score = factor.to_base(score.as_f64().unwrap_or(f64::NAN));
-                let others = at(&beside, fork, iteration);
+                let others = at(&secondary, fork, iteration);
                 let values: Vec<_> = [(primary_metric, score)].into_iter().chain(others).collect();
                 self.recorder.observe(subject, &[fork, iteration], Outcome::Ok, &values)?;
             }
@@ -176,8 +176,8 @@ impl Reader<'_> {
     }
 
     /// The metrics of profilers that have a value for every iteration.
-    fn beside(&mut self, result: &Outcomes, shape: &[usize]) -> Result<Vec<Beside>, String> {
-        let mut beside = Vec::new();
+    fn secondary(&mut self, result: &Outcomes, shape: &[usize]) -> Result<Vec<Secondary>, String> {
+        let mut secondary = Vec::new();
         for (name, scores) in &result.secondary_metrics {
             // What a profiler adds may be of any form.
             let Ok(scores) = Scores::deserialize(scores) else { continue };
@@ -192,9 +192,9 @@ impl Reader<'_> {
                 metric.name += " (secondary)";
             }
             let metric = self.recorder.metric(&metric)?;
-            beside.push(Beside { metric, factor, values });
+            secondary.push(Secondary { metric, factor, values });
         }
-        Ok(beside)
+        Ok(secondary)
     }
 
     fn settings(&mut self, others: &Map<String, Value>) {
@@ -209,15 +209,15 @@ impl Reader<'_> {
     }
 }
 
-/// A metric beside the primary one, its values by fork and iteration.
-struct Beside {
+/// A secondary metric, its values by fork and iteration.
+struct Secondary {
     metric: usize,
     factor: DeclaredUnit,
     values: Vec<Vec<Value>>,
 }
 
-fn at(beside: &[Beside], fork: u32, iteration: u32) -> impl Iterator<Item = (usize, f64)> {
-    beside.iter().map(move |one| {
+fn at(secondary: &[Secondary], fork: u32, iteration: u32) -> impl Iterator<Item = (usize, f64)> {
+    secondary.iter().map(move |one| {
         let value = &one.values[fork as usize][iteration as usize];
         (one.metric, one.factor.to_base(value.as_f64().unwrap_or(f64::NAN)))
     })

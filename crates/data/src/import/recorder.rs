@@ -174,7 +174,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Divides a metric by another one, observation by observation, and calls the quotient `name`. It takes the place of the
-    /// metric, or stands beside it.
+    /// metric, or is a secondary one.
     ///
     /// # Errors
     /// When there are too many metrics.
@@ -183,10 +183,10 @@ impl<'a> Recorder<'a> {
         metric: usize,
         by: usize,
         name: &str,
-        beside: bool,
+        is_secondary: bool,
     ) -> Result<(), String> {
         let mut divided = metric;
-        if beside {
+        if is_secondary {
             let own = Metric { name: name.to_owned(), ..self.samples.metrics[metric].clone() };
             divided = self.metric(&own)?;
         } else {

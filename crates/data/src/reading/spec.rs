@@ -61,7 +61,7 @@ pub enum SpecError {
     },
     /// Two qualifiers that exclude each other.
     #[error("`{second}` is one word too many: {what} is said already")]
-    TwiceSaid {
+    Duplicate {
         /// The later word.
         second: String,
         /// What the earlier one says.
@@ -144,7 +144,7 @@ impl<'a> Head<'a> {
     }
 
     fn word(&mut self, word: &str) -> Result<(), SpecError> {
-        let twice = |what| Err(SpecError::TwiceSaid { second: word.to_owned(), what });
+        let twice = |what| Err(SpecError::Duplicate { second: word.to_owned(), what });
         let better = match word {
             "lower" => Some(Better::Lower),
             "higher" => Some(Better::Higher),

@@ -89,8 +89,8 @@ fn specs_that_could_be_misread_are_refused() {
         SpecError::UnknownWord { found: "maxx".into(), near: Some("max") }
     );
     assert!(matches!(refused("t:ms:=(.*)"), SpecError::UnknownWord { .. }));
-    assert!(matches!(refused("t:sum:max=(.*)"), SpecError::TwiceSaid { .. }));
-    assert!(matches!(refused("t:lower:higher=(.*)"), SpecError::TwiceSaid { .. }));
+    assert!(matches!(refused("t:sum:max=(.*)"), SpecError::Duplicate { .. }));
+    assert!(matches!(refused("t:lower:higher=(.*)"), SpecError::Duplicate { .. }));
     assert!(matches!(refused("t:ms:count=(.*)"), SpecError::CountWithUnit(_)));
     assert!(matches!(refused("t::sum=stdout"), SpecError::TakeOfOne("sum")));
     assert!(matches!(refused("t=(.*"), SpecError::Regex(_)));

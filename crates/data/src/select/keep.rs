@@ -65,7 +65,7 @@ impl Samples {
         let mut stays = metric_stays.iter().copied();
         self.metrics.retain(|_| stays.next().unwrap_or(false));
         if let Some(plan) = &mut self.plan {
-            plan.beside.retain(|name| self.metrics.iter().any(|m| m.name == *name));
+            plan.secondary.retain(|name| self.metrics.iter().any(|m| m.name == *name));
         }
     }
 }

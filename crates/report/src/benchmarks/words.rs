@@ -142,7 +142,7 @@ pub(crate) fn verdict(suite: &Benchmarks, row: &Row) -> String {
             NoInterval::Mixed => "no verdict".to_owned(),
             NoInterval::NoCount => "number unknown".to_owned(),
             NoInterval::NoSpread => "spread unknown".to_owned(),
-            NoInterval::Wandering => "wandering".to_owned(),
+            NoInterval::Drifting => "drifting".to_owned(),
         },
     }
 }
@@ -170,7 +170,7 @@ pub(crate) fn reason(row: &Row) -> Option<String> {
         NoInterval::Mixed => "the blocks are not one experiment".to_owned(),
         NoInterval::NoCount => "a summary without the number of its values".to_owned(),
         NoInterval::NoSpread => "a summary without a spread".to_owned(),
-        NoInterval::Wandering => "the difference changed during the run".to_owned(),
+        NoInterval::Drifting => "the difference changed during the run".to_owned(),
     })
 }
 

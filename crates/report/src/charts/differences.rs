@@ -136,7 +136,7 @@ pub(super) fn blocks(sheet: &Sheet<'_>) -> Option<Chart> {
         title: "The difference, block by block".to_owned(),
         caption: format!(
             "Every block holds each subject once, so whatever slows the machine for a while is in both. The dashed line is no \
-             difference; the line is the estimate with the band of its interval.{} A difference that wanders is no single number.",
+             difference; the line is the estimate with the band of its interval.{} A difference that drifts is no single number.",
             told.unwrap_or_default()
         ),
         scene,

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::layout::STICKY;
 use crate::names::clean;
-use assay_analysis::portrait::Portrait;
+use assay_analysis::series_summary::SeriesSummary;
 
 /// One series: its heading, and what there is to say with the word for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,21 +17,21 @@ pub(crate) struct SeriesOnPage {
 }
 
 /// All series that vary; constant ones have nothing to say but their finding. `with_metric`: there are several metrics.
-pub(crate) fn of(portraits: &[Portrait]) -> Vec<SeriesOnPage> {
-    let several = portraits.iter().any(|p| p.metric.name != portraits[0].metric.name);
-    let varying = portraits.iter().filter(|p| p.distinct > 1);
+pub(crate) fn of(summaries: &[SeriesSummary]) -> Vec<SeriesOnPage> {
+    let several = summaries.iter().any(|p| p.metric.name != summaries[0].metric.name);
+    let varying = summaries.iter().filter(|p| p.distinct > 1);
     varying.map(|p| SeriesOnPage { heading: heading(p, several), facts: facts(p) }).collect()
 }
 
-fn heading(p: &Portrait, several: bool) -> String {
+fn heading(p: &SeriesSummary, several: bool) -> String {
     let name = clean(&p.name);
     if several { format!("{name}: {}", crate::label::label(&p.metric)) } else { name }
 }
 
-fn facts(p: &Portrait) -> Vec<(&'static str, String)> {
+fn facts(p: &SeriesSummary) -> Vec<(&'static str, String)> {
     let column = column(p);
     let n = p.description.n;
-    let mut facts = vec![("over time", words::course(p, &column))];
+    let mut facts = vec![("over time", words::over_time(p, &column))];
     if n >= CORRELOGRAM_FROM {
         facts.push(("dependence", words::dependence(p)));
     }
@@ -45,7 +45,7 @@ fn facts(p: &Portrait) -> Vec<(&'static str, String)> {
         }
         facts.push(("tails", words::tails(p)));
     }
-    facts.push(("how often", words::heaps(p, &column)));
+    facts.push(("how often", words::repeated(p, &column)));
     facts.extend(words::facts(p, &column).into_iter().map(|line| ("values", line)));
     let levels = p.levels.iter().flat_map(|found| words::levels(p, found));
     facts.extend(levels.map(|line| ("levels", line)));

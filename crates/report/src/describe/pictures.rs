@@ -4,7 +4,7 @@
 use crate::layout::{Page, Tone};
 use crate::names::width;
 use crate::number::{self, Column};
-use assay_analysis::portrait::{Portrait, Slice};
+use assay_analysis::series_summary::{SeriesSummary, Slice};
 
 /// Columns left of every picture, for labels on the vertical axis.
 const MARGIN: usize = 9;
@@ -52,19 +52,19 @@ fn area(page: &Page, heights: &[f64], lines: usize) -> Vec<String> {
 }
 
 /// The value in the middle of a column.
-fn value_at(p: &Portrait, column: usize, columns: usize) -> f64 {
+fn value_at(p: &SeriesSummary, column: usize, columns: usize) -> f64 {
     p.shape.low + (p.shape.high - p.shape.low) * (column as f64 + 0.5) / columns as f64
 }
 
 /// The column of a value; `None` for one outside of the picture.
-fn column_of(p: &Portrait, value: f64, columns: usize) -> Option<usize> {
+fn column_of(p: &SeriesSummary, value: f64, columns: usize) -> Option<usize> {
     let place = (value - p.shape.low) / (p.shape.high - p.shape.low);
     (0.0..=1.0).contains(&place).then(|| ((place * columns as f64) as usize).min(columns - 1))
 }
 
 /// The smoothed density, or the heaps themselves where values come in few steps.
-pub(super) fn density(page: &mut Page, p: &Portrait) {
-    let Some(density) = &p.shape.density else { return heaps(page, p) };
+pub(super) fn density(page: &mut Page, p: &SeriesSummary) {
+    let Some(density) = &p.shape.density else { return repeated(page, p) };
     let columns = columns(page);
     let last = density.x.len() - 1;
     let at = |column: usize| {
@@ -80,7 +80,7 @@ pub(super) fn density(page: &mut Page, p: &Portrait) {
     }
 }
 
-fn heaps(page: &mut Page, p: &Portrait) {
+fn repeated(page: &mut Page, p: &SeriesSummary) {
     let counts = &p.shape.counts;
     let mut heights = vec![0.0; columns(page)];
     let columns = heights.len();
@@ -97,7 +97,7 @@ fn heaps(page: &mut Page, p: &Portrait) {
 }
 
 /// The box from quartile to quartile with the median, and whiskers up to the inner fences.
-pub(super) fn box_plot(page: &mut Page, p: &Portrait) {
+pub(super) fn box_plot(page: &mut Page, p: &SeriesSummary) {
     let columns = columns(page);
     let d = &p.descriptives;
     let [whisker, end, left, right, middle, inside, beyond] = if page.unicode() {
@@ -123,7 +123,7 @@ pub(super) fn box_plot(page: &mut Page, p: &Portrait) {
 }
 
 /// Labels under a picture of the distribution: its ends and its middle.
-pub(super) fn axis(page: &mut Page, p: &Portrait, column: &Column) {
+pub(super) fn axis(page: &mut Page, p: &SeriesSummary, column: &Column) {
     let columns = columns(page);
     let ends = [p.shape.low, (p.shape.low + p.shape.high) / 2.0, p.shape.high];
     let [low, middle, high] = ends.map(|v| page.spelled(&column.with_unit(v)));
@@ -140,7 +140,7 @@ pub(super) fn axis(page: &mut Page, p: &Portrait, column: &Column) {
 }
 
 /// The share of values up to each place.
-pub(super) fn ecdf(page: &mut Page, p: &Portrait) {
+pub(super) fn ecdf(page: &mut Page, p: &SeriesSummary) {
     let columns = columns(page);
     let n = p.description.n as f64;
     let bins = p.shape.counts.len();
@@ -157,7 +157,7 @@ pub(super) fn ecdf(page: &mut Page, p: &Portrait) {
     }
 }
 
-/// A column of the course: several slices as one.
+/// A column of the over_time: several slices as one.
 fn joined(slices: &[Slice]) -> Slice {
     let mut medians: Vec<f64> = slices.iter().map(|s| s.median).collect();
     medians.sort_by(f64::total_cmp);
@@ -171,10 +171,10 @@ fn joined(slices: &[Slice]) -> Slice {
 }
 
 /// From smallest to largest value of every stretch, with its median; below it where the series changed.
-pub(super) fn course(page: &mut Page, p: &Portrait, column: &Column) {
+pub(super) fn over_time(page: &mut Page, p: &SeriesSummary, column: &Column) {
     // A short series is stretched, so that its steps can be seen.
-    let stretch = (columns(page) / p.course.len()).clamp(1, WIDEST_VALUE);
-    let columns = columns(page).min(p.course.len());
+    let stretch = (columns(page) / p.over_time.len()).clamp(1, WIDEST_VALUE);
+    let columns = columns(page).min(p.over_time.len());
     let [band, dot, mark, over, under] = if page.unicode() {
         ['░', '━', '↑', '▲', '▼']
     } else {
@@ -182,7 +182,10 @@ pub(super) fn course(page: &mut Page, p: &Portrait, column: &Column) {
     };
     let slices: Vec<Slice> = (0..columns)
         .map(|c| {
-            joined(&p.course[c * p.course.len() / columns..(c + 1) * p.course.len() / columns])
+            joined(
+                &p.over_time
+                    [c * p.over_time.len() / columns..(c + 1) * p.over_time.len() / columns],
+            )
         })
         .collect();
     let (low, high) = (p.shape.low, p.shape.high);
@@ -233,7 +236,7 @@ pub(super) fn course(page: &mut Page, p: &Portrait, column: &Column) {
 }
 
 /// Autocorrelations up and down from a middle line, with the bounds of independent values.
-pub(super) fn correlogram(page: &mut Page, p: &Portrait) {
+pub(super) fn correlogram(page: &mut Page, p: &SeriesSummary) {
     let acf = &p.order.acf;
     let bound = p.order.bound;
     if acf.iter().any(|r| r.is_nan()) || acf.is_empty() {

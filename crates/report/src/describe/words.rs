@@ -3,7 +3,7 @@
 use crate::layout::STICKY;
 use crate::number::{self, Column};
 use assay_analysis::levels::{Nested, plural};
-use assay_analysis::portrait::{Heap, Portrait, SteadyLabel};
+use assay_analysis::series_summary::{RepeatedValue, SeriesSummary, SteadyLabel};
 
 /// A distribution less skewed than this looks the same from both sides.
 const EVEN: f64 = 0.25;
@@ -34,11 +34,11 @@ fn p_approximate(p: f64) -> String {
 }
 
 /// What happened over time.
-pub(super) fn course(p: &Portrait, column: &Column) -> String {
+pub(super) fn over_time(p: &SeriesSummary, column: &Column) -> String {
     let Some(steady) = &p.stability.steady else {
         return "too few values to tell whether it was steady".to_owned();
     };
-    let part = |part: &assay_analysis::portrait::Part| {
+    let part = |part: &assay_analysis::series_summary::Part| {
         format!("{} (values {} to {})", column.with_unit(part.median), part.start + 1, part.end)
     };
     let listed: Vec<String> = steady.parts.iter().take(6).map(part).collect();
@@ -54,7 +54,7 @@ pub(super) fn course(p: &Portrait, column: &Column) -> String {
 }
 
 /// How many values lie beyond the ends of the picture of a distribution; empty where it shows all.
-pub(super) fn beyond(p: &Portrait, column: &Column) -> String {
+pub(super) fn beyond(p: &SeriesSummary, column: &Column) -> String {
     let side = |count: usize, where_: &str, end: f64| {
         (count > 0).then(|| {
             let things = if count == 1 { "value" } else { "values" };
@@ -68,14 +68,14 @@ pub(super) fn beyond(p: &Portrait, column: &Column) -> String {
 }
 
 /// Every value, of few.
-pub(super) fn listed(p: &Portrait, column: &Column) -> String {
-    let all: Vec<f64> = p.course.iter().map(|slice| slice.median).collect();
+pub(super) fn listed(p: &SeriesSummary, column: &Column) -> String {
+    let all: Vec<f64> = p.over_time.iter().map(|slice| slice.median).collect();
     let column = column.clone().exact(&all);
     let values: Vec<String> = all.iter().map(|value| column.number(*value)).collect();
     format!("{}{}", values.join(" · "), column.suffix())
 }
 
-fn unseen_changes(p: &Portrait) -> String {
+fn unseen_changes(p: &SeriesSummary) -> String {
     // A slow drift has no place where it happens: no part of it stands out, and steady it is not.
     if p.description.drift.is_some() {
         return "not steady: it drifts".to_owned();
@@ -91,7 +91,7 @@ fn unseen_changes(p: &Portrait) -> String {
 }
 
 /// How far the values depend on each other.
-pub(super) fn dependence(p: &Portrait) -> String {
+pub(super) fn dependence(p: &SeriesSummary) -> String {
     let order = &p.order;
     let mut said = vec![format!(
         "worth {:.0} independent values of {}",
@@ -116,7 +116,7 @@ pub(super) fn dependence(p: &Portrait) -> String {
 }
 
 /// Where skewness and kurtosis lie among those of known distributions, in words.
-pub(super) fn tails(p: &Portrait) -> String {
+pub(super) fn tails(p: &SeriesSummary) -> String {
     let Some(t) = p.tails.filter(|_| p.description.n >= TAILS_FROM) else { return String::new() };
     let side = if t.skewness > 0.0 { "right" } else { "left" };
     let told = if t.skewness.abs() < EVEN {
@@ -157,8 +157,8 @@ pub(super) fn tails(p: &Portrait) -> String {
 }
 
 /// Every different value, of few, with how often it came: `3 ms 57 % (34) · 4 ms 43 % (26)`; empty where there are many.
-pub(super) fn heaps(p: &Portrait, column: &Column) -> String {
-    let rows = heap_rows(p, column);
+pub(super) fn repeated(p: &SeriesSummary, column: &Column) -> String {
+    let rows = repeated_rows(p, column);
     let told: Vec<String> = rows
         .iter()
         .map(|[value, share, count]| format!("{value}:{STICKY}{share}{STICKY}({count})"))
@@ -167,30 +167,30 @@ pub(super) fn heaps(p: &Portrait, column: &Column) -> String {
 }
 
 /// The same as rows: value, share, count.
-pub(super) fn heap_rows(p: &Portrait, column: &Column) -> Vec<[String; 3]> {
-    let values: Vec<f64> = p.heaps.iter().map(|heap| heap.value).collect();
+pub(super) fn repeated_rows(p: &SeriesSummary, column: &Column) -> Vec<[String; 3]> {
+    let values: Vec<f64> = p.repeated.iter().map(|same| same.value).collect();
     let column = column.clone().exact(&values);
     let n = p.description.n as f64;
-    let row = |heap: &Heap| {
-        let share = number::share(heap.count as f64, n);
-        [column.with_unit(heap.value), share, number::count(heap.count as f64)]
+    let row = |same: &RepeatedValue| {
+        let share = number::share(same.count as f64, n);
+        [column.with_unit(same.value), share, number::count(same.count as f64)]
     };
-    p.heaps.iter().map(row).collect()
+    p.repeated.iter().map(row).collect()
 }
 
 /// Modes, outliers, the clock.
-pub(super) fn facts(p: &Portrait, column: &Column) -> Vec<String> {
+pub(super) fn facts(p: &SeriesSummary, column: &Column) -> Vec<String> {
     [modes(p, column), outliers(p, column), clock(p)].into_iter().flatten().collect()
 }
 
-fn modes(p: &Portrait, column: &Column) -> Option<String> {
-    let near = |m: &assay_analysis::portrait::Mode| {
+fn modes(p: &SeriesSummary, column: &Column) -> Option<String> {
+    let near = |m: &assay_analysis::series_summary::Mode| {
         format!("{} near {}", number::share(m.share, 1.0), column.with_unit(m.at))
     };
     let dip = p.tests.dip.map_or_else(String::new, |dip| format!("dip test {}", p_value(dip.p)));
     match p.modes.as_slice() {
         // Of few different values each is told by itself.
-        _ if !p.heaps.is_empty() => None,
+        _ if !p.repeated.is_empty() => None,
         [] => None,
         // Of few values nobody can tell, and one heap is what there is unless something speaks for more.
         [_] if p.description.n < TAILS_FROM => None,
@@ -210,7 +210,7 @@ fn modes(p: &Portrait, column: &Column) -> Option<String> {
     }
 }
 
-fn outliers(p: &Portrait, column: &Column) -> Option<String> {
+fn outliers(p: &SeriesSummary, column: &Column) -> Option<String> {
     let sum = |(below, above): (usize, usize)| below + above;
     let (inner, outer) = (sum(p.outliers.beyond_inner), sum(p.outliers.beyond_outer));
     if p.description.n < 5 {
@@ -238,7 +238,7 @@ fn outliers(p: &Portrait, column: &Column) -> Option<String> {
 }
 
 /// How many values differ; the step between them where many are tied, so that it is the clock's.
-fn clock(p: &Portrait) -> Option<String> {
+fn clock(p: &SeriesSummary) -> Option<String> {
     let step = p.description.clock_step?;
     let told = format!("{} different values", p.distinct);
     let in_steps = p.distinct as f64 <= STEPPED_BELOW * p.description.n as f64;
@@ -250,7 +250,7 @@ fn clock(p: &Portrait) -> Option<String> {
 }
 
 /// Which level the uncertainty of the mean comes from, and which repetitions would make it smaller.
-pub(super) fn levels(p: &Portrait, found: &Nested) -> Vec<String> {
+pub(super) fn levels(p: &SeriesSummary, found: &Nested) -> Vec<String> {
     let levels = &found.levels.levels;
     let mut counted = Vec::new();
     let mut comes = Vec::new();

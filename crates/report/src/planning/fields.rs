@@ -129,7 +129,7 @@ fn pilot(pilot: &Pilot) -> Value {
         "sd": finite(pilot.sd),
         "n": pilot.n,
         "runs_per_independent": finite(pilot.runs_per_independent),
-        "could_see": pilot.could_see.map(finite),
+        "detectable": pilot.detectable.map(finite),
         "seconds_per_run": pilot.seconds_per_run.map(finite),
     })
 }
@@ -143,7 +143,7 @@ fn blocks(plan: &BlocksPlan) -> Value {
         json!({
             "to_find": n.to_find,
             "to_rule_out": n.to_rule_out,
-            "could_see": size(n.could_see),
+            "detectable": size(n.detectable),
         })
     };
     json!({

@@ -161,7 +161,7 @@ fn saw(planning: &Planning, pilot: &Pilot) -> String {
     let relative = |delta: f64| {
         if median > 0.0 { format!(" ({})", number::percent(delta / median)) } else { String::new() }
     };
-    match pilot.could_see {
+    match pilot.detectable {
         Some(delta) => format!(
             "the pilot itself, {runs}, could see {}{}",
             found_amount(planning, delta),

@@ -86,7 +86,7 @@ fn validity(found: &Validity, names: &[String]) -> Value {
         "series": found.series.iter().map(|s| series(s, names)).collect::<Vec<_>>(),
         "differences": found.differences.as_ref().map(|d| series(d, names)),
         "clock_step": number(found.clock_step),
-        "wandering": found.wandering.map(number),
+        "drifting": found.drifting.map(number),
         "causes": causes.collect::<Vec<_>>(),
     })
 }

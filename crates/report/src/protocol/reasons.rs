@@ -48,7 +48,7 @@ impl Teller<'_> {
                 ),
                 "",
             ),
-            Reason::Wandering { lag1 } => (
+            Reason::Drifting { lag1 } => (
                 format!(
                     "the difference changed during the run (neighbouring blocks correlate by {}); its interval was widened for that",
                     number::fixed(lag1, 2)

@@ -237,14 +237,14 @@ pub fn all() -> Vec<(&'static str, Analysis)> {
         ("timeouts_and_failures", timeouts_and_failures()),
         ("all_equal", all_equal()),
         ("only_counted", only_counted()),
-        ("wandering", wandering()),
+        ("drifting", drifting()),
         ("less_memory", less_memory()),
         ("disturbed", disturbed()),
         ("scan_of_one", scan_of_one()),
         ("scan_of_two", scan_of_two()),
         ("scan_of_three", scan_of_three()),
         ("scan_against_the_first", scan_against_the_first()),
-        ("scan_beside", scan_beside()),
+        ("scan_secondary", scan_secondary()),
         ("scan_of_own_values", scan_of_own_values()),
         ("scan_of_rates", scan_of_rates()),
         ("mixed", mixed()),
@@ -253,8 +253,8 @@ pub fn all() -> Vec<(&'static str, Analysis)> {
         ("scan_too_short", scan_too_short()),
         ("every_test", every_test()),
         ("every_test_of_constants", every_test_of_constants()),
-        ("beside", beside()),
-        ("beside_of_three", beside_of_three()),
+        ("secondary", secondary()),
+        ("secondary_of_three", secondary_of_three()),
     ]
 }
 

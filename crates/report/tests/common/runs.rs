@@ -1,4 +1,5 @@
-//! Runs in blocks of which something is out of the ordinary: zeros, timeouts, disturbances, metrics beside the primary one.
+//! Runs in blocks of which something is out of the ordinary: zeros, timeouts, disturbances,
+//! secondary metrics.
 
 use super::{Recipe, analysed, fixed, noise, quiet_machine};
 use assay_analysis::Analysis;
@@ -109,7 +110,7 @@ pub fn only_counted() -> Analysis {
 }
 
 /// A difference that changes slowly during the run.
-pub fn wandering() -> Analysis {
+pub fn drifting() -> Analysis {
     let recipe = Recipe::of(&["old", "new"], &[1.0, 0.96], 0.004, 64);
     let whole = recipe.samples();
     let mut samples = Samples::new(whole.metrics.clone());
@@ -184,16 +185,16 @@ pub fn gone_on_with_another() -> Finding {
         .next("measure anew: the blocks before and after are not one experiment")
 }
 
-/// Two commands with metrics named beside the primary one.
-pub fn beside() -> Analysis {
-    beside_of(&["sort-old", "sort-new"], &[1.0, 0.974])
+/// Two commands with named secondary metrics.
+pub fn secondary() -> Analysis {
+    secondary_of(&["sort-old", "sort-new"], &[1.0, 0.974])
 }
 
-pub fn beside_of_three() -> Analysis {
-    beside_of(&["sort-old", "sort-new", "sort-other"], &[1.0, 0.974, 1.003])
+pub fn secondary_of_three() -> Analysis {
+    secondary_of(&["sort-old", "sort-new", "sort-other"], &[1.0, 0.974, 1.003])
 }
 
-fn beside_of(names: &[&'static str], factors: &[f64]) -> Analysis {
+fn secondary_of(names: &[&'static str], factors: &[f64]) -> Analysis {
     let whole = Recipe::of(names, factors, 0.02, 42).samples();
     let mut samples = whole.clone();
     let inner = samples.add_metric(Metric::lower("inner", Unit::Second));
@@ -203,7 +204,7 @@ fn beside_of(names: &[&'static str], factors: &[f64]) -> Analysis {
     with.subjects = samples.subjects.clone();
     with.stop = samples.stop;
     with.plan = samples.plan.clone();
-    with.plan.as_mut().unwrap().beside =
+    with.plan.as_mut().unwrap().secondary =
         ["inner", "cpu_per_wall", "max_rss", "cpu"].map(str::to_owned).to_vec();
     for mut o in samples.observations() {
         o.values[inner] =

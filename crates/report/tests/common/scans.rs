@@ -167,13 +167,13 @@ pub fn scan_of_rates() -> Analysis {
     analysed(&samples)
 }
 
-/// A scan of two with its memory decided beside it, cut short.
-pub fn scan_beside() -> Analysis {
+/// A scan of two with memory as a secondary metric, cut short.
+pub fn scan_secondary() -> Analysis {
     let whole = scan_of_two_samples();
     let mut samples = Samples::new(whole.metrics.clone());
     samples.subjects = whole.subjects.clone();
     samples.plan = whole.plan.clone();
-    samples.plan.as_mut().unwrap().beside = vec!["max_rss".to_owned()];
+    samples.plan.as_mut().unwrap().secondary = vec!["max_rss".to_owned()];
     samples.stop = Some(StopReason::Interrupted);
     whole.observations().take(12 * 4).for_each(|o| samples.push(o));
     analysed(&samples)

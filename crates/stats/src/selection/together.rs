@@ -229,7 +229,7 @@ fn points_for(count: u64, gather: u64) -> usize {
 }
 
 /// The points of a sorted lattice of the elements number `before` to `until` that should lie below
-/// the first and above the last of these ranks, the lattice lying so many points `beside`; None
+/// the first and above the last of these ranks, the lattice lying so many points `secondary`; None
 /// where it has none so far out.
 fn pivots(
     lattice: &[f64],

@@ -116,7 +116,7 @@ fn begin(when: &WhenArgs, judge: &JudgeArgs, primary: &str) -> Plan {
         budget_seconds: when.time.or_else(|| when.runs.is_none().then_some(BUDGET)),
         warmup: 0,
         primary: primary.to_owned(),
-        beside: judge.beside.clone(),
+        secondary: judge.secondary.clone(),
         until: None,
         seed: when.seed.unwrap_or_else(seed::fresh),
     }

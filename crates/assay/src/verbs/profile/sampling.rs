@@ -352,7 +352,7 @@ pub(super) fn plan_of(args: &Args, blocks: u32, primary: &str) -> Plan {
         budget_seconds: None,
         warmup: 0,
         primary: primary.to_owned(),
-        beside: Vec::new(),
+        secondary: Vec::new(),
         until: None,
         seed: args.how.seed.unwrap_or_else(seed::fresh),
     }

@@ -73,7 +73,7 @@ pub(super) fn plan(
             || asked.events.iter().any(|event| event.name == *name)
     };
     for (option, name) in
-        judge.beside.iter().map(|n| ("--beside", n)).chain([("--primary", &primary)])
+        judge.secondary.iter().map(|n| ("--secondary", n)).chain([("--primary", &primary)])
     {
         if let Some(own) = Counted::of_metric(name) {
             if asked.counted.contains(&own) {
@@ -117,7 +117,7 @@ pub(super) fn plan(
         budget_seconds,
         warmup,
         primary,
-        beside: judge.beside.clone(),
+        secondary: judge.secondary.clone(),
         until: when.until.clone(),
         seed,
     };
@@ -161,8 +161,8 @@ pub(super) fn gone_on_with(
     if judge.primary.is_some() && wished.primary != begun.primary {
         changed.push("--primary");
     }
-    if !judge.beside.is_empty() && wished.beside != begun.beside {
-        changed.push("--beside");
+    if !judge.secondary.is_empty() && wished.secondary != begun.secondary {
+        changed.push("--secondary");
     }
     if when.runs.is_some() && wished.stop != begun.stop {
         changed.push("--runs");

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// What is told of one metric: all of it by 2.x, and by 1.x without unit and count.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Told {
+pub(super) struct Reported {
     pub unit: String,
     pub count: Option<u64>,
     pub mean: Option<Number>,
@@ -24,7 +24,7 @@ pub(super) struct Told {
     pub max: Option<Number>,
 }
 
-impl Told {
+impl Reported {
     /// With each number converted.
     fn summary(&self, convert: impl Fn(f64) -> f64) -> Summary {
         let of = |number: Option<Number>| number.and_then(Number::finite).map(&convert);
@@ -44,7 +44,7 @@ impl Told {
 pub(super) fn of_1(
     recorder: &mut Recorder<'_>,
     subject: usize,
-    wall: &Told,
+    wall: &Reported,
     parts: [(&str, Option<Number>); 2],
 ) -> Result<(), String> {
     let summary = wall.summary(|value| value);
@@ -65,7 +65,7 @@ pub(super) fn of_1(
 pub(super) fn of_2(
     recorder: &mut Recorder<'_>,
     subject: usize,
-    told: &BTreeMap<String, Told>,
+    told: &BTreeMap<String, Reported>,
     primary: &str,
 ) -> Result<(), String> {
     let chosen = told.get_key_value(primary).into_iter();

@@ -266,7 +266,8 @@ impl Teller<'_> {
     }
 }
 
-/// Skewness and excess kurtosis as the portrait of a series names them; nothing where there are too few values for them.
+/// Skewness and excess kurtosis as the summary of a series names them; nothing where there are too
+/// few values for them.
 fn shape(skewness: f64, kurtosis: f64) -> String {
     if !(skewness.is_finite() && kurtosis.is_finite()) {
         return String::new();

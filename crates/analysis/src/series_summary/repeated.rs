@@ -12,7 +12,7 @@ const OFF: f64 = 0.01;
 
 /// A value that came several times, or once among others that did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Heap {
+pub struct RepeatedValue {
     /// The value.
     pub value: f64,
     /// How often it came.
@@ -20,18 +20,18 @@ pub struct Heap {
 }
 
 /// The different values, ascending; none where they are more than twelve, fewer than two, or of fewer than 20 values. O(n).
-pub(super) fn of(sorted: &[f64], distinct: usize) -> Vec<Heap> {
+pub(super) fn of(sorted: &[f64], distinct: usize) -> Vec<RepeatedValue> {
     if !(2..=MOST).contains(&distinct) || sorted.len() < FROM {
         return Vec::new();
     }
-    let heaps = sorted.chunk_by(|a, b| a == b);
-    heaps.map(|heap| Heap { value: heap[0], count: heap.len() }).collect()
+    let runs = sorted.chunk_by(|a, b| a == b);
+    runs.map(|same| RepeatedValue { value: same[0], count: same.len() }).collect()
 }
 
 /// Whether all values are multiples of a step, but for rounding. `step` > 0. O(n).
 pub(super) fn are_multiples(sorted: &[f64], step: f64) -> bool {
-    sorted.chunk_by(|a, b| a == b).all(|heap| {
-        let steps = heap[0] / step;
+    sorted.chunk_by(|a, b| a == b).all(|same| {
+        let steps = same[0] / step;
         (steps - steps.round()).abs() <= OFF
     })
 }

@@ -1,5 +1,5 @@
-//! The plain numbers of a portrait: descriptions, intervals, dependence, tests of the shape. One value per R call; nothing is
-//! judged here.
+//! The plain numbers of a summary: descriptions, intervals, dependence, tests of the shape. One
+//! value per R call; nothing is judged here.
 
 use assay_stats::descriptive::{self, ByDefinition, ROBUST_SD};
 use assay_stats::dip::Dip;

@@ -1,7 +1,7 @@
-//! What a portrait finds: by how much something matters, never by its p-value alone.
+//! What a summary finds: by how much something matters, never by its p-value alone.
 
 use super::distributions::DistributionKind;
-use super::{Part, Periodic, Portrait, heaps, shape};
+use super::{Part, Periodic, SeriesSummary, repeated, shape};
 use crate::checks;
 use crate::coverage;
 use crate::describe::SubjectSummary;
@@ -28,28 +28,28 @@ const NORMAL_LEVEL: f64 = 0.01;
 /// Fewest values for an interval of the median at 95 %.
 const FEWEST: f64 = 6.0;
 
-pub(super) fn of(portrait: &Portrait) -> Vec<Finding> {
-    let mut found = as_for_comparisons(portrait);
-    found.extend(too_few(portrait));
-    found.extend(too_dependent(portrait));
-    found.extend(changes(portrait));
-    found.extend(periodic(portrait));
-    found.extend(multimodal(portrait));
-    found.extend(coarse(portrait));
-    found.extend(not_normal(portrait));
-    found.extend(coverage::findings::median_of_portrait(portrait));
-    found.extend(portrait.levels.as_ref().and_then(|levels| levels.ignored(&portrait.name)));
-    explained(&mut found, portrait);
+pub(super) fn of(summary: &SeriesSummary) -> Vec<Finding> {
+    let mut found = as_for_comparisons(summary);
+    found.extend(too_few(summary));
+    found.extend(too_dependent(summary));
+    found.extend(changes(summary));
+    found.extend(periodic(summary));
+    found.extend(multimodal(summary));
+    found.extend(coarse(summary));
+    found.extend(not_normal(summary));
+    found.extend(coverage::findings::median_of_summary(summary));
+    found.extend(summary.levels.as_ref().and_then(|levels| levels.ignored(&summary.name)));
+    explained(&mut found, summary);
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found
 }
 
 /// A warm-up, or a change, makes a series drift and its values hang together. Where the steady part does neither, the change
 /// speaks for them all, as seriously as the gravest of them, and what they found is its evidence.
-fn explained(found: &mut Vec<Finding>, portrait: &Portrait) {
+fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     let changed = |finding: &Finding| finding.code == "WARM_UP" || finding.code == "CHANGE_POINT";
     let Some(at) = found.iter().position(changed) else { return };
-    let Some(steady) = &portrait.stability.rest else { return };
+    let Some(steady) = &summary.stability.rest else { return };
     let calm = |code: &str| match code {
         "DRIFT" => steady.drift.is_none(),
         "DEPENDENCE" | "TOO_DEPENDENT" => !steady.dependent,
@@ -77,64 +77,64 @@ fn explained(found: &mut Vec<Finding>, portrait: &Portrait) {
 }
 
 /// What a comparison would say of the series by itself.
-fn as_for_comparisons(portrait: &Portrait) -> Vec<Finding> {
+fn as_for_comparisons(series: &SeriesSummary) -> Vec<Finding> {
     let summary = SubjectSummary {
-        name: portrait.name.clone(),
+        name: series.name.clone(),
         command: None,
         parameters: Vec::new(),
         against: None,
-        observations: portrait.description.n,
+        observations: series.description.n,
         failures: 0,
         timeouts: 0,
-        metrics: vec![Some(portrait.description.clone())],
+        metrics: vec![Some(series.description.clone())],
     };
-    let mut found = checks::series(&summary, 0, &portrait.metric, false);
-    found.retain(|finding| finding.code != "DEPENDENCE" || portrait.order.hangs_together());
+    let mut found = checks::series(&summary, 0, &series.metric, false);
+    found.retain(|finding| finding.code != "DEPENDENCE" || series.order.hangs_together());
     found
 }
 
-fn too_few(portrait: &Portrait) -> Option<Finding> {
-    let n = portrait.description.n as f64;
+fn too_few(summary: &SeriesSummary) -> Option<Finding> {
+    let n = summary.description.n as f64;
     let message =
-        format!("{} has only {n} of the {FEWEST} values that an interval needs", portrait.name);
+        format!("{} has only {n} of the {FEWEST} values that an interval needs", summary.name);
     (n < FEWEST).then(|| {
         Finding::new("TOO_FEW", Severity::Serious, message)
-            .about(&portrait.name)
+            .about(&summary.name)
             .with("have", n)
             .with("needed", FEWEST)
             .next("record more values")
     })
 }
 
-fn too_dependent(portrait: &Portrait) -> Option<Finding> {
-    let effective = portrait.description.effective();
+fn too_dependent(summary: &SeriesSummary) -> Option<Finding> {
+    let effective = summary.description.effective();
     let dependent = effective < unpaired::FEWEST_EFFECTIVE
-        && portrait.description.n as f64 >= 2.0 * unpaired::FEWEST_EFFECTIVE;
+        && summary.description.n as f64 >= 2.0 * unpaired::FEWEST_EFFECTIVE;
     dependent.then(|| {
         let message = format!(
             "successive values of {} hang together: {} are worth only {effective:.0} independent ones",
-            portrait.name, portrait.description.n
+            summary.name, summary.description.n
         );
         Finding::new("TOO_DEPENDENT", Severity::Serious, message)
-            .about(&portrait.name)
+            .about(&summary.name)
             .with("effective", effective)
             .next("look for what changes slowly (frequency, heat, other work), and measure in blocks: assay run A B")
     })
 }
 
 /// A warm-up, or changes that are no warm-up; only changes that are large enough to matter.
-fn changes(portrait: &Portrait) -> Option<Finding> {
-    let steady = portrait.stability.steady.as_ref()?;
+fn changes(summary: &SeriesSummary) -> Option<Finding> {
+    let steady = summary.stability.steady.as_ref()?;
     let (first, last) = (steady.parts.first()?, steady.parts.last()?);
     let change = (last.median - first.median) / first.median.abs();
     let about = |code, message: String| {
         Finding::new(code, Severity::Warning, message)
-            .about(&portrait.name)
+            .about(&summary.name)
             .with("parts", steady.parts.len() as f64)
             .with("begins", last.start as f64)
             .with("change", change)
     };
-    let name = &portrait.name;
+    let name = &summary.name;
     match steady.label {
         Label::Flat => None,
         Label::WarmUp => Some(
@@ -143,8 +143,8 @@ fn changes(portrait: &Portrait) -> Option<Finding> {
                 format!(
                     "{name} warmed up: it is steady from value {} of {} on, {} from where it began",
                     last.start + 1,
-                    portrait.description.n,
-                    checks::moved(last.median - first.median, first.median, &portrait.metric.unit)
+                    summary.description.n,
+                    checks::moved(last.median - first.median, first.median, &summary.metric.unit)
                 ),
             )
             .next(format!(
@@ -191,29 +191,28 @@ fn climbs(parts: &[Part]) -> bool {
     parts.len() > 2 && (steps().all(|step| step > 0.0) || steps().all(|step| step < 0.0))
 }
 
-fn multimodal(portrait: &Portrait) -> Option<Finding> {
-    let modes = &portrait.modes;
+fn multimodal(summary: &SeriesSummary) -> Option<Finding> {
+    let modes = &summary.modes;
     if modes.len() < 2 {
         return None;
     }
     let finding = Finding::new(
         "MULTIMODAL",
         Severity::Warning,
-        format!("{} has {} modes: no single number describes it", portrait.name, modes.len()),
+        format!("{} has {} modes: no single number describes it", summary.name, modes.len()),
     );
-    let dip = portrait.tests.dip.map_or(f64::NAN, |dip| dip.p);
-    let finding =
-        finding.about(&portrait.name).with("modes", modes.len() as f64).with("dip_p", dip);
+    let dip = summary.tests.dip.map_or(f64::NAN, |dip| dip.p);
+    let finding = finding.about(&summary.name).with("modes", modes.len() as f64).with("dip_p", dip);
     Some(finding.next(
         "find out what makes the difference (inputs, caches, frequency, another core), and measure the cases apart",
     ))
 }
 
 /// Every so many values one that differs; only where it is off by something that matters.
-fn periodic(portrait: &Portrait) -> Option<Finding> {
-    let found = portrait.periodic?;
-    let d = &portrait.description;
-    let spread = heaps::spread(d.standard_deviation, portrait.descriptives.iqr);
+fn periodic(summary: &SeriesSummary) -> Option<Finding> {
+    let found = summary.periodic?;
+    let d = &summary.description;
+    let spread = repeated::spread(d.standard_deviation, summary.descriptives.iqr);
     let size = found.excess.abs();
     if size < TICK_SPREAD * spread && size < TICK_SHARE * d.median.abs() {
         return None;
@@ -226,15 +225,15 @@ fn periodic(portrait: &Portrait) -> Option<Finding> {
     };
     let message = format!(
         "{every} of {} differs by {}: values {}, {}, {}, ...",
-        portrait.name,
-        checks::moved(found.excess, d.median, &portrait.metric.unit),
+        summary.name,
+        checks::moved(found.excess, d.median, &summary.metric.unit),
         first + 1,
         first + period + 1,
         first + 2 * period + 1
     );
     Some(
         Finding::new("PERIODIC", Severity::Warning, message)
-            .about(&portrait.name)
+            .about(&summary.name)
             .with("period", period as f64)
             .with("first", first as f64)
             .with("excess", found.excess)
@@ -243,27 +242,27 @@ fn periodic(portrait: &Portrait) -> Option<Finding> {
     )
 }
 
-fn coarse(portrait: &Portrait) -> Option<Finding> {
-    let d = &portrait.description;
+fn coarse(summary: &SeriesSummary) -> Option<Finding> {
+    let d = &summary.description;
     let step = d.clock_step?;
-    let stepped = portrait.distinct as f64 <= shape::STEPPED_BELOW * d.n as f64;
-    let spread = heaps::spread(d.standard_deviation, portrait.descriptives.iqr);
-    let is_time = portrait.metric.unit == Unit::Second;
+    let stepped = summary.distinct as f64 <= shape::STEPPED_BELOW * d.n as f64;
+    let spread = repeated::spread(d.standard_deviation, summary.descriptives.iqr);
+    let is_time = summary.metric.unit == Unit::Second;
     let of_median = is_time && step > COARSE_SHARE * d.median.abs();
-    let of_spread = portrait.multiples && step > COARSE_SPREAD * spread;
+    let of_spread = summary.multiples && step > COARSE_SPREAD * spread;
     if !(stepped && (of_median || of_spread)) {
         return None;
     }
     let message = if of_median {
         format!(
             "{} comes in steps of {:.2} % of its median; smaller differences can't be seen in single values",
-            portrait.metric.name,
+            summary.metric.name,
             step / d.median.abs() * 100.0
         )
     } else {
         format!(
             "all values of {} are multiples of a step as large as {:.1} times their spread; smaller differences can't be seen in single values",
-            portrait.metric.name,
+            summary.metric.name,
             step / spread
         )
     };
@@ -277,31 +276,31 @@ fn coarse(portrait: &Portrait) -> Option<Finding> {
     let severity = if counts { Severity::Note } else { Severity::Warning };
     Some(
         Finding::new("COARSE_CLOCK", severity, message)
-            .about(&portrait.name)
+            .about(&summary.name)
             .with("step", step)
-            .with("distinct", portrait.distinct as f64)
+            .with("distinct", summary.distinct as f64)
             .next(next),
     )
 }
 
-fn not_normal(portrait: &Portrait) -> Option<Finding> {
-    let (tails, fit) = (portrait.tails?, portrait.tests.anderson_darling?);
-    let distribution = portrait
+fn not_normal(summary: &SeriesSummary) -> Option<Finding> {
+    let (tails, fit) = (summary.tails?, summary.tests.anderson_darling?);
+    let distribution = summary
         .distributions
         .iter()
         .find(|distribution| distribution.kind == DistributionKind::Normal)?;
     // Equal values are a step in the distribution, and half of it or more is a distance from any
     // distribution.
-    let far = distribution.distance > NORMAL_DISTANCE + portrait.commonest_share
+    let far = distribution.distance > NORMAL_DISTANCE + summary.commonest_share
         || tails.skewness.abs() > NORMAL_SKEWNESS
         || tails.kurtosis > NORMAL_KURTOSIS;
     (far && fit.p < NORMAL_LEVEL).then(|| {
         let message = format!(
             "{} does not follow a normal distribution: intervals and tests that assume one (Student's t, mean ± sd) mislead",
-            portrait.name
+            summary.name
         );
         Finding::new("NOT_NORMAL", Severity::Note, message)
-            .about(&portrait.name)
+            .about(&summary.name)
             .with("distance", distribution.distance)
             .with("skewness", tails.skewness)
             .with("excess_kurtosis", tails.kurtosis)

@@ -1,4 +1,4 @@
-//! What a portrait shows of series whose shape is known.
+//! What a summary shows of series whose shape is known.
 
 use super::*;
 use assay_data::{Severity, Unit};
@@ -20,19 +20,19 @@ fn noise(seed: u32, n: u32) -> Vec<f64> {
         .collect()
 }
 
-fn portrait(values: &[f64]) -> Portrait {
-    Portrait::of("it", &Metric::wall(), values, &Options::default()).expect("there are values")
+fn summary(values: &[f64]) -> SeriesSummary {
+    SeriesSummary::of("it", &Metric::wall(), values, &Options::default()).expect("there are values")
 }
 
-fn codes(portrait: &Portrait) -> Vec<&str> {
-    portrait.findings.iter().map(|f| f.code.as_str()).collect()
+fn codes(summary: &SeriesSummary) -> Vec<&str> {
+    summary.findings.iter().map(|f| f.code.as_str()).collect()
 }
 
 #[test]
 fn calm_values_have_one_mode_and_no_finding() {
     for seed in 1..20 {
         let values: Vec<f64> = noise(seed, 300).iter().map(|z| 1.0 + 0.01 * z).collect();
-        let found = portrait(&values);
+        let found = summary(&values);
         assert_eq!(found.modes.len(), 1, "{seed}");
         assert_eq!(found.modes[0].share, 1.0);
         assert!((found.modes[0].at - 1.0).abs() < 0.01, "{:?}", found.modes);
@@ -48,7 +48,7 @@ fn two_heaps_are_two_modes_with_their_shares() {
         .enumerate()
         .map(|(i, z)| if i * 7 % 10 < 6 { 0.010 } else { 0.014 } + 0.0003 * z)
         .collect();
-    let found = portrait(&values);
+    let found = summary(&values);
     assert!(codes(&found).contains(&"MULTIMODAL"), "{:?} {:?}", codes(&found), found.tests.dip);
     let shares: Vec<f64> = found.modes.iter().map(|m| (m.share * 10.0).round()).collect();
     assert_eq!(shares, [6.0, 4.0]);
@@ -58,7 +58,7 @@ fn two_heaps_are_two_modes_with_their_shares() {
 #[test]
 fn values_in_steps_are_not_as_many_modes() {
     let values: Vec<f64> = noise(8, 400).iter().map(|z| (100.0 + 3.0 * z).round()).collect();
-    let found = portrait(&values);
+    let found = summary(&values);
     assert_eq!(found.modes.len(), 1, "{:?}", found.modes);
 }
 
@@ -68,7 +68,7 @@ fn a_warm_up_and_a_change_for_the_worse_are_told_apart() {
         let rest = |i: usize| if i < 60 { factor } else { 1.0 };
         noise(3, 400).iter().enumerate().map(|(i, z)| rest(i) + 0.01 * z).collect()
     };
-    let warm = portrait(&with_first(1.3));
+    let warm = summary(&with_first(1.3));
     assert!(codes(&warm).contains(&"WARM_UP"), "{:?}", codes(&warm));
     let begins = warm.stability.steady.as_ref().and_then(|s| s.begins).expect("steady");
     assert!((55..=65).contains(&begins), "{begins}");
@@ -84,19 +84,19 @@ fn a_warm_up_and_a_change_for_the_worse_are_told_apart() {
         let first = if i < 60 { 0.3 } else { 0.0 };
         1.0 + first + 0.01 * before
     });
-    let dependent = portrait(&values.collect::<Vec<f64>>());
+    let dependent = summary(&values.collect::<Vec<f64>>());
     assert!(codes(&dependent).contains(&"WARM_UP"), "{:?}", codes(&dependent));
     assert!(
         codes(&dependent).iter().any(|c| c.ends_with("DEPENDENCE") || c.ends_with("DEPENDENT"))
     );
-    assert!(codes(&portrait(&with_first(0.8))).contains(&"CHANGE_POINT"));
+    assert!(codes(&summary(&with_first(0.8))).contains(&"CHANGE_POINT"));
 }
 
 #[test]
 fn a_long_tail_is_not_normal_and_its_farthest_values_are_named() {
     let mut values: Vec<f64> = noise(4, 300).iter().map(|z| (0.8 * z).exp()).collect();
     values[77] = 1000.0;
-    let found = portrait(&values);
+    let found = summary(&values);
     assert!(codes(&found).contains(&"NOT_NORMAL"), "{:?}", codes(&found));
     assert_eq!(found.outliers.farthest[0], (77, 1000.0));
     assert_eq!(found.shape.above, found.outliers.beyond_outer.1);
@@ -105,15 +105,15 @@ fn a_long_tail_is_not_normal_and_its_farthest_values_are_named() {
 }
 
 #[test]
-fn equal_values_and_single_values_have_a_portrait_too() {
-    let equal = portrait(&[5.0; 12]);
+fn equal_values_and_single_values_have_a_summary_too() {
+    let equal = summary(&[5.0; 12]);
     assert!(codes(&equal).contains(&"ALL_EQUAL"));
     assert!(equal.student.is_none() && equal.tails.is_none() && equal.distributions.is_empty());
     assert!(equal.shape.density.is_none() && equal.modes.is_empty());
-    let one = portrait(&[5.0]);
+    let one = summary(&[5.0]);
     assert!(codes(&one).contains(&"TOO_FEW"));
-    assert_eq!((one.course.len(), one.order.acf.len()), (1, 0));
-    let two = portrait(&[5.0, -3.0]);
+    assert_eq!((one.over_time.len(), one.order.acf.len()), (1, 0));
+    let two = summary(&[5.0, -3.0]);
     assert!(
         two.distributions.iter().all(|distribution| distribution.kind == DistributionKind::Normal),
         "{:?}",
@@ -124,11 +124,11 @@ fn equal_values_and_single_values_have_a_portrait_too() {
 #[test]
 fn the_slices_of_a_long_series_cover_it() {
     let values = noise(2, 1001);
-    let found = portrait(&values);
-    assert_eq!(found.course.len(), 120);
-    assert_eq!((found.course[0].begin, found.course[119].end), (0, 1001));
-    assert!(found.course.windows(2).all(|pair| pair[0].end == pair[1].begin));
-    assert!(found.course.iter().all(|s| s.min <= s.median && s.median <= s.max));
+    let found = summary(&values);
+    assert_eq!(found.over_time.len(), 120);
+    assert_eq!((found.over_time[0].begin, found.over_time[119].end), (0, 1001));
+    assert!(found.over_time.windows(2).all(|pair| pair[0].end == pair[1].begin));
+    assert!(found.over_time.iter().all(|s| s.min <= s.median && s.median <= s.max));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn everything_is_finite_or_none_for_values_of_any_size() {
     for scale in [1e-300, 1e-12, 1.0, 1e12, 1e150] {
         let values: Vec<f64> = noise(9, 60).iter().map(|z| scale * (5.0 + z)).collect();
         let options = Options { all: true, ..Options::default() };
-        let found = Portrait::of("it", &Metric::wall(), &values, &options).expect("values");
+        let found = SeriesSummary::of("it", &Metric::wall(), &values, &options).expect("values");
         assert!(found.description.median.is_finite() && found.modes.len() <= 3, "{scale}");
     }
 }
@@ -156,21 +156,21 @@ fn everything_is_finite_or_none_for_values_of_any_size() {
 fn few_different_values_are_told_one_by_one_and_as_multiples_of_a_step() {
     let values: Vec<f64> = noise(8, 100).iter().map(|z| (20.0 + z).round() * 0.5).collect();
     let plain = Metric::lower("value", Unit::One);
-    let found = Portrait::of("it", &plain, &values, &Options::default()).expect("values");
-    assert_eq!(found.heaps.len(), found.distinct);
-    assert_eq!(found.heaps.iter().map(|heap| heap.count).sum::<usize>(), 100);
+    let found = SeriesSummary::of("it", &plain, &values, &Options::default()).expect("values");
+    assert_eq!(found.repeated.len(), found.distinct);
+    assert_eq!(found.repeated.iter().map(|same| same.count).sum::<usize>(), 100);
     let coarse = found.findings.iter().find(|f| f.code == "COARSE_CLOCK").expect("a step");
     assert_eq!(coarse.severity, Severity::Warning, "{coarse:?}");
     // Whole numbers are mostly counts: no reason to worry.
     let counts: Vec<f64> = values.iter().map(|v| v * 2.0).collect();
-    let found = Portrait::of("it", &plain, &counts, &Options::default()).expect("values");
+    let found = SeriesSummary::of("it", &plain, &counts, &Options::default()).expect("values");
     assert!(
         found.findings.iter().any(|f| f.code == "COARSE_CLOCK" && f.severity == Severity::Note)
     );
     // A step that is fine against the spread is nobody's business.
     let fine: Vec<f64> = noise(8, 100).iter().map(|z| (200.0 + 10.0 * z).round() * 0.5).collect();
-    let found = Portrait::of("it", &plain, &fine, &Options::default()).expect("values");
-    assert!(!codes(&found).contains(&"COARSE_CLOCK") && found.heaps.is_empty());
+    let found = SeriesSummary::of("it", &plain, &fine, &Options::default()).expect("values");
+    assert!(!codes(&found).contains(&"COARSE_CLOCK") && found.repeated.is_empty());
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_drift_warns_where_it_is_large_beside_the_spread_and_the_median() {
             .map(|(i, z)| offset + z + by * i as f64 / 400.0)
             .collect();
         let plain = Metric::lower("value", Unit::One);
-        let found = Portrait::of("it", &plain, &values, &Options::default()).expect("values");
+        let found = SeriesSummary::of("it", &plain, &values, &Options::default()).expect("values");
         found.findings.iter().find(|f| f.code == "DRIFT").map(|f| f.severity)
     };
     assert_eq!(drifting(1000.0, 3.0), Some(Severity::Warning));
@@ -194,7 +194,7 @@ fn a_drift_warns_where_it_is_large_beside_the_spread_and_the_median() {
 fn a_tick_is_told_with_its_places() {
     let tick = |i: usize| if i % 10 == 4 { 0.05 } else { 0.0 };
     let values = noise(2, 600).into_iter().enumerate().map(|(i, z)| 1.0 + 0.02 * z + tick(i));
-    let found = portrait(&values.collect::<Vec<f64>>());
+    let found = summary(&values.collect::<Vec<f64>>());
     let told = found.findings.iter().find(|f| f.code == "PERIODIC").expect("a tick");
     assert!(
         told.message.contains("every 10 values") && told.message.contains("5, 15, 25"),

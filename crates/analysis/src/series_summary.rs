@@ -5,12 +5,12 @@
 //! The numbers are those of R (`docs/reference/json.md` names the call for each); what people should make of them is said by
 //! findings and by the report. Nothing is compared here, nothing is removed.
 
-mod course;
 mod distributions;
 mod findings;
-mod heaps;
 mod numbers;
 mod outliers;
+mod over_time;
+mod repeated;
 mod resampled;
 mod shape;
 mod stability;
@@ -18,11 +18,11 @@ mod stability;
 pub use assay_stats::independence::LjungBox;
 pub use assay_stats::periodic::Periodic;
 pub use assay_stats::steady_state::{Label as SteadyLabel, Part};
-pub use course::Slice;
 pub use distributions::{Distribution, DistributionKind, Tails};
-pub use heaps::Heap;
 pub use numbers::{Descriptives, MedianInterval, Order, Tests};
 pub use outliers::Outliers;
+pub use over_time::Slice;
+pub use repeated::RepeatedValue;
 pub use resampled::Resampled;
 pub use shape::{Bandwidths, Mode, Shape};
 pub use stability::Stability;
@@ -62,15 +62,15 @@ impl Default for Options {
     }
 }
 
-/// All portraits of one file or several.
+/// All summaries of one file or several.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Portraits {
+pub struct SeriesSummaries {
     /// Confidence that was asked for.
     pub confidence: f64,
     /// The seed of every random choice.
     pub seed: u64,
     /// One per series that has values: subject by subject, metric by metric.
-    pub series: Vec<Portrait>,
+    pub series: Vec<SeriesSummary>,
     /// What reading found on the way; the findings about series are with them.
     pub findings: Vec<Finding>,
     /// The machine, as recorded.
@@ -81,7 +81,7 @@ pub struct Portraits {
 
 /// One series. Values are in the metric's base unit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Portrait {
+pub struct SeriesSummary {
     /// Name of the subject.
     pub name: String,
     /// What was measured.
@@ -107,10 +107,10 @@ pub struct Portrait {
     pub bandwidths: Bandwidths,
     /// The distribution for pictures.
     pub shape: Shape,
-    /// Where the values heap up: one mode unless there is good evidence for more.
+    /// Where the values cluster: one mode unless there is good evidence for more.
     pub modes: Vec<Mode>,
     /// The series in time, for pictures.
-    pub course: Vec<Slice>,
+    pub over_time: Vec<Slice>,
     /// Where the series changed, and whether it came to rest.
     pub stability: Stability,
     /// Whether every so many values one differs.
@@ -128,7 +128,7 @@ pub struct Portrait {
     /// How many different values there are.
     pub distinct: usize,
     /// The different values with their counts, where they are up to twelve, of at least 20 values.
-    pub heaps: Vec<Heap>,
+    pub repeated: Vec<RepeatedValue>,
     /// Whether all values are multiples of the smallest step between them.
     pub multiples: bool,
     /// Share of the values that are equal to the commonest.
@@ -150,7 +150,7 @@ pub fn levels(asked: f64) -> Vec<f64> {
 ///
 /// # Errors
 /// When there is nothing to describe, or the metric asked for is not there.
-pub fn of_samples(samples: &Samples, options: &Options) -> Result<Portraits, AnalysisError> {
+pub fn of_samples(samples: &Samples, options: &Options) -> Result<SeriesSummaries, AnalysisError> {
     of_samples_telling(samples, options, &mut |_| ())
 }
 
@@ -174,7 +174,7 @@ pub fn of_samples_telling(
     samples: &Samples,
     options: &Options,
     tell: &mut dyn FnMut(&str),
-) -> Result<Portraits, AnalysisError> {
+) -> Result<SeriesSummaries, AnalysisError> {
     if samples.is_empty() {
         return Err(AnalysisError::Nothing);
     }
@@ -184,14 +184,15 @@ pub fn of_samples_telling(
         for &metric in &chosen {
             let values = samples.values(subject, metric);
             let metric_of = &samples.metrics[metric];
-            let drawn = Portrait::of_telling(&described.name, metric_of, &values, options, tell);
+            let drawn =
+                SeriesSummary::of_telling(&described.name, metric_of, &values, options, tell);
             series.extend(drawn.map(|p| p.with_levels(nesting::of(samples, subject, metric))));
         }
     }
     if series.is_empty() {
         return Err(AnalysisError::Nothing);
     }
-    Ok(Portraits {
+    Ok(SeriesSummaries {
         confidence: options.confidence,
         seed: options.seed,
         series,
@@ -208,11 +209,11 @@ pub fn of_subjects(
     subjects: impl IntoIterator<Item = usize>,
     metric: usize,
     options: &Options,
-) -> Vec<Portrait> {
+) -> Vec<SeriesSummary> {
     let Some(measured) = samples.metrics.get(metric) else { return Vec::new() };
     let of = |subject: usize| {
         let name = &samples.subjects.get(subject)?.name;
-        let drawn = Portrait::of(name, measured, &samples.values(subject, metric), options)?;
+        let drawn = SeriesSummary::of(name, measured, &samples.values(subject, metric), options)?;
         Some(drawn.with_levels(nesting::of(samples, subject, metric)))
     };
     subjects.into_iter().filter_map(of).collect()
@@ -236,7 +237,7 @@ fn chosen(samples: &Samples, options: &Options) -> Result<Vec<usize>, AnalysisEr
     Ok(std::iter::once(primary).chain(others).collect())
 }
 
-impl Portrait {
+impl SeriesSummary {
     /// Draws one series in its order of measurement; `None` for an empty one. `values`: finite. O(n log n).
     pub fn of(name: &str, metric: &Metric, values: &[f64], options: &Options) -> Option<Self> {
         Self::of_telling(name, metric, values, options, &mut |_| ())
@@ -270,7 +271,7 @@ impl Portrait {
             tell("resampling");
         }
         let distinct = 1 + sorted.windows(2).filter(|pair| pair[0] < pair[1]).count();
-        let mut portrait = Self {
+        let mut summary = Self {
             name: name.to_owned(),
             metric: metric.clone(),
             median_intervals: numbers::median_intervals(&sorted, &levels),
@@ -279,7 +280,7 @@ impl Portrait {
             distributions: distributions::fitted(&sorted, &tests),
             tails: Tails::of(&descriptives),
             modes: shape::modes(&sorted, &shape, tests.dip),
-            course: course::of(values),
+            over_time: over_time::of(values),
             stability,
             periodic: periodic::periodic(values, PERIODIC_LEVEL),
             signed_rank: options
@@ -296,10 +297,10 @@ impl Portrait {
                 as f64
                 / sorted.len() as f64,
             distinct,
-            heaps: heaps::of(&sorted, distinct),
+            repeated: repeated::of(&sorted, distinct),
             multiples: description
                 .clock_step
-                .is_some_and(|step| heaps::are_multiples(&sorted, step)),
+                .is_some_and(|step| repeated::are_multiples(&sorted, step)),
             findings: Vec::new(),
             description,
             descriptives,
@@ -307,8 +308,8 @@ impl Portrait {
             bandwidths,
             shape,
         };
-        portrait.findings = findings::of(&portrait);
-        Some(portrait)
+        summary.findings = findings::of(&summary);
+        Some(summary)
     }
 
     fn with_levels(mut self, levels: Option<Nested>) -> Self {

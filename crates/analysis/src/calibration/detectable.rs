@@ -1,14 +1,17 @@
-//! Sight: the smallest true difference of which the direction would be found in 90 % of experiments of a given length.
+//! Detectable: the smallest true difference of which the direction would be found in 90 % of
+//! experiments of a given length.
 //!
-//! A true factor moves every per-block log-ratio, and so the whole interval, by its logarithm: it is found when the end of the
-//! interval that faces zero is passed. So nothing has to be tried: over many labellings of pieces of the series, the 90 %
-//! quantile of how far the interval of *no* difference reaches is the difference that is found 90 times in 100. The interval
-//! is that of [`crate::paired`], widened where the difference wanders, at the level of a look (0.002 for 95 %): what a run
-//! that stops by itself must pass. A number of blocks fixed beforehand sees about a quarter less.
+//! A true factor moves every per-block log-ratio, and so the whole interval, by its logarithm: it
+//! is found when the end of the interval that faces zero is passed. So nothing has to be tried:
+//! over many labellings of pieces of the series, the 90 % quantile of how far the interval of *no*
+//! difference reaches is the difference that is found 90 times in 100. The interval is that of
+//! [`crate::paired`], widened where the difference drifts, at the level of a look (0.002 for 95 %):
+//! what a run that stops by itself must pass. A number of blocks fixed beforehand sees about a
+//! quarter less.
 //!
 //! It holds for programs whose noise is like that of the one that was measured, in proportion to their time.
 
-use super::{BUDGETS, Random, Series, Sight};
+use super::{BUDGETS, Detectable, Random, Series};
 use crate::paired;
 use crate::verdict::Scale;
 use assay_data::plan::look_level;
@@ -22,19 +25,19 @@ const POWER: f64 = 0.9;
 const CONFIDENCE: f64 = 0.95;
 
 /// Wall, then CPU, each for every budget.
-pub(super) fn sight(series: &Series<'_>, random: &mut Random) -> Vec<Sight> {
+pub(super) fn detectable(series: &Series<'_>, random: &mut Random) -> Vec<Detectable> {
     let mut distribution = SignedRankDistribution::default();
     let mut found = Vec::new();
     for (metric, values) in [("wall", series.wall), ("cpu", series.cpu)] {
         let mut eye = Eye::of(values, random, &mut distribution);
         for budget_seconds in BUDGETS {
             let blocks = (budget_seconds / (2.0 * series.seconds_per_run)).floor();
-            let (believable, extrapolated) = match &mut eye {
+            let (difference, extrapolated) = match &mut eye {
                 Some(eye) => eye.sees(blocks),
                 None => (None, false),
             };
             let blocks = blocks.min(f64::from(u32::MAX)) as u32;
-            found.push(Sight { budget_seconds, metric, blocks, believable, extrapolated });
+            found.push(Detectable { budget_seconds, metric, blocks, difference, extrapolated });
         }
     }
     found
@@ -109,7 +112,7 @@ impl<'a> Eye<'a> {
             let sorted = descriptive::sorted(&differences);
             let mut interval =
                 paired::interval_of(&sorted, look_level(CONFIDENCE), self.distribution)?;
-            if paired::wandering(&differences).is_some() {
+            if paired::drifting(&differences).is_some() {
                 interval = paired::cover_groups(interval, &differences, 1.0 - CONFIDENCE)?;
             }
             // B slower by more than the one, or faster by more than the other, would have been found.

@@ -1,5 +1,5 @@
-//! The metrics that were named to be decided beside the primary one: every one with its medians, its ratio and its verdict in plain
-//! words, whatever came of it. Which they are, and what is known of them, the analysis says.
+//! The secondary metrics that were named: every one with its medians, its ratio and its verdict in
+//! plain words, whatever came of it. Which they are, and what is known of them, the analysis says.
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
@@ -42,9 +42,9 @@ fn side_by_side(page: &Page, analysis: &Analysis, names: &[String], intervals: b
         let cells = analysis.secondary.iter().map(cell).collect();
         Cells::right(&names[subject], cells, Tone::Plain)
     };
-    let mut columns = vec![Cells::left("beside it:", of_metrics, Tone::Plain, 0)];
+    let mut columns = vec![Cells::left("secondary:", of_metrics, Tone::Plain, 0)];
     // The heading must not push the first column's heading away.
-    let room = width("beside it:").saturating_sub(columns[0].width());
+    let room = width("secondary:").saturating_sub(columns[0].width());
     columns.extend([medians(0), medians(1)]);
     columns[1].gap = GAP + room;
     columns.extend(judged(page, analysis, intervals));
@@ -67,18 +67,18 @@ fn one_below_the_other(
     let of_names = analysis.secondary.iter().map(|c| names[c.of].clone()).collect();
     let medians = analysis.secondary.iter().map(|c| page.spelled(&from_to(analysis, c))).collect();
     let mut columns = vec![
-        Cells::left("beside it:", of_metrics, Tone::Plain, 0),
+        Cells::left("secondary:", of_metrics, Tone::Plain, 0),
         Cells::left("", of_names, Tone::Plain, GAP),
         Cells::left("", medians, Tone::Plain, GAP),
     ];
-    let room = width("beside it:").saturating_sub(columns[0].width());
+    let room = width("secondary:").saturating_sub(columns[0].width());
     columns[1].gap = GAP + room;
     columns.extend(judged(page, analysis, intervals));
     columns
 }
 
 fn as_lines(page: &mut Page, analysis: &Analysis, names: &[String]) {
-    page.paragraph(0, &[(Tone::Quiet, "beside it:".to_owned())]);
+    page.paragraph(0, &[(Tone::Quiet, "secondary:".to_owned())]);
     for c in &analysis.secondary {
         let whose = if analysis.comparisons.len() > 1 {
             format!(" of {}", words::quoted(&names[c.of]))

@@ -29,26 +29,26 @@ const APART: &str = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_C
 
 /// What git said.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct GitOutput {
     pub(super) success: bool,
     pub(super) output: Vec<u8>,
     /// Its complaints, without the empty lines around them.
     pub(super) errors: String,
 }
 
-impl Told {
+impl GitOutput {
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.output).into_owned()
     }
 }
 
 /// Runs what has to be run.
-pub(super) struct Errands {
+pub(super) struct Subprocesses {
     runner: Runner,
     git: PathBuf,
 }
 
-impl Errands {
+impl Subprocesses {
     pub(super) fn start() -> Result<Self, RevisionError> {
         let git = Command::new(["git"]).map_err(MeasureError::from)?;
         let git = git.resolve().map_err(RevisionError::NoGit)?;
@@ -60,7 +60,7 @@ impl Errands {
         &mut self,
         directory: &Path,
         words: impl IntoIterator<Item = W>,
-    ) -> Result<Told, RevisionError> {
+    ) -> Result<GitOutput, RevisionError> {
         let script = format!("{APART}exec \"$@\"");
         let own = ["/bin/sh".into(), "-c".into(), script.into(), "git".into()];
         let own = own.into_iter().chain([self.git.clone().into_os_string()]);
@@ -72,7 +72,7 @@ impl Errands {
         (command.keep_output, command.keep_errors) = (true, true);
         let result = self.run(&command)?;
         let errors = result.errors.map(|kept| kept.bytes).unwrap_or_default();
-        Ok(Told {
+        Ok(GitOutput {
             success: result.outcome.is_success(),
             output: result.output.map(|kept| kept.bytes).unwrap_or_default(),
             errors: String::from_utf8_lossy(&errors).trim().to_owned(),

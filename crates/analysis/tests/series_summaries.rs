@@ -1,9 +1,9 @@
-//! How often the findings of a portrait are false alarms, by seeded simulation: what has one mode, is normal, independent or
-//! steady must be taken for something else as rarely as the levels say.
+//! How often the findings of a summary are false alarms, by seeded simulation: what has one mode,
+//! is normal, independent or steady must be taken for something else as rarely as the levels say.
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
 
-use assay_analysis::portrait::{Options, Portrait};
+use assay_analysis::series_summary::{Options, SeriesSummary};
 use assay_data::Metric;
 use assay_stats::resampling::Stream;
 
@@ -16,8 +16,9 @@ fn share(code: &str, n: usize, mut distribution: impl FnMut(f64, f64, usize) -> 
         let mut stream = Stream::new(4100 + n as u64, number);
         let values: Vec<f64> =
             (0..n).map(|place| distribution(stream.normal(), stream.uniform(), place)).collect();
-        let portrait = Portrait::of("it", &Metric::wall(), &values, &Options::default()).unwrap();
-        portrait.findings.iter().any(|finding| finding.code == code)
+        let summary =
+            SeriesSummary::of("it", &Metric::wall(), &values, &Options::default()).unwrap();
+        summary.findings.iter().any(|finding| finding.code == code)
     });
     100.0 * found.count() as f64 / SERIES as f64
 }

@@ -17,7 +17,7 @@ use crate::sys::child;
 
 /// Why a command could not be run.
 #[derive(Debug, thiserror::Error)]
-pub enum EscortError {
+pub enum ForegroundError {
     /// There is nothing to run.
     #[error(transparent)]
     Command(#[from] CommandError),
@@ -40,13 +40,13 @@ pub enum EscortError {
 /// # Errors
 ///
 /// When there is no such program, or it cannot be started.
-pub fn run(argv: &[OsString]) -> Result<Outcome, EscortError> {
+pub fn run(argv: &[OsString]) -> Result<Outcome, ForegroundError> {
     let program = argv.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
     let path = Measured::new(argv.iter().cloned())?.resolve()?;
     let mut command = Command::new(path);
     command.arg0(&argv[0]).args(&argv[1..]);
     child::end_with_us(&mut command);
-    let failed = |source: io::Error| EscortError::Start { program: program.clone(), source };
+    let failed = |source: io::Error| ForegroundError::Start { program: program.clone(), source };
     let mut handed_on = interrupt::count();
     let started = command.spawn().map_err(failed)?;
     let process = Pid::from_child(&started);

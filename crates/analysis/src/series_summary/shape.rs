@@ -1,4 +1,4 @@
-//! The distribution of a series for pictures, and where its values heap up.
+//! The distribution of a series for pictures, and where its values cluster.
 //!
 //! More than one mode is told only where three things agree: the dip test finds that one mode does not do, the smoothed density
 //! has a clear valley, and enough values lie on either side of it. Values that come in coarse steps are smoothed over a step at
@@ -20,7 +20,8 @@ const DIP_LEVEL: f64 = 0.02;
 const VALLEY: f64 = 0.8;
 /// A mode holds at least this share of the values.
 const FEWEST_SHARE: f64 = 0.02;
-/// Values in fewer steps than these from end to end are single heaps, which smoothing would only hide: they have no density.
+/// Values in fewer steps than these from end to end are single values, which smoothing would only
+/// hide: they have no density.
 const FEWEST_STEPS: f64 = 8.0;
 /// Fewer values have no modes to speak of.
 const FEWEST: usize = 20;
