@@ -68,7 +68,7 @@ def counts(bench):
 def unpacked(bench):
     """The library as `assay` unpacks it."""
     os.environ["XDG_CACHE_HOME"] = str(bench.scratch / "cache")
-    bench.run([ASSAY, "run", "--alloc", "--no-save", "-n", 1, "true"], timeout=60)
+    bench.run([ASSAY, "run", "--alloc", "--no-save", "-r", 1, "true"], timeout=60)
     found = glob.glob(str(bench.scratch / "cache/assay/alloc-*.so"))
     if len(found) != 1:
         raise Failed(f"assay run --alloc left {len(found)} libraries in its cache instead of one")

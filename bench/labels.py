@@ -213,7 +213,7 @@ def power(bench):
 
     def step(_number, _experiment):
         samples = bench.scratch / "power.samples.csv"
-        argv = [ASSAY, "run", "--json", "--no-save", "--runs", blocks, "--export", samples, "-N", "base", "-N", "more"]
+        argv = [ASSAY, "run", "--json", "--no-save", "--runs", blocks, "--export", samples, "-n", "base", "-n", "more"]
         argv += [shlex.join([str(BUILD / "spin"), count]) for count in (base, more)]
         found = json.loads(bench.run(argv, timeout=120).stdout)
         comparison = found["comparisons"][0]

@@ -108,7 +108,7 @@ def still(bench):
         for limit, more in [("as it is", []), ("none", ["--rt-runtime", "unlimited"])]:
             argv = [ASSAY, "run", "--runs", blocks, "--no-save", "--json", *settings, *more]
             for name in names:
-                argv += ["-N", name]
+                argv += ["-n", name]
             patience = 120 + blocks * 1.0
             with bench.neighbours(busy, patience):
                 done = bench.run([*argv, *[spin] * len(names)], timeout=patience)

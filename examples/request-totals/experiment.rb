@@ -62,7 +62,7 @@ class Experiment
     requests = @smoke ? 30 : 300
     commands = pumas.map { |puma| Shellwords.join(["ruby", File.join(__dir__, "load.rb"), puma.port, puma.pid, requests]) }
     command = [
-      assay, "run", *KINDS.flat_map { |kind| ["-N", kind] }, "--metric", "requests:1/s:higher=json:/requests",
+      assay, "run", *KINDS.flat_map { |kind| ["-n", kind] }, "--metric", "requests:1/s:higher=json:/requests",
       "--metric", "server_cpu:s=json:/server_cpu", "--secondary", "server_cpu", *(@smoke ? ["--runs", "3", "--no-save"] : ["--time", "120s"]), *commands
     ]
     ran = system(*command)

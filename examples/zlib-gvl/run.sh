@@ -10,5 +10,5 @@ cd "$(dirname "$0")"
 exec "$assay" run --runs 50 --confidence 99% \
     --metric 'inner:s=stdout' \
     --secondary cpu,user,system,voluntary_switches,involuntary_switches,cpu_per_wall \
-    -N locked -N parallel \
+    -n locked -n parallel \
     'ruby inflate.rb locked' 'ruby inflate.rb parallel'

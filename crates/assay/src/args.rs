@@ -24,11 +24,11 @@ pub(crate) struct JudgeArgs {
 
     /// The metric that decides [default: wall for commands, else the first]
     ///
-    /// For commands: wall, cpu, user, system, max_rss, minor_faults, major_faults, voluntary_switches,
-    /// involuntary_switches, block_in, block_out, cpu_per_wall, and what is asked for by --metric, --samples and --counters.
-    /// For benchmarks: wall, cpu where the harness tells it, and their own counters. For both, what --alloc and --simulate count:
-    /// then nothing is timed.
-    /// Choose before you look: deciding on whichever metric came out best is
+    /// For commands: wall, cpu, user, system, max_rss, minor_faults, major_faults,
+    /// voluntary_switches, involuntary_switches, block_in, block_out, cpu_per_wall, and what is
+    /// asked for by --metric, --samples and --counters. For benchmarks: wall, cpu where the harness
+    /// tells it, and their own counters. For both, what --alloc and --count-instructions count:
+    /// then nothing is timed. Choose before you look: deciding on whichever metric came out best is
     /// how one fools oneself.
     #[arg(long, value_name = "METRIC")]
     pub primary: Option<String>,
@@ -135,26 +135,26 @@ pub(crate) struct ProtocolArgs {
     /// The threshold is the smallest difference that matters, as an amount (6.667us) or a share of the reference's median. A step
     /// that fails ends the chain. What each step asks, and why: docs/concepts/protocol.md.
     #[arg(long)]
-    pub protocol: bool,
+    pub rigorous: bool,
 
     /// How often a difference may be found where there is none [default: 1%; `assay plan` takes 5%]
-    #[arg(long, value_name = "SHARE", value_parser = chance, requires = "protocol")]
+    #[arg(long, value_name = "SHARE", value_parser = chance, requires = "rigorous")]
     pub alpha: Option<f64>,
 
     /// How surely a difference as large as the threshold should be found [default: 95%; `assay plan` takes 80%]
-    #[arg(long, value_name = "SHARE", value_parser = chance, requires = "protocol")]
+    #[arg(long, value_name = "SHARE", value_parser = chance, requires = "rigorous")]
     pub power: Option<f64>,
 
     /// End with status 1 if a step warned or failed
-    #[arg(long, requires = "protocol")]
+    #[arg(long, requires = "rigorous")]
     pub strict: bool,
 }
 
 impl ProtocolArgs {
-    /// What was asked for; `None` without `--protocol`.
+    /// What was asked for; `None` without `--rigorous`.
     pub fn options(&self) -> Option<ProtocolOptions> {
         let default = ProtocolOptions::default();
-        self.protocol.then(|| ProtocolOptions {
+        self.rigorous.then(|| ProtocolOptions {
             alpha: self.alpha.unwrap_or(default.alpha),
             power: self.power.unwrap_or(default.power),
             ..default

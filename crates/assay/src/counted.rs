@@ -2,7 +2,7 @@
 //! processor. A command is wrapped here, and what its run left behind is read; whoever counts runs
 //! it. Nothing is timed under either, for both slow a program down.
 
-use assay_data::samples::{ALLOCATIONS, SIMULATED_INSTRUCTIONS};
+use assay_data::samples::{ALLOCATIONS, VALGRIND_INSTRUCTIONS};
 use assay_data::{Finding, Metric, Severity, Unit};
 use assay_measure::Command;
 use assay_measure::allocations::{Counting, Counts, Executed, Why};
@@ -27,8 +27,8 @@ pub(crate) enum Counted {
 
 impl Counted {
     /// What was asked for.
-    pub fn asked(alloc: bool, simulate: bool) -> Vec<Self> {
-        let all = [(alloc, Self::Allocations), (simulate, Self::Instructions)];
+    pub fn asked(alloc: bool, instructions: bool) -> Vec<Self> {
+        let all = [(alloc, Self::Allocations), (instructions, Self::Instructions)];
         all.into_iter().filter(|(asked, _)| *asked).map(|(_, counted)| counted).collect()
     }
 
@@ -41,7 +41,7 @@ impl Counted {
     pub fn names(self) -> &'static [&'static str] {
         match self {
             Self::Allocations => &ALLOCATIONS,
-            Self::Instructions => &[SIMULATED_INSTRUCTIONS],
+            Self::Instructions => &[VALGRIND_INSTRUCTIONS],
         }
     }
 
@@ -74,7 +74,7 @@ impl Counted {
     pub fn option(self) -> &'static str {
         match self {
             Self::Allocations => "--alloc",
-            Self::Instructions => "--simulate",
+            Self::Instructions => "--count-instructions",
         }
     }
 

@@ -10,6 +10,7 @@ mod args;
 mod bench;
 mod calibrated;
 mod counted;
+mod habits;
 mod knobs;
 mod meter;
 mod output;
@@ -113,7 +114,7 @@ fn main() -> ExitCode {
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, given(&command, &matches))));
     let (cli, given) = match parsed {
         Ok(parsed) => parsed,
-        Err(told) => return output::clap_ending(&told),
+        Err(told) => return output::clap_ending(&habits::advised(told)),
     };
     let ended = match cli.verb {
         Verb::Run(mut args) => {

@@ -63,7 +63,7 @@ pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
         if matches!(form_of(path)?, Form::Summary) {
             anyhow::bail!(
                 "--export {}: this table has one row for every subject and no place for the protocol; export .md or .json, or \
-                 leave out --protocol",
+                 leave out --rigorous",
                 path.display()
             );
         }

@@ -23,8 +23,8 @@ mod summary;
 pub use blocks::BlockRow;
 pub use by_subject::BySubject;
 pub use metric::{
-    ALLOCATIONS, Better, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN, PER_ITERATION,
-    SIMULATED_INSTRUCTIONS, STEAL,
+    ALLOCATIONS, Better, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN, PER_ITERATION, STEAL,
+    VALGRIND_INSTRUCTIONS,
 };
 pub use series::Series;
 pub use subject::Subject;

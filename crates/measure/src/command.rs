@@ -94,9 +94,9 @@ pub enum CommandError {
     },
     /// Something only a shell understands.
     #[error(
-        "`{character}` in column {column} of `{text}` means something only to a shell, and no \
-         shell is used.\nUse --shell to run the text by a shell, or quote the character if it is \
-         meant as it stands."
+        "`{character}` in column {column} of `{text}` has a meaning only in a shell, and no shell \
+         is used.\nRun the command in a shell with --shell sh, or quote the character to pass it on \
+         as it is."
     )]
     ShellCharacter {
         /// The character, a line break as `\n`.

@@ -69,7 +69,7 @@ pub enum ResolveError {
     /// The kernel does not know the format of the file.
     #[error(
         "`{}` is neither a program of this machine nor a script with `#!` in its first line: add \
-         that line, or run it by --shell",
+         that line, or run it with --shell sh",
         path.display()
     )]
     UnknownFormat {
@@ -193,7 +193,7 @@ fn not_found_in_path(program: &OsStr, directory: &Path, search: &OsStr) -> Resol
     let hint = if directory.join(program).is_file() {
         format!("\nThere is a file of that name in the current directory: write `./{wanted}`.")
     } else if SHELL_WORDS.contains(&wanted.as_str()) {
-        format!("\n`{wanted}` is a word of the shell: use --shell.")
+        format!("\n`{wanted}` is a shell builtin: use --shell sh.")
     } else {
         let names = env::split_paths(search).flat_map(|entry| names_in(&directory.join(entry)));
         let names = names.take(NAMES_SEARCHED);

@@ -10,7 +10,7 @@ pub(crate) fn label(metric: &Metric) -> String {
         "max_rss" => "peak memory".to_owned(),
         "cpu_per_wall" => "CPU/wall".to_owned(),
         // As a heading the whole name would be cut in its middle.
-        "simulated_instructions/iteration" => "sim. instr./iter.".to_owned(),
+        "valgrind_instructions/iteration" => "sim. instr./iter.".to_owned(),
         name => name.replace('_', " "),
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
         ("cpu", ..) => amount("uses", "CPU time", "CPU time"),
         ("user", Unit::Second, _) => amount("uses", "user CPU time", "user CPU time"),
         ("system", Unit::Second, _) => amount("uses", "system CPU time", "system CPU time"),
-        ("simulated_instructions" | "simulated_instructions/iteration", ..) => {
+        ("valgrind_instructions" | "valgrind_instructions/iteration", ..) => {
             let what = "simulated instructions";
             Wording { less: "fewer", ..amount("takes", what, what) }
         }

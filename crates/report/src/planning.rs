@@ -293,7 +293,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
             &[(
                 Tone::Plain,
                 format!(
-                    "with a number fixed beforehand (-n {at}): {}",
+                    "with a number fixed beforehand (-r {at}): {}",
                     on_scale(planning, blocks, blocks.fixed.detectable)
                 ),
             )],

@@ -181,7 +181,7 @@ impl Suite<'_> {
             self.samples.findings.push(
                 Finding::new("NOT_COUNTED", Severity::Warning, message)
                     .about(&refusal.event)
-                    .next("count instructions on a simulated processor: --simulate"),
+                    .next("count instructions on a simulated processor: --count-instructions"),
             );
         }
         let refused = |event: &Event| refusals.iter().any(|r| r.event == event.name);

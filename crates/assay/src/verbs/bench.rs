@@ -41,7 +41,7 @@ Examples:
   assay bench --rev main --rev HEAD --build 'cmake -B build && cmake --build build' --program build/bm
   assay bench old.test new.test -- -test.cpu 1                       arguments for both
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
-  assay bench old/bm new/bm --simulate --primary simulated_instructions --fail-if slower     counts alone decide
+  assay bench old/bm new/bm --count-instructions --primary valgrind_instructions --fail-if slower     counts alone decide
   assay bench build/bm --list
   assay bench build/bm --smoke                                       does every benchmark still run?")]
 pub(crate) struct Args {
@@ -86,7 +86,7 @@ pub(crate) struct Args {
 #[command(next_help_heading = "How long")]
 struct WhenArgs {
     /// Take exactly N blocks of every benchmark and look once, instead of stopping when the answers are clear
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
     /// Time budget of the whole suite, trying it out not counted [default: 60s, stretched up to 5min for the fewest blocks that can decide]
@@ -117,10 +117,11 @@ struct CountArgs {
 
     /// Count instructions on a simulated processor (valgrind, if it is installed): hardly any noise, for gates on shared machines
     ///
-    /// To decide by it alone, without timing anything: assay bench old/bm new/bm --simulate --primary simulated_instructions
-    /// --fail-if slower (docs/guides/instructions.md).
+    /// To decide by it alone, without timing anything: assay bench old/bm new/bm
+    /// --count-instructions --primary valgrind_instructions --fail-if slower
+    /// (docs/guides/instructions.md).
     #[arg(long)]
-    simulate: bool,
+    count_instructions: bool,
 
     /// Have the machine count events, as in instructions,cache-misses or page-faults, after all timing
     ///
@@ -135,7 +136,7 @@ impl CountArgs {
     fn passes(&self) -> anyhow::Result<Passes> {
         let events = self.counters.as_deref().map(counters::parse).transpose();
         let events = events.with_context(|| "--counters")?.unwrap_or_default();
-        Ok(Passes { counted: Counted::asked(self.alloc, self.simulate), events })
+        Ok(Passes { counted: Counted::asked(self.alloc, self.count_instructions), events })
     }
 }
 

@@ -23,7 +23,7 @@ use std::path::PathBuf;
   assay compare --by build --value ns --unit ns t.csv long form: one row per value
   assay compare --by 1 --value 2 --unit ns data.csv.gz
   assay compare old.json new.json                     two suites: benchmarks matched by name
-  assay compare --protocol --unit us --threshold 6.667us --alpha 0.01 --power 0.95 a.txt b.txt
+  assay compare --rigorous --unit us --threshold 6.667us --alpha 0.01 --power 0.95 a.txt b.txt
 
 A verdict about files is one about these samples: whatever else changed between the recordings is in the difference. Numbers \
 taken in one run, in blocks (`assay run A B`), do not have that weakness.")]

@@ -47,11 +47,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     sd: Option<Size>,
 
-    /// The significance: how often a difference may be found where there is none [default: 5%; --protocol takes 1%]
+    /// The significance: how often a difference may be found where there is none [default: 5%;
+    /// --rigorous takes 1%]
     #[arg(long, visible_alias = "sig-level", value_name = "SHARE", value_parser = chance)]
     alpha: Option<f64>,
 
-    /// The power: how often the difference must be found [default: 80%; --protocol takes 95%]
+    /// The power: how often the difference must be found [default: 80%; --rigorous takes 95%]
     #[arg(long, value_name = "SHARE", value_parser = chance)]
     power: Option<f64>,
 

@@ -81,7 +81,7 @@ pub(crate) struct HowArgs {
     duration: Option<f64>,
 
     /// How many runs; of two commands blocks, with one run of each [default: 1, of two commands 12]
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
 
     /// Measure what sampling costs: as many runs again without it, and with a sampler that is idle, by turns

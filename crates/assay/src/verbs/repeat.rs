@@ -30,7 +30,7 @@ not the same (the machine, the programs to the byte, what could not be set) is l
 
 Examples:
   assay repeat run.assay
-  assay repeat -n 200 --fail-if not-confirmed run.assay
+  assay repeat -r 200 --fail-if not-confirmed run.assay
   assay repeat --time 10min --save again.assay run.assay")]
 pub(crate) struct Args {
     /// A run that `assay run` recorded
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     file: PathBuf,
 
     /// Take exactly N blocks, instead of what the plan says
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
     /// Time budget, instead of that of the plan

@@ -48,8 +48,8 @@ equivalent (any difference is smaller than --threshold) and inconclusive (not kn
 
 Examples:
   assay run './sort-old data' './sort-new data'
-  assay run -N old -N new --threshold 0.5% './a.out' './b.out'
-  assay run --shell 'sort < data | uniq -c' 'sort -u < data'
+  assay run -n old -n new --threshold 0.5% './a.out' './b.out'
+  assay run --shell sh 'sort < data | uniq -c' 'sort -u < data'
   assay run --prepare 'make clean' 'make' 'make -j2'
   assay run --env 2:MALLOC_ARENA_MAX=1 ./server-bench ./server-bench
   assay run --fail-if slower --time 2min ./old ./new    in a pipeline
@@ -59,9 +59,9 @@ Examples:
   assay run --pin 1 --fifo --no-aslr ./old ./new        on a machine held still
   assay run --counters instructions,cache-misses ./old ./new
   assay run --alloc './old data' './new data'           and what they allocate
-  assay run --simulate --primary simulated_instructions --fail-if slower ./old ./new
+  assay run --count-instructions --primary valgrind_instructions --fail-if slower ./old ./new
   assay run --jobs '{j}' -P j=1,2,4 ./worker            under load
-  assay run --resume run.assay --time 10min             go on")]
+  assay run --resume run.assay --time 10min             add more blocks")]
 pub(crate) struct Args {
     /// The commands, each in quotes; the first is the reference
     #[arg(required_unless_present = "resume", value_name = "COMMAND")]
@@ -102,7 +102,7 @@ pub(crate) struct Args {
 impl Args {
     /// Everything that says how commands run and what is read of them, to be compared with that of another run.
     fn manner(&self) -> String {
-        format!("{:?} {:?} {:?} {:?}", self.metrics, self.scan.parameter, self.how, self.control)
+        format!("{:?} {:?} {:?} {:?}", self.metrics, self.scan.all(), self.how, self.control)
     }
 }
 
@@ -116,28 +116,41 @@ const ANEW: [&str; 11] = [
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Scanning")]
 struct ScanArgs {
-    /// Measure for every value, put in for {NAME}: n=1..8, n=0..1+0.25, n=1..1024*2, lib=libc,musl; 2:n=... for the second command
+    /// Measure for every value of a parameter, filled in for {NAME}: n=1..8, n=0..1+0.25,
+    /// n=1..1024*2, lib=libc,musl; 2:n=... for the second command only
     #[arg(long, short = 'P', value_name = "[N:]NAME=VALUES")]
     parameter: Vec<String>,
 
-    /// Walk several parameters in step, instead of every value of one with every value of the others
-    #[arg(long, requires = "parameter")]
+    /// The same for a list of values, as in -L lib libc,musl
+    #[arg(long = "parameter-list", short = 'L', num_args = 2, value_names = ["NAME", "VALUES"])]
+    list: Vec<String>,
+
+    /// Step through several parameters together, instead of combining every value with every other
+    #[arg(long)]
     zip: bool,
 
-    /// Don't ask before a scan that is very large
+    /// Do not ask before a very large scan
     #[arg(long)]
     yes: bool,
 }
 
-/// The run to go on with.
+impl ScanArgs {
+    /// Every parameter as `[N:]NAME=VALUES`.
+    fn all(&self) -> Vec<String> {
+        let lists = self.list.chunks_exact(2).map(|pair| format!("{}={}", pair[0], pair[1]));
+        self.parameter.iter().cloned().chain(lists).collect()
+    }
+}
+
+/// The run to resume.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Keeping")]
 struct ResumeArgs {
-    /// Go on with a run that was recorded: more blocks of the same experiment, in the same file
+    /// Resume a recorded run: add more blocks of the same experiment to its file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["save", "no_save"])]
     resume: Option<PathBuf>,
 
-    /// Go on even if the commands, their files or the machine are not the same
+    /// Resume even if the commands, their files or the machine have changed
     #[arg(long, requires = "resume")]
     force: bool,
 }
@@ -200,7 +213,7 @@ struct Ready {
 }
 
 fn ready(args: &Args, earlier: &Earlier, set: Vec<Finding>) -> anyhow::Result<Ready> {
-    let scan = Scan::parse(&args.scan.parameter, args.scan.zip, args.commands.len())?;
+    let scan = Scan::parse(&args.scan.all(), args.scan.zip, args.commands.len())?;
     let subjects = scan.combinations().and_then(|c| c.checked_mul(args.commands.len()));
     check_size(subjects, args.scan.yes)?;
     let asked = args.metrics.read()?;

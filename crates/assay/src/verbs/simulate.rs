@@ -44,7 +44,7 @@ pub(crate) struct Args {
     subject: Vec<String>,
 
     /// Number of values of every subject; with --blocks, of blocks
-    #[arg(short = 'n', long = "n", value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
 
     /// Seed of every random choice [default: drawn anew, and written into the file]

@@ -41,7 +41,7 @@ fn medians(result: &Value, subject: usize) -> Vec<Option<f64>> {
 #[test]
 fn two_commands_show_how_much_each_allocates() {
     let room = room(&[]);
-    let run = ["run", "--alloc", "-n", "7", "--save", "x.assay", "./some 7", "./some 2"];
+    let run = ["run", "--alloc", "-r", "7", "--save", "x.assay", "./some 7", "./some 2"];
     let result = room.json(&run);
     // Usable sizes are those of the C library: not below what was asked for.
     let counts = [(7.0, 6.0, 12_000.0), (2.0, 1.0, 7_000.0)];
@@ -74,14 +74,14 @@ fn two_commands_show_how_much_each_allocates() {
 #[test]
 fn what_can_not_be_counted_has_no_values_and_a_reason() {
     let room = room(&["-static"]);
-    let result = room.json(&["run", "--alloc", "-n", "3", "--no-save", "./some 7", "true"]);
+    let result = room.json(&["run", "--alloc", "-r", "3", "--no-save", "./some 7", "true"]);
     assert_eq!(medians(&result, 0), [None; 5]);
     assert!(medians(&result, 1)[0].is_some());
     let findings = result["findings"].as_array().unwrap();
     let finding = findings.iter().find(|f| f["code"] == "ALLOCATIONS_NOT_COUNTED").unwrap();
     assert_eq!(finding["subject"], "some");
     assert!(finding["message"].as_str().unwrap().contains("linked statically"), "{finding}");
-    let alone = room.json(&["run", "--alloc", "-n", "3", "--no-save", "./some 7"]);
+    let alone = room.json(&["run", "--alloc", "-r", "3", "--no-save", "./some 7"]);
     assert_eq!(medians(&alone, 0), [None; 5]);
 }
 
@@ -89,7 +89,8 @@ fn what_can_not_be_counted_has_no_values_and_a_reason() {
 fn hooks_and_children_belong_to_a_counted_run() {
     let room = room(&[]);
     let line = "./some 3; ./some 4; test -e made && rm made";
-    let options = ["run", "--alloc", "-n", "3", "--no-save", "--shell", "--prepare", "touch made"];
+    let options =
+        ["run", "--alloc", "-r", "3", "--no-save", "--shell", "sh", "--prepare", "touch made"];
     let result = room.json(&[&options[..], &[line, "./some 1"]].concat());
     let bytes = |subject: usize| medians(&result, subject)[3].unwrap();
     // The shell allocates, too: at least what the programs do.
@@ -129,7 +130,7 @@ fn counts_alone_decide_and_then_nothing_is_timed() {
     assert_eq!(result["comparisons"][0]["verdict"], "slower", "{result}");
     room.run(&["run", "--resume", "x.assay"]).ends(2).complains("begin a new run");
     room.run(&[&decide[..], &["./some 7", "./some 7"]].concat()).ends(0);
-    room.run(&[&decide[..], &["-n", "9", "./some 7", "./some 2"]].concat())
+    room.run(&[&decide[..], &["-r", "9", "./some 7", "./some 2"]].concat())
         .ends(2)
         .complains("nothing is timed")
         .complains("leave --runs out");
@@ -141,20 +142,20 @@ fn names_of_counts_belong_to_their_options() {
     room.run(&["run", "--secondary", "frees", "./some 7"])
         .ends(2)
         .complains("counted with --alloc");
-    room.run(&["run", "--primary", "simulated_instructions", "./some 7"])
+    room.run(&["run", "--primary", "valgrind_instructions", "./some 7"])
         .ends(2)
-        .complains("counted with --simulate");
+        .complains("counted with --count-instructions");
     let named = ["run", "--alloc", "--metric", "frees=([0-9]+)", "./some 7"];
     room.run(&named).ends(2).complains("--alloc counts something of that name");
     let beside =
-        ["run", "--alloc", "--secondary", "allocations", "-n", "3", "--no-save", "./some 7"];
+        ["run", "--alloc", "--secondary", "allocations", "-r", "3", "--no-save", "./some 7"];
     assert_eq!(medians(&room.json(&beside), 0)[0], Some(7.0));
 }
 
 #[test]
 fn a_static_program_that_a_command_runs_is_missing_from_the_sum_and_that_is_told() {
     let room = room(&["-static"]);
-    let run = ["run", "--alloc", "-n", "3", "--no-save", "--shell", "./some 7; true"];
+    let run = ["run", "--alloc", "-r", "3", "--no-save", "--shell", "sh", "./some 7; true"];
     let result = room.json(&run);
     let told = result["findings"].as_array().unwrap();
     let found = told.iter().find(|f| f["code"] == "CHILDREN_NOT_COUNTED").unwrap();
@@ -164,6 +165,6 @@ fn a_static_program_that_a_command_runs_is_missing_from_the_sum_and_that_is_told
     // The shell itself was counted.
     assert!(medians(&result, 0)[0].is_some());
     let whole =
-        room.json(&["run", "--alloc", "-n", "3", "--no-save", "--shell", "cat some.c; true"]);
+        room.json(&["run", "--alloc", "-r", "3", "--no-save", "--shell", "sh", "cat some.c; true"]);
     assert!(!codes(&whole).contains(&"CHILDREN_NOT_COUNTED"), "{:?}", codes(&whole));
 }

@@ -31,7 +31,7 @@ fn a_calibration_is_shown_kept_and_used_by_later_runs() {
     assert!(kept.contains("calibrated_wall_60s"), "{kept}");
     // Nobody sees a millionth in a minute.
     let run =
-        room.json(&["run", "--no-save", "-n", "3", "--threshold", "0.0001%", "sh -c :", "sh -c :"]);
+        room.json(&["run", "--no-save", "-r", "3", "--threshold", "0.0001%", "sh -c :", "sh -c :"]);
     assert!(codes(&run).contains(&"BELOW_DETECTABLE"), "{:?}", codes(&run));
 }
 

@@ -110,7 +110,7 @@ fn children_that_outlive_their_parent_are_ended_and_reported() {
     let room = Room::new();
     let orphan = endless();
     let line = format!("{orphan} & exit 0");
-    let result = room.json(&["run", "--no-save", "--runs", "2", "--shell", &line]);
+    let result = room.json(&["run", "--no-save", "--runs", "2", "--shell", "sh", &line]);
     assert!(codes(&result).contains(&"LEFT_PROCESSES"), "{result:#}");
     assert!(processes_of(&orphan).is_empty());
 }
@@ -121,7 +121,7 @@ fn a_child_that_ignores_the_request_to_end_is_made_to() {
     let stubborn = endless();
     let line = format!("trap '' TERM; {stubborn}");
     let arguments = ["run", "--no-save", "--runs", "1", "--warmup", "0", "--timeout", "20ms"];
-    let result = room.json(&[&arguments[..], &["--shell", &line]].concat());
+    let result = room.json(&[&arguments[..], &["--shell", "sh", &line]].concat());
     assert_eq!(result["subjects"][0]["timeouts"], 1);
     assert!(processes_of(&stubborn).is_empty());
 }
@@ -132,7 +132,7 @@ fn a_child_that_closes_its_descriptors_is_measured_to_its_end() {
     let line = "exec <&- >&- 2>&-; sleep 0.02; /bin/true; kill -9 $$";
     for output in ["null", "pipe", "inherit", "file.txt"] {
         let arguments = ["run", "--no-save", "--runs", "2", "--ignore-failure", "--output", output];
-        let result = room.json(&[&arguments[..], &["--shell", line]].concat());
+        let result = room.json(&[&arguments[..], &["--shell", "sh", line]].concat());
         assert_eq!(result["subjects"][0]["failures"], 2, "{output}");
         let shortest = &result["subjects"][0]["metrics"]["wall"]["min"];
         assert!(shortest.as_f64().is_some_and(|seconds| seconds >= 0.02), "{output}: {shortest}");
@@ -144,6 +144,6 @@ fn a_great_writer_is_neither_stopped_nor_mixed_into_the_data() {
     let room = Room::new();
     let line = "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2";
     for output in ["null", "pipe"] {
-        room.json(&["run", "--no-save", "--runs", "2", "--output", output, "--shell", line]);
+        room.json(&["run", "--no-save", "--runs", "2", "--output", output, "--shell", "sh", line]);
     }
 }

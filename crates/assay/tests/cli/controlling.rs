@@ -9,7 +9,7 @@ static MACHINE: Mutex<()> = Mutex::new(());
 const AUTOGROUP: &str = "/proc/sys/kernel/sched_autogroup_enabled";
 
 fn few<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&["run", "--no-save", "-n", "3"], more].concat()
+    [&["run", "--no-save", "-r", "3"], more].concat()
 }
 
 /// True where this user may set it; tests of what needs that are skipped elsewhere, and say so.
@@ -25,11 +25,11 @@ fn may_write(path: &str) -> bool {
 fn commands_see_their_settings_and_only_theirs() {
     let room = Room::new();
     let look = "sh -c 'grep Cpus_allowed_list /proc/self/status >> cpus; cat /proc/self/personality >> layout'";
-    room.run(&few(&["--pin", "2:0", "--no-aslr=2", "-N", "a", "-N", "b", look, "sh -c :"])).ends(0);
+    room.run(&few(&["--pin", "2:0", "--no-aslr=2", "-n", "a", "-n", "b", look, "sh -c :"])).ends(0);
     let lines = room.read("layout");
     assert!(!lines.is_empty() && lines.lines().all(|line| line == "00000000"), "{lines}");
     let room = Room::new();
-    room.run(&["run", "--save", "x.assay", "-n", "3", "--pin", "0", "--no-aslr", look]).ends(0);
+    room.run(&["run", "--save", "x.assay", "-r", "3", "--pin", "0", "--no-aslr", look]).ends(0);
     assert!(room.read("cpus").lines().all(|line| line.ends_with("\t0")), "{}", room.read("cpus"));
     assert!(room.read("layout").lines().all(|line| line == "00040000"), "{}", room.read("layout"));
     let subject = &room.records("x.assay", "subject")[0];
@@ -166,7 +166,7 @@ fn what_the_doctor_holds_for_a_run_is_as_the_run_wants_it() {
     let Some(autogroup) = Autogroup::take() else { return };
     autogroup.set("1");
     let room = Room::new();
-    let line = "\"$ASSAY\" run --no-save -n 3 --json --autogroup off true > out";
+    let line = "\"$ASSAY\" run --no-save -r 3 --json --autogroup off true > out";
     let command =
         room.shell(&format!("exec \"$ASSAY\" doctor --fix -- sh -c '{}'", line.replace('\'', "")));
     crate::room::finish(command).ends(0);
@@ -188,7 +188,7 @@ fn what_root_left_behind_is_told_to_others_in_one_line_and_put_back_by_root() {
     let journal = "state/assay/changed-by-4294967295-1.jsonl";
     room.write(journal, &format!("{owner}\n{change}\n"));
     autogroup.set(autogroup.other());
-    if let Some(command) = as_nobody(&room, "", "./assay run --no-save -n 3 true") {
+    if let Some(command) = as_nobody(&room, "", "./assay run --no-save -r 3 true") {
         let ended = crate::room::finish(command).ends(0).complains("run assay once as root");
         assert_eq!(ended.stderr.matches("a run that was killed").count(), 1, "{}", ended.stderr);
         assert!(room.path(journal).exists());
@@ -242,7 +242,7 @@ fn a_privilege_that_is_lost_midway_ends_the_run_with_what_was_measured() {
         "hook.sh",
         "echo x >> count; [ $(wc -l < count) -lt 7 ] || prlimit --pid $PPID --rtprio=0:0\n",
     );
-    let line = "./assay run --save x.assay -n 20 --fifo --prepare 'sh hook.sh' true";
+    let line = "./assay run --save x.assay -r 20 --fifo --prepare 'sh hook.sh' true";
     // Root in a container may not be able to raise limits.
     let Some(command) = as_nobody(&room, "prlimit --rtprio=20:20", line) else { return };
     let ended = crate::room::finish(command).ends(2);
@@ -254,7 +254,7 @@ fn a_privilege_that_is_lost_midway_ends_the_run_with_what_was_measured() {
 #[test]
 fn without_privileges_it_says_what_is_missing_and_goes_on() {
     let room = Room::new();
-    let line = "./assay run --no-save -n 3 --json --fifo --rt-runtime 900000 true";
+    let line = "./assay run --no-save -r 3 --json --fifo --rt-runtime 900000 true";
     let Some(command) = as_nobody(&room, "", line) else { return };
     let result = crate::room::finish(command).ends(0).json();
     let told: Vec<&str> = result["findings"]

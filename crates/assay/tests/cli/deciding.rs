@@ -17,9 +17,9 @@ fn judged(arguments: &[&str]) -> (i32, Value) {
 fn a_slower_command_fails_a_build_that_asked_for_it() {
     let (status, result) = judged(&["--fail-if", "slower", QUICK, SLOW]);
     assert_eq!((status, &result["verdict"]), (1, &"slower".into()));
-    let (status, _) = judged(&["--fail-if", "faster,equivalent", "-n", "8", QUICK, SLOW]);
+    let (status, _) = judged(&["--fail-if", "faster,equivalent", "-r", "8", QUICK, SLOW]);
     assert_eq!(status, 0);
-    let (status, _) = judged(&["--fail-if", "different", "-n", "8", QUICK, SLOW]);
+    let (status, _) = judged(&["--fail-if", "different", "-r", "8", QUICK, SLOW]);
     assert_eq!(status, 1);
 }
 
@@ -40,9 +40,9 @@ fn commands_that_differ_by_less_than_matters_are_equivalent() {
 
 #[test]
 fn too_few_blocks_are_inconclusive() {
-    let (status, result) = judged(&["--fail-if", "slower", "-n", "5", QUICK, SLOW]);
+    let (status, result) = judged(&["--fail-if", "slower", "-r", "5", QUICK, SLOW]);
     assert_eq!((status, &result["verdict"]), (3, &"inconclusive".into()));
-    let (status, _) = judged(&["-n", "5", QUICK, SLOW]);
+    let (status, _) = judged(&["-r", "5", QUICK, SLOW]);
     assert_eq!(status, 0, "without --fail-if every verdict is fine");
 }
 
@@ -60,7 +60,7 @@ fn samples_that_were_recorded_apart_prove_nothing_to_a_build() {
 
 #[test]
 fn json_names_what_was_compared_and_how_sure_it_is() {
-    let (_, result) = judged(&["-n", "8", "-N", "old", "-N", "new", SLOW, QUICK]);
+    let (_, result) = judged(&["-r", "8", "-n", "old", "-n", "new", SLOW, QUICK]);
     assert_eq!(result["assay"], 1);
     assert_eq!((&result["of"], &result["against"]), (&"new".into(), &"old".into()));
     assert_eq!((&result["verdict"], &result["design"]), (&"faster".into(), &"blocks".into()));
@@ -87,11 +87,11 @@ fn substance(mut result: Value) -> Value {
 #[test]
 fn compare_repeats_the_run_from_its_file_to_the_digit() {
     let ways: [&[&str]; 5] = [
-        &["-n", "8", QUICK, SLOW],
+        &["-r", "8", QUICK, SLOW],
         &[QUICK, SLOW],
-        &["-n", "6", "--confidence", "90%", "--threshold", "5ms", QUICK, SLOW, "sleep 0.02"],
-        &["-n", "9", "--primary", "cpu", "true", "ls"],
-        &["-n", "12", "true"],
+        &["-r", "6", "--confidence", "90%", "--threshold", "5ms", QUICK, SLOW, "sleep 0.02"],
+        &["-r", "9", "--primary", "cpu", "true", "ls"],
+        &["-r", "12", "true"],
     ];
     for way in ways {
         let room = Room::new();
@@ -107,7 +107,7 @@ fn compare_repeats_an_export_of_the_samples_too() {
     for seed in ["1", "6"] {
         let room = Room::new();
         let keep = ["--save", "s.assay", "--export", "s.samples.csv", "--seed", seed];
-        room.run(&[&["run", "-n", "8"], &keep[..], &["sleep 0.01", "true"]].concat()).ends(0);
+        room.run(&[&["run", "-r", "8"], &keep[..], &["sleep 0.01", "true"]].concat()).ends(0);
         first.push(room.records("s.assay", "obs")[0]["subject"].as_u64().unwrap());
         let [file, table] = ["s.assay", "s.samples.csv"].map(|name| room.json(&["compare", name]));
         for place in ["/verdict", "/of", "/against", "/design", "/blocks"] {
@@ -125,7 +125,7 @@ fn compare_repeats_an_export_of_the_samples_too() {
 fn order(seed: &str, runs: &str) -> Vec<[Value; 3]> {
     let room = Room::new();
     let common = ["run", "--save", "s.assay", "--seed", seed, "--runs", runs];
-    room.run(&[&common[..], &["-N", "a", "-N", "b", "-N", "c", "true", "true", "true"]].concat())
+    room.run(&[&common[..], &["-n", "a", "-n", "b", "-n", "c", "true", "true", "true"]].concat())
         .ends(0);
     assert_eq!(room.records("s.assay", "run")[0]["seed"].to_string(), seed);
     let observed = room.records("s.assay", "obs").into_iter();
@@ -157,20 +157,20 @@ fn exactly_so_many_blocks_are_taken_as_asked_for() {
         let room = Room::new();
         let asked = runs.to_string();
         let result = room.json(&[
-            "run", "--save", "s.assay", "-n", &asked, "-N", "a", "-N", "b", "true", "true",
+            "run", "--save", "s.assay", "-r", &asked, "-n", "a", "-n", "b", "true", "true",
         ]);
         assert_eq!(result["blocks"], runs);
         assert_eq!(result["stop"], "blocks");
         assert_eq!(room.records("s.assay", "obs").len(), 2 * runs);
     }
-    Room::new().run(&["run", "-n", "0", "true"]).ends(2);
+    Room::new().run(&["run", "-r", "0", "true"]).ends(2);
 }
 
 #[test]
 fn warm_up_runs_are_taken_and_not_recorded() {
     for (warmup, runs) in [("0", 3), ("1", 4), ("4", 7)] {
         let room = Room::new();
-        let arguments = ["run", "--save", "s.assay", "-n", "3", "--warmup", warmup];
+        let arguments = ["run", "--save", "s.assay", "-r", "3", "--warmup", warmup];
         room.run(&[&arguments[..], &["sh -c 'echo ran >> log'"]].concat()).ends(0);
         assert_eq!(room.read("log").lines().count(), runs);
         assert_eq!(room.records("s.assay", "obs").len(), 3);
@@ -193,7 +193,7 @@ fn one_command_alone_is_described_and_stops_when_it_is_known() {
 #[test]
 fn several_commands_are_each_held_against_the_first() {
     let room = Room::new();
-    let result = room.json(&["run", "--no-save", "-n", "8", QUICK, SLOW, "sleep 0.001"]);
+    let result = room.json(&["run", "--no-save", "-r", "8", QUICK, SLOW, "sleep 0.001"]);
     let comparisons = result["comparisons"].as_array().unwrap();
     let told: Vec<_> =
         comparisons.iter().map(|c| [&c["of"], &c["against"], &c["verdict"]]).collect();

@@ -195,7 +195,7 @@ fn another_confidence_gets_a_key_of_its_own() {
 #[test]
 fn a_recorded_run_is_described_by_its_metrics() {
     let room = Room::new();
-    room.run(&["run", "--save", "s.assay", "-n", "4", "--seed", "5", "true"]).ends(0);
+    room.run(&["run", "--save", "s.assay", "-r", "4", "--seed", "5", "true"]).ends(0);
     let result = room.json(&["describe", "s.assay"]);
     assert_eq!(result["series"].as_array().unwrap().len(), 1);
     assert_eq!(result["series"][0]["metric"], "wall");

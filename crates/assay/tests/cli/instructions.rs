@@ -1,4 +1,5 @@
-//! `--simulate`: instructions on valgrind's processor decide where times can't, and the machine's own counters beside them.
+//! `--count-instructions`: instructions on valgrind's processor decide where times can't, and the
+//! machine's own counters beside them.
 
 use crate::room::{Room, codes, finish};
 use serde_json::Value;
@@ -39,7 +40,7 @@ fn room() -> Room {
 fn counts(room: &Room, file: &str, subject: u64) -> Vec<f64> {
     let observations = room.records(file, "obs");
     let own = observations.iter().filter(|o| o["subject"] == subject);
-    own.filter_map(|o| o["values"]["simulated_instructions"].as_f64()).collect()
+    own.filter_map(|o| o["values"]["valgrind_instructions"].as_f64()).collect()
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn the_same_program_takes_the_same_instructions_and_more_work_more_of_them() {
     }
     let room = room();
     let commands = ["./steps 1000", "./steps 1000", "./steps 101000"];
-    let options = ["run", "--simulate", "-n", "3", "--save", "x.assay"];
+    let options = ["run", "--count-instructions", "-r", "3", "--save", "x.assay"];
     let result = room.json(&[&options[..], &commands].concat());
     let all: Vec<Vec<f64>> = (0..3).map(|subject| counts(&room, "x.assay", subject)).collect();
     assert!(all.iter().all(|own| own.len() == 3), "{all:?}");
@@ -72,9 +73,9 @@ fn a_gate_on_instructions_times_nothing_and_is_sure() {
     let room = room();
     let gate = [
         "run",
-        "--simulate",
+        "--count-instructions",
         "--primary",
-        "simulated_instructions",
+        "valgrind_instructions",
         "--fail-if",
         "slower",
         "--no-save",
@@ -94,7 +95,7 @@ fn what_fails_on_the_simulated_processor_is_told_and_keeps_its_times() {
     // A program may well look at what was loaded before it.
     room.write("wary", "#!/bin/sh\ncase $LD_PRELOAD in *vgpreload*) exit 9 ;; esac\n");
     fs::set_permissions(room.path("wary"), fs::Permissions::from_mode(0o755)).unwrap();
-    let options = ["run", "--simulate", "-n", "3", "--no-save"];
+    let options = ["run", "--count-instructions", "-r", "3", "--no-save"];
     let result = room.json(&[&options[..], &["./steps 1000", "./wary"]].concat());
     let told = result["findings"].as_array().unwrap();
     let told: Vec<&Value> = told.iter().filter(|f| f["code"] == "NOT_COUNTED").collect();
@@ -104,7 +105,7 @@ fn what_fails_on_the_simulated_processor_is_told_and_keeps_its_times() {
         "{told:?}"
     );
     assert!(result["subjects"][1]["metrics"]["wall"]["median"].is_number());
-    assert!(result["subjects"][0]["metrics"]["simulated_instructions"]["median"].is_number());
+    assert!(result["subjects"][0]["metrics"]["valgrind_instructions"]["median"].is_number());
 }
 
 /// Two builds of a harness, of which one does half as much again in one of its benchmarks.
@@ -127,7 +128,8 @@ fn a_suite_is_judged_by_instructions_per_iteration_without_being_timed() {
         return;
     }
     let room = builds();
-    let gate = ["bench", "./old", "./new", "--simulate", "--primary", "simulated_instructions"];
+    let gate =
+        ["bench", "./old", "./new", "--count-instructions", "--primary", "valgrind_instructions"];
     let gate = [&gate[..], &["--save", "x.assay", "--fail-if", "slower"]].concat();
     let ended = room.run(&gate).ends(1).complains("nothing is timed");
     ended.shows("sim. instr./iter.").shows("1 of 2 benchmarks is");
@@ -149,7 +151,8 @@ fn a_list_and_a_smoke_test_need_no_tool_that_counts() {
         room.link(tool, tool);
     }
     let run = |arguments: &[&str]| {
-        let mut assay = room.assay(&[&["bench", "--simulate", "./old"], arguments].concat());
+        let mut assay =
+            room.assay(&[&["bench", "--count-instructions", "./old"], arguments].concat());
         assay.env("PATH", room.path(""));
         finish(assay)
     };

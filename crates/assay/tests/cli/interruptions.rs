@@ -29,7 +29,7 @@ fn one_interrupt_lets_the_run_in_flight_finish_and_decides_on_what_there_is() {
         let room = Room::new();
         let slow = "sh -c 'echo begun >> log; sleep 0.15; echo ended >> log'";
         let arguments =
-            ["run", "--save", "s.assay", "--warmup", "0", "--json", "-N", "a", "-N", "b"];
+            ["run", "--save", "s.assay", "--warmup", "0", "--json", "-n", "a", "-n", "b"];
         let last = ["--cleanup", "echo cleaned >> log", slow, slow];
         let assay = start(room.assay(&[&arguments[..], &last].concat()));
         until_observed(&room, 3);
@@ -93,9 +93,9 @@ fn killing_assay_at_any_moment_leaves_a_readable_record_and_no_process() {
         let lasting = endless();
         let command = format!("timeout 0.01 {lasting}");
         let arguments =
-            ["run", "--save", "s.assay", "--warmup", "0", "--ignore-failure", "-N", "a"];
+            ["run", "--save", "s.assay", "--warmup", "0", "--ignore-failure", "-n", "a"];
         // More blocks than it will live to take: a verdict would end it before it is killed.
-        let rest = ["--runs", "10000", "-N", "b", &command, &command];
+        let rest = ["--runs", "10000", "-n", "b", &command, &command];
         let assay = start(room.assay(&[&arguments[..], &rest].concat()));
         until("the record is begun", || room.path("s.assay").exists());
         until_observed(&room, count);
@@ -123,7 +123,7 @@ fn a_run_in_flight_ends_with_assay() {
     let endless = endless();
     // The command has a child, ignores what can be ignored, and hides its descriptors.
     let line = format!("trap '' TERM INT HUP; exec <&- >&- 2>&-; {endless} & {endless}; wait");
-    let assay = start(room.assay(&["run", "--no-save", "--warmup", "0", "--shell", &line]));
+    let assay = start(room.assay(&["run", "--no-save", "--warmup", "0", "--shell", "sh", &line]));
     until("both run", || processes_of(&endless).len() == 2);
     assay.signal("KILL");
     assay.finish().ends(128 + 9);

@@ -2,15 +2,15 @@
 
 use crate::room::{Room, codes};
 
-/// `run --no-save -n N` with further arguments.
+/// `run --no-save -r N` with further arguments.
 fn few<'a>(blocks: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["run", "--no-save", "-n", blocks], more].concat()
+    [&["run", "--no-save", "-r", blocks], more].concat()
 }
 
 #[test]
 fn a_bare_number_on_stdout_decides() {
     let room = Room::new();
-    let commands = ["-N", "a", "-N", "b", "sh -c 'echo 2.5'", "sh -c 'echo 5'"];
+    let commands = ["-n", "a", "-n", "b", "sh -c 'echo 2.5'", "sh -c 'echo 5'"];
     let result = room.json(&few("7", &[&["--metric", "stdout:ms"][..], &commands].concat()));
     assert_eq!(result["primary"], "stdout");
     assert_eq!(result["verdict"], "slower");
@@ -24,7 +24,7 @@ fn more_of_a_rate_is_better() {
     let rate = "--metric=rate:1/s:higher=Requests/sec: +([0-9.]+)";
     let command = |rate: &str| format!("sh -c 'echo Requests/sec:   {rate}'");
     let (slow, fast) = (command("1000"), command("1300"));
-    let result = room.json(&few("7", &[rate, "-N", "a", "-N", "b", &slow, &fast]));
+    let result = room.json(&few("7", &[rate, "-n", "a", "-n", "b", &slow, &fast]));
     assert_eq!(result["verdict"], "faster");
 }
 
@@ -98,7 +98,7 @@ fn programs_hand_over_values_and_regions() {
             "run",
             "--save",
             "x.assay",
-            "-n",
+            "-r",
             "3",
             how,
             "--primary",
@@ -145,7 +145,7 @@ fn what_a_process_writes_after_its_run_does_not_reach_the_next() {
 #[test]
 fn what_stands_beside_is_decided_and_told() {
     let room = Room::new();
-    let arguments = ["--secondary", "cpu,voluntary_switches,cpu_per_wall", "-N", "a", "-N", "b"];
+    let arguments = ["--secondary", "cpu,voluntary_switches,cpu_per_wall", "-n", "a", "-n", "b"];
     let commands = ["sleep 0.01", "sleep 0.02"];
     let all = few("7", &[&arguments[..], &commands].concat());
     let result = room.json(&all);
@@ -209,7 +209,7 @@ fn a_metric_of_one_command_is_not_missing_from_the_other() {
         format!("sh -c 'echo \"{{\\\"metric\\\":\\\"{name}\\\",\\\"value\\\":1}}\" >&7'")
     };
     let (a, b) = (give("a"), give("b"));
-    let result = room.json(&few("3", &["--samples", "-N", "a", "-N", "b", &a, &b]));
+    let result = room.json(&few("3", &["--samples", "-n", "a", "-n", "b", &a, &b]));
     assert!(!codes(&result).contains(&"METRIC_MISSING"), "{:?}", codes(&result));
     let taken = few("3", &["--counters", "page-faults", "--metric", "page-faults:ms=x", "true"]);
     room.run(&taken).ends(2).complains("--counters counts something of that name");
@@ -224,7 +224,7 @@ fn an_interrupted_load_is_no_failure_and_no_observation() {
     // One run of the first block ends at once, the others never.
     room.write("load.sh", "mkdir first 2>/dev/null && exit; exec sleep 1000.5");
     let load =
-        ["run", "--save", "x.assay", "-n", "3", "--warmup", "0", "--jobs", "3", "-i", "sh load.sh"];
+        ["run", "--save", "x.assay", "-r", "3", "--warmup", "0", "--jobs", "3", "-i", "sh load.sh"];
     let running = crate::room::start(room.assay(&load));
     crate::room::until("it runs", || crate::room::processes_of("sleep 1000.5").len() == 2);
     running.signal("INT");

@@ -8,8 +8,8 @@ fn hooks_run_in_their_order_and_as_often_as_promised() {
     let room = Room::new();
     let hooks = ["--setup", "echo setup >> log", "--cleanup", "echo cleanup >> log"];
     let each = ["--prepare", "echo prepare >> log", "--conclude", "echo conclude >> log"];
-    let commands = ["-N", "a", "-N", "b", "sh -c 'echo run >> log'", "sh -c 'echo run >> log'"];
-    let how = ["run", "--no-save", "-n", "3", "--warmup", "2"];
+    let commands = ["-n", "a", "-n", "b", "sh -c 'echo run >> log'", "sh -c 'echo run >> log'"];
+    let how = ["run", "--no-save", "-r", "3", "--warmup", "2"];
     room.run(&[&how[..], &hooks, &each, &commands].concat()).ends(0);
     let log = room.read("log");
     let log: Vec<&str> = log.lines().collect();
@@ -24,7 +24,7 @@ fn every_command_can_have_hooks_of_its_own() {
     let room = Room::new();
     let hooks = ["--prepare", "echo -n 1 >> log", "--prepare", "echo -n 2 >> log"];
     let commands = ["sh -c 'echo \" first\" >> log'", "sh -c 'echo \" second\" >> log'"];
-    room.run(&[&["run", "--no-save", "-n", "4"], &hooks[..], &commands].concat()).ends(0);
+    room.run(&[&["run", "--no-save", "-r", "4"], &hooks[..], &commands].concat()).ends(0);
     let log = room.read("log");
     assert_eq!(log.lines().count(), 10);
     assert!(log.lines().all(|line| ["1 first", "2 second"].contains(&line)), "{log}");
@@ -43,14 +43,14 @@ fn a_hook_that_fails_ends_the_run_after_the_cleanup() {
         assert_eq!(room.read("log"), "cleaned\n", "{hook}");
     }
     let room = Room::new();
-    let ended = room.run(&["run", "--no-save", "-n", "2", "--cleanup", "exit 7", "true"]);
+    let ended = room.run(&["run", "--no-save", "-r", "2", "--cleanup", "exit 7", "true"]);
     ended.ends(4).complains("--cleanup").shows("'true' takes");
 }
 
 #[test]
 fn hooks_are_not_measured() {
     let room = Room::new();
-    let result = room.json(&["run", "--no-save", "-n", "3", "--prepare", "sleep 0.2", "true"]);
+    let result = room.json(&["run", "--no-save", "-r", "3", "--prepare", "sleep 0.2", "true"]);
     let wall = result["subjects"][0]["metrics"]["wall"]["median"].as_f64();
     assert!(wall.is_some_and(|seconds| seconds < 0.2), "{wall:?}");
 }
@@ -63,9 +63,9 @@ fn variables_directories_input_and_output_can_be_meant_for_one_command() {
     room.write("two.txt", "zwei\n");
     let command = "sh -c 'echo $BOTH $ONLY; pwd -P; cat'";
     let arguments = [
-        &["run", "--no-save", "-n", "2", "--env", "BOTH=b", "--env", "2:ONLY=o=o"][..],
+        &["run", "--no-save", "-r", "2", "--env", "BOTH=b", "--env", "2:ONLY=o=o"][..],
         &["--cwd", "2:inner", "--input", "one.txt", "--input", "2:two.txt"],
-        &["--output", "1:first.out", "--output", "2:second.out", "-N", "a", "-N", "b"],
+        &["--output", "1:first.out", "--output", "2:second.out", "-n", "a", "-n", "b"],
         &[command, command],
     ];
     room.run(&arguments.concat()).ends(0);
@@ -84,7 +84,7 @@ fn variables_directories_input_and_output_can_be_meant_for_one_command() {
 fn a_variable_before_a_command_is_meant_for_it() {
     let room = Room::new();
     let command = "WORD=said sh -c 'echo $WORD'";
-    room.run(&["run", "--no-save", "-n", "1", "--output", "said.txt", command]).ends(0);
+    room.run(&["run", "--no-save", "-r", "1", "--output", "said.txt", command]).ends(0);
     assert_eq!(room.read("said.txt"), "said\n");
 }
 
@@ -103,7 +103,7 @@ fn input_or_directories_that_are_not_there_are_an_error_before_anything_is_measu
 fn output_goes_where_it_is_told_to() {
     let room = Room::new();
     let said = |output: &str| {
-        let arguments = ["run", "--no-save", "-n", "2", "--output", output, "echo hallo"];
+        let arguments = ["run", "--no-save", "-r", "2", "--output", output, "echo hallo"];
         room.run(&arguments).ends(0).stdout
     };
     let heard = |screen: &str| screen.lines().filter(|&line| line == "hallo").count();
@@ -117,7 +117,7 @@ fn output_goes_where_it_is_told_to() {
 #[test]
 fn commands_read_nothing_unless_told_to() {
     let room = Room::new();
-    let mut command = room.assay(&["run", "--no-save", "-n", "1", "--output", "out.txt", "cat"]);
+    let mut command = room.assay(&["run", "--no-save", "-r", "1", "--output", "out.txt", "cat"]);
     command.stdin(std::fs::File::open("/dev/zero").unwrap());
     crate::room::finish(command).ends(0);
     assert_eq!(room.read("out.txt"), "");
@@ -127,14 +127,30 @@ fn commands_read_nothing_unless_told_to() {
 fn a_shell_runs_what_needs_one() {
     let room = Room::new();
     let line = "echo a b | wc -w > words.txt";
-    for shell in ["--shell", "--shell=sh", "-S"] {
-        room.run(&["run", "--no-save", "-n", "1", shell, line]).ends(0);
+    for shell in ["--shell=sh", "-Ssh", "--shell=default"] {
+        room.run(&["run", "--no-save", "-r", "1", shell, line]).ends(0);
         assert_eq!(room.read("words.txt").trim(), "2");
         std::fs::remove_file(room.path("words.txt")).unwrap();
     }
     room.run(&["run", "--no-save", "--shell=no-such-shell", line])
         .ends(2)
         .complains("no-such-shell");
+    // hyperfine's way to do without a shell is the only way here, and is said in vain.
+    room.run(&["run", "--no-save", "-r", "1", "-N", "true"]).ends(0);
+}
+
+#[test]
+fn options_of_other_tools_are_answered_with_the_right_one() {
+    let room = Room::new();
+    for (typed, right) in [
+        ("--min-runs=3", "-r"),
+        ("--export-json=x.json", "--export FILE.json"),
+        ("--show-output", "--output inherit"),
+        ("-D", "-P n=0..1+0.25"),
+    ] {
+        room.run(&["run", typed, "true"]).ends(2).complains(right);
+    }
+    room.run(&["run", "--no-such-thing", "true"]).ends(2).complains("--no-such-thing");
 }
 
 #[test]
@@ -143,15 +159,15 @@ fn names_are_those_given_or_what_tells_the_commands_apart() {
     room.link("true", "sort-old");
     room.link("true", "sort-new");
     let names = |arguments: &[&str]| {
-        let result = room.json(&[&["run", "--no-save", "-n", "1"], arguments].concat());
+        let result = room.json(&[&["run", "--no-save", "-r", "1"], arguments].concat());
         let subjects = result["subjects"].as_array().unwrap();
         subjects.iter().map(|s| s["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(&["./sort-old data", "./sort-new data"]), ["sort-old", "sort-new"]);
     assert_eq!(names(&["sleep 0", "sleep 0.0"]), ["sleep 0", "sleep 0.0"]);
-    assert_eq!(names(&["-N", "x", "--name", "y", "true", "true"]), ["x", "y"]);
-    assert_eq!(names(&["-N", "x", "true", "sleep 0"]), ["x", "sleep"]);
-    room.run(&["run", "-N", "x", "-N", "y", "true"]).ends(2).complains("--name");
+    assert_eq!(names(&["-n", "x", "--name", "y", "true", "true"]), ["x", "y"]);
+    assert_eq!(names(&["-n", "x", "true", "sleep 0"]), ["x", "sleep"]);
+    room.run(&["run", "-n", "x", "-n", "y", "true"]).ends(2).complains("--name");
 }
 
 #[test]
@@ -167,7 +183,7 @@ fn results_are_exported_in_the_form_that_the_ending_names() {
         "--export",
         "r.samples.csv",
     ];
-    let common = ["run", "--no-save", "-n", "6", "--json", "-N", "old", "-N", "new"];
+    let common = ["run", "--no-save", "-r", "6", "--json", "-n", "old", "-n", "new"];
     let ended = room.run(&[&common[..], &exports, &["true", "sleep 0.02"]].concat()).ends(0);
     let exported: Value = serde_json::from_str(&room.read("r.json")).unwrap();
     assert_eq!(exported, ended.json());
@@ -197,7 +213,7 @@ fn an_export_that_fails_in_the_end_costs_neither_the_screen_nor_the_other_export
     let room = Room::new();
     std::fs::create_dir(room.path("taken.json")).unwrap();
     let exports = ["--export", "taken.json", "--export", "r.json"];
-    let ended = room.run(&[&["run", "--no-save", "-n", "2"], &exports[..], &["true"]].concat());
+    let ended = room.run(&[&["run", "--no-save", "-r", "2"], &exports[..], &["true"]].concat());
     ended.ends(2).complains("taken.json").shows("'true' takes");
     assert!(room.read("r.json").starts_with('{'));
 }

@@ -133,7 +133,7 @@ fn a_calibrated_machine_tells_how_long_a_percentage_takes() {
 #[test]
 fn what_this_machine_can_tell_makes_minutes_of_a_percentage() {
     let room = Room::new();
-    room.run(&["run", "--save", "known.assay", "-n", "2", "sh -c :", "sh -c :"]).ends(0);
+    room.run(&["run", "--save", "known.assay", "-r", "2", "sh -c :", "sh -c :"]).ends(0);
     let machine = room.records("known.assay", "environment").remove(0);
     let mut kept = serde_json::json!({
         "calibrated_at": "2026-01-02", "calibrated_wall_60s": 0.02, "calibrated_cpu_60s": 0.01,

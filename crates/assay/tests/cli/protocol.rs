@@ -1,4 +1,5 @@
-//! `assay compare --protocol`: golden screens from fixed files, the exit statuses, and a published result from its own data.
+//! `assay compare --rigorous`: golden screens from fixed files, the exit statuses, and a published
+//! result from its own data.
 
 use crate::room::{Room, data, finish};
 use insta::assert_snapshot;
@@ -10,7 +11,7 @@ const DOCUMENTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/concep
 /// What the protocol prints, started beside the files so that their names are short.
 fn shown(directory: &str, columns: usize, arguments: &[&str]) -> String {
     let room = Room::new();
-    let mut command = room.assay(&[&["compare", "--protocol"], arguments].concat());
+    let mut command = room.assay(&[&["compare", "--rigorous"], arguments].concat());
     command.current_dir(directory).env("COLUMNS", columns.to_string());
     let ended = finish(command).ends(0);
     assert_eq!(ended.stderr, "");
@@ -64,10 +65,10 @@ fn json_for_programs() {
 fn the_reference_can_be_named() {
     let room = Room::new();
     let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
-    let arguments = ["compare", "--protocol", "--threshold", "12", &old, &new];
+    let arguments = ["compare", "--rigorous", "--threshold", "12", &old, &new];
     let forth = room.run(&arguments).ends(2);
     forth.complains("12");
-    let arguments = ["compare", "--protocol", "--threshold", "12us", "--unit", "us", &old, &new];
+    let arguments = ["compare", "--rigorous", "--threshold", "12us", "--unit", "us", &old, &new];
     let (forth, back) =
         (room.json(&arguments), room.json(&[&arguments[..], &["--reference", "new"]].concat()));
     let shift = |report: &Value| {
@@ -86,22 +87,22 @@ fn strict_fails_what_did_not_pass() {
     let room = Room::new();
     let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
     let run = |threshold: &str, status: i32| {
-        let common = ["compare", "--protocol", "--strict", "--unit", "us"];
+        let common = ["compare", "--rigorous", "--strict", "--unit", "us"];
         room.run(&[&common[..], &["--threshold", threshold, &old, &new]].concat()).ends(status);
     };
     run("12us", 0);
     // Too few for so small a difference, and an effect too small for so large a threshold.
     run("1us", 1);
     run("100us", 1);
-    room.run(&["compare", "--alpha", "0.01", &old, &new]).ends(2).complains("--protocol");
-    room.run(&["compare", "--protocol", "--alpha", "2", &old, &new]).ends(2).complains("0.01");
+    room.run(&["compare", "--alpha", "0.01", &old, &new]).ends(2).complains("--rigorous");
+    room.run(&["compare", "--rigorous", "--alpha", "2", &old, &new]).ends(2).complains("0.01");
 }
 
 #[test]
 fn every_test_stands_below_the_protocol_where_both_are_asked_for() {
     let room = Room::new();
     let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
-    let asked = ["compare", "--protocol", "--all", "--unit", "us", "--threshold", "12us"];
+    let asked = ["compare", "--rigorous", "--all", "--unit", "us", "--threshold", "12us"];
     let shown = room.run(&[&asked[..], &[&old, &new]].concat()).ends(0).stdout;
     let (_, below) = shown.split_once("One may publish:").unwrap();
     assert!(below.contains("new against old:") && below.contains("Brunner-Munzel"), "{shown}");
@@ -126,7 +127,7 @@ fn without_a_threshold_the_condition_stands_before_the_advice() {
     let shown = flat(room.run(&["compare", "old.txt", "new.txt"]).ends(0).stdout);
     assert!(shown.contains("between the recordings, but no share of 0"), "{shown}");
     assert!(shown.contains("give an amount (--threshold) (95 % sure"), "{shown}");
-    let shown = flat(room.run(&["compare", "--protocol", "old.txt", "new.txt"]).ends(0).stdout);
+    let shown = flat(room.run(&["compare", "--rigorous", "old.txt", "new.txt"]).ends(0).stdout);
     assert!(shown.contains("NOT REACHED since there is no threshold"), "{shown}");
 }
 
@@ -138,7 +139,7 @@ fn sides_of_different_size_are_explained() {
     };
     room.write("few.txt", &values(100, 100.0));
     room.write("many.txt", &values(900, 90.0));
-    let shown = room.run(&["compare", "--protocol", "few.txt", "many.txt"]).ends(0).stdout;
+    let shown = room.run(&["compare", "--rigorous", "few.txt", "many.txt"]).ends(0).stdout;
     let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for told in [
         "counted as ",
@@ -154,7 +155,7 @@ fn sides_of_different_size_are_explained() {
 fn several_chains_begin_with_a_table_and_their_sections_name_them() {
     let room = Room::new();
     let three = data("three.assay");
-    let asked = ["compare", "--protocol", "--threshold", "30%", &three];
+    let asked = ["compare", "--rigorous", "--threshold", "30%", &three];
     let exports = ["--report", "p.html", "--export", "p.md"];
     let shown = room.run(&[&asked[..], &exports].concat()).ends(0).stdout;
     let (table, _) = shown.split_once("protocol: ").unwrap();
@@ -174,7 +175,7 @@ fn exports_hold_the_protocol_too() {
     let room = Room::new();
     let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
     let exports = ["--export", "p.json", "--export", "p.md"];
-    room.run(&[&["compare", "--protocol", &old, &new], &exports[..]].concat()).ends(0);
+    room.run(&[&["compare", "--rigorous", &old, &new], &exports[..]].concat()).ends(0);
     let report: Value = serde_json::from_str(&room.read("p.json")).unwrap();
     assert!(report["protocol"]["chains"][0]["steps"].is_array());
     let markdown = room.read("p.md");
@@ -192,11 +193,11 @@ fn exports_hold_the_protocol_too() {
 fn a_table_of_subjects_has_no_place_for_the_protocol() {
     let room = Room::new();
     let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
-    let refused = room.run(&["compare", "--protocol", &old, &new, "--export", "p.csv"]).ends(2);
+    let refused = room.run(&["compare", "--rigorous", &old, &new, "--export", "p.csv"]).ends(2);
     assert!(refused.stderr.contains("--export p.csv") && refused.stderr.contains(".md or .json"));
     assert!(!room.path("p.csv").exists());
     // The samples themselves are another thing.
-    room.run(&["compare", "--protocol", &old, &new, "--export", "p.samples.csv"]).ends(0);
+    room.run(&["compare", "--rigorous", &old, &new, "--export", "p.samples.csv"]).ends(0);
     assert!(!room.read("p.samples.csv").is_empty());
 }
 
@@ -212,7 +213,7 @@ fn the_page_draws_and_cites_what_the_protocol_did() {
     }
     let asked = ["--alpha", "0.02", "--power", "0.9", "--threshold", "3ms", "--unit", "ms"];
     let pages = ["--report", "p.html", "old.txt", "new.txt"];
-    room.run(&[&["compare", "--protocol"], &asked[..], &pages[..]].concat()).ends(0);
+    room.run(&[&["compare", "--rigorous"], &asked[..], &pages[..]].concat()).ends(0);
     let page = room.read("p.html");
     let methods = page.split("<h2>Methods</h2>").nth(1).unwrap();
     for cited in [
@@ -241,7 +242,7 @@ fn what_was_found_about_the_file_is_told_below_the_sentence() {
     let room = Room::new();
     let whole = std::fs::read_to_string(data("sorting.assay")).unwrap();
     room.write("cut.assay", &whole[..whole.len() - 9]);
-    let shown = room.run(&["compare", "--protocol", "cut.assay"]);
+    let shown = room.run(&["compare", "--rigorous", "cut.assay"]);
     let (_, after) = shown.stdout.split_once("4 effect").unwrap();
     assert!(after.contains("warning: ") && after.contains("cut.assay"), "{after}");
 }
@@ -255,7 +256,7 @@ fn published(name: &str) -> Option<Value> {
         return None;
     };
     let file = std::path::Path::new(&directory).join("data/jaybeams").join(name);
-    let reading = ["compare", "--by", "1", "--value", "2", "--unit", "ns", "--protocol"];
+    let reading = ["compare", "--by", "1", "--value", "2", "--unit", "ns", "--rigorous"];
     let asked = ["--threshold", "6.667us", "--alpha", "0.01", "--power", "0.95"];
     let report = Room::new().json(&[&reading[..], &asked[..], &[file.to_str().unwrap()]].concat());
     Some(report["protocol"]["chains"][0].clone())

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 /// A sample file as a run writes it: two subjects in four blocks.
 fn recorded(room: &Room) {
-    let common = ["run", "--save", "s.assay", "-n", "4", "--seed", "5", "-N", "a", "-N", "b"];
+    let common = ["run", "--save", "s.assay", "-r", "4", "--seed", "5", "-n", "a", "-n", "b"];
     room.run(&[&common[..], &["true", "true"]].concat()).ends(0);
 }
 

@@ -3,7 +3,7 @@
 use crate::room::Room;
 use serde_json::Value;
 
-const BLOCKS: [&str; 4] = ["-n", "12", "--warmup", "0"];
+const BLOCKS: [&str; 4] = ["-r", "12", "--warmup", "0"];
 
 /// Two programs of which one sleeps longer; each writes into a log that it ran.
 fn scripts(room: &Room, first: &str, second: &str) {
@@ -42,7 +42,7 @@ fn a_result_that_holds_is_confirmed_and_its_record_can_be_repeated_again() {
     assert_eq!(report["repeated"]["file"], "x.assay");
     // What was recorded is a run like any other: it says the same when it is compared, and goes again.
     assert_eq!(room.json(&["compare", "y.assay"])["comparisons"], report["now"]["comparisons"]);
-    let once_more = room.json(&["repeat", "--no-save", "-n", "3", "--seed", "9", "y.assay"]);
+    let once_more = room.json(&["repeat", "--no-save", "-r", "3", "--seed", "9", "y.assay"]);
     assert_eq!(once_more["now"]["blocks"], 3);
     assert_eq!(once_more["now"]["plan"]["seed"], 9);
     assert_eq!(result(&once_more)["status"], "unknown");
@@ -66,7 +66,7 @@ fn another_program_contradicts_and_is_named() {
     assert_eq!(result(&report)["reason"], "other_direction");
     assert_eq!(report["differences"].as_array().unwrap().len(), 2);
     room.run(&["repeat", "--fail-if", "contradicted", "x.assay"]).ends(1);
-    let short = ["repeat", "-n", "2", "--fail-if", "contradicted", "x.assay"];
+    let short = ["repeat", "-r", "2", "--fail-if", "contradicted", "x.assay"];
     room.run(&short).ends(3).shows("can't tell yet");
 }
 
@@ -75,7 +75,7 @@ fn a_program_alone_has_its_median_held_against_the_old_one() {
     let room = Room::new();
     // A dozen runs may hang together by chance so much that their median has no interval.
     room.write("a.sh", "sleep 0.005");
-    room.run(&["run", "--save", "x.assay", "-n", "40", "sh a.sh"]).ends(0);
+    room.run(&["run", "--save", "x.assay", "-r", "40", "sh a.sh"]).ends(0);
     room.write("a.sh", "sleep 0.02");
     let report = room.json(&["repeat", "x.assay"]);
     let one = result(&report);
@@ -93,7 +93,7 @@ fn settings_metrics_and_stopping_are_those_of_the_record() {
         "run",
         "--save",
         "x.assay",
-        "-n",
+        "-r",
         "4",
         "--nice",
         "3",
@@ -131,15 +131,15 @@ fn what_can_not_be_repeated_says_why() {
     .ends(0);
     room.run(&["repeat", "made.assay"]).ends(2).complains("holds numbers, not commands");
     room.write("gone.sh", "true");
-    room.run(&["run", "--save", "x.assay", "-n", "4", "./gone.sh"]).ends(2);
+    room.run(&["run", "--save", "x.assay", "-r", "4", "./gone.sh"]).ends(2);
     room.write("tool", "#!/bin/sh\n");
-    let make = room.shell("chmod +x tool && $ASSAY run -n 4 --save x.assay ./tool && rm tool");
+    let make = room.shell("chmod +x tool && $ASSAY run -r 4 --save x.assay ./tool && rm tool");
     crate::room::finish(make).ends(0);
     room.run(&["repeat", "x.assay"]).ends(2).complains("tool");
     // Nothing is written over what is to be repeated.
     room.run(&["repeat", "--save", "x.assay", "x.assay"]).ends(2).complains("a file of its own");
     let text = room.read("x.assay");
-    let foreign = text.replace("\"run\",\"-n\"", "\"load\",\"-n\"");
+    let foreign = text.replace("\"run\",\"-r\"", "\"load\",\"-r\"");
     assert_ne!(text, foreign);
     room.write("other.assay", &foreign);
     room.run(&["repeat", "other.assay"]).ends(2).complains("can't be repeated");

@@ -2,7 +2,7 @@
 
 use crate::room::{Room, codes};
 
-const RUN: [&str; 8] = ["run", "--save", "x.assay", "-n", "9", "--seed", "5", "--warmup=0"];
+const RUN: [&str; 8] = ["run", "--save", "x.assay", "-r", "9", "--seed", "5", "--warmup=0"];
 
 /// A recorded run of nine blocks of which only some observations are left, as a crash leaves it.
 fn broken_off(room: &Room, observations: usize) {
@@ -62,7 +62,7 @@ fn another_program_another_command_another_machine_is_refused() {
     broken_off(&room, 7);
     let other = ["run", "--resume", "x.assay", "--warmup=0", "sh a.sh", "sh a.sh"];
     room.run(&other).ends(2).complains("now it is `sh a.sh`");
-    let more = ["run", "--resume", "x.assay", "--warmup=0", "-n", "20", "sh a.sh", "sh b.sh"];
+    let more = ["run", "--resume", "x.assay", "--warmup=0", "-r", "20", "sh a.sh", "sh b.sh"];
     room.run(&more).ends(2).complains("--runs");
     let text = room.read("x.assay");
     let moved = text.replace("\"cpu_model\":\"", "\"cpu_model\":\"Other ");
@@ -113,7 +113,7 @@ fn what_was_decided_before_the_first_block_can_not_be_decided_anew() {
     scripts(&room);
     broken_off(&room, 7);
     for (option, value) in
-        [("-n", "20"), ("--confidence", "99%"), ("--pin", "0"), ("--primary", "cpu")]
+        [("-r", "20"), ("--confidence", "99%"), ("--pin", "0"), ("--primary", "cpu")]
     {
         let refused = room.run(&["run", "--resume", "x.assay", option, value]).ends(2);
         refused.complains("can't be changed");
@@ -133,7 +133,7 @@ fn metrics_keep_their_places_when_a_run_goes_on() {
     let room = Room::new();
     room.write("give.sh", "cat lines >&7");
     room.write("lines", "{\"metric\":\"b\",\"value\":1}\n");
-    let run = ["run", "--save", "x.assay", "-n", "4", "--samples", "sh give.sh"];
+    let run = ["run", "--save", "x.assay", "-r", "4", "--samples", "sh give.sh"];
     room.run(&run).ends(0);
     let text = room.read("x.assay");
     let kept: Vec<&str> =

@@ -3,7 +3,7 @@
 use crate::room::Room;
 
 fn few<'a>(blocks: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["run", "--no-save", "-n", blocks], more].concat()
+    [&["run", "--no-save", "-r", blocks], more].concat()
 }
 
 /// A command whose number is what it is told: so that scans have exact results.
@@ -11,10 +11,18 @@ const SAY: &str = "sh -c 'echo $(({n} * {n}))'";
 const SAY_HALF: &str = "sh -c 'echo $(({n} * {n} / 2))'";
 
 #[test]
+fn a_list_of_values_is_a_parameter_too() {
+    let room = Room::new();
+    let lists = ["-L", "n", "1,2", "-P", "m=3..4", "sh -c 'echo {n}{m}'"];
+    let result = room.json(&few("2", &lists));
+    assert_eq!(result["subjects"].as_array().unwrap().len(), 4);
+}
+
+#[test]
 fn values_are_compared_within_each_value_and_the_growth_is_told() {
     let room = Room::new();
     let arguments =
-        ["-P", "n=2..16*2", "--metric", "stdout:s", "-N", "old", "-N", "new", SAY, SAY_HALF];
+        ["-P", "n=2..16*2", "--metric", "stdout:s", "-n", "old", "-n", "new", SAY, SAY_HALF];
     let result = room.json(&few("10", &arguments));
     let subjects = result["subjects"].as_array().unwrap();
     let names: Vec<&str> = subjects.iter().map(|s| s["name"].as_str().unwrap()).collect();
@@ -49,7 +57,7 @@ fn parameters_reach_names_hooks_variables_and_directories() {
         "V={v}",
         "--prepare",
         "echo {v} >> prepared",
-        "-N",
+        "-n",
         "in {d}",
         "sh -c 'echo $V > said'",
     ];
@@ -74,7 +82,8 @@ fn wrong_parameters_are_refused() {
     let room = Room::new();
     for (arguments, why) in [
         (vec!["-P", "n=1..3", "true"], "no command has {n}"),
-        (vec!["-P", "n", "true {n}"], "NAME=VALUES"),
+        (vec!["-P", "n", "1", "8", "true {n}"], "-P n=1..8"),
+        (vec!["-L", "n", "1,,2", "true {n}"], "empty value"),
         (vec!["-P", "n=3..1", "true {n}"], "before it begins"),
         (vec!["-P", "2:n=1,2", "true {n}"], "counted from 1"),
         (vec!["--zip", "-P", "n=1,2", "-P", "m=1", "true {n} {m}"], "--zip"),
@@ -89,7 +98,7 @@ fn every_command_can_have_its_own_reference() {
     let room = Room::new();
     let say = |n: u32| format!("sh -c 'echo {n}'");
     let commands = [say(1), say(2), say(4)];
-    let names = ["-N", "a", "-N", "b", "-N", "c"];
+    let names = ["-n", "a", "-n", "b", "-n", "c"];
     let arguments = [&["--metric", "stdout:s", "--reference", "3:b"][..], &names].concat();
     let all: Vec<&str> = arguments.into_iter().chain(commands.iter().map(String::as_str)).collect();
     let result = room.json(&few("7", &all));
@@ -107,7 +116,7 @@ fn every_command_can_have_its_own_reference() {
 fn several_runs_at_once_are_one_observation() {
     let room = Room::new();
     let arguments = ["--jobs", "{j}", "-P", "j=1,3", "sh -c 'echo x{j} >> log; sleep 0.05'"];
-    let run = [&["run", "--save", "x.assay", "-n", "2", "--warmup", "0"][..], &arguments].concat();
+    let run = [&["run", "--save", "x.assay", "-r", "2", "--warmup", "0"][..], &arguments].concat();
     room.run(&run).ends(0);
     let log = room.read("log");
     assert_eq!(log.lines().filter(|line| *line == "x3").count(), 6);
@@ -128,5 +137,5 @@ fn a_condition_stops_the_run() {
     let result = room.json(&["run", "--no-save", "--until", "blocks >= 13", "sh -c :", "sh -c :"]);
     assert_eq!((&result["blocks"], &result["stop"]), (&13.into(), &"until".into()));
     room.run(&["run", "--until", "blocks > many", "true"]).ends(2).complains("--until");
-    room.run(&["run", "--until", "clear", "-n", "3", "true"]).ends(2).complains("--runs");
+    room.run(&["run", "--until", "clear", "-r", "3", "true"]).ends(2).complains("--runs");
 }

@@ -51,9 +51,9 @@ fn what_is_written_never_takes_the_place_of_what_is_read() {
 #[test]
 fn a_terminal_of_20_columns_is_filled_and_not_exceeded() {
     let room = Room::new();
-    let mut run = room.assay(&["run", "--no-save", "-n", "6", "true", "sleep 0.02"]);
+    let mut run = room.assay(&["run", "--no-save", "-r", "6", "true", "sleep 0.02"]);
     run.env("COLUMNS", "20");
-    let mut alone = room.assay(&["run", "--no-save", "-n", "2", "true"]);
+    let mut alone = room.assay(&["run", "--no-save", "-r", "2", "true"]);
     alone.env("COLUMNS", "20");
     for ended in [compared(&[], ("COLUMNS", "20")), finish(run).ends(0), finish(alone).ends(0)] {
         assert!(ended.stdout.lines().count() > 5);
@@ -83,7 +83,7 @@ fn a_reader_that_goes_away_is_no_error() {
     // And one that was gone before anything was written.
     let file = data("zlib_with.txt");
     for arguments in
-        [&["compare", &file, &file][..], &["run", "-n", "2", "true"], &["man"], &["--help"]]
+        [&["compare", &file, &file][..], &["run", "-r", "2", "true"], &["man"], &["--help"]]
     {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -94,7 +94,7 @@ fn a_reader_that_goes_away_is_no_error() {
     // A build that asked for a verdict gets it, read or not.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let gate = ["run", "-n", "6", "--fail-if", "slower", "true", "sleep 0.3"];
+    let gate = ["run", "-r", "6", "--fail-if", "slower", "true", "sleep 0.3"];
     assert_eq!(room.assay(&gate).stdout(writer).status().unwrap().code(), Some(1));
 }
 
@@ -102,9 +102,9 @@ fn a_reader_that_goes_away_is_no_error() {
 fn closed_descriptors_are_no_error() {
     let room = Room::new();
     for line in [
-        "\"$ASSAY\" run -n 2 --output inherit true >&-",
-        "\"$ASSAY\" run -n 2 true 2>&-",
-        "\"$ASSAY\" run -n 2 --save s.assay true <&- >&- 2>&-",
+        "\"$ASSAY\" run -r 2 --output inherit true >&-",
+        "\"$ASSAY\" run -r 2 true 2>&-",
+        "\"$ASSAY\" run -r 2 --save s.assay true <&- >&- 2>&-",
     ] {
         finish(room.shell(line)).ends(0);
     }
@@ -116,7 +116,7 @@ fn closed_descriptors_are_no_error() {
 #[test]
 fn nothing_but_the_result_is_on_standard_output() {
     let room = Room::new();
-    let ended = room.run(&["run", "-n", "2", "true", "--json"]).ends(0);
+    let ended = room.run(&["run", "-r", "2", "true", "--json"]).ends(0);
     ended.json();
     assert_eq!(ended.stderr, "", "without a terminal there is no progress");
 }
@@ -173,7 +173,7 @@ fn a_terminal_gets_colours_unless_they_are_refused() {
 #[test]
 fn progress_is_drawn_on_a_terminal_and_taken_away_again() {
     let room = Room::new();
-    let line = "\"$ASSAY\" run --no-save -n 8 \"sleep 0.1\"";
+    let line = "\"$ASSAY\" run --no-save -r 8 \"sleep 0.1\"";
     let Some(screen) = on_a_terminal(&room, line) else { return };
     assert!(screen.contains("machine:") && screen.contains("block"), "{screen:?}");
     let quiet = on_a_terminal(&room, &format!("{line} --quiet")).unwrap();

@@ -73,7 +73,7 @@ fn every_export_of_a_suite_is_written() {
 fn what_can_not_be_done_with_a_suite_says_why() {
     let room = Room::new();
     pair(&room);
-    for option in ["--protocol", "--all"] {
+    for option in ["--rigorous", "--all"] {
         let ended = room.run(&arguments(&[option, "old.csv", "new.csv"])).ends(2);
         ended.complains(option).complains("3 benchmarks on 2 sides");
     }

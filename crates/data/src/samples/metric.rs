@@ -46,7 +46,7 @@ impl Metric {
         let name = self.name.as_str();
         self.exact
             || name.ends_with(PER_ITERATION)
-            || name == SIMULATED_INSTRUCTIONS
+            || name == VALGRIND_INSTRUCTIONS
             || ALLOCATIONS.contains(&name)
     }
 
@@ -85,7 +85,7 @@ pub const ALLOCATIONS: [&str; 5] =
     ["allocations", "reallocs", "frees", "allocated_bytes", "peak_heap"];
 
 /// Name of the metric of the instructions that a run takes on a simulated processor. They are counted in runs of their own.
-pub const SIMULATED_INSTRUCTIONS: &str = "simulated_instructions";
+pub const VALGRIND_INSTRUCTIONS: &str = "valgrind_instructions";
 
 /// What stands behind the name of a count that is per iteration of a benchmark.
 pub const PER_ITERATION: &str = "/iteration";

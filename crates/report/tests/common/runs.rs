@@ -86,7 +86,7 @@ pub fn only_counted() -> Analysis {
     let mut samples = Samples::new(vec![
         Metric::wall(),
         Metric::lower("cpu", Unit::Second),
-        Metric::exact("simulated_instructions/iteration", Unit::One),
+        Metric::exact("valgrind_instructions/iteration", Unit::One),
         Metric::exact("allocations/iteration", Unit::One),
     ]);
     let primary = samples.metrics[2].name.clone();

@@ -49,7 +49,7 @@ impl ChooseArgs {
 #[command(next_help_heading = "Sides")]
 pub(super) struct SideArgs {
     /// Name of a side, in their order; give it once per side
-    #[arg(long, short = 'N', value_name = "NAME")]
+    #[arg(long, short = 'n', value_name = "NAME")]
     name: Vec<String>,
 
     /// A variable for all sides, or for the N-th ([N:]NAME=VALUE)

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, samples: &Samples) -> anyhow::Result<Option<Endin
     if !benchmarks::is_suite(samples) {
         return check_no_suite(args, samples).map(|()| None);
     }
-    let asked = [("--protocol", args.protocol.protocol), ("--all", args.all)];
+    let asked = [("--rigorous", args.protocol.rigorous), ("--all", args.all)];
     if let Some((option, _)) = asked.iter().find(|(_, asked)| *asked) {
         anyhow::bail!(
             "{option} looks closely at one comparison, and these files hold {}; give it files with one benchmark",

@@ -17,61 +17,73 @@ const MOST_JOBS: u32 = 1024;
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Running")]
 pub(super) struct HowArgs {
-    /// Name of a command, in their order; give it once per command
-    #[arg(long, short = 'N', value_name = "NAME")]
+    /// Name of a command; repeat it for each command, in their order
+    #[arg(long, short = 'n', value_name = "NAME")]
     pub name: Vec<String>,
 
-    /// Run every command through a shell (/bin/sh, or the one given); its time is part of the measurement
-    #[arg(long, short = 'S', value_name = "SHELL", num_args = 0..=1, require_equals = true, default_missing_value = "/bin/sh")]
+    /// Run every command in this shell, as in `-S sh` or `-S bash`; its time is part of the
+    /// measurement [default: none]
+    #[arg(long, short = 'S', value_name = "SHELL")]
     pub shell: Option<String>,
 
-    /// Shell line to run once before everything
-    #[arg(long, value_name = "LINE")]
+    /// Run without a shell: the default here. Accepted because hyperfine's users type it
+    #[arg(short = 'N', hide = true, conflicts_with = "shell")]
+    pub no_shell: bool,
+
+    /// Shell line to run once, before everything else
+    #[arg(long, short = 's', value_name = "LINE")]
     pub setup: Option<String>,
 
-    /// Shell line to run before every run, not measured: once for all commands, or once per command
+    /// Shell line to run before every run, not measured; give one for all commands, or one for each
     #[arg(long, short, value_name = "LINE")]
     pub prepare: Vec<String>,
 
-    /// Shell line to run after every run, not measured: once for all commands, or once per command
-    #[arg(long, value_name = "LINE")]
+    /// Shell line to run after every run, not measured; give one for all commands, or one for each
+    #[arg(long, short = 'C', value_name = "LINE")]
     pub conclude: Vec<String>,
 
-    /// Shell line to run once after everything, also after a failure
-    #[arg(long, value_name = "LINE")]
+    /// Shell line to run once, after everything else, even if something failed
+    #[arg(long, short = 'c', value_name = "LINE")]
     pub cleanup: Option<String>,
 
-    /// End a run that takes longer; it counts as having taken so long
+    /// Kill a run that takes longer than this; it counts as having taken this long
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub timeout: Option<f64>,
 
-    /// Go on when a command fails: with any status, or only with those given (=1,2)
+    /// Keep measuring when a command fails: with any exit status, or only with those listed (=1,2)
     #[arg(long, short, value_name = "STATUS", num_args = 0..=1, require_equals = true, default_missing_value = "any", value_parser = tolerated)]
     pub ignore_failure: Option<Tolerated>,
 
-    /// What the commands read: a file, opened anew for every run ([N:]FILE, N a command's number) [default: nothing]
+    /// File for standard input, reopened for every run; N: means the N-th command only [default:
+    /// empty]
     #[arg(long, value_name = "[N:]FILE")]
     pub input: Vec<String>,
 
-    /// Where their output goes: null, inherit, pipe, or a file ([N:]WHERE) [default: null]
+    /// Where standard output and error go: null, inherit, pipe, or a file [default: null]
     #[arg(long, value_name = "[N:]WHERE")]
     pub output: Vec<String>,
 
-    /// A variable for all commands, or for the N-th ([N:]NAME=VALUE)
+    /// Set an environment variable for all commands, or for the N-th only
     #[arg(long, value_name = "[N:]NAME=VALUE")]
     pub env: Vec<String>,
 
-    /// Working directory of all commands, or of the N-th ([N:]DIR)
+    /// Working directory for all commands, or for the N-th only
     #[arg(long, value_name = "[N:]DIR")]
     pub cwd: Vec<String>,
 
-    /// Run so many of a command at once, as a load experiment: a run is then all of them together ([N:]COUNT)
+    /// Start this many copies of a command at once; one run is then all of them together
     #[arg(long, value_name = "[N:]COUNT")]
     pub jobs: Vec<String>,
 
-    /// Which command the others, or the N-th, are compared with: its name or number ([N:]WHICH) [default: the first]
+    /// Command that the others, or the N-th, are compared with: its name or number [default: the
+    /// first]
     #[arg(long, value_name = "[N:]WHICH")]
     pub reference: Vec<String>,
+}
+
+/// The program behind the name of a shell: `default` is the system's.
+fn shell_program(name: &str) -> &str {
+    if name == "default" { "/bin/sh" } else { name }
 }
 
 fn tolerated(text: &str) -> Result<Tolerated, String> {
@@ -123,7 +135,7 @@ fn of_one_combination(
     let templates = texts;
     let texts: Vec<String> = texts.iter().zip(parameters).map(|(t, p)| fill(t, p)).collect();
     for text in &texts {
-        let mut command = match &how.shell {
+        let mut command = match how.shell.as_deref().map(shell_program) {
             Some(shell) => Command::by_shell(shell, text)?,
             None => Command::parse(text, false)?,
         };

@@ -40,11 +40,12 @@ pub(super) struct MetricArgs {
 
     /// Count instructions on a simulated processor (valgrind), in three runs each after the timed ones
     ///
-    /// A metric `simulated_instructions`, over all processes of a run: it hardly depends on the machine or on what else runs there. To
-    /// decide by it alone, without timing anything: assay run --simulate --primary simulated_instructions --fail-if slower
-    /// './old data' './new data' (docs/guides/instructions.md).
+    /// A metric `valgrind_instructions`, over all processes of a run: it hardly depends on the
+    /// machine or on what else runs there. To decide by it alone, without timing anything: assay
+    /// run --count-instructions --primary valgrind_instructions --fail-if slower './old data'
+    /// './new data' (docs/guides/instructions.md).
     #[arg(long)]
-    pub simulate: bool,
+    pub count_instructions: bool,
 }
 
 /// How a program hands over numbers.
@@ -72,7 +73,7 @@ impl MetricArgs {
     /// Reads the arguments.
     pub fn read(&self) -> anyhow::Result<Asked> {
         let mut specs: Vec<MetricSpec> = Vec::new();
-        let counted = Counted::asked(self.alloc, self.simulate);
+        let counted = Counted::asked(self.alloc, self.count_instructions);
         for text in &self.metric {
             let spec = MetricSpec::parse(text)
                 .map_err(|error| anyhow::anyhow!("--metric {text}: {error}"))?;

@@ -24,7 +24,7 @@ const MAX_RUNS_ALONE: u32 = 100_000;
 #[command(next_help_heading = "How long")]
 pub(super) struct WhenArgs {
     /// Take exactly N blocks and look once, instead of stopping when the answer is clear
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
 
     /// Stop as soon as this holds, looked at after every block: width < 0.5% and blocks >= 30, clear or seconds > 90

@@ -182,8 +182,11 @@ pub(super) fn fill(text: &str, parameters: &[(String, String)]) -> String {
 
 /// Reads `[N:]NAME=VALUES`.
 fn parameter(text: &str) -> anyhow::Result<(Option<usize>, String, Vec<String>)> {
-    let (head, values) =
-        text.split_once('=').context("write it as NAME=VALUES, as in n=1..8 or lib=libc,musl")?;
+    let (head, values) = text.split_once('=').with_context(|| {
+        format!(
+            "write the values behind the name: -P {text}=1..8, with a step -P {text}=0..1+0.25, a list -P {text}=a,b"
+        )
+    })?;
     let (command, name) = match head.split_once(':') {
         Some((number, name)) => {
             let number: usize = number.parse().ok().filter(|&n| n > 0).with_context(|| {

@@ -23,7 +23,7 @@ impl Teller<'_> {
     pub fn sentence(&self) -> String {
         if self.chain.against.is_none() && self.chain.stopped_at().is_none() {
             return format!(
-                "{} stands alone; a second subject is missing, and the test and the effect with it. Compare it: assay compare REFERENCE FILE --protocol",
+                "{} stands alone; a second subject is missing, and the test and the effect with it. Compare it: assay compare REFERENCE FILE --rigorous",
                 self.of()
             );
         }

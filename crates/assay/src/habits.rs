@@ -1,0 +1,68 @@
+//! Options that users of other tools type out of habit: what to type here instead.
+//!
+//! Only texts stand here. None of these options is accepted: each error names the one right spelling.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// An option of another tool, and what does the same here.
+const HABITS: [(&str, &str); 27] = [
+    ("-m", FIXED_RUNS),
+    ("-M", FIXED_RUNS),
+    ("-D", STEP),
+    ("-u", "assay picks the unit; --json has every value in its base unit"),
+    ("--min-runs", FIXED_RUNS),
+    ("--max-runs", FIXED_RUNS),
+    ("--min-benchmarking-time", "the time budget is --time, as in --time 10s"),
+    ("--command-name", "a command's name is given by -n, as in -n old -n new"),
+    ("--parameter-scan", "a range of numbers is given by -P, as in -P n=1..8"),
+    ("--parameter-step-size", STEP),
+    ("--show-output", "use --output inherit"),
+    (
+        "--export-json",
+        "use --export FILE.json, or --export FILE.hyperfine.json for hyperfine's layout",
+    ),
+    ("--export-csv", "use --export FILE.csv"),
+    ("--export-markdown", "use --export FILE.md"),
+    ("--export-asciidoc", "use --export FILE.md, or --report FILE.html"),
+    ("--export-orgmode", "use --export FILE.md, or --report FILE.html"),
+    ("--style", "use --color never for plain text, and -q for no progress bar"),
+    ("--sort", "the first command is the reference, and the order is yours"),
+    ("--time-unit", "assay picks the unit; --json has every value in its base unit"),
+    ("--no-shell", "assay uses no shell unless -S names one"),
+    ("--delta-test", "verdicts rest on ranks; --all shows every classical test"),
+    (
+        "--benchmark_repetitions",
+        "assay repeats each benchmark until its verdict is clear; fix the number with -r",
+    ),
+    ("--benchmark_filter", "use --filter, as in --filter '.name:/Sort/'"),
+    (
+        "--save-baseline",
+        "keep a run with --save FILE, and compare with it later: assay compare FILE ...",
+    ),
+    (
+        "--baseline",
+        "keep a run with --save FILE, and compare with it later: assay compare FILE ...",
+    ),
+    ("--count", "fix the number of runs with -r"),
+    ("--fast", "set a time budget, as in --time 5s"),
+];
+
+const FIXED_RUNS: &str = "assay stops by itself when the answer is clear; fix the number of runs with -r, or the time with --time";
+const STEP: &str = "write the step into the range, as in -P n=0..1+0.25";
+
+/// Adds the right spelling to an error about an option that only another tool has.
+pub(crate) fn advised(mut error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let name = typed.split('=').next().unwrap_or_default();
+    if let Some((_, advice)) = HABITS.iter().find(|(option, _)| *option == name) {
+        let advice = clap::builder::StyledStr::from((*advice).to_owned());
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice]));
+    }
+    error
+}
