@@ -14,32 +14,35 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct JudgeArgs {
-    /// Smallest difference that matters: a percentage of the reference, or an amount such as 250us, or 2units where numbers have no unit [default: 1%]
+    /// Smallest difference that matters: a percentage of the reference, an amount such as 250us, or
+    /// 2units for numbers without a unit [default: 1%]
     #[arg(long, value_name = "SIZE", value_parser = threshold)]
     pub threshold: Option<Threshold>,
 
-    /// How sure the verdict must be [default: 95%]
+    /// Confidence level of the verdict [default: 95%]
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]
     pub confidence: Option<f64>,
 
-    /// The metric that decides [default: wall for commands, else the first]
+    /// Metric that the verdict is about [default: wall for commands, otherwise the first]
     ///
     /// For commands: wall, cpu, user, system, max_rss, minor_faults, major_faults,
-    /// voluntary_switches, involuntary_switches, block_in, block_out, cpu_per_wall, and what is
-    /// asked for by --metric, --samples and --counters. For benchmarks: wall, cpu where the harness
-    /// tells it, and their own counters. For both, what --alloc and --count-instructions count:
-    /// then nothing is timed. Choose before you look: deciding on whichever metric came out best is
-    /// how one fools oneself.
+    /// voluntary_switches, involuntary_switches, block_in, block_out, cpu_per_wall, and whatever
+    /// --metric, --samples and --counters add. For benchmarks: wall, cpu if the harness reports it,
+    /// and the benchmark's own counters. For both: what --alloc and --count-instructions count;
+    /// then nothing is timed. Choose it before you measure: picking the metric with the best result
+    /// afterwards is a way to fool yourself.
     #[arg(long, value_name = "METRIC")]
     pub primary: Option<String>,
 
-    /// Decide only these metrics beside it, instead of all: fewer share the error among them, and each is told on the screen
+    /// Test only these secondary metrics, and show each [default: test all]. With fewer metrics the
+    /// multiple-comparison correction is milder
     #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     pub secondary: Vec<String>,
 
-    /// End with status 1 if a verdict is one of these; with 3 if it is inconclusive
+    /// Exit with status 1 if a verdict is one of these, and with 3 if it is inconclusive
     ///
-    /// Samples that were recorded apart count as inconclusive here, since drift between the recordings is not in them.
+    /// Samples recorded in separate runs count as inconclusive here, because drift between the runs
+    /// is not part of their intervals.
     #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',', action = ArgAction::Append)]
     pub fail_if: Vec<FailIf>,
 }
@@ -53,7 +56,7 @@ pub(crate) enum FailIf {
     Faster,
     /// A command is slower or faster
     Different,
-    /// Any difference is below the threshold
+    /// No difference reaches the threshold
     Equivalent,
 }
 
@@ -74,15 +77,15 @@ impl JudgeArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadingArgs {
-    /// CSV in long form: the column (name, or number from 1) that says which subject a row belongs to
+    /// Long CSV: column that names the subject of each row (name, or number from 1)
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<ColumnRef>,
 
-    /// CSV in long form: the column of the values
+    /// Long CSV: column that holds the values
     #[arg(long, value_name = "COLUMN")]
     pub value: Option<ColumnRef>,
 
-    /// Columns separated by spaces: which one to read, from 1
+    /// Whitespace-separated columns: which one to read, from 1
     #[arg(long, value_name = "NUMBER")]
     pub column: Option<usize>,
 
@@ -90,22 +93,24 @@ pub(crate) struct ReadingArgs {
     #[arg(long)]
     pub unit: Option<String>,
 
-    /// What the numbers are called [default: value, or the column's name]
+    /// Name of the metric [default: value, or the column's name]
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
 
-    /// Leave the first observations of every series out (of a run, its first blocks): a warm-up
+    /// Skip the first observations of every series (the first blocks of a run), as a warm-up
     #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
     pub skip: usize,
 
-    /// Lines of any text: a regular expression whose group `value` is the number, as in 'took (?<value>[0-9.]+)(?<unit>m?s)'
+    /// Text files: a regular expression whose group `value` is the number, as in 'took
+    /// (?<value>[0-9.]+)(?<unit>m?s)'
     ///
-    /// Further groups, if there are any: `unit`, `name` of the subject, and parameters under their own names. Lines that don't match
-    /// are passed over and counted.
+    /// Optional groups: `unit`, `name` (of the subject), and any other name as a parameter. Lines
+    /// that do not match are skipped and counted.
     #[arg(long, value_name = "REGEX")]
     pub pattern: Option<String>,
 
-    /// Which benchmarks and metrics to keep, as in 'Copy -n:8', '.name:(BM_A OR BM_B)', '.metric:wall' (docs/reference/filter.md)
+    /// Benchmarks and metrics to keep, as in 'Copy -n:8', '.name:(BM_A OR BM_B)', '.metric:wall'
+    /// (docs/reference/filter.md)
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     pub filter: Option<Filter>,
 }
@@ -126,26 +131,30 @@ impl ReadingArgs {
     }
 }
 
-/// The chain from validity to effect.
+/// The four-step check, from validity to effect.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Protocol")]
+#[command(next_help_heading = "Four-step check")]
 pub(crate) struct ProtocolArgs {
-    /// Run the whole chain, step by step: validity, power, test, effect; and say what one may publish
+    /// Run the four-step check for publication (validity, power, test, effect), and state what can
+    /// be published
     ///
-    /// The threshold is the smallest difference that matters, as an amount (6.667us) or a share of the reference's median. A step
-    /// that fails ends the chain. What each step asks, and why: docs/concepts/protocol.md.
+    /// The threshold is the smallest difference of interest, as an amount (6.667us) or a share of
+    /// the reference's median. The check ends at the first step that fails. What each step asks,
+    /// and why: docs/concepts/protocol.md.
     #[arg(long)]
     pub rigorous: bool,
 
-    /// How often a difference may be found where there is none [default: 1%; `assay plan` takes 5%]
+    /// Significance level: how often a difference may be found where there is none [default: 1%;
+    /// `assay plan` uses 5%]
     #[arg(long, value_name = "SHARE", value_parser = chance, requires = "rigorous")]
     pub alpha: Option<f64>,
 
-    /// How surely a difference as large as the threshold should be found [default: 95%; `assay plan` takes 80%]
+    /// Power: how often a difference as large as the threshold must be found [default: 95%; `assay
+    /// plan` uses 80%]
     #[arg(long, value_name = "SHARE", value_parser = chance, requires = "rigorous")]
     pub power: Option<f64>,
 
-    /// End with status 1 if a step warned or failed
+    /// Exit with status 1 if any step warns or fails
     #[arg(long, requires = "rigorous")]
     pub strict: bool,
 }
@@ -170,9 +179,9 @@ impl ProtocolArgs {
 
 /// Whether and where to record what is measured.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Keeping")]
+#[command(next_help_heading = "Recording")]
 pub(crate) struct KeepArgs {
-    /// Record the run in this file [default: among the last 200 runs in the state directory]
+    /// Record the run in this file [default: one of the last 200 runs in the state directory]
     #[arg(long, value_name = "FILE", conflicts_with = "no_save")]
     pub save: Option<PathBuf>,
 
@@ -180,61 +189,64 @@ pub(crate) struct KeepArgs {
     #[arg(long)]
     pub no_save: bool,
 
-    /// Leave host, directories and repository out of the record
+    /// Leave host name, directories and repository out of the record
     #[arg(long)]
     pub anonymous: bool,
 }
 
 /// What to show and where to keep it.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Showing")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct ShowArgs {
-    /// Print JSON instead of the screen (fields: docs/reference/json.md)
+    /// Print JSON instead of a screen (fields: docs/reference/json.md)
     #[arg(long)]
     pub json: bool,
 
-    /// Also write the result to a file; its ending says how: .json, .md, .csv (summary), .samples.csv (every observation), .hyperfine.json and .hyperfine2.json (for scripts that read hyperfine's)
+    /// Also write the result to a file; the extension selects the format: .json, .md, .csv
+    /// (summary), .samples.csv (every observation), .hyperfine.json or .hyperfine2.json
+    /// (hyperfine's layout)
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
 
     #[command(flatten)]
     pub pages: PageArgs,
 
-    /// Say nothing on standard error but errors
+    /// Print nothing to standard error except errors
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     pub color: ColorWhen,
 }
 
 /// Pages and pictures to write.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Showing")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct PageArgs {
-    /// Also write a page to publish: verdict, plots, numbers, machine, data and methods in one HTML file that opens offline
+    /// Also write an HTML report that works offline: verdict, plots, numbers, machine, data and
+    /// methods
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// Also write every plot into a directory, as SVG and as PNG
+    /// Also write every plot to this directory, as SVG and PNG
     #[arg(long, value_name = "DIR")]
     pub plots: Option<PathBuf>,
 }
 
 /// How to show what has no other forms than screen and JSON.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Showing")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct LookArgs {
-    /// Print JSON instead of the screen (fields: docs/reference/json.md)
+    /// Print JSON instead of a screen (fields: docs/reference/json.md)
     #[arg(long)]
     pub json: bool,
 
-    /// Say nothing on standard error but errors
+    /// Print nothing to standard error except errors
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     pub color: ColorWhen,
 }

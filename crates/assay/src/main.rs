@@ -29,8 +29,8 @@ use std::process::ExitCode;
 
 /// Is it really faster, by how much, and how sure can I be?
 ///
-/// `assay` measures commands in blocks, every command once per block in random order, until it knows; then it says what it
-/// knows, and what it does not.
+/// `assay` measures commands in blocks: every block runs each command once, in random order. It stops
+/// when the verdict is clear, and says how large the difference is and how certain that is.
 #[derive(Debug, Parser)]
 #[command(name = "assay", version, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Examples:
@@ -38,7 +38,7 @@ use std::process::ExitCode;
   assay run './build.sh'                          how long does it take?
   assay compare old.txt new.txt                   do these numbers differ?
 
-Exit codes: 0 fine, 1 what --fail-if names came true, 2 usage or input error,
+Exit codes: 0 success, 1 a verdict named by --fail-if, 2 usage or input error,
 3 inconclusive under --fail-if, 4 a measured command failed, 130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
@@ -49,31 +49,31 @@ struct Cli {
 enum Verb {
     /// Measure one command, or compare several
     Run(Box<verbs::run::Args>),
-    /// Measure benchmark programs, two builds or more, by turns, with a verdict for every benchmark
+    /// Compare builds of a benchmark program, with a verdict for every benchmark
     Bench(Box<verbs::bench::Args>),
-    /// Decide between recorded samples
+    /// Compare recorded samples and give a verdict
     Compare(Box<verbs::compare::Args>),
-    /// Show one series from every side: shape, course, dependence, outliers
+    /// Describe each series of samples: distribution, change over time, autocorrelation, outliers
     Describe(Box<verbs::describe::Args>),
-    /// Say how many runs a question needs, or which difference a number of runs can show
+    /// Calculate how many runs are needed, or which difference a given number of runs can detect
     Plan(Box<verbs::plan::Args>),
-    /// Turn samples of any format into another: assay, CSV, hyperfine, Google Benchmark, Go, bare numbers
+    /// Convert samples between formats: assay, CSV, hyperfine, Google Benchmark, Go, plain numbers
     Convert(Box<verbs::convert::Args>),
-    /// Say where the time goes: sample a program, or read what a sampler wrote; of two, decide on every function
+    /// Show where a program spends its time; compare two programs function by function
     Profile(Box<verbs::profile::Args>),
-    /// Measure a recorded run again, here or elsewhere, and say whether its result was confirmed
+    /// Measure a recorded run again and report whether its result was confirmed
     Repeat(Box<verbs::repeat::Args>),
-    /// Make up numbers whose truth is known, to learn with and to try tools on
+    /// Generate synthetic samples with known properties, to learn with and to test tools
     Simulate(Box<verbs::simulate::Args>),
-    /// Say whether this machine is fit to measure on, and what would mend it
+    /// Check whether this machine is fit for measuring, and suggest fixes
     Doctor(Box<verbs::doctor::Args>),
-    /// Find out how often this machine would lie, and how small a difference one can believe here
+    /// Measure this machine's false-positive rate and the smallest difference it can detect
     Calibrate(Box<verbs::calibrate::Args>),
-    /// The classic ministat, to the byte: for scripts and habits
+    /// The classic ministat, byte for byte, for existing scripts
     Ministat(verbs::ministat::Args),
-    /// Print the completions for a shell
+    /// Print shell completions
     Completions(verbs::documents::CompletionsArgs),
-    /// Print the man page, or write that of every verb into a directory
+    /// Print the man page, or write the pages of all verbs to a directory
     Man(verbs::documents::ManArgs),
 }
 

@@ -26,30 +26,30 @@ use telling::Telling;
 /// Arguments of `assay bench`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-How it measures: each run is one process of one benchmark, held to the same number of iterations on every side where the harness \
-can be held to one. A round goes once through all benchmarks that are still open, both sides of each in random order, one right after the \
-other. What has its answer costs no more time; measuring stops when all have theirs, or when the budget is spent. The error that --confidence \
-allows is that of the whole suite.
+How it measures: each run is one process of one benchmark, with the same number of iterations on every side if the harness \
+supports that. A round runs every undecided benchmark once, all its sides directly after one another in random order. A benchmark \
+with a clear verdict takes no more time; measuring stops when all are clear, or when the budget is spent. --confidence holds for \
+the whole suite.
 
-Harnesses: each program is asked which one it was written with (--help); --harness names it where that can't be seen.
+Harnesses: assay detects each program's harness from its --help; if that fails, name it with --harness.
 
 Examples:
   assay bench build-old/bm build-new/bm
   assay bench build-old/bm build-new/bm --filter Copy --time 2min
-  assay bench ./bm --old-filter BM_memcpy --new-filter BM_mine       two functions of one build
+  assay bench ./bm --old-filter BM_memcpy --new-filter BM_mine       two functions in one build
   assay bench ./bm --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new
   assay bench --rev main --rev HEAD --build 'cmake -B build && cmake --build build' --program build/bm
   assay bench old.test new.test -- -test.cpu 1                       arguments for both
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
-  assay bench old/bm new/bm --count-instructions --primary valgrind_instructions --fail-if slower     counts alone decide
+  assay bench old/bm new/bm --count-instructions --primary valgrind_instructions --fail-if slower     decide by counts alone
   assay bench build/bm --list
   assay bench build/bm --smoke                                       does every benchmark still run?")]
 pub(crate) struct Args {
-    /// The benchmark programs, in quotes if they have arguments of their own; the first is the reference
+    /// Benchmark programs, in quotes if they have arguments; the first is the reference
     #[arg(required_unless_present = "rev", value_name = "PROGRAM")]
     programs: Vec<String>,
 
-    /// Arguments for all programs, behind their own
+    /// Arguments for all programs, appended to their own
     #[arg(last = true, value_name = "ARGUMENT")]
     passed: Vec<OsString>,
 
@@ -85,48 +85,53 @@ pub(crate) struct Args {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "How long")]
 struct WhenArgs {
-    /// Take exactly N blocks of every benchmark and look once, instead of stopping when the answers are clear
+    /// Take exactly N blocks of every benchmark and evaluate once, instead of stopping when the
+    /// verdicts are clear
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
-    /// Time budget of the whole suite, trying it out not counted [default: 60s, stretched up to 5min for the fewest blocks that can decide]
+    /// Time budget for the whole suite, not counting trial runs [default: 60s, extended up to 5min
+    /// if the fewest blocks for verdicts take longer]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     time: Option<f64>,
 
-    /// How long one process measures, about [default: 2ms to 50ms, so short that the budget holds many: many short ones tell more than few
-    /// long ones]
+    /// Approximate measuring time of one process [default: 2ms to 50ms, so that many runs fit the
+    /// budget: many short runs are worth more than a few long ones]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     run_time: Option<f64>,
 
-    /// End a run that takes longer, and leave its benchmark out
+    /// Kill a run that takes longer than this, and drop its benchmark
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "5min")]
     timeout: f64,
 
-    /// Seed of the random order [default: drawn anew, and recorded]
+    /// Seed of the random order [default: a new one, recorded]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     seed: Option<u64>,
 }
 
-/// What to count beside the times.
+/// What to count in addition to times.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Counting")]
 struct CountArgs {
-    /// Count calls and bytes of malloc and its kin, after all timing: per iteration where the harness can be held to a number of them
+    /// Count heap allocations after the timed runs, per iteration if the harness can run a fixed
+    /// number of iterations
     #[arg(long)]
     alloc: bool,
 
-    /// Count instructions on a simulated processor (valgrind, if it is installed): hardly any noise, for gates on shared machines
+    /// Count instructions under valgrind (if installed) after the timed runs: almost no noise, good
+    /// for CI on shared machines
     ///
-    /// To decide by it alone, without timing anything: assay bench old/bm new/bm
-    /// --count-instructions --primary valgrind_instructions --fail-if slower
-    /// (docs/guides/instructions.md).
+    /// To decide by it alone, without any timing: assay bench old/bm new/bm --count-instructions
+    /// --primary valgrind_instructions --fail-if slower (docs/guides/instructions.md).
     #[arg(long)]
     count_instructions: bool,
 
-    /// Have the machine count events, as in instructions,cache-misses or page-faults, after all timing
+    /// Count hardware or software events, as in instructions,cache-misses or page-faults, after the
+    /// timed runs
     ///
-    /// They are read so often that each of the benchmarks can have a verdict when all of them share the error: 12 times at least, and with
-    /// every doubling of the benchmarks, or of what is counted of them, once more.
+    /// Events are read often enough for every benchmark to get a verdict after the
+    /// multiple-comparison correction: at least 12 times, and once more for every doubling of the
+    /// number of benchmarks or of events.
     #[arg(long, value_name = "LIST")]
     counters: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `assay calibrate`: how often would this machine lie to me, and how small a difference can I believe here?
+//! `assay calibrate`: the false-positive rate of this machine, and the smallest difference that it can detect.
 //!
 //! One long series of runs of one program is measured, or read from a file; the analysis puts labels on it afterwards, as each
 //! way of measuring would have. Then two byte-identical copies of the program are compared. What came of it is kept for later
@@ -27,17 +27,17 @@ const SEED: u64 = 1;
 /// Arguments of `assay calibrate`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-What it does: it runs one program again and again, calls some of the runs A and the others B afterwards, and sees how often each \
-way of measuring finds a difference. There is none, so whatever is found is false. Then it pretends that B was faster by a \
-little, and sees how little can be found. Later runs warn when their threshold is below that.
+What it does: it runs one program many times, labels the runs A or B afterwards, and counts how often each \
+way of measuring finds a difference. There is none, so every difference found is a false positive. Then it makes B slightly \
+faster on paper, and determines the smallest difference that is still detected. Later runs warn if their threshold is smaller.
 
 Examples:
   assay calibrate                                 this machine, now, in half a minute
-  assay calibrate --time 5min './server --once'   with a program of yours
-  assay calibrate --record series.assay           measure now,
-  assay calibrate --from series.assay             look later")]
+  assay calibrate --time 5min './server --once'   with your own program
+  assay calibrate --record series.assay           measure now
+  assay calibrate --from series.assay             evaluate later")]
 pub(crate) struct Args {
-    /// The program to run [default: one of assay's own that computes for 2 ms]
+    /// Program to run [default: a built-in one that computes for 2 ms]
     #[arg(value_name = "COMMAND", conflicts_with = "from")]
     command: Option<String>,
 
@@ -45,15 +45,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
     time: f64,
 
-    /// Keep the series in this file, and say nothing about it yet
+    /// Only record the series in this file, without evaluating it
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Look at a series that was recorded: a sample file with one subject
+    /// Evaluate a recorded series: a sample file with one subject
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     from: Option<PathBuf>,
 
-    /// Do not keep what was found for later runs
+    /// Do not keep the result for later runs
     #[arg(long)]
     no_save: bool,
 

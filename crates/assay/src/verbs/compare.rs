@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   assay compare old.txt new.txt                       one number a line, each file one subject
-  assay compare run.assay                             what `assay run` recorded: the same verdict, to the digit
+  assay compare run.assay                             a recorded run: the same verdict, to the last digit
   assay compare --unit ms old.txt new.txt             the numbers are milliseconds
   assay compare times.csv                             one column per subject
   assay compare --by build --value ns --unit ns t.csv long form: one row per value
@@ -25,36 +25,41 @@ use std::path::PathBuf;
   assay compare old.json new.json                     two suites: benchmarks matched by name
   assay compare --rigorous --unit us --threshold 6.667us --alpha 0.01 --power 0.95 a.txt b.txt
 
-A verdict about files is one about these samples: whatever else changed between the recordings is in the difference. Numbers \
-taken in one run, in blocks (`assay run A B`), do not have that weakness.")]
+A verdict about separate files also contains whatever else changed between the recordings. Blocks measured in one run \
+(`assay run A B`) do not have that weakness.")]
 pub(crate) struct Args {
-    /// Sample files: .assay, columns of numbers, or CSV; .gz of each; - is standard input. The first is the reference
+    /// Sample files: .assay, columns of numbers, CSV or any format in
+    /// docs/reference/input-files.md; optionally .gz; - is standard input. The first is the
+    /// reference
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Name of the subject that all others are compared with; of suites, of the side [default: the first]
+    /// Subject that all others are compared with; for suites, the side [default: the first]
     #[arg(long, value_name = "NAME")]
     reference: Option<String>,
 
     #[command(flatten)]
     reading: ReadingArgs,
 
-    /// What makes the columns that are compared: .file, .name, or a parameter such as n [default: .file]
+    /// Key that forms the columns to compare: .file, .name, or a parameter such as n [default:
+    /// .file]
     #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Reading")]
     col: Vec<Key>,
 
-    /// What makes the rows: .name, .fullname, .file, parameters [default: what --col leaves of the name]
+    /// Key that forms the rows: .name, .fullname, .file, or parameters [default: what --col leaves
+    /// of the name]
     #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Reading")]
     row: Vec<Key>,
 
     #[command(flatten)]
     judge: JudgeArgs,
 
-    /// Add every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...); meant for --json, a short table on the screen
+    /// Add every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...), in full with --json, as
+    /// a short table on the screen
     ///
-    /// Each equals R's answer for the same data. They do not change the verdict: picking the test that says what one likes is
-    /// how one fools oneself. Of blocks the complete ones are taken; the paired tests pair recordings of the same length in
-    /// their order.
+    /// Each result equals R's for the same data. They do not change the verdict: picking the test
+    /// with the most pleasing result is a way to fool yourself. Only complete blocks are used; the
+    /// paired tests pair separate recordings of the same length in order.
     #[arg(long, help_heading = "Deciding")]
     all: bool,
 

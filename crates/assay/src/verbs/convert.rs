@@ -15,23 +15,23 @@ use std::path::PathBuf;
   assay convert run.assay -o run.hyperfine.json       for scripts that read hyperfine's JSON
   assay convert run.assay -o run.gbench.json          for Google Benchmark's compare.py
   assay convert --to go old.json > old.txt            for benchstat
-  assay convert --to text --filter 'BM_Copy .metric:cpu' bench.json   bare numbers, for R or ministat
+  assay convert --to text --filter 'BM_Copy .metric:cpu' bench.json   plain numbers, for R or ministat
 
-Several files become one. What a format can't hold is left out; only .assay keeps everything.")]
+Several files become one. Only .assay keeps everything; other formats drop what they cannot represent.")]
 pub(crate) struct Args {
-    /// Files to read, of any format that assay knows; - is standard input
+    /// Files to read, in any supported format; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// The format to write [default: as the ending of --output says, else assay]
+    /// Format to write [default: by the extension of --output, otherwise assay]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<RawForm>,
 
-    /// Where to write [default: standard output]
+    /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Leave out who and where: host, user, directories, repository
+    /// Leave out host name, user, directories and repository
     #[arg(long)]
     anonymous: bool,
 

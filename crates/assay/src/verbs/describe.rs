@@ -20,12 +20,12 @@ use std::path::PathBuf;
   assay describe --by 1 --value 2 --unit ns data.csv.gz
   assay describe --all --json times.txt          every number, for programs
 
-See also: assay convert FILE --to FORM writes the samples in a form that other tools read.
+See also: assay convert FILE --to FORMAT writes the samples for other tools.
 
-Values are taken in the order of the file, which is the order in which they were measured: sorted files can't tell what \
-happened over time.")]
+The order of the values in the file is taken as the order of measurement: in a sorted file, changes over time are lost.")]
 pub(crate) struct Args {
-    /// Sample files: .assay, columns of numbers, or CSV; .gz of each; - is standard input
+    /// Sample files: .assay, columns of numbers, CSV or any format in
+    /// docs/reference/input-files.md; optionally .gz; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -46,19 +46,20 @@ pub(crate) struct Args {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Describing")]
 struct WhatArgs {
-    /// The metric to describe, where there are several [default: wall for commands, else the first]
+    /// Metric to describe, if there are several [default: wall for commands, otherwise the first]
     #[arg(long, value_name = "METRIC")]
     primary: Option<String>,
 
-    /// Describe every metric, and more than three series one by one; with --json also the signed-rank test and the bootstrap
+    /// Describe every metric, and each series separately even if there are more than three; with
+    /// --json also the signed-rank test and the bootstrap
     #[arg(long)]
     all: bool,
 
-    /// How sure intervals must be [default: 95%]
+    /// Confidence level of the intervals [default: 95%]
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]
     confidence: Option<f64>,
 
-    /// Seed of every random choice [default: 1]
+    /// Seed of all random choices [default: 1]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..1 << 53))]
     seed: Option<u64>,
 }

@@ -1,7 +1,7 @@
-//! `assay doctor`: what disturbs measuring on this machine, how much it costs here as measured, and what would mend it.
+//! `assay doctor`: what disturbs measuring on this machine, what that costs as measured here, and how to fix it.
 //!
 //! Facts come from the environment, costs from a short experiment: a program of known work as it is and under every setting that
-//! can be had, in the same blocks. `--fix -- CMD` applies what mends the whole machine, runs a command, and puts everything back.
+//! can be had, in the same blocks. `--fix -- CMD` applies every fix for the whole machine, runs a command, and restores everything.
 
 use crate::args::{LookArgs, seconds};
 use crate::progress::Progress;
@@ -33,27 +33,28 @@ const SEED: u64 = 1;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  assay doctor                                  what disturbs here, what it costs, what would mend it
-  assay doctor --fix -- assay run ./old ./new   mend what can be mended, measure, put everything back
-  assay doctor --strict --quick                 status 1 if something disturbs, in a pipeline")]
+  assay doctor                                  what disturbs measuring, what it costs, how to fix it
+  assay doctor --fix -- assay run ./old ./new   apply fixes, measure, restore everything
+  assay doctor --strict --quick                 for CI: status 1 if something disturbs")]
 pub(crate) struct Args {
-    /// Mend what can be mended on this machine, run the command behind `--`, and put everything back, also after a crash
+    /// Apply every available fix, run the command after `--`, and restore all settings afterwards,
+    /// even after a crash
     #[arg(long, requires = "command")]
     fix: bool,
 
-    /// The command to run with --fix
+    /// Command to run with --fix
     #[arg(last = true, value_name = "COMMAND", requires = "fix")]
     command: Vec<OsString>,
 
-    /// How long to measure what the settings bring
+    /// How long to measure the effect of the settings
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "8s", conflicts_with = "fix")]
     time: f64,
 
-    /// Only look, measure nothing
+    /// Only inspect, without measuring
     #[arg(long, conflicts_with = "fix")]
     quick: bool,
 
-    /// End with status 1 if something disturbs
+    /// Exit with status 1 if something disturbs measuring
     #[arg(long, conflicts_with = "fix")]
     strict: bool,
 
@@ -61,7 +62,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Looks and measures, or mends and runs.
+/// Inspects and measures, or applies fixes and runs a command.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
     knobs::mend();

@@ -43,10 +43,10 @@ Called by the name ministat (ln -s assay ministat) the binary does the same.
 Examples:
   assay ministat old.txt new.txt
   assay ministat --flavour=2015 -s -w 60 old.txt new.txt
-  assay compare old.txt new.txt      the same question, and what is known"
+  assay compare old.txt new.txt      the same question, with a verdict"
 )]
 pub(crate) struct Args {
-    /// What the classic takes
+    /// Arguments of the classic
     #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }

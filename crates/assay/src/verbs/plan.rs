@@ -1,4 +1,4 @@
-//! `assay plan`: how many runs a question needs, or which difference a number of runs can show.
+//! `assay plan`: how many runs are needed, or which difference a number of runs can detect.
 //!
 //! Reads numbers or a pilot, asks the analysis, shows. Nothing is computed here.
 
@@ -19,72 +19,74 @@ use std::path::PathBuf;
 /// Arguments of `assay plan`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Of runs, difference, standard deviation, significance and power give four; the fifth is worked out. A pilot, some runs measured \
-before, knows the standard deviation and more: the distribution of its values, which the rank test is simulated with, and how long it takes.
+Give four of number of runs, difference, standard deviation, significance level and power; the fifth is calculated. A pilot \
+experiment (a few recorded runs) supplies the standard deviation, the distribution for simulating the rank test, and the time per run.
 
 Examples:
   assay plan --delta 50us --sd 1912us --alpha 0.01 --power 0.95   how many runs?
-  assay plan --n 50000 --sd 30.77                                 which difference can be seen?
-  assay plan --n 50 --delta 1% --sd 3%                            how surely?
+  assay plan --n 50000 --sd 30.77                                 which difference can be detected?
+  assay plan --n 50 --delta 1% --sd 3%                            with which power?
   assay run --save pilot.assay A B
-  assay plan --pilot pilot.assay --threshold 1%                   how many, and how long does it take here?
+  assay plan --pilot pilot.assay --threshold 1%                   how many, and how long will it take?
   assay plan --pilot pilot.assay --threshold 1% --blocks          the same in blocks, as `assay run` measures
   assay plan --pilot times.csv --by 1 --value 2 --unit ns --delta 6.667us")]
 pub(crate) struct Args {
-    /// Runs of each; of --type paired, pairs
+    /// Runs of each; with --type paired, pairs
     #[arg(long, value_name = "NUMBER", value_parser = runs)]
     n: Option<f64>,
 
-    /// The difference to find: a number, an amount such as 50us, or a percentage (of the reference, with a pilot)
+    /// Difference to detect: a number, an amount such as 50us, or, with a pilot, a percentage of
+    /// the reference
     #[arg(long, value_name = "SIZE", value_parser = size)]
     delta: Option<Size>,
 
-    /// The same as `assay compare` takes it: a percentage, or an amount with its unit
+    /// Difference to detect, written as for `assay compare`: a percentage, or an amount with a unit
     #[arg(long, value_name = "SIZE", value_parser = threshold, conflicts_with = "delta")]
     threshold: Option<Threshold>,
 
-    /// The standard deviation of the values (of pairs, of their differences), in the unit of --delta
+    /// Standard deviation of the values (for pairs: of their differences), in the unit of --delta
     #[arg(long, value_name = "SIZE", value_parser = size)]
     sd: Option<Size>,
 
-    /// The significance: how often a difference may be found where there is none [default: 5%;
-    /// --rigorous takes 1%]
+    /// Significance level: how often a difference may be found where there is none [default: 5%;
+    /// --rigorous uses 1%]
     #[arg(long, visible_alias = "sig-level", value_name = "SHARE", value_parser = chance)]
     alpha: Option<f64>,
 
-    /// The power: how often the difference must be found [default: 80%; --rigorous takes 95%]
+    /// Power: how often the difference must be found [default: 80%; --rigorous uses 95%]
     #[arg(long, value_name = "SHARE", value_parser = chance)]
     power: Option<f64>,
 
-    /// Samples measured before: .assay, columns of numbers, or CSV; may be given for each of several files
+    /// Samples of a pilot experiment: .assay, columns of numbers, or CSV; several files allowed
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pilot: Vec<PathBuf>,
 
-    /// The metric of the pilot to plan for [default: the one that decided there, else the first]
+    /// Metric of the pilot to plan for [default: its primary metric, otherwise the first]
     #[arg(long, value_name = "METRIC", requires = "pilot")]
     primary: Option<String>,
 
-    /// Plan blocks, each of which measures both; their differences count to either side
+    /// Plan in blocks, each of which measures both; two-sided
     #[arg(long, requires = "pilot", conflicts_with_all = ["alternative", "kind", "strict"])]
     blocks: bool,
 
-    /// Which differences count: to either side, only larger values, or only smaller ones
+    /// Alternative hypothesis: two-sided, only larger values, or only smaller ones
     #[arg(long, value_name = "WHICH", default_value = "two-sided")]
     alternative: Side,
 
-    /// What is compared: two samples, one sample with a number, or pairs
+    /// Kind of test: two samples, one sample against a number, or pairs
     #[arg(long = "type", value_name = "WHAT", default_value = "two-sample")]
     kind: What,
 
-    /// Count a difference found on the wrong side as found
+    /// Count a difference found in the wrong direction as found, as R's strict = TRUE
     #[arg(long)]
     strict: bool,
 
-    /// Round the number of runs up to the next multiple [default: two digits, at most 1000]
+    /// Round the number of runs up to a multiple of this [default: two significant digits, at most
+    /// 1000]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..1_000_000_000))]
     round: Option<u64>,
 
-    /// Seed of the bootstrap and of the simulation
+    /// Seed of the bootstrap and the simulation
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 53))]
     seed: u64,
 
@@ -98,7 +100,7 @@ pub(crate) struct Args {
 /// Which differences count; also in R's spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Side {
-    /// To either side
+    /// In either direction
     #[value(alias = "two.sided")]
     TwoSided,
     /// The values are larger
@@ -111,10 +113,10 @@ enum Side {
 /// What is compared; also in R's spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// Two samples, each of n runs
+    /// Two samples of n runs each
     #[value(alias = "two.sample")]
     TwoSample,
-    /// One sample, with a number
+    /// One sample against a number
     #[value(alias = "one.sample")]
     OneSample,
     /// n pairs

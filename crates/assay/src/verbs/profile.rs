@@ -18,31 +18,32 @@ use std::path::{Path, PathBuf};
 /// Arguments of `assay profile`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-Samplers are installed separately, and found: stackprof within Ruby programs (it tells garbage collection apart), rbspy, py-spy for Python, perf \
-for all that is compiled. What is missing is told with the line that installs it. Files of all of them are read without any.
+Samplers are installed separately: stackprof for Ruby (it distinguishes garbage collection), rbspy for Ruby, py-spy for Python, \
+perf for compiled programs. If one is missing, the message has the command that installs it. Their files can be read without them.
 
-Two commands are run by turns, in random order, each run one profile: the verdict on a function rests on how its time varies from run to \
-run. Two files can only be compared within the error of sampling.
+Two commands are run in blocks, in random order, one profile per run: the verdict on a function rests on how its time varies \
+from run to run. Two files can only be compared within their sampling error.
 
 Examples:
   assay profile 'ruby report.rb'                          the functions with their shares, and garbage collection
-  assay profile ./server --duration 30s -o server.html    a flame graph to search and to zoom
+  assay profile ./server --duration 30s -o server.html    a searchable, zoomable flame graph
   assay profile --pid 4711 --duration 10s -o now.svg
   assay profile 'python3 old.py' 'python3 new.py'         which functions got faster?
   assay profile ./prog --runs 5 --overhead                what does sampling itself cost?
-  assay profile cpu.pb.gz -o cpu.speedscope.json          from one format to another
+  assay profile cpu.pb.gz -o cpu.speedscope.json          convert between formats
   assay profile before.collapsed after.collapsed          two recordings
   assay profile 'ruby old.rb' 'ruby new.rb' -o diff.html   a differential flame graph")]
 pub(crate) struct Args {
-    /// A command in quotes, or a file of a profile; two of a kind are compared, the first is the reference
+    /// A command in quotes, or a profile file; two of the same kind are compared, the first is the
+    /// reference
     #[arg(value_name = "COMMAND|FILE", num_args = 0..=2)]
     subjects: Vec<String>,
 
-    /// A command in words, behind --
+    /// A command as separate words, after --
     #[arg(last = true, value_name = "WORD")]
     words: Vec<OsString>,
 
-    /// Sample a process that runs already, until --duration is over or Ctrl-C; it goes on afterwards
+    /// Sample a running process until --duration ends or Ctrl-C; the process keeps running
     #[arg(long, value_name = "PID", conflicts_with_all = ["subjects", "words"])]
     pid: Option<u32>,
 
@@ -60,68 +61,76 @@ pub(crate) struct Args {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sampling")]
 pub(crate) struct HowArgs {
-    /// Which sampler to use [default: the one that suits the program]
+    /// Sampler to use [default: the one that suits the program]
     #[arg(long, value_enum, value_name = "NAME")]
     sampler: Option<SamplerName>,
 
-    /// Samples a second [default: 997 for stackprof and perf, 101 for rbspy and py-spy, which stop the process for each]
+    /// Samples per second [default: 997 for stackprof and perf; 101 for rbspy and py-spy, which
+    /// pause the process for each]
     #[arg(long, value_name = "HZ", value_parser = rate)]
     rate: Option<f64>,
 
-    /// What the timer follows: the time of the processor, or time as it passes [default: wall for stackprof, whose timer of CPU time fires no more often than the kernel ticks; cpu for all others]
+    /// What the timer follows: CPU time or wall time [default: cpu; wall for stackprof, whose CPU
+    /// timer fires no more often than the kernel ticks]
     #[arg(long, value_enum, value_name = "CLOCK")]
     clock: Option<ClockName>,
 
-    /// How perf walks up the stack: frame pointers are cheap and need code compiled with them, dwarf is dear and needs none
+    /// How perf unwinds the stack: frame pointers (fp) are cheap but need code compiled with them;
+    /// dwarf is expensive but always works
     #[arg(long, value_enum, value_name = "HOW", default_value_t = CallGraphName::Fp)]
     call_graph: CallGraphName,
 
-    /// End sampling after so long, and the program with it
+    /// Stop sampling, and the program, after this long
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     duration: Option<f64>,
 
-    /// How many runs; of two commands blocks, with one run of each [default: 1, of two commands 12]
+    /// Number of runs; for two commands blocks, with one run of each [default: 1; for two commands
+    /// 12]
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
 
-    /// Measure what sampling costs: as many runs again without it, and with a sampler that is idle, by turns
+    /// Measure the cost of sampling: as many extra runs without it and with an idle sampler,
+    /// interleaved
     #[arg(long)]
     overhead: bool,
 
-    /// Show what the program prints, on standard error
+    /// Show the program's output, on standard error
     #[arg(long)]
     show_output: bool,
 
-    /// Seed of the random order [default: drawn anew]
+    /// Seed of the random order [default: a new one]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     seed: Option<u64>,
 }
 
 /// What to show and to write.
 #[derive(clap::Args, Debug)]
-#[command(next_help_heading = "Showing")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct ProfileShowArgs {
-    /// Write the profile to a file; its ending says how: .svg (flame graph), .html (to search and zoom), .txt (pprof's table), .pb.gz (pprof), .speedscope.json, .firefox.json, .collapsed; of two profiles or commands .svg, .html (differential flame graph), of two commands .json, .md, .csv, .samples.csv, .assay too
+    /// Write the profile to a file; the extension selects the format: .svg (flame graph), .html
+    /// (searchable, zoomable), .txt (pprof's table), .pb.gz (pprof), .speedscope.json,
+    /// .firefox.json, .collapsed; for two profiles or commands .svg, .html (differential flame
+    /// graph); for two commands also .json, .md, .csv, .samples.csv, .assay
     #[arg(long, short = 'o', visible_alias = "output", value_name = "FILE")]
     export: Vec<PathBuf>,
 
-    /// Show so many functions; 0 shows all
+    /// Number of functions to show; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
 
-    /// Show only functions whose name holds this
+    /// Show only functions whose name contains this
     #[arg(long, value_name = "TEXT")]
     focus: Option<String>,
 
-    /// Print JSON instead of the screen (fields: docs/reference/profiles.md)
+    /// Print JSON instead of a screen (fields: docs/reference/profiles.md)
     #[arg(long)]
     json: bool,
 
-    /// Say nothing on standard error but errors
+    /// Print nothing to standard error except errors
     #[arg(long, short)]
     quiet: bool,
 
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     color: ColorWhen,
 }
@@ -129,22 +138,22 @@ pub(crate) struct ProfileShowArgs {
 /// Samplers by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SamplerName {
-    /// Within Ruby
+    /// For Ruby, in-process
     Stackprof,
-    /// Ruby, from outside
+    /// For Ruby, from outside
     Rbspy,
-    /// Python, from outside
+    /// For Python, from outside
     PySpy,
-    /// Whatever is compiled
+    /// For compiled programs
     Perf,
 }
 
 /// Clocks by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ClockName {
-    /// Processor time
+    /// CPU time
     Cpu,
-    /// Time as it passes
+    /// Wall time
     Wall,
 }
 
@@ -153,7 +162,7 @@ enum ClockName {
 enum CallGraphName {
     /// Frame pointers
     Fp,
-    /// The debugger's tables
+    /// Debug information (DWARF)
     Dwarf,
 }
 

@@ -17,42 +17,42 @@ use std::path::PathBuf;
 /// Arguments of `assay repeat`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-The same commands with the same settings, metrics and plan, in an order drawn anew. Paths are looked up from here. The new run is \
-kept like any other, and can itself be repeated.
+Runs the same commands with the same settings, metrics and plan, in a new random order. Relative paths start from the \
+current directory. The new run is recorded like any other, and can itself be repeated.
 
-The commands, and what --setup, --prepare, --conclude and the like run around them, are those that stand in the FILE, and they run \
-with your rights: repeat only files that you trust, as you would run only scripts that you trust. The command line of the FILE is \
-printed before anything runs, unless --quiet.
+The commands, and the hooks of --setup, --prepare, --conclude and --cleanup, come from the FILE and run with your rights: \
+repeat only files that you trust, as you would with scripts. Unless --quiet is given, the command line is printed before \
+anything runs.
 
-A result is confirmed when the verdict is the same and its size lies where the first run predicts it; contradicted when both can't \
-be true of the same thing; not confirmed when its size is another; and unknown when one of the runs does not know enough. What is \
-not the same (the machine, the programs to the byte, what could not be set) is listed.
+A result is confirmed if the verdict is the same and the size lies where the first run predicts it; contradicted if the two \
+results exclude each other; not confirmed if the size differs; and unknown if one of the runs is inconclusive. Everything that \
+changed (machine, program files, settings that could not be applied) is listed.
 
 Examples:
   assay repeat run.assay
   assay repeat -r 200 --fail-if not-confirmed run.assay
   assay repeat --time 10min --save again.assay run.assay")]
 pub(crate) struct Args {
-    /// A run that `assay run` recorded
+    /// Run recorded by `assay run`
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Take exactly N blocks, instead of what the plan says
+    /// Take exactly N blocks, instead of following the recorded plan
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
-    /// Time budget, instead of that of the plan
+    /// Time budget, instead of that of the recorded plan
     #[arg(long, visible_alias = "budget", value_name = "SPAN", value_parser = seconds)]
     time: Option<f64>,
 
-    /// Seed of the random order [default: drawn anew, and recorded]
+    /// Seed of the random order [default: a new one, recorded]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     seed: Option<u64>,
 
     #[command(flatten)]
     keep: KeepArgs,
 
-    /// End with status 1 if this is so; with 3 if it can't be told
+    /// Exit with status 1 if this is the outcome, and with 3 if the outcome is unknown
     #[arg(long, value_name = "OUTCOME", value_enum, value_delimiter = ',', action = ArgAction::Append)]
     fail_if: Vec<FailIf>,
 

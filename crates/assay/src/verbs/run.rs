@@ -42,9 +42,9 @@ const MOST_SUBJECTS: usize = 65_536 - 16;
 /// Arguments of `assay run`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-How it decides: every block holds each command once, in an order drawn anew. After every block the differences so far are \
-looked at; measuring stops as soon as the answer is clear, or when the budget is spent. The verdict is one of faster, slower, \
-equivalent (any difference is smaller than --threshold) and inconclusive (not known yet, and how much longer it would take).
+How it decides: every block runs each command once, in a new random order. After every block all differences so far are \
+evaluated; measuring stops as soon as the verdict is clear, or when the time budget is spent. The verdict is faster, slower, \
+equivalent (any difference is smaller than --threshold) or inconclusive (with an estimate of how much longer it would take).
 
 Examples:
   assay run './sort-old data' './sort-new data'
@@ -52,18 +52,18 @@ Examples:
   assay run --shell sh 'sort < data | uniq -c' 'sort -u < data'
   assay run --prepare 'make clean' 'make' 'make -j2'
   assay run --env 2:MALLOC_ARENA_MAX=1 ./server-bench ./server-bench
-  assay run --fail-if slower --time 2min ./old ./new    in a pipeline
+  assay run --fail-if slower --time 2min ./old ./new    in CI
   assay run --runs 50 --json ./old ./new | jq .verdict
   assay run --metric 'inner:s=took ([0-9.]+)' 'ruby a.rb' 'ruby b.rb'
   assay run -P size=1000..64000*2 './old {size}' './new {size}'
-  assay run --pin 1 --fifo --no-aslr ./old ./new        on a machine held still
+  assay run --pin 1 --fifo --no-aslr ./old ./new        with less noise
   assay run --counters instructions,cache-misses ./old ./new
   assay run --alloc './old data' './new data'           and what they allocate
   assay run --count-instructions --primary valgrind_instructions --fail-if slower ./old ./new
   assay run --jobs '{j}' -P j=1,2,4 ./worker            under load
   assay run --resume run.assay --time 10min             add more blocks")]
 pub(crate) struct Args {
-    /// The commands, each in quotes; the first is the reference
+    /// Commands to measure, each in quotes; the first is the reference
     #[arg(required_unless_present = "resume", value_name = "COMMAND")]
     commands: Vec<String>,
 
@@ -114,7 +114,7 @@ const ANEW: [&str; 11] = [
 
 /// What to scan.
 #[derive(clap::Args, Debug, Default)]
-#[command(next_help_heading = "Scanning")]
+#[command(next_help_heading = "Parameters")]
 struct ScanArgs {
     /// Measure for every value of a parameter, filled in for {NAME}: n=1..8, n=0..1+0.25,
     /// n=1..1024*2, lib=libc,musl; 2:n=... for the second command only
@@ -144,7 +144,7 @@ impl ScanArgs {
 
 /// The run to resume.
 #[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Keeping")]
+#[command(next_help_heading = "Recording")]
 struct ResumeArgs {
     /// Resume a recorded run: add more blocks of the same experiment to its file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["save", "no_save"])]

@@ -25,7 +25,7 @@ const FIRST: &str = "# simulated: by assay";
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
 Distributions: a number, uniform(LOW, HIGH), normal(MEAN, SD), lognormal(MEAN_OF_LOG, SD_OF_LOG), exponential(MEAN), student(DF), \
-pareto(SHAPE, LEAST), mix(SHARE: DISTRIBUTION, ...); with +, -, * and parentheses. What stands twice is drawn twice.
+pareto(SHAPE, LEAST), mix(SHARE: DISTRIBUTION, ...); with +, -, * and parentheses. Every term is drawn independently.
 
 Examples:
   assay simulate -n 50000 --distribution 'lognormal(5, 0.2)' --seed 1 --out s1.txt
@@ -35,27 +35,29 @@ Examples:
   assay simulate --unit us --step 1us --distribution 'lognormal(5, 0.2)' --out coarse.assay
   assay simulate --blocks --subject 'old=normal(100, 5)' --subject 'new=normal(98, 5)' --out both.assay")]
 pub(crate) struct Args {
-    /// How the values are distributed, as in lognormal(5, 0.2)
+    /// Distribution of the values, as in lognormal(5, 0.2)
     #[arg(long, required_unless_present = "subject", conflicts_with = "subject")]
     distribution: Option<String>,
 
-    /// A subject with its distribution, NAME=DISTRIBUTION; give it once per subject
+    /// A subject with its distribution; repeat it for each subject
     #[arg(long, value_name = "NAME=DISTRIBUTION")]
     subject: Vec<String>,
 
-    /// Number of values of every subject; with --blocks, of blocks
+    /// Number of values of each subject; with --blocks, of blocks
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
 
-    /// Seed of every random choice [default: drawn anew, and written into the file]
+    /// Seed of all random choices [default: a new one, written to the file]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     seed: Option<u64>,
 
-    /// Where to write; .assay is a sample file, .csv has a column per subject [default: standard output]
+    /// File to write; .assay is a sample file, .csv has one column per subject [default: standard
+    /// output]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Take one value of every subject per block, in random order, instead of one subject after the other
+    /// Draw one value of every subject per block, in random order, instead of one subject after the
+    /// other
     #[arg(long)]
     blocks: bool,
 
@@ -63,11 +65,11 @@ pub(crate) struct Args {
     #[arg(long)]
     unit: Option<String>,
 
-    /// What the numbers are called [default: value]
+    /// Name of the metric [default: value]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
 
-    /// Print as JSON what was written into --out (fields: docs/reference/json.md)
+    /// Print what was written to --out as JSON (fields: docs/reference/json.md)
     #[arg(long, requires = "out")]
     json: bool,
 
@@ -75,28 +77,28 @@ pub(crate) struct Args {
     trouble: TroubleArgs,
 }
 
-/// What goes wrong with the numbers.
+/// Disturbances of the numbers.
 #[derive(clap::Args, Debug)]
-#[command(next_help_heading = "What goes wrong")]
+#[command(next_help_heading = "Disturbances")]
 struct TroubleArgs {
-    /// Some values that are much larger: their share, and so many times (1%: 10 x) or so much more (1%: +300)
+    /// Make a share of the values larger, by a factor (1%: 10 x) or by an amount (1%: +300)
     #[arg(long, value_name = "SHARE: SIZE")]
     outliers: Option<String>,
 
-    /// How much every value remembers of the one before it, between -1 and 1; the distribution of
-    /// each stays what it is
+    /// Autocorrelation of successive values, between -1 and 1; their distribution stays the same
     #[arg(long, value_name = "FACTOR", allow_hyphen_values = true, default_value_t = 0.0)]
     ar: f64,
 
-    /// How much larger the last value is than the first, as in 5% or 300; in blocks, over all subjects
+    /// By how much the last value exceeds the first, as in 5% or 300; with --blocks, across all
+    /// subjects
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     drift: Option<String>,
 
-    /// Something that comes back after every so many values and makes one larger, as in period 10, 3%
+    /// A periodic disturbance that makes every n-th value larger, as in period 10, 3%
     #[arg(long, value_name = "PERIOD, SIZE")]
     tick: Option<String>,
 
-    /// Resolution of the clock: values are multiples of this, as in 1us
+    /// Clock resolution: values are multiples of this, as in 1us
     #[arg(long, value_name = "SIZE")]
     step: Option<String>,
 }

@@ -143,7 +143,7 @@ fn what_can_not_be_repeated_says_why() {
     assert_ne!(text, foreign);
     room.write("other.assay", &foreign);
     room.run(&["repeat", "other.assay"]).ends(2).complains("can't be repeated");
-    let unread = text.replace("\"run\",\"-n\"", "\"run\",\"--unheard-of\"");
+    let unread = text.replace("\"run\",\"-r\"", "\"run\",\"--unheard-of\"");
     room.write("later.assay", &unread);
     room.run(&["repeat", "later.assay"]).ends(2).complains("can't be read any more");
     room.write("empty.assay", text.lines().next().unwrap());

@@ -9,29 +9,32 @@ use std::ffi::OsString;
 
 /// Which benchmarks.
 #[derive(clap::Args, Debug)]
-#[command(next_help_heading = "Choosing")]
+#[command(next_help_heading = "Selecting benchmarks")]
 pub(super) struct ChooseArgs {
-    /// Only benchmarks whose names this query accepts: Copy, /^BM_/, 'Copy OR Move', -Slow (docs/reference/filter.md)
+    /// Only benchmarks that match this query: Copy, /^BM_/, 'Copy OR Move', -Slow
+    /// (docs/reference/filter.md)
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     filter: Option<Filter>,
 
-    /// Leave out those that this query accepts
+    /// Skip benchmarks that match this query
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     exclude: Option<Filter>,
 
-    /// One program, two sets of its benchmarks: those whose names this regular expression finds are the reference
+    /// Compare two sets of benchmarks within one program: those whose names match this regular
+    /// expression are the reference
     #[arg(long, value_name = "REGEX", requires = "new_filter")]
     old_filter: Option<Regex>,
 
-    /// And these are held against them; benchmarks are matched by what the two expressions leave of their names
+    /// The set to compare with them; benchmarks are paired by what remains of their names without
+    /// the match
     #[arg(long, value_name = "REGEX", requires = "old_filter")]
     new_filter: Option<Regex>,
 
-    /// List the benchmarks of every side, and measure nothing
+    /// List the benchmarks of every side, without measuring
     #[arg(long)]
     pub list: bool,
 
-    /// Run every benchmark once, to see that none is broken, and measure nothing
+    /// Run every benchmark once to check that it works, without measuring
     #[arg(long, conflicts_with = "list")]
     pub smoke: bool,
 }
@@ -48,31 +51,32 @@ impl ChooseArgs {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sides")]
 pub(super) struct SideArgs {
-    /// Name of a side, in their order; give it once per side
+    /// Name of a side; repeat it for each side, in their order
     #[arg(long, short = 'n', value_name = "NAME")]
     name: Vec<String>,
 
-    /// A variable for all sides, or for the N-th ([N:]NAME=VALUE)
+    /// Set an environment variable for all sides, or for the N-th only
     #[arg(long, value_name = "[N:]NAME=VALUE")]
     env: Vec<String>,
 
-    /// A variable for the first side: with --new-env, one program in two environments
+    /// Set an environment variable for the first side; with --new-env it compares one program in
+    /// two environments
     #[arg(long, value_name = "NAME=VALUE")]
     old_env: Vec<String>,
 
-    /// A variable for the second side
+    /// Set an environment variable for the second side
     #[arg(long, value_name = "NAME=VALUE")]
     new_env: Vec<String>,
 
-    /// The harness of the programs, where it can't be found out
+    /// Harness of the programs, if it is not detected
     #[arg(long, value_name = "NAME")]
     pub harness: Option<String>,
 
-    /// Measure even if two sides are the same file: how often does this machine see a difference where there is none?
+    /// Measure even if two sides are identical, to see this machine's false positives
     #[arg(long)]
     pub aa: bool,
 
-    /// Measure builds that say of themselves that they are not optimised
+    /// Measure builds that report to be unoptimized
     #[arg(long)]
     pub allow_debug: bool,
 }

@@ -17,15 +17,17 @@ const SHORT: usize = 12;
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(super) struct RevisionArgs {
-    /// Build this revision apart and measure it, once per side, the first is the reference; `.` is the working tree as it stands
+    /// Build and measure this git revision; repeat it for each side, the first is the reference;
+    /// `.` is the working tree
     #[arg(long, value_name = "REVISION", requires_all = ["build", "program"], conflicts_with = "programs")]
     pub rev: Vec<String>,
 
-    /// The shell line that builds a revision, at the top of its working tree; done once for each commit
+    /// Shell line that builds a revision, run at the root of its working tree, once per commit
     #[arg(long, value_name = "LINE", requires = "rev")]
     build: Option<String>,
 
-    /// The program that the line builds, from the top of the working tree, in quotes if it has arguments; it runs there
+    /// Program that the build produces, relative to the root of the working tree, in quotes if it
+    /// has arguments; it runs there
     #[arg(long, value_name = "PROGRAM", requires = "rev")]
     program: Option<String>,
 }

@@ -20,15 +20,15 @@ const NAMED: usize = 3;
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Suites (files of many benchmarks)")]
 pub(crate) struct SuiteArgs {
-    /// How the benchmarks share the error that --confidence allows
+    /// Multiple-comparison correction across the benchmarks
     #[arg(long, value_enum, value_name = "HOW", default_value_t = AdjustHow::Holm)]
     adjust: AdjustHow,
 
-    /// The order of the benchmarks
+    /// Order of the benchmarks
     #[arg(long, value_enum, value_name = "ORDER", default_value_t = SortBy::Effect)]
     sort: SortBy,
 
-    /// Show every benchmark for every metric, instead of those that differ where the metric does not decide
+    /// For secondary metrics show every benchmark, not only those that differ
     #[arg(long)]
     all_metrics: bool,
 }
@@ -36,22 +36,23 @@ pub(crate) struct SuiteArgs {
 /// How the comparisons of a suite share the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AdjustHow {
-    /// No direction of any benchmark is wrong, as sure as --confidence says
+    /// Family-wise: no wrong direction in any benchmark, at the level of --confidence
     Holm,
-    /// Of the differences that are told, few are wrong: for large suites
+    /// False discovery rate (Benjamini-Hochberg): few of the reported differences are wrong; for
+    /// large suites
     Bh,
-    /// Each benchmark by itself
+    /// No correction: every benchmark by itself
     None,
 }
 
 /// Orders of benchmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SortBy {
-    /// Differences by their size, then what is not known, then what is equivalent
+    /// Differences by size, then inconclusive ones, then equivalent ones
     Effect,
     /// By name
     Name,
-    /// As in the first file
+    /// In the order of the first file
     File,
 }
 

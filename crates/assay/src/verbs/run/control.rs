@@ -19,43 +19,45 @@ const MOST_CPUS: u32 = 1024;
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Controlling the machine")]
 pub(super) struct ControlArgs {
-    /// Let the commands, or the N-th, run on these CPUs only, as in 1 or 0,2-3 ([N:]LIST)
+    /// Run the commands, or the N-th only, on these CPUs, as in 1 or 0,2-3
     #[arg(long, value_name = "[N:]LIST")]
     pub pin: Vec<String>,
 
-    /// Real-time scheduling, first in first out, at this priority from 1 to 99 ([N:]PRIORITY) [default: 10]
+    /// Use real-time scheduling (SCHED_FIFO) with this priority, 1 to 99 [default: 10]
     #[arg(long, value_name = "[N:]PRIORITY", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     pub fifo: Vec<String>,
 
-    /// Niceness from -20 (urgent) to 19 ([N:]NICENESS)
+    /// Niceness, from -20 (most CPU time) to 19 (least)
     #[arg(long, value_name = "[N:]NICENESS", allow_hyphen_values = true)]
     pub nice: Vec<String>,
 
-    /// No random layout of memory for the commands, or for the N-th (=N)
+    /// Disable address space layout randomization for all commands, or for the N-th (=N)
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_parser = whom)]
     pub no_aslr: Vec<String>,
 
-    /// Keep the files of the programs in memory; what they allocate can't be locked from outside
+    /// Lock the program files into memory; memory that the programs allocate themselves cannot be
+    /// locked from outside
     #[arg(long)]
     pub mlock: bool,
 
-    /// How the CPU's frequency is chosen, as in performance; the machine's own afterwards
+    /// CPU frequency governor during the run, as in performance; restored afterwards
     #[arg(long, value_name = "NAME")]
     pub governor: Option<String>,
 
-    /// Let the CPU clock higher while it is cool, or not; the machine's own afterwards
+    /// Turn CPU turbo frequencies on or off during the run; restored afterwards
     #[arg(long, value_enum, value_name = "WHETHER")]
     pub turbo: Option<Switch>,
 
-    /// Microseconds of every second that real-time programs may have; unlimited lets --fifo run without pauses
+    /// Microseconds of every second that real-time programs may use; `unlimited` lets --fifo run
+    /// without interruption
     #[arg(long, value_name = "MICROSECONDS", allow_hyphen_values = true, value_parser = rt_runtime)]
     pub rt_runtime: Option<RtRuntime>,
 
-    /// Whether the CPU is shared by terminal sessions before it is shared by processes
+    /// Whether the scheduler divides CPU time among terminal sessions first, then among processes
     #[arg(long, value_enum, value_name = "WHETHER")]
     pub autogroup: Option<Switch>,
 
-    /// Empty the system's caches of files before every run, for runs from a cold disk
+    /// Drop the file system caches before every run, to measure cold starts
     #[arg(long)]
     pub drop_caches: bool,
 }
@@ -63,9 +65,9 @@ pub(super) struct ControlArgs {
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Switch {
-    /// Switched on
+    /// On
     On,
-    /// Switched off
+    /// Off
     Off,
 }
 

@@ -13,37 +13,41 @@ use clap::ValueEnum;
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Measuring")]
 pub(super) struct MetricArgs {
-    /// A number of the program's own: stdout, NAME:UNIT=REGEX, NAME=json:/POINTER, or NAME by the sample protocol; the first one decides
+    /// A custom metric that the program reports: stdout, NAME:UNIT=REGEX, NAME=json:/POINTER, or
+    /// NAME for the sample protocol; the first one becomes the primary metric
     ///
-    /// `stdout`: a bare number is all that the program prints. `NAME:UNIT:higher=REGEX`: the first group of a regular
-    /// expression in what it prints (`stderr:REGEX` on standard error), its unit, and that more of it is better.
-    /// `NAME=json:/a/0/b`: by JSON pointer. `NAME` alone: given by the sample protocol. Where several numbers match, say
-    /// which is meant: `:first`, `:last`, `:sum`, `:mean`, `:median`, `:max` (docs/reference/metrics.md).
+    /// `stdout`: the program prints a bare number and nothing else. `NAME:UNIT:higher=REGEX`: the
+    /// first group of a regular expression in its output (`stderr:REGEX` for standard error), with
+    /// a unit; `higher` means that more is better. `NAME=json:/a/0/b`: a JSON pointer. `NAME`
+    /// alone: reported through the sample protocol. If several numbers match, say which: `:first`,
+    /// `:last`, `:sum`, `:mean`, `:median`, `:max` (docs/reference/metrics.md).
     #[arg(long, value_name = "SPEC")]
     pub metric: Vec<String>,
 
-    /// Take every number that the program gives by the sample protocol; over a descriptor, or over a file where those get closed (=path)
+    /// Record every number that the program reports through the sample protocol, over a descriptor,
+    /// or over a file if descriptors get closed (=path)
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "fd", value_enum)]
     pub samples: Option<How>,
 
-    /// Count events, as in instructions,cycles,cache-misses or page-faults,context-switches
+    /// Count hardware or software events, as in instructions,cycles,cache-misses or
+    /// page-faults,context-switches
     #[arg(long, value_name = "LIST")]
     pub counters: Option<String>,
 
-    /// Count what every command allocates, in three runs each after the timed ones
+    /// Count heap allocations, in three extra runs of each command after the timed ones
     ///
-    /// Calls of malloc and its kin, of realloc and of free, bytes asked for, and the peak of live bytes: metrics
-    /// `allocations`, `reallocs`, `frees`, `allocated_bytes` and `peak_heap`, over all processes of a run. For any dynamically
-    /// linked program, as it is: assay run --alloc './old data' './new data' (docs/guides/allocations.md).
+    /// Adds the metrics `allocations`, `reallocs`, `frees`, `allocated_bytes` and `peak_heap`,
+    /// summed over all processes of a run. Works with any dynamically linked program, unmodified:
+    /// assay run --alloc './old data' './new data' (docs/guides/allocations.md).
     #[arg(long)]
     pub alloc: bool,
 
-    /// Count instructions on a simulated processor (valgrind), in three runs each after the timed ones
+    /// Count instructions under valgrind, in three extra runs of each command after the timed ones
     ///
-    /// A metric `valgrind_instructions`, over all processes of a run: it hardly depends on the
-    /// machine or on what else runs there. To decide by it alone, without timing anything: assay
-    /// run --count-instructions --primary valgrind_instructions --fail-if slower './old data'
-    /// './new data' (docs/guides/instructions.md).
+    /// Adds the metric `valgrind_instructions`, summed over all processes of a run; it hardly
+    /// depends on the machine or its load. To decide by it alone, without any timing: assay run
+    /// --count-instructions --primary valgrind_instructions --fail-if slower './old data' './new
+    /// data' (docs/guides/instructions.md).
     #[arg(long)]
     pub count_instructions: bool,
 }
@@ -51,9 +55,9 @@ pub(super) struct MetricArgs {
 /// How a program hands over numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum How {
-    /// Over a descriptor that it inherits
+    /// Through an inherited file descriptor
     Fd,
-    /// Over a file, named by its path
+    /// Through a file, passed by path
     Path,
 }
 

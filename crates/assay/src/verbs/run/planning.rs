@@ -23,23 +23,26 @@ const MAX_RUNS_ALONE: u32 = 100_000;
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "How long")]
 pub(super) struct WhenArgs {
-    /// Take exactly N blocks and look once, instead of stopping when the answer is clear
+    /// Take exactly N blocks and evaluate once, instead of stopping when the verdict is clear
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
 
-    /// Stop as soon as this holds, looked at after every block: width < 0.5% and blocks >= 30, clear or seconds > 90
+    /// Stop as soon as this condition holds; checked after every block, as in 'width < 0.5% and blocks >=
+    /// 30, clear or seconds > 90
     #[arg(long, value_name = "CONDITION", conflicts_with = "runs")]
     pub until: Option<String>,
 
-    /// Time budget [default: 60s, stretched up to 5min for the fewest blocks that can decide]
+    /// Time budget [default: 60s, extended up to 5min if the fewest blocks for a verdict take
+    /// longer]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub time: Option<f64>,
 
-    /// Blocks to run first, not recorded; at least one where settings or numbers of the program's own have to be tried
+    /// Warm-up blocks, not recorded; at least one if settings or custom metrics have to be tried
+    /// first
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub warmup: u32,
 
-    /// Seed of the random order [default: drawn anew, and recorded]
+    /// Seed of the random order [default: a new one, recorded]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     pub seed: Option<u64>,
 }
