@@ -65,7 +65,7 @@ pub use battery::Battery;
 pub use benchmarks::Benchmarks;
 pub use comparison::{Basis, Comparison, Effect, NoInterval};
 pub use describe::{Description, Histogram, SubjectSummary};
-pub use design::{Experiment, Step, Turn};
+pub use design::{Experiment, Step};
 pub use noise::NoiseOf;
 pub use outlook::Outlook;
 pub use scaling::{Curve, Exponent, Layout, NoExponent};

@@ -75,13 +75,13 @@ fn experiment(stop: StopRule, kind: Kind, effect: f64, seed: u64) -> Outcome {
     };
     let mut experiment = Experiment::new(plan, 2);
     let reason = loop {
-        let turn = experiment.next_turn();
-        let truth = if turn.subject == 1 { effect.ln_1p() } else { 0.0 };
-        if let Step::Stop(reason) = experiment.observe(turn, (noise.next() + truth).exp(), 0.0) {
+        let turn = experiment.next_turn().unwrap();
+        let truth = if turn.place == 1 { effect.ln_1p() } else { 0.0 };
+        if let Step::Stop(reason) = experiment.observe(turn, &[(noise.next() + truth).exp()], 0.0) {
             break reason;
         }
     };
-    let found = experiment.estimate(1).unwrap();
+    let found = experiment.estimate(0, 0, 1).unwrap();
     Outcome {
         verdict: found.verdict,
         possibly_below: found.possibly_below_threshold,
@@ -172,14 +172,16 @@ fn a_condition_of_the_user_leaves_the_interval_as_true_as_before() {
             let mut noise = Noise { random, kind: Kind::Plain, run: 0, last: 0.0 };
             let mut experiment = Experiment::new(plan, 2);
             loop {
-                let turn = experiment.next_turn();
-                let step = experiment.observe(turn, noise.next().exp(), 0.0);
+                let turn = experiment.next_turn().unwrap();
+                let step = experiment.observe(turn, &[noise.next().exp()], 0.0);
                 if let Step::Stop(reason) = step {
                     assert_eq!(reason, StopReason::Until);
                     break;
                 }
             }
-            experiment.estimate(1).is_some_and(|d| d.interval.is_some_and(|i| i.contains(0.0)))
+            experiment
+                .estimate(0, 0, 1)
+                .is_some_and(|d| d.interval.is_some_and(|i| i.contains(0.0)))
         });
         assert!(covered >= 0.95 - 3.0 * (0.05 * 0.95 / 300.0_f64).sqrt(), "{until}: {covered}");
     }

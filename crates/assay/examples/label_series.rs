@@ -125,9 +125,9 @@ fn compare(plan: Plan, runs: &[f64], tally: &mut Tally) -> anyhow::Result<()> {
     let mut elapsed = 0.0;
     for &wall in runs {
         elapsed += wall;
-        let turn = experiment.next_turn();
-        let Step::Stop(reason) = experiment.observe(turn, wall, elapsed) else { continue };
-        let decision = experiment.estimate(1).context("it stops after a whole block")?;
+        let turn = experiment.next_turn().context("it goes on until it stops")?;
+        let Step::Stop(reason) = experiment.observe(turn, &[wall], elapsed) else { continue };
+        let decision = experiment.estimate(0, 0, 1).context("it stops after a whole block")?;
         match decision.verdict {
             Verdict::Faster => tally.faster += 1,
             Verdict::Slower => tally.slower += 1,

@@ -173,6 +173,24 @@ impl Meter {
         Ok(())
     }
 
+    /// Measures one more metric, unless it does.
+    pub fn add(&mut self, metric: Metric) {
+        if !self.metrics.iter().any(|known| known.name == metric.name) {
+            self.metrics.push(metric);
+        }
+    }
+
+    /// These values by name, in the order of the metrics; all others are missing.
+    pub fn row<'a>(&self, known: impl Iterator<Item = (&'a str, f64)>) -> Vec<f64> {
+        let mut values = vec![f64::NAN; self.metrics.len()];
+        for (name, value) in known {
+            if let Some(index) = self.metrics.iter().position(|metric| metric.name == name) {
+                values[index] = value;
+            }
+        }
+        values
+    }
+
     /// True for a metric of what is counted afterwards.
     fn is_counted(&self, name: &str) -> bool {
         self.wishes.counted.iter().any(|counted| counted.names().contains(&name))

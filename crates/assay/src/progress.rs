@@ -5,7 +5,8 @@
 use crate::output;
 use assay_analysis::Experiment;
 use assay_data::{Environment, Metric, Plan, StopRule, Unit};
-use assay_report::progress::{Standing, Status, machine, span, status};
+use assay_experiment::Standing;
+use assay_report::progress::{Standing as SubjectStanding, Status, machine, span, status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
 use std::fs;
@@ -176,13 +177,13 @@ impl Progress {
     }
 
     /// Shows how far the run is and what it would say now.
-    pub fn show(&mut self, experiment: &mut Experiment, elapsed: Duration) {
+    pub fn show(&mut self, standing: Standing<'_>) {
         let Some(bar) = &self.bar else { return };
         if self.drawn.elapsed() < EVERY || self.began.elapsed() < QUIET_AT_FIRST {
             return;
         }
         self.drawn = Instant::now();
-        let elapsed = elapsed.as_secs_f64();
+        let Standing { experiment, seconds: elapsed } = standing;
         let planned = match self.plan.stop {
             StopRule::Fixed { blocks } => Some(u64::from(blocks)),
             StopRule::Sequential { .. } => None,
@@ -204,13 +205,13 @@ impl Progress {
             return span(what, blocks, elapsed_seconds, budget, output::width_of_progress());
         }
         let alone = self.names.len() == 1;
-        let standing = |(subject, name): (usize, &String)| Standing {
+        let standing = |(subject, name): (usize, &String)| SubjectStanding {
             name: name.clone(),
-            median: experiment.median(subject),
-            interval: if alone { experiment.median_interval(subject) } else { None },
-            difference: experiment.estimate(subject),
+            median: experiment.median(0, 0, subject),
+            interval: if alone { experiment.median_interval(0, 0, subject) } else { None },
+            difference: experiment.estimate(0, 0, subject),
         };
-        let subjects: Vec<Standing> =
+        let subjects: Vec<SubjectStanding> =
             self.names.iter().take(MOST_NAMES).enumerate().map(standing).collect();
         // All are known from the first complete block on, and none before.
         let mut compared = subjects.iter().filter_map(|s| s.difference.as_ref()).peekable();

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     (
         "assay",
         &[
             "assay-analysis",
             "assay-data",
+            "assay-experiment",
             "assay-harness",
             "assay-measure",
             "assay-ministat",
@@ -17,6 +18,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "assay-report",
         ],
     ),
+    ("assay-experiment", &["assay-analysis", "assay-data"]),
     ("assay-harness", &["assay-data"]),
     ("assay-ministat", &[]),
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),

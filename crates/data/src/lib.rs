@@ -28,6 +28,7 @@ mod read_error;
 pub mod reading;
 pub mod samples;
 pub mod select;
+pub mod source;
 pub mod unit;
 
 pub use environment::Environment;
@@ -37,4 +38,5 @@ pub use read_error::{Place, ReadError};
 pub use samples::{
     Better, Design, Inner, Metric, Observation, Outcome, Samples, Series, Subject, Summary,
 };
+pub use source::{Purpose, Source, Turn};
 pub use unit::Unit;

@@ -159,13 +159,13 @@ impl Tally {
         let mut elapsed = 0.0;
         for &wall in &series.wall[begin..begin + longest] {
             elapsed += series.seconds_per_run;
-            let turn = experiment.next_turn();
-            if let Step::Stop(_) = experiment.observe(turn, wall, elapsed) {
+            let Some(turn) = experiment.next_turn() else { break };
+            if let Step::Stop(_) = experiment.observe(turn, &[wall], elapsed) {
                 break;
             }
         }
         self.blocks += experiment.blocks();
-        if let Some(decision) = experiment.estimate(1) {
+        if let Some(decision) = experiment.estimate(0, 0, 1) {
             self.false_alarms += u32::from(decision.verdict.is_directional());
             self.phantoms.push(decision.estimate.exp_m1().abs());
         }

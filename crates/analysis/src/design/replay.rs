@@ -3,8 +3,9 @@
 //! The random stream is drawn exactly as then, so that what follows is what would have followed. That only holds if the recording
 //! is one of this plan; an observation that is not the one whose turn it is shows that it is not, and stops it.
 
-use super::{Experiment, Step, Turn};
-use assay_data::{Samples, StopReason};
+use super::{Experiment, Step, UnitState};
+use assay_data::{Observation, Samples, StopReason, Turn};
+use std::collections::BTreeMap;
 
 /// Why recorded observations can't be those of this experiment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,10 +44,11 @@ pub enum ReplayError {
 impl Experiment {
     /// Feeds recorded observations, in their order, through the experiment, which then goes on as if it had never stopped: the
     /// same turns, the same pairs, inside a block where one broke off. The seconds handed to [`Experiment::observe`] from here on
-    /// are those since taking up again, and the budget counts only the blocks since then.
+    /// are those since taking up again, and the budget counts only the blocks since then. Of several units, one that the
+    /// recording holds nothing more of, though its turn had come, had failed: it stays left out.
     ///
-    /// Gives back what would have stopped the run at its end: all planned blocks taken, a clear answer, the user's condition. It
-    /// may be measured on all the same. `primary` is the index of the metric that decides. O(observations · look).
+    /// Gives back what would have stopped the run at its end: all planned blocks taken, a clear answer, the user's condition.
+    /// `primary` is the index of the metric that decides. O(observations · look).
     ///
     /// # Errors
     /// When the experiment has begun, or when the recording is not one of this plan. The experiment is then of no use any more.
@@ -55,10 +57,11 @@ impl Experiment {
         samples: &Samples,
         primary: usize,
     ) -> Result<Option<StopReason>, ReplayError> {
-        if self.blocks > 0 || self.place > 0 {
+        if self.units.iter().any(|unit| unit.blocks > 0 || unit.position > 0) {
             return Err(ReplayError::Begun);
         }
-        let (recorded, planned) = (samples.subjects.len(), self.order.len());
+        let planned = self.units.iter().map(|unit| unit.rows.len() * unit.order.len()).sum();
+        let recorded = samples.subjects.len();
         if recorded != planned {
             return Err(ReplayError::Subjects { recorded, planned });
         }
@@ -68,38 +71,75 @@ impl Experiment {
         // Runs that counted stand between those of the experiment, with blocks of their own.
         let counting = samples.counting_blocks();
         let own_block = |block: u32| block - counting.range(..block).count() as u32;
+        let timed =
+            |(_, o): &(usize, Observation)| o.block.is_none_or(|block| !counting.contains(&block));
+        let mut rest = samples.observations().enumerate().filter(timed).peekable();
+        let unit_of: BTreeMap<usize, usize> = self.subjects().collect();
+        let mut last_of_unit = vec![0; self.units.len()];
+        for (index, observation) in samples.observations().enumerate().filter(timed) {
+            if let Some(&unit) = unit_of.get(&observation.subject) {
+                last_of_unit[unit] = index;
+            }
+        }
         let mut last = Step::Continue;
-        for (index, observation) in samples.observations().enumerate() {
-            if observation.block.is_some_and(|block| counting.contains(&block)) {
+        while let Some(&(index, _)) = rest.peek() {
+            if self.next_unit().is_none() {
+                // It was measured on all the same.
+                self.rows().for_each(|row| row.stopped = None);
+            }
+            let Some(turn) = self.next_turn() else { break };
+            let subjects = self.units[turn.unit].places[turn.place].clone();
+            let is_of_turn = |(_, o): &(usize, Observation), subject: usize| {
+                let found = (o.block.map(own_block), o.position, o.subject);
+                found == (Some(turn.block), Some(turn.position), subject)
+            };
+            let mut values = vec![f64::NAN; subjects.len()];
+            let mut taken = 0;
+            for (value, &subject) in values.iter_mut().zip(&subjects) {
+                let Some((_, observation)) = rest.next_if(|next| is_of_turn(next, subject)) else {
+                    break;
+                };
+                *value = observation.values[primary];
+                taken += 1;
+            }
+            if taken == 0 && self.units.len() > 1 && last_of_unit[turn.unit] < index {
+                last = self.give_up(turn.unit, 0.0);
                 continue;
             }
-            let turn = self.next_turn();
-            let found =
-                (observation.block.map(own_block), observation.position, observation.subject);
-            if found != (Some(turn.block), Some(turn.position), turn.subject) {
-                let expected = told(turn, samples);
-                return Err(ReplayError::Turn { observation: index + 1, expected });
+            if taken < subjects.len() && rest.peek().is_some() {
+                let expected = told(turn, subjects.get(taken).copied(), samples);
+                return Err(ReplayError::Turn { observation: index + taken + 1, expected });
             }
             // No time has passed since the run was taken up again.
-            last = self.observe(turn, observation.values[primary], 0.0);
+            last = self.observe(turn, &values, 0.0);
         }
-        self.replayed = self.blocks;
+        self.units.iter_mut().for_each(|unit| unit.replayed = unit.blocks);
         Ok(match last {
             Step::Stop(StopReason::Budget) | Step::Continue => None,
             Step::Stop(reason) => Some(reason),
         })
     }
+
+    /// Every subject with the unit that measures it.
+    fn subjects(&self) -> impl Iterator<Item = (usize, usize)> {
+        let of_unit = |(index, unit): (usize, &UnitState)| {
+            unit.places.iter().flatten().map(|&s| (s, index)).collect::<Vec<_>>()
+        };
+        self.units.iter().enumerate().flat_map(of_unit)
+    }
 }
 
-fn told(turn: Turn, samples: &Samples) -> String {
-    let name = samples.subjects.get(turn.subject).map_or("", |subject| subject.name.as_str());
+fn told(turn: Turn, subject: Option<usize>, samples: &Samples) -> String {
+    let subject = subject.and_then(|subject| samples.subjects.get(subject));
+    let name = subject.map_or("", |subject| subject.name.as_str());
     format!("block {}, place {}, `{name}`", turn.block + 1, turn.position + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_data::{Metric, Observation, Plan, StopRule, Threshold};
+    use assay_data::source::{Purpose, Unit};
+    use assay_data::{Metric, Plan, StopRule, Threshold};
 
     fn plan(stop: StopRule) -> Plan {
         Plan { stop, ..Plan::sequential(0.95, Threshold::default(), 11) }
@@ -114,12 +154,12 @@ mod tests {
     }
 
     fn value(turn: Turn) -> f64 {
-        (1.0 + turn.subject as f64) * (1.0 + f64::from((turn.block * 5 + 3) % 17) / 100.0)
+        (1.0 + turn.place as f64) * (1.0 + f64::from((turn.block * 5 + 3) % 17) / 100.0)
     }
 
     fn recorded(turn: Turn) -> Observation {
         Observation {
-            subject: turn.subject,
+            subject: turn.place,
             block: Some(turn.block),
             position: Some(turn.position),
             time: Some(0.0),
@@ -132,10 +172,10 @@ mod tests {
     fn measure(experiment: &mut Experiment, samples: &mut Samples) -> (Vec<Turn>, StopReason) {
         let mut turns = Vec::new();
         loop {
-            let turn = experiment.next_turn();
+            let turn = experiment.next_turn().expect("something is open");
             turns.push(turn);
             samples.push(recorded(turn));
-            if let Step::Stop(reason) = experiment.observe(turn, value(turn), 0.0) {
+            if let Step::Stop(reason) = experiment.observe(turn, &[value(turn)], 0.0) {
                 return (turns, reason);
             }
         }
@@ -175,12 +215,14 @@ mod tests {
         let budget = Plan { budget_seconds: Some(10.0), ..plan(StopRule::Fixed { blocks: 100 }) };
         let mut samples = empty(1);
         (0..50).for_each(|block| {
-            samples.push(recorded(Turn { subject: 0, block, position: 0, padding: 0 }));
+            let purpose = Purpose::Measure;
+            let turn = Turn { unit: 0, place: 0, block, position: 0, padding: 0, purpose };
+            samples.push(recorded(turn));
         });
         let mut experiment = Experiment::new(budget, 1);
         assert_eq!(experiment.replay(&samples, 0), Ok(None));
-        let turn = experiment.next_turn();
-        assert_eq!(experiment.observe(turn, 1.0, 6.0), Step::Stop(StopReason::Budget));
+        let turn = experiment.next_turn().expect("it goes on");
+        assert_eq!(experiment.observe(turn, &[1.0], 6.0), Step::Stop(StopReason::Budget));
     }
 
     #[test]
@@ -204,5 +246,59 @@ mod tests {
         assert_eq!(begun.replay(&whole, 0), Err(ReplayError::Begun));
         let found = Experiment::new(plan(stop), 3).replay(&whole, 7);
         assert_eq!(found, Err(ReplayError::Metric { recorded: 1, primary: 7 }));
+    }
+    /// Three units of two sides, of which the second is two rows that one run measures.
+    fn suite() -> (Samples, Vec<Unit>) {
+        let unit = |places: &[&[usize]]| {
+            Unit::against_the_first(places.iter().map(|rows| rows.to_vec()).collect())
+        };
+        let units = vec![unit(&[&[0], &[1]]), unit(&[&[2, 3], &[4, 5]]), unit(&[&[6], &[7]])];
+        (empty(8), units)
+    }
+
+    /// Measures a suite whose last unit fails when it has had so many turns; gives the turns.
+    fn measure_suite(
+        experiment: &mut Experiment,
+        units: &[Unit],
+        samples: &mut Samples,
+        mut until_failure: usize,
+    ) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        while let Some(turn) = experiment.next_turn() {
+            turns.push(turn);
+            if turn.unit == 2 {
+                if until_failure == 0 {
+                    experiment.give_up(turn.unit, 0.0);
+                    continue;
+                }
+                until_failure -= 1;
+            }
+            let subjects = &units[turn.unit].places[turn.place];
+            for &subject in subjects {
+                samples.push(Observation { subject, ..recorded(turn) });
+            }
+            experiment.observe(turn, &vec![value(turn); subjects.len()], 0.0);
+        }
+        turns
+    }
+
+    #[test]
+    fn a_suite_goes_on_too_and_what_failed_in_it_stays_left_out() {
+        let plan = plan(StopRule::Fixed { blocks: 4 });
+        let (mut whole, units) = suite();
+        let mut experiment = Experiment::of_units(plan.clone(), &units);
+        measure_suite(&mut experiment, &units, &mut whole, 3);
+        for count in (0..=whole.len()).filter(|&count| {
+            // Runs are recorded whole.
+            whole.observation(count).is_none_or(|o| o.subject != 3 && o.subject != 5)
+        }) {
+            let (mut part, _) = suite();
+            whole.observations().take(count).for_each(|o| part.push(o));
+            let tried = part.observations().filter(|o| o.subject >= 6).count();
+            let mut experiment = Experiment::of_units(plan.clone(), &units);
+            assert!(experiment.replay(&part, 0).is_ok(), "{count}");
+            measure_suite(&mut experiment, &units, &mut part, 3 - tried);
+            assert_eq!(part, whole, "{count}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What the experiment promises: its order, its budget, whom it compares, when it stops.
 
 use super::*;
-use assay_data::Threshold;
+use assay_data::{StopRule, Threshold};
 
 fn fixed(blocks: u32, seed: u64) -> Plan {
     Plan {
@@ -15,9 +15,9 @@ fn orders(seed: u64, subjects: usize, blocks: u32) -> Vec<Vec<usize>> {
     let mut experiment = Experiment::new(fixed(blocks, seed), subjects);
     let mut orders = vec![Vec::new(); blocks as usize];
     loop {
-        let turn = experiment.next_turn();
-        orders[turn.block as usize].push(turn.subject);
-        if experiment.observe(turn, 1.0, 0.0) != Step::Continue {
+        let turn = experiment.next_turn().expect("something is open");
+        orders[turn.block as usize].push(turn.place);
+        if experiment.observe(turn, &[1.0], 0.0) != Step::Continue {
             return orders;
         }
     }
@@ -57,11 +57,11 @@ fn a_budget_ends_the_run_before_a_block_that_would_outlast_it() {
     let mut experiment = Experiment::new(plan, 1);
     let mut elapsed = 0.0;
     let reason = loop {
-        let turn = experiment.next_turn();
+        let turn = experiment.next_turn().expect("something is open");
         elapsed += 3.0;
         // Noise so large that the median is never precise.
         let value = if turn.block.is_multiple_of(2) { 1.0 } else { 100.0 };
-        if let Step::Stop(reason) = experiment.observe(turn, value, elapsed) {
+        if let Step::Stop(reason) = experiment.observe(turn, &[value], elapsed) {
             break reason;
         }
     };
@@ -74,10 +74,10 @@ fn too_few_blocks_stretch_the_budget_to_its_ceiling() {
     let mut experiment = Experiment::new(plan, 2).stretching_to(300.0);
     let mut elapsed = 0.0;
     loop {
-        let turn = experiment.next_turn();
+        let turn = experiment.next_turn().expect("something is open");
         elapsed += 10.0;
-        let value = 1.0 + turn.subject as f64;
-        if let Step::Stop(reason) = experiment.observe(turn, value, elapsed) {
+        let value = 1.0 + turn.place as f64;
+        if let Step::Stop(reason) = experiment.observe(turn, &[value], elapsed) {
             assert_eq!((reason, experiment.blocks()), (StopReason::Clear, 10));
             break;
         }
@@ -89,19 +89,19 @@ fn one_block_is_taken_even_if_it_outlasts_the_budget() {
     let plan =
         Plan { budget_seconds: Some(1.0), ..Plan::sequential(0.95, Threshold::default(), 1) };
     let mut experiment = Experiment::new(plan, 2);
-    let turn = experiment.next_turn();
-    assert_eq!(experiment.observe(turn, 30.0, 30.0), Step::Continue);
-    let turn = experiment.next_turn();
-    assert_eq!(experiment.observe(turn, 30.0, 60.0), Step::Stop(StopReason::Budget));
+    let turn = experiment.next_turn().expect("something is open");
+    assert_eq!(experiment.observe(turn, &[30.0], 30.0), Step::Continue);
+    let turn = experiment.next_turn().expect("something is open");
+    assert_eq!(experiment.observe(turn, &[30.0], 60.0), Step::Stop(StopReason::Budget));
 }
 
 #[test]
 fn one_subject_stops_when_its_median_is_precise() {
     let mut experiment = Experiment::new(Plan::sequential(0.95, Threshold::default(), 3), 1);
     let reason = loop {
-        let turn = experiment.next_turn();
+        let turn = experiment.next_turn().expect("something is open");
         let value = 1.0 + f64::from((turn.block * 7) % 11) / 10_000.0;
-        if let Step::Stop(reason) = experiment.observe(turn, value, 0.0) {
+        if let Step::Stop(reason) = experiment.observe(turn, &[value], 0.0) {
             break reason;
         }
     };
@@ -110,8 +110,9 @@ fn one_subject_stops_when_its_median_is_precise() {
 
 fn run(experiment: &mut Experiment, value: impl Fn(Turn) -> f64) -> StopReason {
     loop {
-        let turn = experiment.next_turn();
-        if let Step::Stop(reason) = experiment.observe(turn, value(turn), f64::from(turn.block)) {
+        let turn = experiment.next_turn().expect("something is open");
+        if let Step::Stop(reason) = experiment.observe(turn, &[value(turn)], f64::from(turn.block))
+        {
             return reason;
         }
     }
@@ -123,19 +124,19 @@ fn a_scan_compares_within_each_value() {
     let plan = fixed(12, 5);
     assert_eq!(fewest_blocks(&plan, &references), 7);
     let mut experiment = Experiment::against(plan, &references);
-    let reason = run(&mut experiment, |turn| [1.0, 2.0, 10.0, 30.0][turn.subject]);
+    let reason = run(&mut experiment, |turn| [1.0, 2.0, 10.0, 30.0][turn.place]);
     assert_eq!(reason, StopReason::Blocks);
     let found: Vec<_> =
-        (0..4).map(|s| experiment.estimate(s).map(|d| d.estimate.exp().round())).collect();
+        (0..4).map(|s| experiment.estimate(0, 0, s).map(|d| d.estimate.exp().round())).collect();
     assert_eq!(found, [None, Some(2.0), None, Some(3.0)]);
-    assert_eq!(experiment.median(2), Some(10.0));
+    assert_eq!(experiment.median(0, 0, 2), Some(10.0));
 }
 
 #[test]
 fn several_that_are_compared_with_nobody_must_all_be_precise() {
     let plan = Plan::sequential(0.95, Threshold::default(), 3);
     let mut experiment = Experiment::against(plan, &[None, None]);
-    let noisy_at_first = |turn: Turn| match (turn.subject, turn.block) {
+    let noisy_at_first = |turn: Turn| match (turn.place, turn.block) {
         (1, block) if block < 15 => 1.0 + f64::from(block % 3),
         (_, block) => 1.0 + f64::from((block * 7) % 11) / 10_000.0,
     };
@@ -149,7 +150,7 @@ fn a_reference_that_is_no_subject_is_none() {
     assert_eq!(fewest_blocks(&plan, &[Some(0), Some(9)]), 6);
     let mut experiment = Experiment::against(plan, &[Some(0), Some(9)]);
     run(&mut experiment, |_| 1.0);
-    assert_eq!((experiment.estimate(0), experiment.estimate(1)), (None, None));
+    assert_eq!((experiment.estimate(0, 0, 0), experiment.estimate(0, 0, 1)), (None, None));
 }
 
 fn stops_at(until: &str, spread: f64) -> (StopReason, usize) {
@@ -160,8 +161,8 @@ fn stops_at(until: &str, spread: f64) -> (StopReason, usize) {
     };
     let mut experiment = Experiment::new(plan, 2);
     let value = |turn: Turn| {
-        let noise = f64::from((turn.block * 7 + turn.subject as u32 * 5) % 11) / 11.0;
-        (1.0 + turn.subject as f64) * (1.0 + spread * noise)
+        let noise = f64::from((turn.block * 7 + turn.place as u32 * 5) % 11) / 11.0;
+        (1.0 + turn.place as f64) * (1.0 + spread * noise)
     };
     (run(&mut experiment, value), experiment.blocks())
 }
@@ -191,10 +192,10 @@ fn stops_after(until: &str, subjects: usize, block_seconds: f64) -> (StopReason,
         Plan { until: Some(until.to_owned()), ..Plan::sequential(0.95, Threshold::default(), 3) };
     let mut experiment = Experiment::new(plan, subjects).stretching_to(3600.0);
     loop {
-        let turn = experiment.next_turn();
-        let value = 1.0 + f64::from((turn.block * 7 + turn.subject as u32 * 5) % 11);
+        let turn = experiment.next_turn().expect("something is open");
+        let value = 1.0 + f64::from((turn.block * 7 + turn.place as u32 * 5) % 11);
         let elapsed = f64::from(turn.block + 1) * block_seconds;
-        if let Step::Stop(reason) = experiment.observe(turn, value, elapsed) {
+        if let Step::Stop(reason) = experiment.observe(turn, &[value], elapsed) {
             return (reason, experiment.blocks());
         }
     }

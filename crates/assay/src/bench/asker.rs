@@ -1,7 +1,7 @@
 //! Puts requests to benchmark programs, one process at a time, and hands back what they answered.
 
 use super::Side;
-use crate::session::Obstacle;
+use crate::run_error::RunError;
 use anyhow::Context;
 use assay_harness::{Answer, Reply, Request};
 use assay_measure::counters::{self, Count, Counters, Event, Refusal};
@@ -122,7 +122,7 @@ impl Asker {
         side: &Side,
         request: &Request,
         scratch: &Path,
-    ) -> Result<Question, Obstacle> {
+    ) -> Result<Question, RunError> {
         self.prepare_command(&side.asking(request), request, scratch)
     }
 
@@ -135,7 +135,7 @@ impl Asker {
         command: &assay_measure::Command,
         request: &Request,
         scratch: &Path,
-    ) -> Result<Question, Obstacle> {
+    ) -> Result<Question, RunError> {
         let id = self.runner.add(command)?;
         let (answer, files) = (request.answer.clone(), request.files.clone());
         Ok(Question { id, answer, files, scratch: scratch.to_path_buf() })
@@ -144,14 +144,14 @@ impl Asker {
     /// Puts a request, with so many bytes of padding in the environment.
     ///
     /// # Errors
-    /// [`Obstacle::Interrupted`] when the user ended it; what else keeps a program from being started.
-    pub fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, Obstacle> {
+    /// [`RunError::Interrupted`] when the user ended it; what else keeps a program from being started.
+    pub fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, RunError> {
         empty(&question.scratch)?;
         for (path, text) in &question.files {
             let above = path.parent().map_or(Ok(()), fs::create_dir_all);
             above
                 .and_then(|()| fs::write(path, text))
-                .map_err(|error| Obstacle::Reading(format!("{}: {error}", path.display())))?;
+                .map_err(|error| RunError::Reading(format!("{}: {error}", path.display())))?;
         }
         let options =
             RunOptions { pad: padding, timeout: Some(self.timeout), capture_stderr: false };
@@ -160,14 +160,14 @@ impl Asker {
                 // Somebody killed the launcher: it is there again, and the run is taken again.
                 Err(MeasureError::LostRun { .. }) => {}
                 Err(MeasureError::Interrupted) => {
-                    return Err(Obstacle::Interrupted("in a run, which is not kept".to_owned()));
+                    return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
                 }
                 other => break other?,
             }
         };
         if interrupt::count() > 0 && !result.outcome.is_success() {
             // The terminal sends Ctrl-C to the program as well.
-            return Err(Obstacle::Interrupted("in a run, which is not kept".to_owned()));
+            return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
         }
         let bytes = |kept: &Option<assay_measure::Kept>| {
             kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
@@ -186,14 +186,14 @@ impl Asker {
     ///
     /// # Errors
     /// As for [`Asker::prepare`] and [`Asker::put`].
-    pub fn ask(&mut self, side: &Side, request: &Request, scratch: &Path) -> Result<Ran, Obstacle> {
+    pub fn ask(&mut self, side: &Side, request: &Request, scratch: &Path) -> Result<Ran, RunError> {
         let question = self.prepare(side, request, scratch)?;
         self.put(&question, 0)
     }
 }
 
 /// Empties a directory of our own, which a program may have filled with whatever it likes.
-fn empty(directory: &Path) -> Result<(), Obstacle> {
+fn empty(directory: &Path) -> Result<(), RunError> {
     let emptied = fs::read_dir(directory).and_then(|entries| {
         for entry in entries {
             let entry = entry?;
@@ -205,5 +205,5 @@ fn empty(directory: &Path) -> Result<(), Obstacle> {
         }
         Ok(())
     });
-    emptied.map_err(|error| Obstacle::Reading(format!("{}: {error}", directory.display())))
+    emptied.map_err(|error| RunError::Reading(format!("{}: {error}", directory.display())))
 }

@@ -5,22 +5,28 @@
 //! is what the iterations between took: start-up, preparations and the printing of results fall out. Else one process with the least
 //! work that the harness can do is counted, start-up and all. Counters that a program gives only while it is counted (it can ask the
 //! counter itself, `c/assay_alloc.h`) are taken too. What is exact is counted twice: counts that repeat are known, not estimated. The
-//! machine's counters are read more often, in an order that alternates, and compared as times are: so often that each of them can have
+//! machine's counters are read more often, and compared as times are: so often that each of them can have
 //! a verdict at its share of the error.
 
-use super::rounds::{Measured, Suite};
+use super::benchmarks::{Benchmarks, Runs};
 use crate::counted::{Counted, Counter, children_missing, is_sum};
-use crate::session::{Obstacle, Record};
+use crate::run_error::RunError;
 use anyhow::Context;
 use assay_analysis::benchmarks::Adjust;
 use assay_analysis::design::level_for;
 use assay_analysis::paired;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
-use assay_data::{Finding, Metric, Observation, Outcome, Plan, Severity};
+use assay_data::source::{Measured, Turn};
+use assay_data::{Finding, Metric, Plan, Severity};
 use assay_harness::Effort;
 use assay_measure::Command;
 use assay_measure::allocations::{notes, refusal};
 use assay_measure::counters::Event;
+
+/// The pass that counts what is exact.
+const EXACT: u32 = 0;
+/// The pass in which the machine counts.
+const MACHINE: u32 = 1;
 
 /// How often what is exact is counted.
 pub(crate) const TIMES: u32 = 2;
@@ -59,16 +65,37 @@ fn readings(plan: &Plan, adjust: Adjust, comparisons: usize) -> u32 {
 }
 
 /// What is counted in one run: exactly, or by the machine.
-#[derive(Clone, Copy)]
-enum By<'a> {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
     Pass(Counted),
-    Machine(&'a [Event]),
+    Machine,
+}
+
+/// What is known of counting.
+#[derive(Debug, Default)]
+pub(super) struct Counting {
+    /// What is exact.
+    counted: Vec<Counted>,
+    /// Events that the machine can count.
+    events: Vec<Event>,
+    /// On which sides allocations can be counted.
+    countable: Vec<bool>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+impl Counting {
+    fn find(&mut self, finding: Finding) {
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
 }
 
 /// One count of one run.
 type Count = (Metric, f64);
 
-impl Suite<'_> {
+impl Benchmarks<'_> {
     /// What a metric will be called that was asked for with or without what is put behind it, if it is among those that will be
     /// counted.
     ///
@@ -88,27 +115,19 @@ impl Suite<'_> {
         Ok(Some(if is_sum(plain) { format!("{plain}{PER_ITERATION}") } else { plain.to_owned() }))
     }
 
-    /// Counts what was asked for, of every benchmark on every side, and records it in blocks of its own. What can't be counted
+    /// Finds out what can be counted of what was asked for, and returns how many blocks each pass takes. What can't be counted
     /// becomes a finding.
-    ///
-    /// # Errors
-    /// When a tool is missing, a run fails, or the user ended it.
-    pub fn count(
+    pub fn begin_counting(
         &mut self,
         passes: &Passes,
         plan: &Plan,
         adjust: Adjust,
-        record: &mut Option<Record>,
-        telling: &mut dyn FnMut(usize, usize),
-    ) -> anyhow::Result<()> {
+    ) -> [(u32, u32); 2] {
         if passes.counted.is_empty() && passes.events.is_empty() {
-            return Ok(());
+            return [(EXACT, 0), (MACHINE, 0)];
         }
-        let first = self.samples.next_block();
-        let alone: Vec<usize> =
-            (0..self.units.len()).filter(|&u| self.units[u].benchmarks.len() == 1).collect();
-        if alone.len() < self.units.len() {
-            self.samples.findings.push(
+        if self.units.iter().any(|unit| unit.benchmarks.len() > 1) {
+            self.counting.find(
                 Finding::new(
                     "NOT_COUNTED",
                     Severity::Warning,
@@ -117,41 +136,42 @@ impl Suite<'_> {
                 .next("count it as a whole: assay run --alloc"),
             );
         }
-        let countable = self.countable(passes);
+        self.counting.counted.clone_from(&passes.counted);
+        self.counting.countable = self.countable(passes);
         let events = self.countable_events(&passes.events);
-        let exact: Vec<By<'_>> = passes.counted.iter().map(|&counted| By::Pass(counted)).collect();
-        let machine: Vec<By<'_>> =
-            if events.is_empty() { Vec::new() } else { vec![By::Machine(&events)] };
-        let times = if exact.is_empty() { 0 } else { TIMES };
-        let readings = match machine.is_empty() {
+        let times = if passes.counted.is_empty() { 0 } else { TIMES };
+        let readings = match events.is_empty() {
             true => 0,
             false => readings(plan, adjust, self.compared_as_secondary(plan, &events)),
         };
-        let all = alone.len() * (times + readings) as usize;
-        let (mut done, mut whole) = (0, false);
-        for time in 0..times + readings {
-            let what = if time < times { &exact } else { &machine };
-            for &unit in &alone {
-                telling(done, all);
-                done += 1;
-                whole |= self.count_unit(unit, what, &countable, first + time, record)?;
-            }
-        }
-        if whole {
-            self.samples.findings.push(
-                Finding::new(
-                    "COUNTED_WHOLE",
-                    Severity::Warning,
-                    "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
-                     starting up",
-                )
-                .next("a harness that can (Google Benchmark from 1.8 on), or counts around the loop itself (c/assay_alloc.h)"),
-            );
-        }
-        Ok(())
+        self.counting.events = events;
+        [(EXACT, times), (MACHINE, readings)]
     }
 
-    /// How many comparisons share the error with those of these events: all of metrics beside the one that decides, but for exact
+    /// Counts a benchmark once on one side; nothing of a program that can't be held to one benchmark.
+    pub(super) fn count(&mut self, turn: &Turn, pass: u32) -> Result<Measured, RunError> {
+        let Runs { benchmarks, on, pinned } = &self.units[turn.unit];
+        let &[benchmark] = benchmarks.as_slice() else { return Ok(Measured::default()) };
+        let (side, pinned) = (on[turn.place].0, *pinned);
+        let what: Vec<By> = match pass {
+            EXACT => self.counting.counted.iter().map(|&counted| By::Pass(counted)).collect(),
+            _ => vec![By::Machine],
+        };
+        let mut counts: Vec<Count> = Vec::new();
+        for by in what {
+            if by == By::Pass(Counted::Allocations) && !self.counting.countable[side] {
+                continue;
+            }
+            let (own, said) = self.differences(benchmark, side, pinned, by)?;
+            if pinned.is_none() && !own.is_empty() && said.is_empty() {
+                self.counting.find(counted_whole());
+            }
+            counts.extend(own.into_iter().chain(said));
+        }
+        Ok(Measured::values(self.row(counts)))
+    }
+
+    /// How many comparisons share the error with those of these events: all of secondary metrics, but for exact
     /// counts, which are known.
     fn compared_as_secondary(&self, plan: &Plan, events: &[Event]) -> usize {
         let secondary = &plan.secondary;
@@ -162,7 +182,7 @@ impl Suite<'_> {
             true => name != plan.primary && !NOT_COMPARED.contains(&name),
             false => name != plan.primary && is_named(name),
         };
-        let measured = self.samples.metrics.iter().filter(|m| !m.exact).map(|m| m.name.as_str());
+        let measured = self.metrics.iter().filter(|m| !m.exact).map(|m| m.name.as_str());
         let metrics =
             measured.chain(events.iter().map(|e| e.name)).filter(|name| is_secondary(name));
         let pairs: usize =
@@ -178,7 +198,7 @@ impl Suite<'_> {
         let refusals = self.asker.watch(events);
         for refusal in &refusals {
             let message = format!("{} can't be counted here: {}", refusal.event, refusal.why);
-            self.samples.findings.push(
+            self.counting.find(
                 Finding::new("NOT_COUNTED", Severity::Warning, message)
                     .about(&refusal.event)
                     .next("count instructions on a simulated processor: --count-instructions"),
@@ -221,59 +241,8 @@ impl Suite<'_> {
                 found.extend(notes(&program).into_iter().map(hidden));
             }
         }
-        for finding in found {
-            if !self.samples.findings.contains(&finding) {
-                self.samples.findings.push(finding);
-            }
-        }
+        found.into_iter().for_each(|finding| self.counting.find(finding));
         countable
-    }
-
-    /// Counts one benchmark once on all of its sides. True when that tells of whole processes only: the harness can't be held to a number
-    /// of iterations, and the program gave no counts of its own.
-    fn count_unit(
-        &mut self,
-        unit: usize,
-        what: &[By<'_>],
-        countable: &[bool],
-        block: u32,
-        record: &mut Option<Record>,
-    ) -> anyhow::Result<bool> {
-        let Measured { benchmarks, on, pinned } = &self.units[unit];
-        let (benchmark, pinned) = (benchmarks[0], *pinned);
-        let mut sides: Vec<(usize, usize)> =
-            on.iter().map(|(side, _, subjects)| (*side, subjects[0])).collect();
-        if block % 2 == 1 {
-            sides.reverse();
-        }
-        let mut whole = false;
-        for (position, (side, subject)) in sides.into_iter().enumerate() {
-            let mut counts: Vec<Count> = Vec::new();
-            for &by in what {
-                if matches!(by, By::Pass(Counted::Allocations)) && !countable[side] {
-                    continue;
-                }
-                let (own, said) = self.differences(benchmark, side, pinned, by)?;
-                whole |= pinned.is_none() && !own.is_empty() && said.is_empty();
-                counts.extend(own.into_iter().chain(said));
-            }
-            let mut known: Vec<(usize, f64)> = Vec::new();
-            for (metric, value) in counts {
-                known.push((Record::add_metric(record, &mut self.samples, &metric), value));
-            }
-            let values = self.samples.row(&known);
-            let observation = Observation {
-                subject,
-                block: Some(block),
-                position: Some(position as u32),
-                level: Vec::new(),
-                time: None,
-                outcome: Outcome::Ok,
-                values,
-            };
-            Record::observe(record, &mut self.samples, observation);
-        }
-        Ok(whole)
     }
 
     /// The counts of one benchmark on one side, per iteration where that can be told, and those that the program gave itself.
@@ -282,8 +251,8 @@ impl Suite<'_> {
         benchmark: usize,
         side: usize,
         pinned: Option<u64>,
-        by: By<'_>,
-    ) -> anyhow::Result<(Vec<Count>, Vec<Count>)> {
+        by: By,
+    ) -> Result<(Vec<Count>, Vec<Count>), RunError> {
         let Some(most) = pinned else {
             return self.counted(benchmark, side, Effort::Once, by);
         };
@@ -306,45 +275,45 @@ impl Suite<'_> {
         benchmark: usize,
         side: usize,
         effort: Effort,
-        by: By<'_>,
-    ) -> anyhow::Result<(Vec<Count>, Vec<Count>)> {
+        by: By,
+    ) -> Result<(Vec<Count>, Vec<Count>), RunError> {
         let catalogue = self.catalogue;
-        let scratch = self.asker.directory()?;
+        let scratch = self.asker.directory().map_err(in_words)?;
         let own = catalogue.benchmarks[benchmark].on[side].clone().unwrap_or_default();
         let request = catalogue.drivers[side].measure(&own, effort, &scratch);
         let command = catalogue.sides[side].asking(&request);
         let counter = match by {
-            By::Pass(counted) => Some(counted.start()?),
-            By::Machine(_) => None,
+            By::Pass(counted) => Some(counted.start().map_err(in_words)?),
+            By::Machine => None,
         };
         let wrapped = |counter: &Counter| counter.wrapped(&command);
-        let command: Command = counter.as_ref().map_or(Ok(command.clone()), wrapped)?;
+        let command: Command =
+            counter.as_ref().map_or(Ok(command.clone()), wrapped).map_err(in_words)?;
         let question = self.asker.prepare_command(&command, &request, &scratch)?;
         let ran = self.asker.put(&question, 0)?;
         if let Some(how) = ran.failure() {
             let side = &catalogue.sides[side].name;
             let text = format!("`{own}` on {side}, run to be counted: it {how}");
-            return Err(Obstacle::Failed(text).into());
+            return Err(RunError::Failed(text));
         }
         let found: Vec<Count> = match (by, &counter) {
             (By::Pass(counted), Some(counter)) => {
                 let count = counter.take().map_err(|why| {
-                    anyhow::anyhow!(
+                    RunError::Reading(format!(
                         "`{own}` on {}: its {} were not counted: {why}",
                         catalogue.sides[side].name,
                         counted.what()
-                    )
+                    ))
                 })?;
                 let side = &catalogue.sides[side].name;
                 let missing = children_missing(side, &count.executed);
                 let missing = missing.map(|finding| finding.about(side));
-                let new = missing.filter(|found| !self.samples.findings.contains(found));
-                self.samples.findings.extend(new);
+                missing.into_iter().for_each(|finding| self.counting.find(finding));
                 let all = counted.metrics().into_iter().zip(count.values);
                 all.filter(|(_, value)| value.is_finite()).collect()
             }
-            (By::Machine(events), _) => {
-                let metrics = events.iter().map(|e| Metric::lower(e.name, e.unit()));
+            (By::Machine, _) => {
+                let metrics = self.counting.events.iter().map(|e| Metric::lower(e.name, e.unit()));
                 let value = |count: &Option<assay_measure::counters::Count>| {
                     count.as_ref().map_or(f64::NAN, |count| count.value)
                 };
@@ -357,15 +326,31 @@ impl Suite<'_> {
         reading.iter_mut().for_each(|reading| reading.divide(&self.totals));
         let mut said = Vec::new();
         for (metric, value) in reading.into_iter().flat_map(|reading| reading.values) {
-            let known = self.samples.metric_index(&metric.name);
-            if counter.is_some() && known.is_none_or(|at| self.samples.metrics[at].exact) {
+            let known = self.metrics.iter().find(|known| known.name == metric.name);
+            if counter.is_some() && known.is_none_or(|known| known.exact) {
                 said.push((Metric::exact(&metric.name, metric.unit), value));
             }
         }
         // There may be thousands of them.
-        std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
+        std::fs::remove_dir_all(&scratch)
+            .map_err(|error| RunError::Reading(format!("{}: {error}", scratch.display())))?;
         Ok((found, said))
     }
+}
+
+/// The harness can't be held to a number of iterations, and the program gave no counts of its own.
+fn counted_whole() -> Finding {
+    Finding::new(
+        "COUNTED_WHOLE",
+        Severity::Warning,
+        "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
+         starting up",
+    )
+    .next("a harness that can (Google Benchmark from 1.8 on), or counts around the loop itself (c/assay_alloc.h)")
+}
+
+fn in_words(error: anyhow::Error) -> RunError {
+    error.downcast().unwrap_or_else(|error| RunError::Reading(format!("{error:#}")))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! many iterations make one.
 
 use super::{Asker, Catalogue};
-use crate::session::Obstacle;
+use crate::run_error::RunError;
 use assay_harness::{Effort, Reading};
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ impl Trial {
         effort: Effort,
         asker: &mut Asker,
         telling: &mut dyn FnMut(usize, usize),
-    ) -> Result<Self, Obstacle> {
+    ) -> Result<Self, RunError> {
         let sides = catalogue.sides.len();
         let mut tried = vec![vec![Tried::default(); sides]; catalogue.benchmarks.len()];
         let mut debug_builds = vec![None; sides];
@@ -55,7 +55,7 @@ impl Trial {
             };
             for group in groups {
                 telling(done, runs);
-                let scratch = asker.directory().map_err(|e| Obstacle::Reading(format!("{e:#}")))?;
+                let scratch = asker.directory().map_err(|e| RunError::Reading(format!("{e:#}")))?;
                 let name = group.first().and_then(own).unwrap_or_default();
                 let request = driver.measure(name, effort, &scratch);
                 let ran = asker.ask(&catalogue.sides[side], &request, &scratch)?;

@@ -6,21 +6,23 @@ mod revisions;
 mod telling;
 
 use crate::args::{JudgeArgs, KeepArgs, ShowArgs, seconds};
-use crate::bench::{Asker, Catalogue, Failure, Passes, Proof, Suite, Trial, check_differ};
+use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, Trial, check_differ};
 use crate::counted::Counted;
-use crate::session::{Obstacle, Record};
+use crate::ending::{close, ending};
+use crate::record::Record;
+use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed, store};
 use anyhow::{Context, bail};
 use assay_analysis::benchmarks::{self, is_suite};
-use assay_analysis::design::Rounds;
-use assay_data::{Environment, Finding, Severity, StopReason};
+use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason};
+use assay_experiment::{Limits, Session};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment, interrupt};
 use choose::{ChooseArgs, SideArgs};
 use revisions::{Prepared, RevisionArgs};
 use std::ffi::OsString;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use telling::Telling;
 
 /// Arguments of `assay bench`.
@@ -153,7 +155,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     interrupt::install()?;
     match asked(args) {
-        Err(error) if error.downcast_ref::<Obstacle>().is_some_and(is_interruption) => {
+        Err(error) if error.downcast_ref::<RunError>().is_some_and(is_interruption) => {
             output::error(&error);
             Ok(Ending::Interrupted)
         }
@@ -216,8 +218,8 @@ struct Beforehand {
     findings: Vec<Finding>,
 }
 
-fn is_interruption(obstacle: &Obstacle) -> bool {
-    matches!(obstacle, Obstacle::Interrupted(_))
+fn is_interruption(obstacle: &RunError) -> bool {
+    matches!(obstacle, RunError::Interrupted(_))
 }
 
 /// Runs every benchmark once, on every side: is any broken?
@@ -258,11 +260,11 @@ fn measure(
         telling.trying(done, of);
     })?;
     refuse_debug_builds(args, catalogue, &trial)?;
-    let mut suite = Suite::ready(catalogue, &trial, run_time, asker)?;
+    let suite = Benchmarks::ready(catalogue, &trial, run_time, asker)?;
     if suite.benchmarks() == 0 {
         telling.end();
-        let failures = std::mem::take(&mut suite.failures);
-        let told: Vec<String> = failures.iter().take(5).map(|f| f.finding().message).collect();
+        let failures = suite.failures.iter().take(5);
+        let told: Vec<String> = failures.map(|failure| failure.finding().message).collect();
         bail!("no benchmark can be measured on two sides:\n  {}", told.join("\n  "));
     }
     let (primary, counted_alone) = planning::primary(&suite, &args.judge, passes)?;
@@ -272,9 +274,50 @@ fn measure(
     };
     telling.plan(catalogue, &suite, &trial, &plan, counted_alone);
     telling.libraries(&before.findings);
+    let limits = Limits {
+        ceiling_seconds: planning::ceiling(&args.when),
+        sharing: planning::share(&args.suite, suite.benchmarks()),
+    };
     let began = jiff::Timestamp::now();
+    let clock = Instant::now();
+    let mut session = Session::<_, Record>::new(suite, move || clock.elapsed().as_secs_f64())
+        .interrupted_by(|| interrupt::count() > 0);
+    describe(&mut session.samples, catalogue, environment, &before);
+    session.samples.started = Some(began.to_string());
+    session.samples.findings.extend(fitted);
+    session.samples.findings.extend(unmatched(catalogue));
+    if args.keep.anonymous {
+        session.samples.make_anonymous();
+    }
+    session.learn_metrics();
+    let deciding = session.samples.metric_index(&plan.primary).unwrap_or(0);
+    session.begin(&plan, deciding, limits);
+    session.recorder = Record::open(&args.keep, &began, &session.samples);
+    let measured = match counted_alone {
+        true => Ok(StopReason::Blocks),
+        false => session.measure(&mut |standing| telling.rounds(standing, &plan)).map(|p| p.reason),
+    };
+    let measured = measured.and_then(|reason| match reason {
+        StopReason::Interrupted => Ok(reason),
+        _ => count(args, &mut session, passes, &plan, &telling).map(|()| reason),
+    });
+    telling.end();
+    close(&mut session, &measured, Environment::default());
+    let verdict = show(args, &session.samples, session.recorder.as_ref())?;
+    let failed = !(session.source.failures.is_empty() && session.failures.is_empty());
+    let verdict = if failed { Ending::CommandFailed } else { verdict };
+    let named = session.recorder.as_ref().filter(|_| args.keep.save.is_some());
+    Ok(ending(measured, verdict, named))
+}
+
+/// What a record says of the programs and of the machine.
+fn describe(
+    samples: &mut Samples,
+    catalogue: &Catalogue,
+    environment: Environment,
+    before: &Beforehand,
+) {
     let calibrated = crate::calibrated::facts(&environment);
-    let samples = &mut suite.samples;
     samples.environment = environment;
     samples.environment.facts.extend(calibrated.facts);
     let harnesses: Vec<String> = catalogue.drivers.iter().map(|driver| driver.name()).collect();
@@ -286,59 +329,38 @@ fn measure(
         };
         samples.environment.set(&fact, name.as_str());
     }
-    samples.findings.extend(before.findings);
+    samples.findings.extend(before.findings.iter().cloned());
     if let Some(prepared) = &before.prepared {
         samples.findings.extend(prepared.findings.iter().cloned());
         let names = catalogue.sides.iter().map(|side| side.name.clone());
         prepared.record(names, &mut samples.environment);
     }
-    samples.started = Some(began.to_string());
     samples.argv = present::argv();
-    samples.plan = Some(plan.clone());
-    samples.findings.extend(fitted);
-    samples.findings.extend(unmatched(catalogue));
-    if args.keep.anonymous {
-        samples.make_anonymous();
+}
+
+/// Counts what was asked for, after all timing.
+fn count(
+    args: &Args,
+    session: &mut Session<'_, Benchmarks<'_>, Record>,
+    passes: &Passes,
+    plan: &Plan,
+    telling: &Telling,
+) -> Result<(), RunError> {
+    let passes = session.source.begin_counting(passes, plan, args.suite.adjust());
+    let places: usize = session.units().iter().map(|unit| unit.places.len()).sum();
+    let all = places * passes.iter().map(|(_, blocks)| *blocks as usize).sum::<usize>();
+    let mut done = 0;
+    for (pass, blocks) in passes {
+        let phase = session.count(pass, blocks, &mut |_| {
+            telling.counting(done, all);
+            done += 1;
+        })?;
+        if phase.reason == StopReason::Interrupted {
+            let why = "while counting: what was timed before is kept";
+            return Err(RunError::Interrupted(why.to_owned()));
+        }
     }
-    let mut record = Record::open(&args.keep, &began, &suite.samples);
-    let metric = suite.samples.metric_index(&plan.primary).unwrap_or(0);
-    let metric = suite.samples.metrics[metric].clone();
-    let share = planning::share(&args.suite, suite.benchmarks());
-    let ceiling = planning::ceiling(&args.when);
-    let mut rounds = Rounds::new(&plan, &metric, suite.units(), share, ceiling);
-    let names = telling::watched(&suite);
-    let measured = match counted_alone {
-        true => Ok(StopReason::Blocks),
-        false => suite.measure(&mut rounds, &primary, &mut record, &mut |rounds, elapsed| {
-            telling.rounds(rounds, &names, &plan, elapsed);
-        }),
-    };
-    let counted = match measured {
-        Ok(StopReason::Interrupted) | Err(_) => Ok(()),
-        Ok(_) => suite.count(passes, &plan, args.suite.adjust(), &mut record, &mut |done, of| {
-            telling.counting(done, of);
-        }),
-    };
-    telling.end();
-    let reason = match &measured {
-        Ok(reason) => *reason,
-        Err(Obstacle::Interrupted(_)) => StopReason::Interrupted,
-        Err(_) => StopReason::Failed,
-    };
-    close(&mut suite, &mut record, reason);
-    let shown = show(args, &suite, record.as_ref());
-    let failed = !suite.failures.is_empty();
-    let reason = measured?;
-    let verdict = shown?;
-    counted?;
-    if record.as_ref().is_some_and(|r| r.failure.is_some()) && args.keep.save.is_some() {
-        return Ok(Ending::InputError);
-    }
-    Ok(match reason {
-        StopReason::Interrupted => Ending::Interrupted,
-        _ if failed => Ending::CommandFailed,
-        _ => verdict,
-    })
+    Ok(())
 }
 
 fn refuse_debug_builds(args: &Args, catalogue: &Catalogue, trial: &Trial) -> anyhow::Result<()> {
@@ -391,19 +413,7 @@ fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
     found
 }
 
-/// Writes the end of the record, and what was found while measuring.
-fn close(suite: &mut Suite<'_>, record: &mut Option<Record>, reason: StopReason) {
-    let failures: Vec<Finding> = suite.failures.iter().map(Failure::finding).collect();
-    suite.samples.findings.extend(failures);
-    suite.samples.stop = Some(reason);
-    let blocks = suite.samples.next_block();
-    if let Some(record) = record {
-        record.end(&mut suite.samples, &Environment::default(), reason, blocks);
-    }
-}
-
-fn show(args: &Args, suite: &Suite<'_>, record: Option<&Record>) -> anyhow::Result<Ending> {
-    let samples = &suite.samples;
+fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     let mut options = args.judge.options();
     // A count may have been asked for by its plain name; the plan has the one that it got.

@@ -5,14 +5,17 @@
 //! runs.
 
 use crate::args::{LookArgs, seconds};
+use crate::commands::{self, Manner, Prepared};
 use crate::progress::Progress;
-use crate::session::{Manner, Obstacle, Prepared, Record, Session};
+use crate::record::Record;
+use crate::run_error::RunError;
 use crate::{Ending, calibrated, knobs, meter, output, present, store};
 use anyhow::{Context, bail};
+use assay_analysis::analyse;
 use assay_analysis::calibration::{Calibration, FEWEST_RUNS, Layout, Series, calibrate};
-use assay_analysis::{Experiment, analyse};
 use assay_data::assay_file::{self, Header, Writer};
 use assay_data::{Environment, Plan, Samples, StopReason, StopRule, Threshold};
+use assay_experiment::Limits;
 use assay_measure::{Command, Output, environment, interrupt, workload};
 use assay_report::calibration as report;
 use std::path::{Path, PathBuf};
@@ -202,14 +205,14 @@ fn share(args: &Args) -> f64 {
     if args.record.is_some() { 1.0 } else { SERIES_SHARE }
 }
 
-fn failed(obstacle: Obstacle) -> anyhow::Result<Ending> {
+fn failed(obstacle: RunError) -> anyhow::Result<Ending> {
     let ending = match &obstacle {
-        Obstacle::Failed(_) => Ending::CommandFailed,
-        Obstacle::Interrupted(_) => Ending::Interrupted,
+        RunError::Failed(_) => Ending::CommandFailed,
+        RunError::Interrupted(_) => Ending::Interrupted,
         _ => Ending::InputError,
     };
     output::error(&match obstacle {
-        Obstacle::Failed(told) => anyhow::anyhow!(without_hints(&told).join("\n")),
+        RunError::Failed(told) => anyhow::anyhow!(without_hints(&told).join("\n")),
         other => other.into(),
     });
     Ok(ending)
@@ -272,33 +275,25 @@ fn measure(
     plan: Plan,
     file: Option<&Path>,
     progress: &mut Progress,
-) -> Result<(Samples, Ending), Obstacle> {
-    let count = commands.len();
-    let mut session = Session::start(commands, Manner::default(), |_| {
+) -> Result<(Samples, Ending), RunError> {
+    let mut session = commands::session(commands, Manner::default(), |_| {
         meter::Meter::new(meter::Wishes::default())
     })?;
     session.samples.started = Some(jiff::Timestamp::now().to_string());
     session.samples.argv = present::argv();
-    session.warm_up(plan.warmup, plan.seed, progress)?;
-    session.learn_metrics();
-    session.samples.plan = Some(plan.clone());
+    commands::warm_up(&mut session, plan.warmup, plan.seed, progress)?;
     session.samples.environment = environment.clone();
-    let mut record = match file {
-        Some(path) => {
-            Some(record(path, &session.samples).map_err(|e| Obstacle::Reading(format!("{e:#}")))?)
-        }
-        None => None,
-    };
-    let mut experiment = Experiment::new(plan, count);
-    let measured = session.measure_all(&mut experiment, 0, &mut record, progress);
+    session.begin(&plan, 0, Limits::default());
+    if let Some(path) = file {
+        let record = record(path, &session.samples);
+        session.recorder = Some(record.map_err(|e| RunError::Reading(format!("{e:#}")))?);
+    }
+    let (measured, _) = commands::measure(&mut session, progress);
     progress.end();
     let reason = measured?;
-    if let Some(record) = &mut record {
-        let blocks = session.samples.complete_blocks(0).len() as u32;
-        record.write(|writer| writer.stop(reason, blocks));
-        if let Some(failure) = &record.failure {
-            return Err(Obstacle::Reading(format!("{}: {failure}", record.path.display())));
-        }
+    session.close(reason, Environment::default());
+    if let Some(Record { failure: Some(failure), path, .. }) = &session.recorder {
+        return Err(RunError::Reading(format!("{}: {failure}", path.display())));
     }
     let ending = if reason == StopReason::Interrupted { Ending::Interrupted } else { Ending::Fine };
     Ok((session.samples, ending))
@@ -309,7 +304,7 @@ fn record(path: &Path, samples: &Samples) -> anyhow::Result<Record> {
     let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
     let writer =
         Writer::start(file, &header, &samples.environment, &samples.subjects, &samples.metrics)?;
-    Ok(Record { writer: Some(writer), path: path.to_owned(), failure: None, findings_written: 0 })
+    Ok(Record { writer: Some(writer), path: path.to_owned(), failure: None })
 }
 
 fn label(samples: &Samples) -> anyhow::Result<Calibration> {

@@ -4,12 +4,16 @@
 //! can be had, in the same blocks. `--fix -- CMD` applies every fix for the whole machine, runs a command, and restores everything.
 
 use crate::args::{LookArgs, seconds};
+use crate::commands::{self, Manner, Prepared};
 use crate::progress::Progress;
-use crate::session::{Manner, Obstacle, Prepared, Session};
+use crate::run_error::RunError;
 use crate::{Ending, knobs, meter, output, present};
 use assay_analysis::machine::findings;
-use assay_analysis::{Experiment, spread};
-use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason, StopRule, Threshold};
+use assay_analysis::spread;
+use assay_data::{
+    Environment, Finding, Plan, Samples, Severity, Source, StopReason, StopRule, Threshold,
+};
+use assay_experiment::Limits;
 use assay_measure::machine::{Knob, KnobError, Machine, Privileges, busiest, privileges};
 use assay_measure::{
     Command, Control, Outcome, Output, environment, foreground, interrupt, workload,
@@ -134,9 +138,9 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
                 missing.extend(refused);
             }
             // What disturbs can be told all the same.
-            Err(Obstacle::Reading(why)) => missing.push(why),
+            Err(RunError::Reading(why)) => missing.push(why),
             Err(obstacle) => {
-                let interrupted = matches!(obstacle, Obstacle::Interrupted(_));
+                let interrupted = matches!(obstacle, RunError::Interrupted(_));
                 output::error(&obstacle.into());
                 return Ok(if interrupted { Ending::Interrupted } else { Ending::InputError });
             }
@@ -261,11 +265,11 @@ fn try_settings(
     args: &Args,
     environment: &Environment,
     allowed: &Privileges,
-) -> Result<(Vec<report::Trial>, Vec<String>), Obstacle> {
+) -> Result<(Vec<report::Trial>, Vec<String>), RunError> {
     let room = tempfile::tempdir()
-        .map_err(|e| Obstacle::Reading(format!("a directory for the program to be tried: {e}")))?;
+        .map_err(|e| RunError::Reading(format!("a directory for the program to be tried: {e}")))?;
     let told = |error: &dyn std::fmt::Display| {
-        Obstacle::Reading(format!("{}: {error}", present::own_program_failed(room.path())))
+        RunError::Reading(format!("{}: {error}", present::own_program_failed(room.path())))
     };
     let program = workload::unpack(room.path(), "spin").map_err(|e| told(&e))?;
     let steps = workload::iterations_for(&program, RUN_SECONDS).map_err(|e| told(&e))?;
@@ -277,7 +281,6 @@ fn try_settings(
         command.control = control;
         commands.push(Prepared::plain(&name, command));
     }
-    let names: Vec<String> = commands.iter().map(|c| c.name.clone()).collect();
     let plan = Plan {
         stop: StopRule::Fixed { blocks: u32::MAX },
         budget_seconds: Some(args.time),
@@ -285,21 +288,21 @@ fn try_settings(
     };
     let what = "every setting in turn, block";
     let mut progress = Progress::of_span(args.look.quiet, environment, what, plan.clone());
-    let mut session = Session::start(commands, Manner::default(), |_| {
+    let mut session = commands::session(commands, Manner::default(), |_| {
         meter::Meter::new(meter::Wishes::default())
     })?;
     // What is refused while warming up is taken away from all.
     let asked = session.samples.subjects.iter().map(|s| s.control.clone()).collect::<Vec<_>>();
-    session.warm_up(plan.warmup, plan.seed, &progress)?;
-    session.learn_metrics();
-    let mut experiment = Experiment::new(plan, names.len());
-    let measured = session.measure_all(&mut experiment, 0, &mut None, &mut progress);
+    commands::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;
+    session.begin(&plan, 0, Limits::default());
+    let (measured, _) = commands::measure(&mut session, &mut progress);
     progress.end();
     let reason = measured?;
     if reason == StopReason::Interrupted {
-        return Err(Obstacle::Interrupted("while trying the settings".to_owned()));
+        return Err(RunError::Interrupted("while trying the settings".to_owned()));
     }
-    let refused = session.findings().into_iter().filter(|f| f.code == "NOT_CONTROLLED");
+    let found = session.source.findings(&session.samples, &[]);
+    let refused = found.into_iter().filter(|f| f.code == "NOT_CONTROLLED");
     let trials = trials(&session.samples, &asked);
     Ok((trials, refused.map(|f| f.message).collect()))
 }

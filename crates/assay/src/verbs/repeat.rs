@@ -2,7 +2,7 @@
 
 use crate::args::{KeepArgs, ShowArgs, seconds};
 use crate::present::pages::Extras;
-use crate::session::{Record, Session};
+use crate::record::Record;
 use crate::verbs::run::{self, Again};
 use crate::{Ending, output, present, seed, store};
 use anyhow::Context;
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         show: args.show.clone(),
     };
     let then = then?;
-    run::again(wanted, &|_, session, record| decide(args, &recorded, &then, session, record))
+    run::again(wanted, &|_, samples, record| decide(args, &recorded, &then, samples, record))
 }
 
 /// Holds both runs side by side and shows them; nothing when nothing was measured.
@@ -100,10 +100,9 @@ fn decide(
     args: &Args,
     recorded: &Samples,
     then: &Analysis,
-    session: &Session,
+    samples: &Samples,
     record: Option<&Record>,
 ) -> anyhow::Result<Ending> {
-    let samples = &session.samples;
     if samples.is_empty() {
         return Ok(Ending::Fine);
     }

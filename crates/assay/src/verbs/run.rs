@@ -5,26 +5,28 @@ mod commands;
 mod control;
 mod metrics;
 mod planning;
-mod recording;
 mod resume;
 mod scan;
 
 use crate::args::{JudgeArgs, KeepArgs, ShowArgs};
+use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Manner, Prepared};
 use crate::counted::Counted;
+use crate::ending::{close, ending};
 use crate::meter::{Meter, Wishes};
 use crate::progress::Progress;
-use crate::session::{COUNTING_RUNS, Manner, Obstacle, Prepared, Record, Session};
+use crate::record::Record;
+use crate::run_error::RunError;
 use crate::{Ending, knobs, output, present, store};
 use anyhow::bail;
-use assay_analysis::{Experiment, analyse};
+use assay_analysis::analyse;
 use assay_data::assay_file;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
+use assay_experiment::Limits;
 use assay_measure::{Control, environment, interrupt};
 use commands::{HowArgs, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
 use planning::{CEILING, WhenArgs, fit_to_budget, plan};
-use recording::close;
 use resume::{begun, go_on};
 use scan::Scan;
 use std::io::{self, IsTerminal, Write};
@@ -201,7 +203,7 @@ enum Earlier {
 }
 
 /// Decides and shows what was measured.
-type Decide<'a> = &'a dyn Fn(&Args, &Session, Option<&Record>) -> anyhow::Result<Ending>;
+type Decide<'a> = &'a dyn Fn(&Args, &Samples, Option<&Record>) -> anyhow::Result<Ending>;
 
 /// Everything that was settled before anything is run.
 struct Ready {
@@ -307,6 +309,7 @@ fn measure_held(
         events: asked.events.clone(),
         steal: environment::steal_seconds().is_some(),
         drop_caches,
+        counted: asked.counted.clone(),
     };
     let wishes = Wishes {
         specs: asked.specs,
@@ -317,7 +320,7 @@ fn measure_held(
         counted: asked.counted.clone(),
         counters: Vec::new(),
     };
-    let mut session = Session::start(commands, manner, |events| {
+    let mut session = source::session(commands, manner, |events| {
         let counters = events.iter().map(|e| Metric::lower(e.name, e.unit())).collect();
         Meter::new(Wishes { counters, ..wishes })
     })?;
@@ -339,10 +342,9 @@ fn measure_held(
         _ => None,
     };
 
-    let mut record = None;
-    let measured = session.hook("--setup", args.how.setup.as_ref()).and_then(|()| {
-        let block_seconds = session.warm_up(plan.warmup, plan.seed, &progress)?;
-        session.learn_metrics();
+    let mut steal_share = None;
+    let measured = session.source.hook("--setup", args.how.setup.as_ref()).and_then(|()| {
+        let block_seconds = source::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;
         for metric in deciding.iter().flat_map(|own| own.metrics()) {
             session.samples.add_metric(metric);
         }
@@ -355,18 +357,24 @@ fn measure_held(
             session.samples.findings.push(finding);
         }
         progress.follow(&plan, &session.samples.metrics[primary]);
-        session.samples.plan = Some(plan.clone());
-        let mut experiment = experiment(args, &plan, &session.samples, primary);
-        let mut done = None;
-        if let Some(resumption) = resumption.take() {
-            let (file, reason) = go_on(resumption, &mut session, &mut experiment, primary, began)?;
-            record = Some(file);
-            done = reason;
-        } else {
-            record = Record::open(&args.keep, &began, &session.samples);
-        }
-        let lacking: Vec<Counted> =
-            counted.into_iter().filter(|own| session.counting_lacks(*own) > 0).collect();
+        let ceiling_seconds = if args.when.time.is_none() { CEILING } else { 0.0 };
+        session.begin(&plan, primary, Limits { ceiling_seconds, sharing: 1 });
+        let done = match resumption.take() {
+            Some(resumption) => go_on(resumption, &mut session, began)?,
+            None => {
+                session.recorder = Record::open(&args.keep, &began, &session.samples);
+                None
+            }
+        };
+        let lacks = |own: &Counted| {
+            let taken = session.samples.counting_blocks_of(own.names()).len() as u32;
+            COUNTING_RUNS.saturating_sub(taken)
+        };
+        let lacking: Vec<(u32, Counted, u32)> = (0..)
+            .zip(&counted)
+            .map(|(pass, own)| (pass, *own, lacks(own)))
+            .filter(|(_, _, blocks)| *blocks > 0)
+            .collect();
         if done.is_some() && lacking.is_empty() {
             progress.say(
                 "note: there is nothing to go on with: the run had its answer, or all its blocks",
@@ -375,57 +383,45 @@ fn measure_held(
         let reason = match done {
             Some(reason) => reason,
             None if deciding.is_some() => StopReason::Blocks,
-            None => session.measure_all(&mut experiment, primary, &mut record, &mut progress)?,
+            None => {
+                let (measured, share) = source::measure(&mut session, &mut progress);
+                steal_share = share;
+                measured?
+            }
         };
-        if reason != StopReason::Interrupted {
-            for own in lacking {
-                session.count(own, plan.seed, &mut record, &progress)?;
+        if reason == StopReason::Interrupted {
+            return Ok(reason);
+        }
+        for (pass, own, blocks) in lacking {
+            let counting = session.count(pass, blocks, &mut |_| progress.busy(own.doing()))?;
+            if counting.reason == StopReason::Interrupted {
+                return Err(RunError::Interrupted(format!(
+                    "while counting {}: what was timed before is kept",
+                    own.what()
+                )));
             }
         }
         Ok(reason)
     });
     progress.end();
-    let cleaned = session.hook("--cleanup", args.how.cleanup.as_ref());
-
-    let reason = match &measured {
-        Ok(reason) => *reason,
-        Err(Obstacle::Interrupted(_)) => StopReason::Interrupted,
-        Err(_) => StopReason::Failed,
-    };
-    close(&mut session, &mut record, reason);
-    let verdict = decide(args, &session, record.as_ref())?;
-    let unsaved = record.as_ref().and_then(|r| r.failure.as_ref());
-    let unsaved = unsaved.filter(|_| args.keep.save.is_some() || args.earlier.resume.is_some());
-    if let Some(failure) = unsaved {
-        output::error(&anyhow::anyhow!("the samples could not be saved: {failure}"));
-    }
-    match measured.and_then(|reason| cleaned.map(|()| reason)) {
-        Ok(_) if unsaved.is_some() => Ok(Ending::InputError),
-        Ok(StopReason::Interrupted) => Ok(Ending::Interrupted),
-        Ok(_) => Ok(verdict),
-        Err(obstacle) => {
-            let ending = match obstacle {
-                Obstacle::Failed(_) | Obstacle::Hook(_) => Ending::CommandFailed,
-                Obstacle::Interrupted(_) => Ending::Interrupted,
-                Obstacle::Measure(_) | Obstacle::Reading(_) | Obstacle::Knob(_) => {
-                    Ending::InputError
-                }
-            };
-            output::error(&obstacle.into());
-            Ok(ending)
-        }
-    }
+    let cleaned = session.source.hook("--cleanup", args.how.cleanup.as_ref());
+    let share = steal_share.map(|share| ("steal_share_of_run".to_owned(), share.into()));
+    close(&mut session, &measured, Environment::from_facts(share));
+    let verdict = decide(args, &session.samples, session.recorder.as_ref())?;
+    let must_save = args.keep.save.is_some() || args.earlier.resume.is_some();
+    let named = session.recorder.as_ref().filter(|_| must_save);
+    Ok(ending(measured.and_then(|reason| cleaned.map(|()| reason)), verdict, named))
 }
 
 /// Checks that the primary and the secondary metrics exist.
-fn primary(session: &Session, plan: &Plan, counted: &[Counted]) -> Result<usize, Obstacle> {
+fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result<usize, RunError> {
     let samples = &session.samples;
     let unknown = |option: &str, name: &str| {
-        if let Some(why) = session.why_not_counted(name) {
-            return Obstacle::Reading(format!("{option} {name}: it can't be counted here: {why}"));
+        if let Some(why) = session.source.why_not_counted(name) {
+            return RunError::Reading(format!("{option} {name}: it can't be counted here: {why}"));
         }
         let known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
-        Obstacle::Reading(format!(
+        RunError::Reading(format!(
             "{option} {name}: there is no such metric; known are {}",
             known.join(", ")
         ))
@@ -440,25 +436,17 @@ fn primary(session: &Session, plan: &Plan, counted: &[Counted]) -> Result<usize,
     }
     let primary =
         samples.metric_index(&plan.primary).ok_or_else(|| unknown("--primary", &plan.primary))?;
-    planning::check_threshold(plan, &samples.metrics[primary]).map_err(Obstacle::Reading)?;
+    planning::check_threshold(plan, &samples.metrics[primary]).map_err(RunError::Reading)?;
     Ok(primary)
 }
 
-fn experiment(args: &Args, plan: &Plan, samples: &Samples, primary: usize) -> Experiment {
-    let references: Vec<Option<usize>> =
-        (0..samples.subjects.len()).map(|subject| samples.reference_of(subject)).collect();
-    let better = samples.metrics[primary].better;
-    let experiment = Experiment::against(plan.clone(), &references).preferring(better);
-    if args.when.time.is_none() { experiment.stretching_to(CEILING) } else { experiment }
-}
-
 /// Decides and shows what there is; nothing when no block is whole.
-fn decide(args: &Args, session: &Session, record: Option<&Record>) -> anyhow::Result<Ending> {
-    if session.samples.is_empty() {
+fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {
+    if samples.is_empty() {
         return Ok(Ending::Fine);
     }
-    let analysis = analyse(&session.samples, &assay_analysis::Options::default())?;
+    let analysis = analyse(samples, &assay_analysis::Options::default())?;
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
-    present::present(&analysis, &session.samples, &args.show, file)?;
+    present::present(&analysis, samples, &args.show, file)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

@@ -2,7 +2,7 @@
 
 use super::WhenArgs;
 use crate::args::JudgeArgs;
-use crate::bench::{Catalogue, Passes, Suite, TIMES, Trial};
+use crate::bench::{Benchmarks, Catalogue, Passes, TIMES, Trial};
 use crate::counted::Counted;
 use crate::seed;
 use crate::verbs::compare::suite::SuiteArgs;
@@ -11,7 +11,7 @@ use assay_analysis::benchmarks::Adjust;
 use assay_analysis::{design, paired};
 use assay_data::plan::{MAX_BLOCKS, look_level};
 use assay_data::samples::NOT_COMPARED;
-use assay_data::{Finding, Plan, Severity, StopRule, Threshold, Unit};
+use assay_data::{Finding, Plan, Severity, Source, StopRule, Threshold, Unit};
 use assay_report::number;
 
 /// Seconds that a suite takes at most by default.
@@ -53,14 +53,14 @@ pub(super) fn share(suite: &SuiteArgs, benchmarks: usize) -> usize {
 /// # Errors
 /// When nobody gives it.
 pub(super) fn primary(
-    suite: &Suite<'_>,
+    suite: &Benchmarks<'_>,
     judge: &JudgeArgs,
     passes: &Passes,
 ) -> anyhow::Result<(String, bool)> {
-    let samples = &suite.samples;
-    let known = || samples.metrics.iter().map(|metric| metric.name.as_str());
+    let metrics = suite.metrics();
+    let known = || metrics.iter().map(|metric| metric.name.as_str());
     if let Some(asked) = &judge.primary {
-        if samples.metric_index(asked).is_some() {
+        if known().any(|name| name == asked) {
             return Ok((asked.clone(), false));
         }
         if let Some(counted) = suite.counted_name(passes, asked)? {
@@ -131,12 +131,12 @@ pub(super) fn plan(
     when: &WhenArgs,
     judge: &JudgeArgs,
     adjust: &SuiteArgs,
-    suite: &Suite<'_>,
+    suite: &Benchmarks<'_>,
     trial: &Trial,
     primary: &str,
 ) -> anyhow::Result<(Plan, Option<Finding>)> {
     let mut plan = begin(when, judge, primary);
-    let metric = suite.samples.metric_index(primary).map(|m| &suite.samples.metrics[m]);
+    let metric = suite.metrics().iter().find(|metric| metric.name == primary);
     if let (Threshold::Absolute { unit, .. }, Some(metric)) = (&plan.threshold, metric)
         && *unit != metric.unit
     {

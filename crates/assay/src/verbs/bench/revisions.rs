@@ -2,7 +2,7 @@
 
 use crate::bench::Side;
 use crate::output;
-use crate::session::Obstacle;
+use crate::run_error::RunError;
 use anyhow::{Context, bail};
 use assay_data::{Environment, Finding, Severity};
 use assay_measure::Command;
@@ -63,7 +63,7 @@ impl RevisionArgs {
     /// Builds all revisions; `None` when there are none. `same` ones are refused unless that is meant.
     ///
     /// # Errors
-    /// When there is no such revision, or it does not build, or not the program; [`Obstacle::Interrupted`].
+    /// When there is no such revision, or it does not build, or not the program; [`RunError::Interrupted`].
     pub fn prepare(&self, same: bool, quiet: bool) -> anyhow::Result<Option<Prepared>> {
         let (Some(line), Some(program)) = (&self.build, &self.program) else { return Ok(None) };
         let program = Command::parse(program, false)?;
@@ -148,7 +148,7 @@ fn cache_directory() -> Option<PathBuf> {
 /// An interruption is told as those of measuring are.
 fn told(error: RevisionError) -> anyhow::Error {
     match error {
-        RevisionError::Interrupted => Obstacle::Interrupted(
+        RevisionError::Interrupted => RunError::Interrupted(
             "while the revisions were made ready; nothing was measured".to_owned(),
         )
         .into(),

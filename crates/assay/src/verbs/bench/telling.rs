@@ -1,9 +1,9 @@
 //! What is told while a suite is tried and measured, the list of benchmarks, and what a smoke test found.
 
-use crate::bench::{Catalogue, Suite, Trial};
+use crate::bench::{Benchmarks, Catalogue, Trial};
 use crate::output;
-use assay_analysis::design::Rounds;
 use assay_data::{Environment, Finding, Plan, StopRule, Unit};
+use assay_experiment::Standing;
 use assay_report::number;
 use assay_report::progress::{SuiteStanding, machine, suite_plan, suite_status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -71,7 +71,7 @@ impl Telling {
     pub fn plan(
         &self,
         catalogue: &Catalogue,
-        suite: &Suite<'_>,
+        suite: &Benchmarks<'_>,
         trial: &Trial,
         plan: &Plan,
         counted_alone: bool,
@@ -95,21 +95,16 @@ impl Telling {
     }
 
     /// How far the rounds are, and what is known.
-    pub fn rounds(
-        &self,
-        rounds: &mut Rounds,
-        watched: &[(usize, usize)],
-        plan: &Plan,
-        elapsed: f64,
-    ) {
+    pub fn rounds(&self, standing: Standing<'_>, plan: &Plan) {
         let Some(bar) = self.due() else { return };
-        let mut standing = SuiteStanding::default();
-        let mut most = 0;
-        for &(benchmark, sides) in watched {
-            most = most.max(rounds.blocks(benchmark));
-            let open = rounds.is_open(benchmark);
-            for subject in 1..sides {
-                standing.add(rounds.estimate(benchmark, subject).map(|d| d.verdict), open);
+        let Standing { experiment, seconds: elapsed } = standing;
+        let mut known = SuiteStanding::default();
+        let most = experiment.blocks();
+        let shape: Vec<(usize, usize)> = experiment.shape().collect();
+        for (unit, (rows, places)) in shape.into_iter().enumerate() {
+            for (row, place) in (0..rows).flat_map(|row| (1..places).map(move |p| (row, p))) {
+                let open = experiment.is_open(unit, row);
+                known.add(experiment.estimate(unit, row, place).map(|d| d.verdict), open);
             }
         }
         let planned = match plan.stop {
@@ -119,7 +114,7 @@ impl Telling {
         let by_time = plan.budget_seconds.map_or(0.0, |budget| elapsed / budget);
         let by_blocks = planned.map_or(0.0, |blocks| most as f64 / f64::from(blocks));
         bar.set_position((by_time.max(by_blocks).min(1.0) * STEPS as f64) as u64);
-        bar.set_message(suite_status(most, &standing, elapsed, plan.budget_seconds));
+        bar.set_message(suite_status(most, &known, elapsed, plan.budget_seconds));
     }
 
     fn due(&self) -> Option<&ProgressBar> {
@@ -138,16 +133,6 @@ impl Telling {
             bar.finish_and_clear();
         }
     }
-}
-
-/// The benchmarks that are measured, each with its number of sides.
-pub(super) fn watched(suite: &Suite<'_>) -> Vec<(usize, usize)> {
-    let units = suite.units();
-    let of_unit = |unit: &assay_analysis::design::Unit| {
-        let sides = unit.subjects;
-        unit.benchmarks.iter().map(move |&b| (b, sides)).collect::<Vec<_>>()
-    };
-    units.iter().flat_map(of_unit).collect()
 }
 
 /// Prints the benchmarks of every side.

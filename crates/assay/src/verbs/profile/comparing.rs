@@ -1,14 +1,15 @@
 //! Two programs, sampled by turns: every run is one profile, every function a question, decided as a suite of benchmarks is.
 
-use super::sampling::{Source, end_telling, ending, name_of, plan_of, tell};
+use super::sampling::{Sampling, end_telling, ending, name_of, plan_of, session, tell};
 use super::{Args, exporting};
 use crate::args::{PageArgs, ShowArgs};
 use crate::{Ending, output, present};
 use anyhow::bail;
 use assay_analysis::benchmarks::{self, Adjust};
-use assay_analysis::design::{Experiment, Step};
-use assay_data::Environment;
-use assay_measure::sampling::Target;
+use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
+use assay_data::{Environment, Metric, Subject, Unit};
+use assay_experiment::Limits;
+use assay_measure::sampling::{Ended, Target};
 use assay_measure::{Command, environment, interrupt};
 use assay_profiles::runs::{Run, samples};
 use assay_profiles::{Profile, checks};
@@ -41,53 +42,45 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     if names[0] == names[1] {
         names[1] += " #2";
     }
-    let sources = [Source::of_command(args, both[0])?, Source::of_command(args, both[1])?];
-    if sources[0].place.sampler != sources[1].place.sampler {
+    let samplers = [Sampling::of_command(args, both[0])?, Sampling::of_command(args, both[1])?];
+    if samplers[0].place.sampler != samplers[1].place.sampler {
         bail!(
             "{} would be sampled by {} and {} by {}, and what two samplers see can't be compared; --sampler names one for both",
             names[0],
-            sources[0].place.sampler.name(),
+            samplers[0].place.sampler.name(),
             names[1],
-            sources[1].place.sampler.name()
+            samplers[1].place.sampler.name()
         );
     }
     let blocks = args.how.runs.unwrap_or(BLOCKS);
     let plan = plan_of(args, blocks, args.judge.primary.as_deref().unwrap_or("self"));
     let environment = Environment::from_facts(environment::capture());
-    let mut experiment = Experiment::new(plan.clone(), 2);
-    let (mut runs, mut endings) = (Vec::new(), Vec::new());
     let began = jiff::Timestamp::now();
-    loop {
-        let turn = experiment.next_turn();
-        tell(args, turn.block, blocks);
-        let source = &sources[turn.subject];
-        let rate = source.rate * (1.0 - VARIED / 2.0 + VARIED * f64::from(turn.padding) / 4096.0);
-        let target = Target::Command(both[turn.subject]);
-        let taken = source.sample_at(rate, target, &names[turn.subject]);
-        if interrupt::count() > 0 {
-            // The block that was interrupted has no partner.
-            break;
-        }
-        let taken = taken?;
-        let amount = taken.profile.amount();
-        let (block, position) = (turn.block, turn.position);
-        runs.push(Run { side: turn.subject, block, position, profile: taken.profile });
-        endings.push(taken.ended);
-        if let Step::Stop(_) = experiment.observe(turn, amount, 0.0) {
-            break;
-        }
-    }
+    let sampler = samplers[0].place.sampler;
+    let both = Both {
+        samplers,
+        commands: both,
+        names: &names,
+        metrics: vec![Metric::lower("total", Unit::Second)],
+        runs: Vec::new(),
+        endings: Vec::new(),
+    };
+    let mut session = session(both);
+    session.begin(&plan, 0, Limits::default());
+    let measured = session.measure(&mut |standing| tell(args, &standing, blocks));
     end_telling(args);
-    if experiment.blocks() == 0 {
+    measured?;
+    if session.samples.complete_blocks(0).is_empty() {
         output::say("interrupted before both had been sampled once: there is nothing to compare");
         return Ok(Ending::Interrupted);
     }
+    let Both { runs, endings, .. } = session.source;
     let mut found = samples(&names, &runs);
     found.plan = Some(plan);
     found.environment = environment;
     // A file of these is read by other verbs, which call their rows so too.
     found.environment.set("row_is", "function");
-    found.environment.set("sampler", sources[0].place.sampler.name());
+    found.environment.set("sampler", sampler.name());
     found.started = Some(began.to_string());
     found.argv = present::argv();
     let mut known = HashSet::new();
@@ -150,4 +143,44 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
         Ending::Fine => present::judge_all(decided, &args.judge.fail_if),
         other => other,
     })
+}
+
+/// Two commands that are sampled. The total of a run is what is measured; the functions in it are known only afterwards.
+struct Both<'a> {
+    samplers: [Sampling<'a>; 2],
+    commands: [&'a Command; 2],
+    names: &'a [String; 2],
+    metrics: Vec<Metric>,
+    runs: Vec<Run>,
+    endings: Vec<Ended>,
+}
+
+impl Source for Both<'_> {
+    type Error = anyhow::Error;
+
+    fn layout(&self) -> Layout {
+        let subject = |name: &String| Subject { name: name.clone(), ..Subject::default() };
+        Layout::one_unit(self.names.iter().map(subject).collect())
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<anyhow::Error>> {
+        let (side, sampler) = (turn.place, &self.samplers[turn.place]);
+        let rate = sampler.rate * (1.0 - VARIED / 2.0 + VARIED * f64::from(turn.padding) / 4096.0);
+        let target = Target::Command(self.commands[side]);
+        let taken = sampler.sample_at(rate, target, &self.names[side]);
+        if interrupt::count() > 0 {
+            // The run was cut short.
+            return Err(Obstacle::Interrupted);
+        }
+        let taken = taken?;
+        let amount = taken.profile.amount();
+        let (block, position) = (turn.block, turn.position);
+        self.runs.push(Run { side, block, position, profile: taken.profile });
+        self.endings.push(taken.ended);
+        Ok(Measured::values(vec![amount]))
+    }
 }

@@ -4,11 +4,12 @@ use super::files::CONFIDENCE;
 use super::{Args, exporting};
 use crate::{Ending, output, seed};
 use anyhow::{Context, bail};
-use assay_analysis::design::{Experiment, Step};
 use assay_analysis::{Interval, Options, analyse};
+use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{
-    Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Threshold, Unit,
+    Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Subject, Threshold, Unit,
 };
+use assay_experiment::{Limits, Session, Standing};
 use assay_measure::sampling::{
     self, Ended, Language, Place, Request, SamplingError, Target, find, language_of_process,
     language_of_program,
@@ -19,7 +20,7 @@ use assay_profiles::shares::Shares;
 use assay_profiles::{Profile, checks, import};
 use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Fewer pairs of runs say nothing of what sampling costs.
 const FEWEST_PAIRS: u32 = 6;
@@ -31,13 +32,13 @@ pub(super) struct Taken {
 }
 
 /// Samples programs, with the same settings.
-pub(super) struct Source<'a> {
+pub(super) struct Sampling<'a> {
     args: &'a Args,
     pub place: Place,
     pub rate: f64,
 }
 
-impl<'a> Source<'a> {
+impl<'a> Sampling<'a> {
     /// The sampler for a command.
     pub fn of_command(args: &'a Args, command: &Command) -> anyhow::Result<Self> {
         let (language, interpreter) = language_of_program(command)?;
@@ -140,7 +141,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
         _ => language_of_process(process)?,
     };
     let place = find(language, args.how.sampler(), None)?;
-    let source = Source::of(args, place);
+    let source = Sampling::of(args, place);
     if !args.show.quiet {
         let until = match args.how.duration {
             Some(_) => "",
@@ -160,7 +161,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
 /// Samples a command, once or several times.
 pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> {
     exporting::check_single(&args.show)?;
-    let source = Source::of_command(args, command)?;
+    let source = Sampling::of_command(args, command)?;
     let name = name_of(command);
     let mut taken: Vec<Taken> = Vec::new();
     let mut cost = None;
@@ -200,7 +201,12 @@ pub(super) fn ending(args: &Args, endings: &[Ended]) -> Ending {
 }
 
 /// What the runs themselves have to say, beyond their profiles.
-fn findings(args: &Args, source: &Source<'_>, language: Language, taken: &[Taken]) -> Vec<Finding> {
+fn findings(
+    args: &Args,
+    source: &Sampling<'_>,
+    language: Language,
+    taken: &[Taken],
+) -> Vec<Finding> {
     let mut found = Vec::new();
     if taken.iter().any(|own| own.ended.interrupted) {
         found.push(Finding::new(
@@ -251,38 +257,21 @@ const IDLE_RATE: f64 = 1.0;
 /// tells: one that looks once a second learns of the program's end so late.
 fn with_and_without(
     args: &Args,
-    source: &Source<'_>,
+    source: &Sampling<'_>,
     command: &Command,
     name: &str,
     taken: &mut Vec<Taken>,
 ) -> anyhow::Result<Option<Overhead>> {
     let blocks = args.how.runs.unwrap_or(FEWEST_PAIRS).max(FEWEST_PAIRS);
     let plan = plan_of(args, blocks, "wall");
-    let mut experiment = Experiment::new(plan.clone(), ARMS.len());
-    let mut costs: Vec<(Arm, u32, [f64; 2])> = Vec::new();
-    loop {
-        let turn = experiment.next_turn();
-        tell(args, turn.block, blocks);
-        let arm = ARMS[turn.subject];
-        let ended = match arm {
-            Arm::Without => source.plain(command)?,
-            Arm::Idle => source.idle(command)?,
-            Arm::With => {
-                let own = source.sample(Target::Command(command), name)?;
-                let ended = own.ended.clone();
-                taken.push(own);
-                ended
-            }
-        };
-        if interrupt::count() > 0 {
-            break;
-        }
-        costs.push((arm, turn.block, [ended.wall_seconds, ended.cpu_seconds]));
-        if let Step::Stop(_) = experiment.observe(turn, ended.wall_seconds, 0.0) {
-            break;
-        }
-    }
+    let arms = Arms { source, command, name, metrics: costs(), taken: Vec::new() };
+    let mut session = session(arms);
+    session.begin(&plan, 0, Limits::default());
+    let measured = session.measure(&mut |standing| tell(args, &standing, blocks));
     end_telling(args);
+    measured?;
+    let Session { source: Arms { taken: sampled, .. }, samples: costs, .. } = session;
+    *taken = sampled;
     if costs.is_empty() || taken.is_empty() {
         bail!("it was interrupted before there was anything to show");
     }
@@ -320,27 +309,68 @@ fn with_and_without(
     Ok(Some(found))
 }
 
+/// What a run costs.
+fn costs() -> Vec<Metric> {
+    vec![Metric::wall(), Metric::lower("cpu", Unit::Second)]
+}
+
 /// Two of the arms against each other, over the blocks that have both.
-fn compared(
-    plan: &Plan,
-    costs: &[(Arm, u32, [f64; 2])],
-    pair: [Arm; 2],
-) -> Option<assay_analysis::Analysis> {
-    let mut samples = Samples::new(vec![Metric::wall(), Metric::lower("cpu", Unit::Second)]);
+fn compared(plan: &Plan, costs: &Samples, pair: [Arm; 2]) -> Option<assay_analysis::Analysis> {
+    let mut samples = Samples::new(costs.metrics.clone());
     samples.plan = Some(plan.clone());
     for (position, &arm) in pair.iter().enumerate() {
         samples.add_subject(if arm == Arm::Without { "without" } else { "with" });
-        for (_, block, values) in costs.iter().filter(|cost| cost.0 == arm) {
-            samples.push(Observation {
-                subject: position,
-                block: Some(*block),
-                position: Some(position as u32),
-                values: values.to_vec(),
-                ..Observation::default()
-            });
+        for run in costs.observations().filter(|run| ARMS[run.subject] == arm) {
+            let position = Some(position as u32);
+            samples.push(Observation { subject: samples.subjects.len() - 1, position, ..run });
         }
     }
     analyse(&samples, &Options::default()).ok()
+}
+
+/// One program, run in every way.
+struct Arms<'a> {
+    source: &'a Sampling<'a>,
+    command: &'a Command,
+    name: &'a str,
+    metrics: Vec<Metric>,
+    taken: Vec<Taken>,
+}
+
+impl Source for Arms<'_> {
+    type Error = anyhow::Error;
+
+    fn layout(&self) -> Layout {
+        Layout::one_unit(vec![Subject::default(); ARMS.len()])
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    fn measure(&mut self, turn: &Turn) -> Result<Gave, Obstacle<anyhow::Error>> {
+        let ended = match ARMS[turn.place] {
+            Arm::Without => self.source.plain(self.command)?,
+            Arm::Idle => self.source.idle(self.command)?,
+            Arm::With => {
+                let own = self.source.sample(Target::Command(self.command), self.name)?;
+                let ended = own.ended.clone();
+                self.taken.push(own);
+                ended
+            }
+        };
+        if interrupt::count() > 0 {
+            return Err(Obstacle::Interrupted);
+        }
+        Ok(Gave::values(vec![ended.wall_seconds, ended.cpu_seconds]))
+    }
+}
+
+/// A session that Ctrl-C ends.
+pub(super) fn session<'a, S: Source>(source: S) -> Session<'a, S> {
+    let began = Instant::now();
+    let session = Session::unrecorded(source, move || began.elapsed().as_secs_f64());
+    session.interrupted_by(|| interrupt::count() > 0)
 }
 
 /// A plan of exactly so many blocks, with what was asked for.
@@ -359,7 +389,8 @@ pub(super) fn plan_of(args: &Args, blocks: u32, primary: &str) -> Plan {
 }
 
 /// Says between two runs how far it is.
-pub(super) fn tell(args: &Args, block: u32, blocks: u32) {
+pub(super) fn tell(args: &Args, standing: &Standing<'_>, blocks: u32) {
+    let block = standing.experiment.blocks();
     if !args.show.quiet && std::io::stderr().is_terminal() {
         output::say_bytes(format!("\rblock {} of {blocks}  ", block + 1).as_bytes());
     }

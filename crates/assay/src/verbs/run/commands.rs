@@ -5,7 +5,7 @@
 use super::control::ControlArgs;
 use super::scan::{Scan, fill};
 use crate::args::seconds;
-use crate::session::{Prepared, Tolerated};
+use crate::commands::{Prepared, Tolerated};
 use anyhow::Context;
 use assay_measure::{Command, Input, Output};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 //! compared with each other. Settings of the machine hold for the whole run; who applies and undoes them is `crate::knobs`.
 
 use super::commands::Apply;
-use crate::session::Prepared;
+use crate::commands::Prepared;
 use anyhow::Context;
 use assay_data::{Finding, Severity};
 use assay_measure::fingerprint::Fingerprints;

@@ -1,8 +1,8 @@
 //! Which numbers are wanted beyond what every run has: those that the program prints or hands over, and counters.
 
+use crate::commands::Prepared;
 use crate::counted::Counted;
 use crate::meter::{Meter, is_given};
-use crate::session::Prepared;
 use anyhow::{bail, ensure};
 use assay_data::reading::MetricSpec;
 use assay_measure::counters::{self, Event};

@@ -2,10 +2,10 @@
 
 use super::metrics::Asked;
 use crate::args::{JudgeArgs, seconds};
+use crate::commands::COUNTING_RUNS;
 use crate::counted::Counted;
 use crate::meter::{Meter, is_given, of_every_run};
 use crate::seed;
-use crate::session::COUNTING_RUNS;
 use assay_analysis::design;
 use assay_analysis::until::Condition;
 use assay_data::plan::{MAX_BLOCKS, look_level};

@@ -4,9 +4,10 @@
 //! what the file holds and what comes would be put into one block design that never took place.
 
 use super::Args;
-use crate::session::{Obstacle, Record, Session};
+use crate::commands::CommandSession;
+use crate::record::Record;
+use crate::run_error::RunError;
 use anyhow::bail;
-use assay_analysis::Experiment;
 use assay_data::{Environment, Finding, Samples, Severity, StopReason, Subject, assay_file};
 use clap::Parser;
 use std::path::{Path, PathBuf};
@@ -40,11 +41,12 @@ pub(super) struct Resumption {
 pub(super) fn check(
     args: &Args,
     recorded: &Samples,
-    session: &mut Session,
+    session: &mut CommandSession,
 ) -> anyhow::Result<Resumption> {
     let path = args.earlier.resume.clone().unwrap_or_default();
     let place = path.display();
     session
+        .source
         .adopt_metrics(&recorded.metrics)
         .map_err(|why| anyhow::anyhow!("--resume {place}: {why}"))?;
     let mut differences =
@@ -67,31 +69,22 @@ pub(super) fn check(
 /// is nothing to go on with.
 pub(super) fn go_on(
     resumption: Resumption,
-    session: &mut Session,
-    experiment: &mut Experiment,
-    primary: usize,
+    session: &mut CommandSession,
     began: jiff::Timestamp,
-) -> Result<(Record, Option<StopReason>), Obstacle> {
+) -> Result<Option<StopReason>, RunError> {
     let Resumption { path, differences } = resumption;
-    let refused = |why: String| Obstacle::Reading(format!("--resume {}: {why}", path.display()));
-    let (mut samples, writer) = assay_file::resume(&path).map_err(|e| refused(e.to_string()))?;
-    let done = experiment.replay(&samples, primary).map_err(|error| refused(error.to_string()))?;
+    let refused = |why: String| RunError::Reading(format!("--resume {}: {why}", path.display()));
+    let (samples, writer) = assay_file::resume(&path).map_err(|e| refused(e.to_string()))?;
     let started = samples.started.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
     let since_start =
         started.map_or(0.0, |started| began.duration_since(started).as_secs_f64().max(0.0));
-    let record = Record {
-        writer: Some(writer),
-        path: path.clone(),
-        failure: None,
-        findings_written: samples.findings.len(),
-    };
-    if done.is_none() {
-        samples.findings.append(&mut session.samples.findings);
-        samples.findings.push(resumed(&samples, &differences, began));
-    }
-    samples.plan.clone_from(&session.samples.plan);
-    session.go_on_with(samples, since_start);
-    Ok((record, done))
+    session.samples.findings.push(resumed(&samples, &differences, began));
+    session.recorder = Some(Record { writer: Some(writer), path: path.clone(), failure: None });
+    session.resume(samples, since_start).map_err(|error| {
+        // What is in the file stays as it is.
+        session.recorder = None;
+        refused(error.to_string())
+    })
 }
 
 fn resumed(samples: &Samples, differences: &[String], began: jiff::Timestamp) -> Finding {

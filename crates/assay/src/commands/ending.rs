@@ -1,8 +1,7 @@
 //! How single runs ended: what is recorded of it, what counts as a failure, and how that is told.
 
 use super::{Prepared, Tolerated};
-use assay_analysis::Turn;
-use assay_data::Outcome;
+use assay_data::{Outcome, Turn};
 use assay_measure::RunResult;
 
 /// The outcome that is recorded for one turn: of several runs at once, the first that did not end well.
@@ -47,7 +46,7 @@ pub(super) fn failure(result: &RunResult, tolerated: &Tolerated) -> Option<Strin
 pub(super) fn failure_message(
     command: &Prepared,
     how: &str,
-    turn: Turn,
+    turn: &Turn,
     result: &RunResult,
 ) -> String {
     let first = result.stderr_tail.is_some();

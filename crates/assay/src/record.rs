@@ -3,7 +3,8 @@
 use crate::args::KeepArgs;
 use crate::{present, store};
 use assay_data::assay_file::{Header, Writer};
-use assay_data::{Environment, Finding, Metric, Observation, Samples, Severity, StopReason};
+use assay_data::{Environment, Finding, Inner, Metric, Observation, Samples, Severity, StopReason};
+use assay_experiment::Recorder;
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -15,36 +16,16 @@ pub(crate) struct Record {
     pub path: PathBuf,
     /// Why writing failed.
     pub failure: Option<String>,
-    /// How many of the samples' findings stand in the file already.
-    pub findings_written: usize,
 }
 
 impl Record {
     /// Does something with the writer; after the first failure nothing more is written, and measuring goes on.
-    pub fn write(&mut self, step: impl FnOnce(&mut Writer<File>) -> std::io::Result<()>) {
+    fn write(&mut self, step: impl FnOnce(&mut Writer<File>) -> std::io::Result<()>) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = step(writer) {
             self.failure = Some(error.to_string());
             self.writer = None;
         }
-    }
-
-    /// Adds a metric to samples and, if it is new there, to their record; its index.
-    pub fn add_metric(record: &mut Option<Self>, samples: &mut Samples, metric: &Metric) -> usize {
-        samples.metric_index(&metric.name).unwrap_or_else(|| {
-            if let Some(record) = record {
-                record.write(|writer| writer.metric(metric));
-            }
-            samples.add_metric(metric.clone())
-        })
-    }
-
-    /// Appends an observation to the record of samples, then to these.
-    pub fn observe(record: &mut Option<Self>, samples: &mut Samples, observation: Observation) {
-        if let Some(record) = record {
-            record.write(|writer| writer.observe(&observation));
-        }
-        samples.push(observation);
     }
 
     /// Opens the record, if there is to be one. The state directory may be out of reach: that is told, and measuring goes on.
@@ -76,32 +57,38 @@ impl Record {
             }
             Err(error) => (named.cloned().unwrap_or_default(), Some(format!("{error:#}")), None),
         };
-        Self { writer, path, failure, findings_written: 0 }
+        Self { writer, path, failure }
     }
 
-    /// Writes what was found since the record was begun, facts that were known only at the end, and why measuring stopped. That
-    /// nothing could be saved becomes a finding of the samples.
-    pub fn end(
-        &mut self,
-        samples: &mut Samples,
-        late_facts: &Environment,
-        reason: StopReason,
-        blocks: u32,
-    ) {
-        for finding in samples.findings.iter().skip(self.findings_written) {
-            self.write(|writer| writer.finding(finding));
-        }
+    /// A finding that says that nothing could be saved, if so.
+    pub fn not_saved(&self) -> Option<Finding> {
+        let failure = self.failure.as_ref()?;
+        let message =
+            format!("the samples could not be saved to {}: {failure}", self.path.display());
+        let finding = Finding::new("NOT_SAVED", Severity::Warning, message);
+        Some(finding.next("make room, or choose another place with --save FILE"))
+    }
+}
+
+impl Recorder for Record {
+    fn metric(&mut self, metric: &Metric) {
+        self.write(|writer| writer.metric(metric));
+    }
+
+    fn observation(&mut self, observation: &Observation) {
+        self.write(|writer| writer.observe(observation));
+    }
+
+    fn inner(&mut self, inner: &Inner) {
+        self.write(|writer| writer.inner(inner));
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        self.write(|writer| writer.finding(finding));
+    }
+
+    fn end(&mut self, late_facts: &Environment, reason: StopReason, blocks: u32) {
         self.write(|writer| writer.environment(late_facts));
         self.write(|writer| writer.stop(reason, blocks));
-        if let Some(failure) = &self.failure {
-            samples.findings.push(
-                Finding::new(
-                    "NOT_SAVED",
-                    Severity::Warning,
-                    format!("the samples could not be saved to {}: {failure}", self.path.display()),
-                )
-                .next("make room, or choose another place with --save FILE"),
-            );
-        }
     }
 }

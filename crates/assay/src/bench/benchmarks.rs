@@ -1,19 +1,17 @@
-//! The measuring loop of a suite: block by block, one process of one benchmark at a time, recorded as it is measured.
+//! Benchmark programs as a source: each turn is one process of one benchmark, or of a program that can't be held to one.
 //!
-//! A run that fails takes its benchmark out; what was measured of it stays, and all others go on.
+//! A run that fails takes its unit out; what was measured of it stays, and all others go on.
 
 use super::asker::Question;
+use super::counting::Counting;
 use super::{Asker, Catalogue, Ran, Trial};
-use crate::session::{Obstacle, Record};
-use assay_analysis::Step;
-use assay_analysis::design::{Rounds, Unit};
+use crate::run_error::RunError;
 use assay_data::samples::ITERATIONS;
-use assay_data::{Better, Finding, Metric, Observation, Outcome, Samples, Severity, StopReason};
+use assay_data::source::{self, Layout, Obstacle, Purpose, RowResult, Source, Turn, Unit};
+use assay_data::{Better, Finding, Metric, Samples, Severity, Subject};
 use assay_harness::{Effort, Reading};
 use assay_measure::fingerprint::Fingerprints;
-use assay_measure::interrupt;
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 /// A benchmark that failed while it was measured, or when it was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +46,7 @@ impl Failure {
 }
 
 /// What one turn runs, on each of its sides.
-pub(super) struct Measured {
+pub(super) struct Runs {
     /// Indices of the benchmarks in the catalogue.
     pub(super) benchmarks: Vec<usize>,
     /// Indices of the sides, and for each the request and the subjects of the benchmarks.
@@ -57,19 +55,20 @@ pub(super) struct Measured {
     pub(super) pinned: Option<u64>,
 }
 
-/// A suite that is ready to be measured.
-pub(crate) struct Suite<'a> {
+/// Benchmarks that are ready to be measured.
+pub(crate) struct Benchmarks<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) asker: &'a mut Asker,
-    pub(super) units: Vec<Measured>,
+    pub(super) units: Vec<Runs>,
     pub(super) totals: BTreeSet<String>,
-    /// What was measured.
-    pub samples: Samples,
-    /// What failed.
+    pub(super) metrics: Vec<Metric>,
+    subjects: Vec<Subject>,
+    /// What failed when it was tried.
     pub failures: Vec<Failure>,
+    pub(super) counting: Counting,
 }
 
-impl<'a> Suite<'a> {
+impl<'a> Benchmarks<'a> {
     /// Readies the benchmarks that were tried with success on two sides at least, the reference among them.
     ///
     /// # Errors
@@ -80,20 +79,22 @@ impl<'a> Suite<'a> {
         seconds: f64,
         asker: &'a mut Asker,
     ) -> anyhow::Result<Self> {
-        let mut suite = Self {
+        let mut all = Self {
             catalogue,
             asker,
             units: Vec::new(),
             totals: trial.totals.clone(),
-            samples: Samples::default(),
+            metrics: Vec::new(),
+            subjects: Vec::new(),
             failures: Vec::new(),
+            counting: Counting::default(),
         };
         let mut files = Fingerprints::default();
         let mut usable: Vec<(usize, Vec<usize>)> = Vec::new();
         for (benchmark, tried) in trial.tried.iter().enumerate() {
             for (side, one) in tried.iter().enumerate() {
                 if let Some(how) = &one.failure {
-                    suite.failures.push(Failure {
+                    all.failures.push(Failure {
                         benchmark: catalogue.benchmarks[benchmark].name.clone(),
                         side: catalogue.sides[side].name.clone(),
                         how: how.clone(),
@@ -107,7 +108,7 @@ impl<'a> Suite<'a> {
                 for &side in &sides {
                     let reading = tried[side].reading.iter();
                     for (metric, _) in reading.flat_map(|reading| &reading.values) {
-                        suite.samples.add_metric(metric.clone());
+                        all.metric(metric);
                     }
                 }
                 usable.push((benchmark, sides));
@@ -115,11 +116,7 @@ impl<'a> Suite<'a> {
         }
         let counted = trial.tried.iter().flatten().filter_map(|t| t.reading.as_ref());
         if counted.clone().any(|reading| reading.iterations.is_some()) {
-            let iterations = Metric {
-                better: Better::Higher,
-                ..Metric::lower(ITERATIONS, assay_data::Unit::One)
-            };
-            suite.samples.add_metric(iterations);
+            all.metric(&iterations());
         }
         // Where a program can't be held to one benchmark, all that stand on the same sides are one unit.
         let mut groups: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
@@ -131,9 +128,9 @@ impl<'a> Suite<'a> {
             }
         }
         for (sides, benchmarks) in groups {
-            suite.add(&sides, benchmarks, trial, seconds, &mut files)?;
+            all.add(&sides, benchmarks, trial, seconds, &mut files)?;
         }
-        Ok(suite)
+        Ok(all)
     }
 
     fn add(
@@ -161,14 +158,14 @@ impl<'a> Suite<'a> {
             for (place, &benchmark) in benchmarks.iter().enumerate() {
                 let listed = &catalogue.benchmarks[benchmark];
                 let reading = trial.tried[benchmark][index].reading.as_ref();
-                let subject = self.samples.subjects.len();
+                let subject = self.subjects.len();
                 let against = references.get(place).copied().unwrap_or(subject);
                 if references.len() <= place {
                     references.push(subject);
                 }
                 let words: Vec<_> =
                     side.command.argv.iter().map(|word| word.to_string_lossy()).collect();
-                self.samples.subjects.push(assay_data::Subject {
+                self.subjects.push(Subject {
                     name: format!("{}: {}", side.name, listed.name),
                     command: Some(words.join(" ")),
                     cwd: side.command.cwd.as_ref().map(|path| path.display().to_string()),
@@ -179,21 +176,37 @@ impl<'a> Suite<'a> {
                     benchmark: Some(listed.name.clone()),
                     side: Some(side.name.clone()),
                     files: [files.files_of(&side.command), side.libraries.clone()].concat(),
-                    ..assay_data::Subject::default()
+                    ..Subject::default()
                 });
                 subjects.push(subject);
             }
             on.push((index, question, subjects));
         }
-        self.units.push(Measured { benchmarks, on, pinned });
+        self.units.push(Runs { benchmarks, on, pinned });
         Ok(())
     }
 
-    /// What the experiment is to go through.
-    pub fn units(&self) -> Vec<Unit> {
-        let unit =
-            |unit: &Measured| Unit { subjects: unit.on.len(), benchmarks: unit.benchmarks.clone() };
-        self.units.iter().map(unit).collect()
+    /// Index of a metric, which is added if it is new. `None`: one of this name has another unit, so that this is another one.
+    pub(super) fn metric(&mut self, metric: &Metric) -> Option<usize> {
+        match self.metrics.iter().position(|known| known.name == metric.name) {
+            Some(index) => (self.metrics[index].unit == metric.unit).then_some(index),
+            None => {
+                self.metrics.push(metric.clone());
+                Some(self.metrics.len() - 1)
+            }
+        }
+    }
+
+    /// A value for every metric, of those that are known; all others are missing.
+    pub(super) fn row(&mut self, known: impl IntoIterator<Item = (Metric, f64)>) -> Vec<f64> {
+        let mut values = vec![f64::NAN; self.metrics.len()];
+        for (metric, value) in known {
+            if let Some(index) = self.metric(&metric) {
+                values.resize(self.metrics.len(), f64::NAN);
+                values[index] = value;
+            }
+        }
+        values
     }
 
     /// How many benchmarks are measured.
@@ -203,124 +216,85 @@ impl<'a> Suite<'a> {
 
     /// About how long one block of everything takes, s, by how long it took to try it.
     pub fn round_seconds(&self, trial: &Trial) -> f64 {
-        let of_unit = |unit: &Measured| {
+        let of_unit = |unit: &Runs| {
             let first = unit.benchmarks[0];
             unit.on.iter().map(|(side, ..)| trial.tried[first][*side].seconds).sum::<f64>()
         };
         self.units.iter().map(of_unit).sum()
     }
 
-    /// Measures until there is a reason to stop. What was measured is in `samples`, whatever comes back.
-    ///
-    /// # Errors
-    /// What keeps everything from being run; not the failure of a benchmark.
-    pub fn measure(
-        &mut self,
-        rounds: &mut Rounds,
-        primary: &str,
-        record: &mut Option<Record>,
-        telling: &mut dyn FnMut(&mut Rounds, f64),
-    ) -> Result<StopReason, Obstacle> {
-        let began = Instant::now();
-        loop {
-            telling(rounds, began.elapsed().as_secs_f64());
-            let Some(at) = rounds.next_turn() else { return Ok(StopReason::Clear) };
-            let (side, question, _) = &self.units[at.unit].on[at.turn.subject];
-            let (side, question) = (*side, question.clone());
-            let started = began.elapsed().as_secs_f64();
-            let ran = match self.asker.put(&question, at.turn.padding) {
-                Err(Obstacle::Interrupted(_)) => return Ok(StopReason::Interrupted),
-                other => other?,
-            };
-            let found = self.read(at.unit, side, &ran);
-            let elapsed = began.elapsed().as_secs_f64();
-            let step = match found {
-                Ok(readings) => {
-                    let values = self.keep(at.unit, at.turn, &readings, started, primary, record);
-                    rounds.observe(at, &values, elapsed)
-                }
-                Err((benchmark, how)) => {
-                    self.failures.push(Failure {
-                        benchmark: self.catalogue.benchmarks[benchmark].name.clone(),
-                        side: self.catalogue.sides[side].name.clone(),
-                        how,
-                        blocks: rounds.blocks(benchmark),
-                    });
-                    rounds.give_up(at.unit, elapsed)
-                }
-            };
-            if interrupt::count() > 0 {
-                return Ok(StopReason::Interrupted);
-            }
-            if let Step::Stop(reason) = step {
-                return Ok(reason);
-            }
-        }
-    }
-
-    /// The readings of a unit's benchmarks, in their order; or which of them failed, and how.
+    /// The readings of a unit's benchmarks, in their order; or the row of which of them failed, and how.
     fn read(&self, unit: usize, side: usize, ran: &Ran) -> Result<Vec<Reading>, (usize, String)> {
         let benchmarks = &self.units[unit].benchmarks;
         if let Some(how) = ran.failure() {
-            return Err((benchmarks[0], how));
+            return Err((0, how));
         }
         let readings = self.catalogue.drivers[side].read(&ran.reply);
-        let mut readings = readings.map_err(|error| (benchmarks[0], format!("failed: {error}")))?;
+        let mut readings = readings.map_err(|error| (0, format!("failed: {error}")))?;
         readings.iter_mut().for_each(|reading| reading.divide(&self.totals));
-        let wanted = |&benchmark: &usize| {
+        let wanted = |(row, &benchmark): (usize, &usize)| {
             let own = self.catalogue.benchmarks[benchmark].on[side].as_deref();
             let found = readings.iter().find(|r| Some(r.benchmark.as_str()) == own).cloned();
             match found {
-                Some(Reading { error: Some(error), .. }) => {
-                    Err((benchmark, format!("failed: {error}")))
-                }
+                Some(Reading { error: Some(error), .. }) => Err((row, format!("failed: {error}"))),
                 Some(reading) => Ok(reading),
-                None => Err((benchmark, "was not in its program's answer any more".to_owned())),
+                None => Err((row, "was not in its program's answer any more".to_owned())),
             }
         };
-        benchmarks.iter().map(wanted).collect()
+        benchmarks.iter().enumerate().map(wanted).collect()
+    }
+}
+
+impl Source for Benchmarks<'_> {
+    type Error = RunError;
+
+    fn layout(&self) -> Layout {
+        let unit = |unit: &Runs| {
+            let places = unit.on.iter().map(|(_, _, subjects)| subjects.clone());
+            Unit::against_the_first(places.collect())
+        };
+        Layout { subjects: self.subjects.clone(), units: self.units.iter().map(unit).collect() }
     }
 
-    /// Records the observations of a turn, and returns the values of the metric that decides.
-    fn keep(
-        &mut self,
-        unit: usize,
-        turn: assay_analysis::Turn,
-        readings: &[Reading],
-        time: f64,
-        primary: &str,
-        record: &mut Option<Record>,
-    ) -> Vec<f64> {
-        let subjects = self.units[unit].on[turn.subject].2.clone();
-        let mut decisive = Vec::with_capacity(readings.len());
-        for (subject, reading) in subjects.into_iter().zip(readings) {
-            let iterations = reading.iterations.map(|n| {
-                let metric = Metric::lower(ITERATIONS, assay_data::Unit::One);
-                (Metric { better: Better::Higher, ..metric }, n)
-            });
-            let all = reading.values.iter().cloned().chain(iterations);
-            let mut known: Vec<(usize, f64)> = Vec::new();
-            for (metric, value) in all {
-                let at = Record::add_metric(record, &mut self.samples, &metric);
-                // One that changed its unit between two runs is another one.
-                if self.samples.metrics[at].unit == metric.unit {
-                    known.push((at, value));
-                }
-            }
-            let values = self.samples.row(&known);
-            let at = self.samples.metric_index(primary);
-            decisive.push(at.map_or(f64::NAN, |at| values[at]));
-            let observation = Observation {
-                subject,
-                block: Some(turn.block),
-                position: Some(turn.position),
-                level: Vec::new(),
-                time: Some((time * 1e9).round() / 1e9),
-                outcome: Outcome::Ok,
-                values,
-            };
-            Record::observe(record, &mut self.samples, observation);
-        }
-        decisive
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
     }
+
+    fn measure(&mut self, turn: &Turn) -> Result<source::Measured, Obstacle<RunError>> {
+        if let Purpose::Count(pass) = turn.purpose {
+            return self.count(turn, pass).map_err(RunError::obstacle);
+        }
+        let (side, question, _) = &self.units[turn.unit].on[turn.place];
+        let ran = self.asker.put(question, turn.padding).map_err(RunError::obstacle)?;
+        let readings = match self.read(turn.unit, *side, &ran) {
+            Ok(readings) => readings,
+            Err((row, how)) => return Ok(source::Measured::failed(row, how)),
+        };
+        let row = |(row, reading): (usize, Reading)| {
+            let iterations = reading.iterations.map(|n| (iterations(), n));
+            let values = self.row(reading.values.into_iter().chain(iterations));
+            RowResult { row, values, ..RowResult::default() }
+        };
+        let rows = readings.into_iter().enumerate().map(row).collect();
+        Ok(source::Measured { rows, ..source::Measured::default() })
+    }
+
+    fn findings(&self, _: &Samples, failures: &[source::Failure]) -> Vec<Finding> {
+        let measured = failures.iter().map(|failure| {
+            let unit = &self.units[failure.turn.unit];
+            Failure {
+                benchmark: self.catalogue.benchmarks[unit.benchmarks[failure.row]].name.clone(),
+                side: self.catalogue.sides[unit.on[failure.turn.place].0].name.clone(),
+                how: failure.how.clone(),
+                blocks: failure.blocks,
+            }
+        });
+        let failures = self.failures.iter().cloned().chain(measured);
+        let counting = self.counting.findings.iter().cloned();
+        counting.chain(failures.map(|failure| failure.finding())).collect()
+    }
+}
+
+fn iterations() -> Metric {
+    Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, assay_data::Unit::One) }
 }

@@ -1,17 +1,17 @@
 //! Counts what the commands allocate and how many instructions they take, in runs of their own after the timed ones: counting makes
 //! a program slower, so no time is taken under it.
 //!
-//! These runs are blocks like the others, in an order drawn anew for each, numbered after those that were there before; they hold
-//! the counts and no other value. What can't be counted is told with the reason and has no value, never zero.
+//! A pass is made ready at its first turn. Its runs hold the counts and no other value. What can't be counted is told with the reason
+//! and has no value, never zero.
 
 use super::crew::Crew;
-use super::{Obstacle, Prepared, Record, Session, failure, outcome};
+use super::{Commands, Prepared, failure, outcome};
 use crate::counted::{Counted, Counter, children_missing, of_program};
-use crate::progress::Progress;
-use assay_analysis::{Experiment, Step, Turn};
-use assay_data::{Finding, Observation, Plan, Severity, StopRule, Threshold};
+use crate::run_error::RunError;
+use assay_data::source::{Measured, Obstacle, RowResult};
+use assay_data::{Finding, Severity};
 use assay_measure::allocations::{self, Executed, Why};
-use assay_measure::{MeasureError, RunOptions, RunResult, interrupt};
+use assay_measure::{MeasureError, RunOptions, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -20,7 +20,17 @@ pub(crate) const RUNS: u32 = 3;
 /// More programs of one command are not looked at for what their runtimes hide.
 const MOST_PROGRAMS: usize = 32;
 
-/// One pass of a session.
+/// The passes that were begun.
+#[derive(Default)]
+pub(super) struct Passes {
+    begun: BTreeMap<u32, Pass>,
+    /// Runs the commands of the last of them.
+    crew: Option<Crew>,
+    /// Whether the last turn ran something.
+    pub ran: bool,
+}
+
+/// One pass.
 struct Pass {
     counted: Counted,
     /// For every command what counts it; `None` for one that can't be counted.
@@ -35,99 +45,61 @@ struct Pass {
     executed: Vec<BTreeSet<Executed>>,
 }
 
-impl Session {
-    /// How many blocks of counting are still to be taken.
-    pub fn counting_lacks(&self, counted: Counted) -> u32 {
-        RUNS.saturating_sub(self.samples.counting_blocks_of(counted.names()).len() as u32)
-    }
-
-    /// Counts every command, and keeps and records the counts. What can't be counted is told in [`Session::findings`].
-    ///
-    /// # Errors
-    /// When a hook fails, the runner can't go on, or the user stops it.
-    pub fn count(
+impl Commands {
+    /// One run of a command under the counter of a pass; nothing if it can't be counted.
+    pub(super) fn count(
         &mut self,
-        counted: Counted,
-        seed: u64,
-        record: &mut Option<Record>,
-        progress: &Progress,
-    ) -> Result<(), Obstacle> {
-        let blocks = self.counting_lacks(counted);
-        let mut pass = Pass::prepare(counted, self);
-        if blocks == 0 || pass.counters.iter().all(Option::is_none) {
-            self.refused.extend(pass.findings(self));
-            return Ok(());
+        subject: usize,
+        pass: u32,
+    ) -> Result<Measured, Obstacle<RunError>> {
+        self.passes.ran = false;
+        if !self.passes.begun.contains_key(&pass) {
+            self.begin_pass(pass)?;
         }
-        progress.busy(counted.doing());
-        let taken = self.count_blocks(&mut pass, blocks, seed, record);
-        self.refused.extend(pass.findings(self));
-        taken
-    }
-
-    fn count_blocks(
-        &mut self,
-        pass: &mut Pass,
-        blocks: u32,
-        seed: u64,
-        record: &mut Option<Record>,
-    ) -> Result<(), Obstacle> {
-        let commands = pass.wrapped(&self.commands);
-        let (mut crew, _) = Crew::start(&commands, &[])?;
-        for metric in pass.counted.metrics() {
-            Record::add_metric(record, &mut self.samples, &metric);
-        }
-        let first = self.samples.next_block();
-        let plan = Plan {
-            stop: StopRule::Fixed { blocks },
-            budget_seconds: None,
-            // Another stream than those of warming up and measuring.
-            ..Plan::sequential(0.95, Threshold::default(), seed ^ 2)
+        let mut begun = std::mem::take(&mut self.passes.begun);
+        let counted = match begun.get_mut(&pass) {
+            Some(pass) => self.count_once(subject, pass),
+            None => Ok(None),
         };
-        let mut experiment = Experiment::new(plan, commands.len());
-        loop {
-            let turn = experiment.next_turn();
-            if let Some(counter) = pass.counters[turn.subject].take() {
-                let counts = self.count_once(&mut crew, turn, &counter, pass)?;
-                if let Some(mut observation) = counts {
-                    pass.counters[turn.subject] = Some(counter);
-                    observation.block = Some(first + turn.block);
-                    Record::observe(record, &mut self.samples, observation);
-                }
-            }
-            if interrupt::count() > 0 {
-                return Err(pass.interrupted());
-            }
-            if let Step::Stop(_) = experiment.observe(turn, f64::NAN, 0.0) {
-                return Ok(());
-            }
-        }
+        self.passes.begun = begun;
+        Ok(Measured { rows: counted?.into_iter().collect(), ..Measured::default() })
     }
 
-    /// One run under the counter; nothing if it shows that the command can't be counted.
+    fn begin_pass(&mut self, pass: u32) -> Result<(), RunError> {
+        let Some(&counted) = self.manner.counted.get(pass as usize) else { return Ok(()) };
+        let mut begun = Pass::prepare(counted, &self.commands);
+        self.passes.crew = None;
+        if begun.counters.iter().any(Option::is_some) {
+            let commands = begun.wrapped(&self.commands);
+            self.passes.crew = Some(Crew::start(&commands, &[])?.0);
+            counted.metrics().into_iter().for_each(|metric| self.meter.add(metric));
+        }
+        self.passes.begun.insert(pass, begun);
+        Ok(())
+    }
+
     fn count_once(
         &mut self,
-        crew: &mut Crew,
-        turn: Turn,
-        counter: &Counter,
+        subject: usize,
         pass: &mut Pass,
-    ) -> Result<Option<Observation>, Obstacle> {
-        let subject = turn.subject;
+    ) -> Result<Option<RowResult>, Obstacle<RunError>> {
+        let Some(counter) = pass.counters[subject].take() else { return Ok(None) };
+        let line = self.commands[subject].prepare.clone();
+        self.hook("--prepare", line.as_ref()).map_err(RunError::obstacle)?;
+        let Some(crew) = &mut self.passes.crew else { return Ok(None) };
+        self.passes.ran = true;
         // Padding the environment is for times; a longer environment takes more instructions to go through.
         let options = RunOptions { pad: 0, timeout: self.manner.timeout, capture_stderr: false };
-        let results = loop {
-            let line = self.commands[subject].prepare.clone();
-            self.hook("--prepare", line.as_ref())?;
-            match crew.run(subject, self.commands[subject].jobs, options) {
-                Err(MeasureError::LostRun { .. }) => {
-                    self.lost += 1;
-                    // What it had counted goes with it; that there may be nothing is no matter.
-                    let _ = counter.take();
-                }
-                Err(MeasureError::Interrupted) => return Err(pass.interrupted()),
-                other => break other?,
+        let results = match crew.run(subject, self.commands[subject].jobs, options) {
+            Err(MeasureError::LostRun { .. }) => {
+                // What it had counted goes with it; that there may be nothing is no matter.
+                let _ = counter.take();
+                pass.counters[subject] = Some(counter);
+                return Err(Obstacle::Lost);
             }
+            Err(MeasureError::Interrupted) => return Err(Obstacle::Interrupted),
+            other => other.map_err(RunError::from)?,
         };
-        self.conclude(turn)?;
         // What the program said of itself before was without the counter.
         let slow = |r: &RunResult| r.outcome == assay_measure::Outcome::TimedOut;
         let how = match results.iter().any(slow) {
@@ -151,30 +123,30 @@ impl Session {
                 return Ok(None);
             }
         };
+        pass.counters[subject] = Some(counter);
         if let Some(program) = count.bypassed {
             pass.bypassed.insert(subject, program);
         }
         pass.executed[subject].extend(count.executed);
         let room = MOST_PROGRAMS.saturating_sub(pass.programs[subject].len());
         pass.programs[subject].extend(count.programs.into_iter().take(room));
-        let counts = pass.counted.names().iter().zip(count.values);
-        let known =
-            counts.filter_map(|(name, value)| Some((self.samples.metric_index(name)?, value)));
-        let values = self.samples.row(&known.collect::<Vec<_>>());
-        Ok(Some(Observation {
-            subject,
-            position: Some(turn.position),
-            outcome: outcome(&results),
-            values,
-            ..Observation::default()
-        }))
+        let counts = pass.counted.names().iter().copied().zip(count.values);
+        let values = self.meter.row(counts);
+        Ok(Some(RowResult { values, ended: outcome(&results), ..RowResult::default() }))
+    }
+}
+
+impl Passes {
+    /// What was found while counting; the commands are called by these names.
+    pub fn findings(&self, names: &[String]) -> Vec<Finding> {
+        self.begun.values().flat_map(|pass| pass.findings(names)).collect()
     }
 }
 
 impl Pass {
     /// Finds out which commands can be counted.
-    fn prepare(counted: Counted, session: &Session) -> Self {
-        let count = session.commands.len();
+    fn prepare(counted: Counted, commands: &[Prepared]) -> Self {
+        let count = commands.len();
         let mut pass = Self {
             counted,
             counters: (0..count).map(|_| None).collect(),
@@ -183,7 +155,7 @@ impl Pass {
             bypassed: BTreeMap::new(),
             executed: vec![BTreeSet::new(); count],
         };
-        for (index, prepared) in session.commands.iter().enumerate() {
+        for (index, prepared) in commands.iter().enumerate() {
             // That it is there was seen before; if it is gone since, its run will say so.
             let program = prepared.command.resolve().unwrap_or_default();
             if counted == Counted::Allocations
@@ -220,20 +192,13 @@ impl Pass {
         self.reasons.entry(why).or_default().insert(subject);
     }
 
-    fn interrupted(&self) -> Obstacle {
-        Obstacle::Interrupted(format!(
-            "while counting {}: what was timed before is kept",
-            self.counted.what()
-        ))
-    }
-
-    fn findings(&self, session: &Session) -> Vec<Finding> {
+    fn findings(&self, all: &[String]) -> Vec<Finding> {
         let names = |subjects: &BTreeSet<usize>| {
-            let names = subjects.iter().map(|&s| format!("'{}'", session.commands[s].name));
+            let names = subjects.iter().map(|&s| format!("'{}'", all[s]));
             names.collect::<Vec<_>>().join(", ")
         };
         let about = |finding: Finding, subjects: &BTreeSet<usize>| match subjects.first() {
-            Some(&only) if subjects.len() == 1 => finding.about(&session.commands[only].name),
+            Some(&only) if subjects.len() == 1 => finding.about(&all[only]),
             _ => finding,
         };
         let (code, guide) = match self.counted {
@@ -259,7 +224,7 @@ impl Pass {
             if self.reasons.values().any(|subjects| subjects.contains(&subject)) {
                 continue;
             }
-            let name = &session.commands[subject].name;
+            let name = &all[subject];
             let missing = children_missing(&format!("'{name}'"), &self.executed[subject]);
             findings.extend(missing.map(|finding| finding.about(name)));
             for note in programs.iter().flat_map(|program| allocations::notes(program)) {

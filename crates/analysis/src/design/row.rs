@@ -1,0 +1,230 @@
+//! One row of an experiment: its values, block by block, and whether what was asked of it is answered.
+
+use crate::paired::{self, Level, Paired};
+use crate::until::{Condition, State};
+use crate::verdict::{Decision, Scale};
+use assay_data::{Better, Metric, Plan, StopReason, StopRule};
+use assay_stats::{
+    Interval, autocorrelation, descriptive, order, signed_rank::SignedRankDistribution,
+};
+
+/// What is known of one row.
+#[derive(Debug)]
+pub(super) struct RowState {
+    plan: Plan,
+    better: Better,
+    /// Complete blocks and those in which a value is missing.
+    pub blocks: u32,
+    current: Vec<f64>,
+    pairs: Vec<Pair>,
+    /// By place its values in the complete blocks.
+    values: Vec<Vec<f64>>,
+    until: Option<Condition>,
+    next_look: u32,
+    /// How many rows share the error, this one included.
+    family: usize,
+    /// Whether its values are exact counts.
+    counts: bool,
+    distribution: SignedRankDistribution,
+    /// Why it needs no more blocks.
+    pub stopped: Option<StopReason>,
+}
+
+/// A place and the one that it is compared with.
+#[derive(Debug)]
+struct Pair {
+    of: usize,
+    against: usize,
+    blocks: Paired,
+}
+
+impl RowState {
+    /// A row by this plan with these references, of which those that are no other place's index mark a reference.
+    pub fn new(plan: &Plan, references: &[Option<usize>]) -> Self {
+        let places = references.len();
+        let pair = |(of, against): (usize, &Option<usize>)| {
+            let against = against.filter(|&a| a != of && a < places)?;
+            Some(Pair { of, against, blocks: Paired::default() })
+        };
+        let until = plan.until.as_deref();
+        Self {
+            better: Better::Lower,
+            blocks: 0,
+            current: vec![f64::NAN; places],
+            pairs: references.iter().enumerate().filter_map(pair).collect(),
+            values: vec![Vec::new(); places],
+            until: until.map(|text| Condition::parse(text).unwrap_or_else(|_| Condition::never())),
+            next_look: 0,
+            family: 1,
+            counts: false,
+            distribution: SignedRankDistribution::default(),
+            stopped: None,
+            plan: plan.clone(),
+        }
+    }
+
+    /// Says of which metric the values are.
+    pub fn set_metric(&mut self, metric: &Metric) {
+        self.better = metric.better;
+        self.pairs.iter_mut().for_each(|pair| pair.blocks = Paired::of_metric(metric));
+        self.counts = metric.exact;
+    }
+
+    /// Says which direction is better.
+    pub fn set_better(&mut self, better: Better) {
+        self.better = better;
+    }
+
+    /// Makes it one of so many rows that share the error.
+    pub fn set_family(&mut self, rows: usize) {
+        self.family = rows.max(1);
+    }
+
+    /// Takes in the value of a place in the block at hand; NaN makes the block incomplete.
+    pub fn observe(&mut self, place: usize, value: f64) {
+        self.current[place] = value;
+    }
+
+    /// Ends the block at hand: whether what was asked for is known now. What was answered once stays answered.
+    pub fn end_block(&mut self, elapsed_seconds: f64) {
+        self.blocks += 1;
+        self.take_block();
+        if self.stopped.is_none() {
+            self.stopped = self.after_block(elapsed_seconds);
+        }
+    }
+
+    /// Difference of a place against its reference as it stands, at the level of a look; `None` for a reference, and before
+    /// the first complete block.
+    pub fn estimate(&mut self, place: usize) -> Option<Decision> {
+        let level = self.level();
+        let pair = self.pairs.iter().find(|pair| pair.of == place && !pair.blocks.is_empty())?;
+        let found =
+            pair.blocks.decide(&self.plan.threshold, level, self.better, &mut self.distribution);
+        Some(found.decision)
+    }
+
+    /// Median of a place over the complete blocks so far.
+    pub fn median(&self, place: usize) -> Option<f64> {
+        let values = self.values.get(place)?;
+        (!values.is_empty()).then(|| descriptive::median(values))
+    }
+
+    /// Interval of the median of a place, at the level of a look. O(n log n).
+    pub fn median_interval(&self, place: usize) -> Option<Interval> {
+        let values = self.values.get(place)?;
+        let sorted = descriptive::sorted(values);
+        let tau = autocorrelation::autocorrelation_time(values);
+        let confidence = 1.0 - self.plan.level();
+        order::median_interval_with_tau(&sorted, confidence, tau)
+            .map(|(interval, _achieved)| interval)
+    }
+
+    fn take_block(&mut self) {
+        let current = &self.current;
+        if current.iter().all(|v| v.is_finite()) {
+            self.values.iter_mut().zip(current).for_each(|(values, &value)| values.push(value));
+            for pair in &mut self.pairs {
+                pair.blocks.push(current[pair.against], current[pair.of]);
+            }
+        }
+        self.current.fill(f64::NAN);
+    }
+
+    fn after_block(&mut self, elapsed_seconds: f64) -> Option<StopReason> {
+        match self.plan.stop {
+            StopRule::Fixed { blocks } => (self.blocks >= blocks).then_some(StopReason::Blocks),
+            StopRule::Sequential { max_blocks, .. } => self
+                .answer(elapsed_seconds)
+                .or((self.blocks >= max_blocks).then_some(StopReason::Blocks)),
+        }
+    }
+
+    /// Whether what was asked for is known: the user's condition, or else a clear answer. The condition is held against every block,
+    /// since it may ask for blocks and seconds too; where the samples are not looked at, nothing is known of them.
+    fn answer(&mut self, elapsed_seconds: f64) -> Option<StopReason> {
+        let Some(until) = self.until.clone() else {
+            let reason =
+                if self.pairs.is_empty() { StopReason::Precise } else { StopReason::Clear };
+            return (self.looks_now() && self.is_answered()).then_some(reason);
+        };
+        let looks = until.asks_samples() && self.looks_now();
+        let state = State {
+            blocks: self.blocks,
+            seconds: elapsed_seconds,
+            width: if looks { self.width() } else { f64::INFINITY },
+            clear: looks && self.is_answered(),
+        };
+        until.holds(&state).then_some(StopReason::Until)
+    }
+
+    /// Whether to look at the samples after this block. Of comparisons after every one; of medians at blocks that are 5 % apart:
+    /// an interval costs a sort, and a long run of short commands should not spend its time on looking.
+    fn looks_now(&mut self) -> bool {
+        if self.blocks < self.fewest() || (self.pairs.is_empty() && self.blocks < self.next_look) {
+            return false;
+        }
+        self.next_look = self.blocks + (self.blocks / 20).max(1);
+        true
+    }
+
+    /// True when measuring on would not change what is said of any comparison, or without one, when every place's median is
+    /// known to the threshold on either side. The medians share no error: each is told by itself.
+    fn is_answered(&mut self) -> bool {
+        if self.pairs.is_empty() {
+            return (0..self.values.len()).all(|place| self.is_precise(place));
+        }
+        let level = self.level();
+        let (threshold, distribution) = (&self.plan.threshold, &mut self.distribution);
+        self.pairs.iter().all(|pair| {
+            pair.blocks.may_be_settled(threshold, level.interval, distribution) && {
+                let found = pair.blocks.decide(threshold, level, self.better, distribution);
+                found.decision.is_settled() && found.drifting.is_none()
+            }
+        })
+    }
+
+    fn is_precise(&self, place: usize) -> bool {
+        let (Some(median), Some(interval)) = (self.median(place), self.median_interval(place))
+        else {
+            return false;
+        };
+        let threshold = paired::threshold_on(Scale::Shift, &self.plan.threshold, median);
+        interval.half_width() <= threshold
+    }
+
+    /// Half width of the widest interval, as a fraction: of the ratio (of the reference's median, where amounts decide), or
+    /// without comparisons of the median. Infinite while one is lacking.
+    fn width(&mut self) -> f64 {
+        let relative = |half_width: f64, to: Option<f64>| match to {
+            Some(to) if to != 0.0 => half_width / to.abs(),
+            _ => f64::INFINITY,
+        };
+        let mut widths = Vec::new();
+        if self.pairs.is_empty() {
+            for place in 0..self.values.len() {
+                let interval = self.median_interval(place).unwrap_or(Interval::UNBOUNDED);
+                widths.push(relative(interval.half_width(), self.median(place)));
+            }
+        }
+        for (of, against) in self.pairs.iter().map(|p| (p.of, p.against)).collect::<Vec<_>>() {
+            let found = self.estimate(of).and_then(|d| Some((d.scale, d.interval?)));
+            widths.push(match found {
+                None => f64::INFINITY,
+                Some((Scale::Ratio, i)) => (i.upper.exp() - i.lower.exp()) / 2.0,
+                Some((Scale::Shift, i)) => relative(i.half_width(), self.median(against)),
+            });
+        }
+        // A width that is no number is no width.
+        widths.into_iter().map(|w| if w.is_nan() { f64::INFINITY } else { w }).fold(0.0, f64::max)
+    }
+
+    fn level(&self) -> Level {
+        super::level_for(&self.plan, self.pairs.len().max(1) * self.family)
+    }
+
+    /// The fewest blocks at which it can be answered.
+    pub fn fewest(&self) -> u32 {
+        if self.counts { 2 } else { paired::fewest_blocks(self.level().interval) }
+    }
+}

@@ -1,0 +1,438 @@
+//! Commands as a source: each turn is one run of a command, with the hooks around it, by the launcher.
+//!
+//! Nothing here may print or draw. It holds no statistics.
+
+mod counting;
+mod crew;
+mod ending;
+mod prepared;
+
+pub(crate) use counting::RUNS as COUNTING_RUNS;
+pub(crate) use prepared::{Prepared, Tolerated};
+
+use crate::counted::Counted;
+use crate::meter::{Measured, Meter, Missing, STEAL_FROM_SECONDS};
+use crate::progress::Progress;
+use crate::record::Record;
+use crate::run_error::RunError;
+use assay_data::source::{self, Failure, Layout, Obstacle, Purpose, RowResult, Source, Turn};
+use assay_data::{Finding, Metric, Samples, Severity, StopReason};
+use assay_experiment::Session;
+use assay_measure::counters::{Event, Refusal};
+use assay_measure::fingerprint::Fingerprints;
+use assay_measure::hooks::HookError;
+use assay_measure::machine::Machine;
+use assay_measure::{MeasureError, RunOptions, RunResult, environment, hooks, interrupt};
+use counting::Passes;
+use crew::Crew;
+use ending::{failure, failure_message, outcome};
+use prepared::{control, subject};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How commands are measured.
+#[derive(Debug, Default)]
+pub(crate) struct Manner {
+    /// After so long a run is ended.
+    pub timeout: Option<Duration>,
+    /// Which failures are no reason to stop.
+    pub tolerated: Tolerated,
+    /// Events to count.
+    pub events: Vec<Event>,
+    /// The machine tells how much time is stolen from it.
+    pub steal: bool,
+    /// Empty the caches of files before every run.
+    pub drop_caches: bool,
+    /// What is counted afterwards, one pass each.
+    pub counted: Vec<Counted>,
+}
+
+/// Commands that are ready to be measured.
+pub(crate) struct Commands {
+    crew: Crew,
+    commands: Vec<Prepared>,
+    manner: Manner,
+    meter: Meter,
+    passes: Passes,
+    left_behind: Vec<u32>,
+    /// How long the last run of each command took, s.
+    last_wall: Vec<f64>,
+    /// How often each metric of each command could not be read, and why at first; after it could be read before.
+    missing: BTreeMap<(usize, String), (u32, String)>,
+    /// Metrics that a command did not give while warming up, and why at first.
+    unproved: BTreeMap<(usize, String), String>,
+    /// The metrics that each command has given.
+    proved: Vec<Vec<String>>,
+    refused: Vec<Finding>,
+    refusals: Vec<Refusal>,
+    /// Whether the commands have run before anything is recorded.
+    warmed_up: bool,
+    /// Whether anything was recorded: from then on nothing that was set may change.
+    recorded: bool,
+}
+
+/// A session of commands.
+pub(crate) type CommandSession = Session<'static, Commands, Record>;
+
+/// A session that measures these commands. What the machine refuses to count is told by [`Commands::findings`].
+///
+/// # Errors
+/// When the runners can't be started, or can't be given the commands.
+pub(crate) fn session(
+    commands: Vec<Prepared>,
+    manner: Manner,
+    meter: impl FnOnce(&[Event]) -> Meter,
+) -> Result<CommandSession, RunError> {
+    let source = Commands::start(commands, manner, meter)?;
+    let began = Instant::now();
+    let session = Session::new(source, move || began.elapsed().as_secs_f64());
+    Ok(session.interrupted_by(|| interrupt::count() > 0))
+}
+
+/// Takes warm-up blocks, and returns the seconds that the quickest took. After that it is known what can be measured.
+///
+/// # Errors
+/// When a command fails, does not give what it has to, or the user stops it.
+pub(crate) fn warm_up(
+    session: &mut CommandSession,
+    blocks: u32,
+    seed: u64,
+    progress: &Progress,
+) -> Result<Option<f64>, RunError> {
+    let phase = session.warm_up(blocks, seed, &mut |standing| {
+        progress.warm_up(standing.experiment.blocks(), blocks);
+    })?;
+    if phase.reason == StopReason::Interrupted {
+        let why = "while warming up: nothing was measured yet";
+        return Err(RunError::Interrupted(why.to_owned()));
+    }
+    session.source.end_warm_up()?;
+    // A setting may have been refused.
+    for (subject, command) in session.samples.subjects.iter_mut().zip(&session.source.commands) {
+        subject.control = control(command);
+    }
+    session.learn_metrics();
+    Ok(phase.block_seconds)
+}
+
+/// Measures until there is a reason to stop, and returns also the share of the CPUs' time that the hypervisor gave to others meanwhile.
+///
+/// # Errors
+/// What measuring can't go on from.
+pub(crate) fn measure(
+    session: &mut CommandSession,
+    progress: &mut Progress,
+) -> (Result<StopReason, RunError>, Option<f64>) {
+    let (began, before) = (Instant::now(), environment::steal_seconds());
+    let phase = session.measure(&mut |standing| progress.show(standing));
+    let stolen = before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
+    let cpus = session.samples.environment.number("cpus_online");
+    let share = stolen.zip(cpus).map(|(s, cpus)| s / (began.elapsed().as_secs_f64() * cpus));
+    (phase.map(|phase| phase.reason), share.filter(|share| share.is_finite()))
+}
+
+/// What a run gave.
+struct Taken {
+    measured: Measured,
+    outcome: assay_data::Outcome,
+    started_seconds: f64,
+}
+
+impl Source for Commands {
+    type Error = RunError;
+
+    fn layout(&self) -> Layout {
+        let mut files = Fingerprints::default();
+        let mut samples = Samples::default();
+        for command in &self.commands {
+            samples.add(subject(command, &mut files));
+        }
+        Layout::one_unit(samples.subjects)
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        self.meter.metrics()
+    }
+
+    fn measure(&mut self, turn: &Turn) -> Result<source::Measured, Obstacle<RunError>> {
+        if let Purpose::Count(pass) = turn.purpose {
+            return self.count(turn.place, pass);
+        }
+        let warming_up = turn.purpose == Purpose::WarmUp;
+        // What a program says on its first run is worth a pipe; those that are compared have none.
+        let first_of_subject = warming_up || (turn.block == 0 && !self.warmed_up);
+        let taken = self.run(turn, first_of_subject)?;
+        self.warmed_up |= warming_up;
+        self.recorded |= !warming_up;
+        Ok(source::Measured {
+            rows: vec![RowResult {
+                row: 0,
+                values: taken.measured.values,
+                inner: taken.measured.inner,
+                ended: taken.outcome,
+            }],
+            failed: None,
+            started_seconds: Some(taken.started_seconds),
+        })
+    }
+
+    fn conclude(&mut self, turn: &Turn) -> Result<(), Obstacle<RunError>> {
+        if matches!(turn.purpose, Purpose::Count(_)) && !self.passes.ran {
+            return Ok(());
+        }
+        let line = self.commands[turn.place].conclude.clone();
+        self.hook("--conclude", line.as_ref()).map_err(RunError::obstacle)
+    }
+
+    fn findings(&self, samples: &Samples, _: &[Failure]) -> Vec<Finding> {
+        let mut findings = self.refused.clone();
+        for (command, &count) in self.commands.iter().zip(&self.left_behind) {
+            if count > 0 {
+                findings.push(
+                    Finding::new(
+                        "LEFT_PROCESSES",
+                        Severity::Warning,
+                        format!(
+                            "{} left processes running after {count} runs; they were ended",
+                            command.name
+                        ),
+                    )
+                    .about(&command.name)
+                    .with("runs", f64::from(count))
+                    .next("let the command wait for its children: their work is not in its time"),
+                );
+            }
+        }
+        for ((subject, metric), (count, why)) in &self.missing {
+            let name = &self.commands[*subject].name;
+            findings.push(
+                Finding::new(
+                    "METRIC_MISSING",
+                    Severity::Warning,
+                    format!("{metric} of '{name}' is missing in {count} runs; the first time: {why}"),
+                )
+                .about(name)
+                .with("runs", f64::from(*count))
+                .next("blocks without it don't count for it; see why the program does not give it each time"),
+            );
+        }
+        let names: Vec<String> = self.commands.iter().map(|c| c.name.clone()).collect();
+        findings.extend(self.meter.findings(&names));
+        findings.extend(self.memory_floor_reached(samples));
+        findings.extend(self.passes.findings(&names));
+        findings
+    }
+}
+
+impl Commands {
+    fn start(
+        commands: Vec<Prepared>,
+        manner: Manner,
+        meter: impl FnOnce(&[Event]) -> Meter,
+    ) -> Result<Self, RunError> {
+        let (crew, refusals) = Crew::start(&commands, &manner.events)?;
+        let meter = meter(crew.events());
+        let mut refused = not_counted(&refusals);
+        if crew.counts_user_only() {
+            refused.push(
+                Finding::new(
+                    "COUNTERS_USER_ONLY",
+                    Severity::Note,
+                    "the counters see only what the programs do themselves, not what the kernel does for them",
+                )
+                .next("sysctl kernel.perf_event_paranoid=1, or run as root"),
+            );
+        }
+        Ok(Self {
+            crew,
+            manner,
+            meter,
+            passes: Passes::default(),
+            left_behind: vec![0; commands.len()],
+            last_wall: vec![0.0; commands.len()],
+            missing: BTreeMap::new(),
+            unproved: BTreeMap::new(),
+            proved: vec![Vec::new(); commands.len()],
+            refused,
+            refusals,
+            warmed_up: false,
+            recorded: false,
+            commands,
+        })
+    }
+
+    /// Why an event is not counted, if it was asked for.
+    pub fn why_not_counted(&self, event: &str) -> Option<&str> {
+        self.refusals.iter().find(|r| r.event == event).map(|r| r.why.as_str())
+    }
+
+    /// Measures the metrics of a run that is resumed.
+    ///
+    /// # Errors
+    /// In words, when they are not those of these commands.
+    pub fn adopt_metrics(&mut self, recorded: &[Metric]) -> Result<(), String> {
+        self.recorded = true;
+        self.meter.adopt(recorded)
+    }
+
+    /// Runs a shell line once, unmeasured.
+    pub fn hook(&mut self, name: &str, line: Option<&String>) -> Result<(), RunError> {
+        let Some(line) = line else { return Ok(()) };
+        hooks::run(self.crew.first(), name, line).map_err(|error| match error {
+            HookError::NotRun { source, .. } if matches!(*source, MeasureError::Interrupted) => {
+                RunError::Interrupted(format!("in the {name} line"))
+            }
+            other => other.into(),
+        })
+    }
+
+    /// A metric that a command had to give while warming up, and never gave, is a mistake.
+    fn end_warm_up(&mut self) -> Result<(), RunError> {
+        self.meter.forget_problems();
+        let proved = &self.proved;
+        self.unproved.retain(|(subject, metric), _| !proved[*subject].contains(metric));
+        match self.unproved.pop_first() {
+            Some(((subject, metric), why)) => Err(self.never_given(subject, &metric, &why)),
+            None => Ok(()),
+        }
+    }
+
+    fn memory_floor_reached(&self, samples: &Samples) -> Option<Finding> {
+        let floor = self.crew.memory_floor_bytes();
+        let metric = samples.metric_index("max_rss")?;
+        let smallest = (0..self.commands.len())
+            .flat_map(|subject| samples.series(subject, metric).values)
+            .min_by(f64::total_cmp)?;
+        (smallest <= floor as f64).then(|| {
+            let message = format!(
+                "peak memory below {} KiB can't be seen: that is the launcher's own",
+                floor / 1024
+            );
+            Finding::new("MEMORY_FLOOR", Severity::Note, message).with("floor", floor as f64)
+        })
+    }
+
+    /// What comes before a run.
+    fn prepare(&mut self, subject: usize) -> Result<(), RunError> {
+        let line = self.commands[subject].prepare.clone();
+        self.hook("--prepare", line.as_ref())?;
+        if self.manner.drop_caches {
+            Machine::here().drop_caches()?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, turn: &Turn, capture_stderr: bool) -> Result<Taken, Obstacle<RunError>> {
+        let subject = turn.place;
+        let options =
+            RunOptions { pad: turn.padding, timeout: self.manner.timeout, capture_stderr };
+        let (results, mut steal);
+        loop {
+            self.prepare(subject).map_err(RunError::obstacle)?;
+            self.crew.forget_counts();
+            // Stolen time is counted in steps: short runs are spared the reading.
+            let counts_steal = self.manner.steal && self.last_wall[subject] >= STEAL_FROM_SECONDS;
+            let before = counts_steal.then(environment::steal_seconds).flatten();
+            let ran = self.crew.run(subject, self.commands[subject].jobs, options);
+            steal = before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
+            results = match ran {
+                // The launcher was killed once, and a new one is up.
+                Err(MeasureError::LostRun { .. }) => return Err(Obstacle::Lost),
+                Err(MeasureError::Control { setting, source, needs, .. }) if !self.recorded => {
+                    self.do_without(setting, &source, needs)?;
+                    continue;
+                }
+                Err(MeasureError::Interrupted) => return Err(Obstacle::Interrupted),
+                other => other.map_err(RunError::from)?,
+            };
+            break;
+        }
+        self.judge(turn, &results)?;
+        let counts = self.crew.take_counts(self.commands[subject].jobs);
+        let mut measured = self.meter.read(subject, &results, steal, &counts);
+        self.note_missing(turn, &mut measured)?;
+        self.last_wall[subject] = measured.values[0];
+        let started_seconds = results[0].started_ns as f64 / 1e9;
+        Ok(Taken { outcome: outcome(&results), measured, started_seconds })
+    }
+
+    /// A failure that the user did not expect ends the session.
+    fn judge(&mut self, turn: &Turn, results: &[RunResult]) -> Result<(), RunError> {
+        for result in results {
+            self.left_behind[turn.place] += u32::from(result.left_behind);
+            if let Some(how) = failure(result, &self.manner.tolerated) {
+                let command = &self.commands[turn.place];
+                return Err(RunError::Failed(failure_message(command, &how, turn, result)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A metric that was asked for and that a command has never given is a mistake; one that it gives only sometimes is told in
+    /// the end. Warming up decides which it is, if there is any.
+    fn note_missing(&mut self, turn: &Turn, measured: &mut Measured) -> Result<(), RunError> {
+        let subject = turn.place;
+        let proved = &mut self.proved[subject];
+        let metrics = self.meter.metrics().iter().zip(&measured.values);
+        for (metric, _) in metrics.filter(|(_, value)| value.is_finite()) {
+            if !proved.contains(&metric.name) {
+                proved.push(metric.name.clone());
+            }
+        }
+        for Missing { metric, why, must } in measured.missing.drain(..) {
+            let is_proved = proved.contains(&metric);
+            if !is_proved && !must {
+                // What one command gives of its own accord is not missing from the others.
+                continue;
+            }
+            if turn.purpose == Purpose::WarmUp {
+                self.unproved.entry((subject, metric)).or_insert(why);
+            } else if is_proved {
+                self.missing.entry((subject, metric)).or_insert((0, why)).0 += 1;
+            } else {
+                return Err(self.never_given(subject, &metric, &why));
+            }
+        }
+        Ok(())
+    }
+
+    fn never_given(&self, subject: usize, metric: &str, why: &str) -> RunError {
+        let command = &self.commands[subject].text;
+        RunError::Reading(format!("--metric {metric}: `{command}`: {why}"))
+    }
+
+    /// Goes on without a setting that the system refuses.
+    fn do_without(
+        &mut self,
+        setting: assay_measure::Setting,
+        source: &std::io::Error,
+        needs: &str,
+    ) -> Result<(), RunError> {
+        let option = crew::option_of(setting);
+        crew::without(&mut self.commands, setting);
+        self.crew.teach(&self.commands)?;
+        let needs = if needs.is_empty() { String::new() } else { format!("; it needs {needs}") };
+        self.refused.push(
+            Finding::new(
+                "NOT_CONTROLLED",
+                Severity::Warning,
+                format!("{option} is refused ({source}){needs}: measured without"),
+            )
+            .next("run as root, or leave the option out"),
+        );
+        Ok(())
+    }
+}
+
+/// What can't be counted, one finding for every reason.
+fn not_counted(refusals: &[Refusal]) -> Vec<Finding> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for refusal in refusals {
+        by_reason.entry(&refusal.why).or_default().push(&refusal.event);
+    }
+    let told = by_reason.iter().map(|(why, events)| {
+        let message = format!("{} can't be counted: {why}", events.join(", "));
+        Finding::new("NOT_COUNTED", Severity::Warning, message)
+    });
+    told.collect()
+}

@@ -1,0 +1,58 @@
+//! The engine: it has whatever can be measured run by turns, until what was asked is answered.
+//!
+//! A [`Source`] knows how to run one turn and what it gave. A [`Session`] asks the experiment ([`assay_analysis::design`]) whose turn
+//! it is, has the source run it, takes lost runs again, records what came, feeds it back, and stops: when every row has its answer,
+//! when the budget is spent, or when the user says so. It can take up a recording where it stopped.
+//!
+//! Clock, recorder, observer and interruption are handed in; the crate starts no process, reads no clock and prints nothing. So a
+//! whole session runs in a test within microseconds, as this one does:
+//!
+//! ```
+//! use assay_analysis::{Options, Verdict, analyse};
+//! use assay_data::source::{Layout, Measured, Obstacle, Turn};
+//! use assay_data::{Metric, Plan, Source, Subject, Threshold};
+//! use assay_experiment::{Limits, Session};
+//! use std::{cell::Cell, convert::Infallible};
+//!
+//! struct Pretended<'a> {
+//!     clock: &'a Cell<f64>,
+//!     metrics: Vec<Metric>,
+//! }
+//!
+//! impl Source for Pretended<'_> {
+//!     type Error = Infallible;
+//!
+//!     fn layout(&self) -> Layout {
+//!         let subject = |name: &str| Subject { name: name.to_owned(), ..Subject::default() };
+//!         Layout::one_unit(vec![subject("old"), subject("new")])
+//!     }
+//!
+//!     fn metrics(&self) -> &[Metric] {
+//!         &self.metrics
+//!     }
+//!
+//!     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<Infallible>> {
+//!         let took = [0.2, 0.1][turn.place] + f64::from(turn.padding) * 1e-6;
+//!         self.clock.set(self.clock.get() + took);
+//!         Ok(Measured::values(vec![took]))
+//!     }
+//! }
+//!
+//! let clock = Cell::new(0.0);
+//! let source = Pretended { clock: &clock, metrics: vec![Metric::wall()] };
+//! let mut session = Session::unrecorded(source, || clock.get());
+//! session.begin(&Plan::sequential(0.95, Threshold::default(), 7), 0, Limits::default());
+//! let Ok(phase) = session.measure(&mut |_| ());
+//! session.close(phase.reason, Default::default());
+//! let analysis = analyse(&session.samples, &Options::default())?;
+//! assert_eq!(analysis.comparisons[0].decision.verdict, Verdict::Faster);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Source`]: assay_data::Source
+
+mod recorder;
+mod session;
+
+pub use recorder::{Recorder, Unrecorded};
+pub use session::{Limits, Phase, Session, Standing};

@@ -1,0 +1,34 @@
+//! Where a session records, as it measures.
+
+use assay_data::{Environment, Finding, Inner, Metric, Observation, StopReason};
+
+/// Keeps what is measured, the moment it is measured. Nothing that goes wrong in keeping it ends a session: a recorder remembers its
+/// failure, and its owner tells it in the end.
+pub trait Recorder {
+    /// A metric that is new.
+    fn metric(&mut self, metric: &Metric);
+
+    /// A run.
+    fn observation(&mut self, observation: &Observation);
+
+    /// Several values of one metric within the run that was recorded last.
+    fn inner(&mut self, inner: &Inner);
+
+    /// Something that was found.
+    fn finding(&mut self, finding: &Finding);
+
+    /// The end: facts that were known only now, why measuring stopped, and how many blocks there are.
+    fn end(&mut self, late_facts: &Environment, reason: StopReason, blocks: u32);
+}
+
+/// Records nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unrecorded;
+
+impl Recorder for Unrecorded {
+    fn metric(&mut self, _: &Metric) {}
+    fn observation(&mut self, _: &Observation) {}
+    fn inner(&mut self, _: &Inner) {}
+    fn finding(&mut self, _: &Finding) {}
+    fn end(&mut self, _: &Environment, _: StopReason, _: u32) {}
+}

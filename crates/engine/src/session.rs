@@ -1,0 +1,386 @@
+//! The session: the only loop that asks an experiment for its next turn.
+
+use crate::recorder::{Recorder, Unrecorded};
+use assay_analysis::Step;
+use assay_analysis::design::{Experiment, ReplayError};
+use assay_data::source::{Failure, Measured, Obstacle, Purpose, Source, Turn, Unit};
+use assay_data::{
+    Environment, Finding, Inner, Observation, Plan, Samples, Severity, StopReason, StopRule,
+    Threshold,
+};
+
+/// What a plan does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Seconds to which the plan's budget stretches while there are too few blocks for any verdict; 0: it does not stretch.
+    pub ceiling_seconds: f64,
+    /// How many rows share the error among them; 0 is 1.
+    pub sharing: usize,
+}
+
+/// How a phase of a session ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phase {
+    /// Why.
+    pub reason: StopReason,
+    /// Seconds that its quickest block took; `None` where no block is whole.
+    pub block_seconds: Option<f64>,
+}
+
+/// How a session stands before a turn.
+#[derive(Debug)]
+pub struct Standing<'a> {
+    /// The experiment, with what it knows so far.
+    pub experiment: &'a mut Experiment,
+    /// Seconds since the phase began.
+    pub seconds: f64,
+}
+
+/// What shows people how a session stands. It is called between turns, never during one.
+pub type Observer<'a> = &'a mut dyn FnMut(Standing<'_>);
+
+/// A source that is measured: warmed up, measured, counted, closed, each of which but the last may be left out.
+pub struct Session<'a, S: Source, R: Recorder = Unrecorded> {
+    /// What is measured.
+    pub source: S,
+    /// What was measured so far.
+    pub samples: Samples,
+    /// Where it is recorded, once it is.
+    pub recorder: Option<R>,
+    /// What failed while it was measured.
+    pub failures: Vec<Failure>,
+    clock: Box<dyn Fn() -> f64 + 'a>,
+    interrupted: Box<dyn Fn() -> bool + 'a>,
+    units: Vec<Unit>,
+    experiment: Option<Experiment>,
+    /// Index of the metric that decides.
+    primary: usize,
+    /// For every metric of the source its index in the samples.
+    columns: Vec<usize>,
+    /// Seconds between the start of the run and the first observation of this session: not 0 for one that is resumed.
+    since_start: f64,
+    /// Blocks that were taken before to count: they stand between those of the experiment.
+    blocks_between: u32,
+    /// Runs that were lost and taken again.
+    lost: u32,
+    /// How many of the findings are recorded.
+    findings_recorded: usize,
+}
+
+impl<'a, S: Source> Session<'a, S> {
+    /// A session that is not recorded; otherwise as [`Session::new`].
+    pub fn unrecorded(source: S, clock: impl Fn() -> f64 + 'a) -> Self {
+        Self::new(source, clock)
+    }
+}
+
+impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
+    /// A session with a clock, in seconds of which only the differences matter.
+    pub fn new(source: S, clock: impl Fn() -> f64 + 'a) -> Self {
+        let layout = source.layout();
+        let mut samples = Samples::default();
+        for subject in layout.subjects {
+            samples.add(subject);
+        }
+        Self {
+            samples,
+            recorder: None,
+            failures: Vec::new(),
+            clock: Box::new(clock),
+            interrupted: Box::new(|| false),
+            units: layout.units,
+            experiment: None,
+            primary: 0,
+            columns: Vec::new(),
+            since_start: 0.0,
+            blocks_between: 0,
+            lost: 0,
+            findings_recorded: 0,
+            source,
+        }
+    }
+
+    /// Lets the user stop it: it asks after every turn.
+    #[must_use]
+    pub fn interrupted_by(mut self, interrupted: impl Fn() -> bool + 'a) -> Self {
+        self.interrupted = Box::new(interrupted);
+        self
+    }
+
+    /// What is measured at once, and what is compared within it.
+    pub fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// Takes blocks that are not recorded; the clock of the experiment does not run.
+    ///
+    /// # Errors
+    /// What the source can't go on from.
+    pub fn warm_up(
+        &mut self,
+        blocks: u32,
+        seed: u64,
+        observer: Observer<'_>,
+    ) -> Result<Phase, S::Error> {
+        // Another stream than the experiment's own, so that warming up does not shift its order.
+        self.fixed(blocks, seed ^ 1, Purpose::WarmUp, observer)
+    }
+
+    /// Takes over the metrics that the source knows by now; more may come while it is measured.
+    pub fn learn_metrics(&mut self) {
+        for index in self.columns.len()..self.source.metrics().len() {
+            let metric = &self.source.metrics()[index];
+            let known = self.samples.metric_index(&metric.name);
+            let column = known.unwrap_or_else(|| {
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.metric(metric);
+                }
+                self.samples.add_metric(metric.clone())
+            });
+            self.columns.push(column);
+        }
+    }
+
+    /// Begins the experiment by this plan, on the metric of this index in the samples, or of the source where these know none yet.
+    pub fn begin(&mut self, plan: &Plan, primary: usize, limits: Limits) {
+        self.learn_metrics();
+        self.samples.plan = Some(plan.clone());
+        self.primary = primary;
+        let mut experiment = Experiment::of_units(plan.clone(), &self.units)
+            .stretching_to(limits.ceiling_seconds)
+            .among(limits.sharing);
+        if let Some(metric) = self.samples.metrics.get(primary) {
+            experiment = experiment.of_metric(metric);
+        }
+        self.experiment = Some(experiment);
+    }
+
+    /// Takes up what was recorded before, in an experiment that was just begun, so many seconds after the start of the
+    /// recording. Gives back why there is nothing to resume, if so.
+    ///
+    /// # Errors
+    /// When the recording is not one of this experiment.
+    pub fn resume(
+        &mut self,
+        recorded: Samples,
+        since_start_seconds: f64,
+    ) -> Result<Option<StopReason>, ReplayError> {
+        let deciding = self.samples.metrics.get(self.primary);
+        let primary = deciding.and_then(|metric| recorded.metric_index(&metric.name));
+        let primary = primary.unwrap_or(recorded.metrics.len());
+        let done = match &mut self.experiment {
+            Some(experiment) => experiment.replay(&recorded, primary)?,
+            None => None,
+        };
+        self.findings_recorded = recorded.findings.len();
+        self.blocks_between = recorded.counting_blocks().len() as u32;
+        self.since_start = since_start_seconds;
+        self.primary = primary;
+        let (plan, findings) =
+            (self.samples.plan.take(), std::mem::take(&mut self.samples.findings));
+        self.samples = recorded;
+        self.samples.plan = plan;
+        if done.is_none() {
+            self.samples.findings.extend(findings);
+        }
+        self.columns.clear();
+        self.learn_metrics();
+        Ok(done)
+    }
+
+    /// Measures until there is a reason to stop. What was measured is in `samples`, whatever comes back.
+    ///
+    /// # Errors
+    /// What the source can't go on from.
+    pub fn measure(&mut self, observer: Observer<'_>) -> Result<Phase, S::Error> {
+        let Some(mut experiment) = self.experiment.take() else {
+            return Ok(Phase { reason: StopReason::Blocks, block_seconds: None });
+        };
+        let phase = self.take_turns(&mut experiment, observer);
+        self.experiment = Some(experiment);
+        phase
+    }
+
+    /// Takes blocks of one of the source's counting passes, which are recorded apart from what is measured.
+    ///
+    /// # Errors
+    /// What the source can't go on from.
+    pub fn count(
+        &mut self,
+        pass: u32,
+        blocks: u32,
+        observer: Observer<'_>,
+    ) -> Result<Phase, S::Error> {
+        let seed = self.samples.plan.as_ref().map_or(0, |plan| plan.seed);
+        // Another stream than those of warming up and measuring.
+        self.fixed(blocks, seed ^ u64::from(pass + 2), Purpose::Count(pass), observer)
+    }
+
+    fn fixed(
+        &mut self,
+        blocks: u32,
+        seed: u64,
+        purpose: Purpose,
+        observer: Observer<'_>,
+    ) -> Result<Phase, S::Error> {
+        if blocks == 0 {
+            return Ok(Phase { reason: StopReason::Blocks, block_seconds: None });
+        }
+        let plan = Plan {
+            stop: StopRule::Fixed { blocks },
+            budget_seconds: None,
+            ..Plan::sequential(0.95, Threshold::default(), seed)
+        };
+        let mut experiment = Experiment::of_units(plan, &self.units).with_purpose(purpose);
+        self.take_turns(&mut experiment, observer)
+    }
+
+    /// The loop.
+    fn take_turns(
+        &mut self,
+        experiment: &mut Experiment,
+        observer: Observer<'_>,
+    ) -> Result<Phase, S::Error> {
+        let began = (self.clock)();
+        let (mut seconds, mut block_began) = (0.0, 0.0);
+        let mut first_started = None;
+        let first_block = match experiment.purpose() {
+            Purpose::Count(_) => self.samples.next_block(),
+            Purpose::WarmUp | Purpose::Measure => self.blocks_between,
+        };
+        let mut phase = Phase { reason: StopReason::Clear, block_seconds: None };
+        loop {
+            observer(Standing { experiment: &mut *experiment, seconds });
+            let Some(turn) = experiment.next_turn() else { return Ok(phase) };
+            let measured = match self.take_turn(&turn) {
+                Err(Obstacle::Broken(error)) => return Err(error),
+                Err(_) => return Ok(Phase { reason: StopReason::Interrupted, ..phase }),
+                Ok(measured) => measured,
+            };
+            let time = measured
+                .started_seconds
+                .map_or(seconds, |started| started - *first_started.get_or_insert(started));
+            let failed = measured.failed.clone();
+            let values = match (turn.purpose, &failed) {
+                (Purpose::WarmUp, _) | (_, Some(_)) => Vec::new(),
+                (Purpose::Measure | Purpose::Count(_), None) => {
+                    self.keep(&turn, measured, first_block + turn.block, time)
+                }
+            };
+            match self.source.conclude(&turn) {
+                Err(Obstacle::Broken(error)) => return Err(error),
+                Err(_) => return Ok(Phase { reason: StopReason::Interrupted, ..phase }),
+                Ok(()) => {}
+            }
+            seconds = (self.clock)() - began;
+            let blocks = experiment.blocks_of(turn.unit);
+            let step = match failed {
+                Some((row, how)) => {
+                    self.failures.push(Failure { turn, row, how, blocks });
+                    block_began = seconds;
+                    experiment.give_up(turn.unit, seconds)
+                }
+                None => experiment.observe(turn, &values, seconds),
+            };
+            if experiment.blocks_of(turn.unit) > blocks {
+                let took = seconds - block_began;
+                block_began = seconds;
+                phase.block_seconds = Some(phase.block_seconds.map_or(took, |q| q.min(took)));
+            }
+            if (self.interrupted)() {
+                return Ok(Phase { reason: StopReason::Interrupted, ..phase });
+            }
+            if let Step::Stop(reason) = step {
+                return Ok(Phase { reason, ..phase });
+            }
+        }
+    }
+
+    /// Runs a turn, again if it is lost.
+    fn take_turn(&mut self, turn: &Turn) -> Result<Measured, Obstacle<S::Error>> {
+        loop {
+            match self.source.measure(turn) {
+                Err(Obstacle::Lost) => self.lost += 1,
+                other => return other,
+            }
+        }
+    }
+
+    /// Records what a turn gave and keeps it; returns the values of the metric that decides, by row.
+    fn keep(&mut self, turn: &Turn, measured: Measured, block: u32, time: f64) -> Vec<f64> {
+        self.learn_metrics();
+        let unit = &self.units[turn.unit];
+        let subjects = unit.places[turn.place].clone();
+        let mut deciding = vec![f64::NAN; subjects.len()];
+        for result in measured.rows {
+            let Some(&subject) = subjects.get(result.row) else { continue };
+            let mut values = vec![f64::NAN; self.samples.metrics.len()];
+            for (&column, value) in self.columns.iter().zip(result.values) {
+                values[column] = value;
+            }
+            deciding[result.row] = values.get(self.primary).copied().unwrap_or(f64::NAN);
+            let time = match turn.purpose {
+                Purpose::Count(_) => None,
+                Purpose::WarmUp | Purpose::Measure => Some(nanoseconds(self.since_start + time)),
+            };
+            let observation = Observation {
+                subject,
+                block: Some(block),
+                position: Some(turn.position),
+                level: Vec::new(),
+                time,
+                outcome: result.ended,
+                values,
+            };
+            if let Some(recorder) = &mut self.recorder {
+                recorder.observation(&observation);
+                // They stand in the record alone: there may be millions.
+                for (metric, mut values) in result.inner {
+                    values.retain(|value| value.is_finite());
+                    recorder.inner(&Inner { subject, block, metric, values });
+                }
+            }
+            self.samples.push(observation);
+        }
+        deciding
+    }
+
+    /// Ends the session: what was found, facts that were known only at the end, and why it stopped are kept and recorded.
+    pub fn close(&mut self, reason: StopReason, late_facts: Environment) {
+        self.samples.stop = Some(reason);
+        let mut found = self.source.findings(&self.samples, &self.failures);
+        found.extend(self.lost_runs());
+        for finding in found {
+            if !self.samples.findings.contains(&finding) {
+                self.samples.findings.push(finding);
+            }
+        }
+        self.samples.environment.facts.extend(late_facts.facts.clone());
+        let blocks = match self.units.as_slice() {
+            [_] => self.samples.complete_blocks(self.primary).len() as u32,
+            _ => self.samples.next_block(),
+        };
+        if let Some(recorder) = &mut self.recorder {
+            for finding in self.samples.findings.iter().skip(self.findings_recorded) {
+                recorder.finding(finding);
+            }
+            recorder.end(&late_facts, reason, blocks);
+        }
+    }
+
+    fn lost_runs(&self) -> Option<Finding> {
+        let finding = Finding::new(
+            "LOST_RUN",
+            Severity::Warning,
+            format!("{} runs were lost and taken again", self.lost),
+        )
+        .with("runs", f64::from(self.lost))
+        .next("find out who kills processes on this machine: dmesg");
+        (self.lost > 0).then_some(finding)
+    }
+}
+
+/// Times in files carry nanoseconds, not the noise of a subtraction.
+fn nanoseconds(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e9
+}
