@@ -15,6 +15,7 @@ mod ending;
 mod habits;
 mod knobs;
 mod meter;
+mod others;
 mod output;
 mod present;
 mod progress;
@@ -26,8 +27,10 @@ mod store;
 mod verbs;
 mod whole_file;
 
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser};
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 /// Is it really faster, by how much, and how sure can I be?
@@ -43,42 +46,82 @@ use std::process::ExitCode;
 
 Exit codes: 0 success, 1 a verdict named by --fail-if, 2 usage or input error,
 3 inconclusive under --fail-if, 4 a measured command failed, 130 interrupted.")]
-struct Cli {
-    #[command(subcommand)]
-    verb: Verb,
+struct Cli {}
+
+/// A verb: its arguments are built, which takes a while, only where they are needed.
+struct Verb {
+    name: &'static str,
+    about: &'static str,
+    augment: fn(Command) -> Command,
+    run: fn(&Command, &ArgMatches) -> Result<anyhow::Result<Ending>, clap::Error>,
 }
 
-#[derive(Debug, Subcommand)]
-enum Verb {
-    /// Measure one command, or compare several
-    Run(Box<verbs::run::Args>),
-    /// Compare builds of a benchmark program, with a verdict for every benchmark
-    Bench(Box<verbs::bench::Args>),
-    /// Compare recorded samples and give a verdict
-    Compare(Box<verbs::compare::Args>),
-    /// Describe each series of samples: distribution, change over time, autocorrelation, outliers
-    Describe(Box<verbs::describe::Args>),
-    /// Calculate how many runs are needed, or which difference a given number of runs can detect
-    Plan(Box<verbs::plan::Args>),
-    /// Convert samples between formats: assay, CSV, hyperfine, Google Benchmark, Go, plain numbers
-    Convert(Box<verbs::convert::Args>),
-    /// Show where a program spends its time; compare two programs function by function
-    Profile(Box<verbs::profile::Args>),
-    /// Measure a recorded run again and report whether its result was confirmed
-    Repeat(Box<verbs::repeat::Args>),
-    /// Generate synthetic samples with known properties, to learn with and to test tools
-    Simulate(Box<verbs::simulate::Args>),
-    /// Check whether this machine is fit for measuring, and suggest fixes
-    Doctor(Box<verbs::doctor::Args>),
-    /// Measure this machine's false-positive rate and the smallest difference it can detect
-    Calibrate(Box<verbs::calibrate::Args>),
-    /// The classic ministat, byte for byte, for existing scripts
-    Ministat(verbs::ministat::Args),
-    /// Print shell completions
-    Completions(verbs::documents::CompletionsArgs),
-    /// Print the man page, or write the pages of all verbs to a directory
-    Man(verbs::documents::ManArgs),
+macro_rules! verb {
+    ($name:ident, $about:literal) => {
+        verb!($name, verbs::$name::Args, verbs::$name::run, $about)
+    };
+    ($name:ident, $args:ty, $run:path, $about:literal) => {
+        Verb {
+            name: stringify!($name),
+            about: $about,
+            // What the type says of itself is not for the user.
+            augment: |verb| <$args>::augment_args(verb).about($about).long_about(None),
+            run: |_, matches| Ok($run(&<$args>::from_arg_matches(matches)?)),
+        }
+    };
 }
+
+const VERBS: [Verb; 14] = [
+    Verb {
+        run: |verb, matches| {
+            let mut args = verbs::run::Args::from_arg_matches(matches)?;
+            args.given = given(verb, matches);
+            Ok(verbs::run::run(&args))
+        },
+        ..verb!(run, "Measure one command, or compare several")
+    },
+    verb!(bench, "Compare builds of a benchmark program, with a verdict for every benchmark"),
+    verb!(compare, "Compare recorded samples and give a verdict"),
+    verb!(
+        describe,
+        "Describe each series of samples: distribution, change over time, autocorrelation, outliers"
+    ),
+    verb!(
+        plan,
+        "Calculate how many runs are needed, or which difference a given number of runs can detect"
+    ),
+    verb!(
+        convert,
+        "Convert samples between formats: assay, CSV, hyperfine, Google Benchmark, Go, plain numbers"
+    ),
+    verb!(
+        profile,
+        "Show where a program spends its time; compare two programs function by function"
+    ),
+    verb!(repeat, "Measure a recorded run again and report whether its result was confirmed"),
+    verb!(
+        simulate,
+        "Generate synthetic samples with known properties, to learn with and to test tools"
+    ),
+    verb!(doctor, "Check whether this machine is fit for measuring, and suggest fixes"),
+    verb!(
+        calibrate,
+        "Measure this machine's false-positive rate and the smallest difference it can detect"
+    ),
+    verb!(ministat, "The classic ministat, byte for byte, for existing scripts"),
+    verb!(
+        completions,
+        verbs::documents::CompletionsArgs,
+        verbs::documents::completions,
+        "Print shell completions"
+    ),
+    verb!(
+        man,
+        verbs::documents::ManArgs,
+        verbs::documents::man,
+        "Print the man page, or write the pages of all verbs to a directory"
+    ),
+];
 
 /// How a verb ended, when nothing went wrong that was not the verb's to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,37 +151,46 @@ impl From<Ending> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    if let Some(args) = verbs::ministat::asked(std::env::args_os()) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(args) = verbs::ministat::asked(words.iter().cloned()) {
         return ending_of(verbs::ministat::run(&args));
     }
-    let mut command = Cli::command();
-    let parsed = command
-        .try_get_matches_from_mut(std::env::args_os())
-        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, given(&command, &matches))));
-    let (cli, given) = match parsed {
-        Ok(parsed) => parsed,
-        Err(told) => return output::clap_ending(&habits::advised(told)),
-    };
-    let ended = match cli.verb {
-        Verb::Run(mut args) => {
-            args.given = given;
-            verbs::run::run(&args)
+    let first = words.get(1).map(OsString::as_os_str);
+    if words.len() == 2 && first.is_some_and(|word| word == "--version" || word == "-V") {
+        return ending_of(output::print(&Cli::command().render_version()).map(|()| Ending::Fine));
+    }
+    if let Some(error) = others::hand_over(&words, is_verb) {
+        return ending_of(Err(error));
+    }
+    let mut command = match first {
+        Some(name) if is_verb(name) && name != "help" => command(),
+        Some(name) if !matches!(name.to_str(), Some("help" | "-h" | "--help")) => {
+            others::named(command(), is_verb)
         }
-        Verb::Bench(args) => verbs::bench::run(&args),
-        Verb::Compare(args) => verbs::compare::run(&args),
-        Verb::Describe(args) => verbs::describe::run(&args),
-        Verb::Convert(args) => verbs::convert::run(&args),
-        Verb::Repeat(args) => verbs::repeat::run(&args),
-        Verb::Simulate(args) => verbs::simulate::run(&args),
-        Verb::Profile(args) => verbs::profile::run(&args),
-        Verb::Plan(args) => verbs::plan::run(&args),
-        Verb::Doctor(args) => verbs::doctor::run(&args),
-        Verb::Calibrate(args) => verbs::calibrate::run(&args),
-        Verb::Ministat(args) => verbs::ministat::run(&args),
-        Verb::Completions(args) => verbs::documents::completions(&args, &mut Cli::command()),
-        Verb::Man(args) => verbs::documents::man(&args, &Cli::command()),
+        _ => others::listed(command(), is_verb),
     };
-    ending_of(ended)
+    let ended = command.try_get_matches_from_mut(&words).and_then(|matches| {
+        let chosen = matches.subcommand().and_then(|(name, matches)| {
+            let verb = VERBS.iter().find(|verb| verb.name == name)?;
+            Some((verb, command.find_subcommand(name)?, matches))
+        });
+        // The parser lets no other line through.
+        let (verb, arguments, matches) =
+            chosen.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
+        (verb.run)(arguments, matches)
+    });
+    ended.map_or_else(|error| output::clap_ending(&habits::advised(error)), ending_of)
+}
+
+fn is_verb(name: &OsStr) -> bool {
+    name == "help" || VERBS.iter().any(|verb| name == verb.name)
+}
+
+/// Everything that this program takes.
+fn command() -> Command {
+    let verbs =
+        VERBS.iter().map(|verb| Command::new(verb.name).about(verb.about).defer(verb.augment));
+    Cli::command().subcommand_required(true).subcommands(verbs)
 }
 
 /// The exit status; an error is told.
@@ -153,15 +205,12 @@ fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
 }
 
 /// Ids of the verb's arguments that stood on the command line.
-fn given(command: &clap::Command, matches: &clap::ArgMatches) -> Vec<String> {
-    let Some((name, verb)) = matches.subcommand() else { return Vec::new() };
-    let arguments =
-        command.find_subcommand(name).into_iter().flat_map(clap::Command::get_arguments);
-    let ids = arguments.map(|argument| argument.get_id().as_str());
+fn given(verb: &Command, matches: &ArgMatches) -> Vec<String> {
+    let ids = verb.get_arguments().map(|argument| argument.get_id().as_str());
     // Every command has `help` and `version`, of which a match says nothing.
-    let known = ids.filter(|id| verb.try_contains_id(id).is_ok());
+    let known = ids.filter(|id| matches.try_contains_id(id).is_ok());
     known
-        .filter(|id| verb.value_source(id) == Some(ValueSource::CommandLine))
+        .filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine))
         .map(str::to_owned)
         .collect()
 }
@@ -172,6 +221,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_well_formed() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 }

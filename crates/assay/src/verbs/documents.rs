@@ -1,6 +1,6 @@
 //! `assay completions` and `assay man`: both come from the arguments themselves, so they cannot drift from what is accepted.
 
-use crate::{Ending, output};
+use crate::{Ending, others, output};
 use anyhow::Context;
 use std::path::PathBuf;
 
@@ -28,25 +28,21 @@ pub(crate) struct ManArgs {
 }
 
 /// Prints completions.
-pub(crate) fn completions(
-    args: &CompletionsArgs,
-    command: &mut clap::Command,
-) -> anyhow::Result<Ending> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, command, "assay", &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<Ending> {
+    output::print(&others::completions(args.shell, crate::command(), crate::is_verb)?)?;
     Ok(Ending::Fine)
 }
 
 /// Prints or writes man pages.
-pub(crate) fn man(args: &ManArgs, command: &clap::Command) -> anyhow::Result<Ending> {
+pub(crate) fn man(args: &ManArgs) -> anyhow::Result<Ending> {
+    let command = crate::command();
     if let Some(directory) = &args.out {
         let place = || directory.display().to_string();
         std::fs::create_dir_all(directory).with_context(place)?;
-        clap_mangen::generate_to(command.clone(), directory).with_context(place)?;
+        clap_mangen::generate_to(command, directory).with_context(place)?;
     } else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(command.clone()).render(&mut page)?;
+        clap_mangen::Man::new(command).render(&mut page)?;
         output::print(&String::from_utf8_lossy(&page))?;
     }
     Ok(Ending::Fine)

@@ -19,6 +19,7 @@ mod interruptions;
 mod libraries;
 mod metrics;
 mod options;
+mod others;
 mod planning;
 mod profiling;
 mod protocol;

@@ -1,0 +1,205 @@
+//! Verbs of other programs: `assay NAME` runs `assay-NAME`, which stands beside this program or on PATH, as git and cargo do it.
+//!
+//! Such a program takes over the process, so arguments, status and signals are its own; ASSAY in its environment names this one. It
+//! answers two questions: `--assay-about` with one line for the help, and `--assay-completions SHELL` with a script that completes
+//! `assay-NAME`. Nothing else is known of it here. A verb of this program is never looked for elsewhere.
+
+use anyhow::Context;
+use clap::Command as Arguments;
+use clap_complete::Shell;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How the files begin.
+const PREFIX: &str = "assay-";
+/// How long all of them together may take to answer a question.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Runs the program that the command line is for. Gives back, with the reason, only if it can't be run; `None` if the line is
+/// for this program, or for nobody.
+pub(crate) fn hand_over(
+    words: &[OsString],
+    is_verb: impl Fn(&OsStr) -> bool,
+) -> Option<anyhow::Error> {
+    let (name, rest) = match words {
+        [_, help, name] if help == "help" => (name, &[OsString::from("--help")][..]),
+        [_, name, rest @ ..] => (name, rest),
+        _ => return None,
+    };
+    if is_verb(name) || !is_name(name) {
+        return None;
+    }
+    let path = directories().into_iter().map(|directory| directory.join(file_of(name)));
+    let path = path.into_iter().find(|path| is_program(path))?;
+    let mut command = Command::new(&path);
+    if let Ok(own) = std::env::current_exe() {
+        command.env("ASSAY", own);
+    }
+    let error = command.args(rest).exec();
+    Some(anyhow::Error::new(error).context(path.display().to_string()))
+}
+
+/// The programs by name. Where two directories have one of the same name, the first counts, as in [`hand_over`].
+fn found(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
+    let mut found = BTreeMap::new();
+    let entries = directories().into_iter().filter_map(|directory| directory.read_dir().ok());
+    for entry in entries.flatten().flatten() {
+        let file = entry.file_name();
+        let Some(name) = file.to_str().and_then(|file| file.strip_prefix(PREFIX)) else { continue };
+        if is_name(name.as_ref()) && !is_verb(name.as_ref()) && is_program(&entry.path()) {
+            found.entry(name.to_owned()).or_insert_with(|| entry.path());
+        }
+    }
+    found
+}
+
+/// The arguments with the names of those programs among the verbs, so that a name that is nearly one of them is noticed.
+pub(crate) fn named(arguments: Arguments, is_verb: impl Fn(&OsStr) -> bool) -> Arguments {
+    arguments.subcommands(found(is_verb).into_keys().map(verb))
+}
+
+/// The arguments with a list of those programs at the end of the help.
+pub(crate) fn listed(arguments: Arguments, is_verb: impl Fn(&OsStr) -> bool) -> Arguments {
+    let programs = found(is_verb);
+    if programs.is_empty() {
+        return arguments;
+    }
+    let heading = arguments.get_styles().get_header();
+    let mut list = format!("{heading}Other commands:{heading:#}\n");
+    let width = programs.keys().map(String::len).max().unwrap_or(0);
+    let literal = arguments.get_styles().get_literal();
+    for (name, about) in programs.keys().zip(asked(programs.values(), &["--assay-about"])) {
+        let about = first_line(about.as_deref());
+        let blanks = if about.is_empty() { 0 } else { width - name.len() + 2 };
+        let _never_fails = writeln!(list, "  {literal}{name}{literal:#}{:blanks$}{about}", "");
+    }
+    let after = arguments.get_after_help().map(|after| after.ansi().to_string());
+    arguments.after_help(list + "\n" + &after.unwrap_or_default())
+}
+
+/// The completions of all verbs, those of other programs among them.
+pub(crate) fn completions(
+    shell: Shell,
+    arguments: Arguments,
+    is_verb: impl Fn(&OsStr) -> bool,
+) -> anyhow::Result<String> {
+    let programs = found(is_verb);
+    let abouts = asked(programs.values(), &["--assay-about"]);
+    let others = programs
+        .keys()
+        .zip(abouts)
+        .map(|(name, about)| verb(name.clone()).about(first_line(about.as_deref()).to_owned()));
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut arguments.subcommands(others), "assay", &mut script);
+    let script = String::from_utf8(script).context("the completions are text")?;
+    let scripts = asked(programs.values(), &["--assay-completions", &shell.to_string()]);
+    let scripts: Vec<_> = programs.keys().zip(scripts).filter_map(|(n, s)| Some((n, s?))).collect();
+    if scripts.is_empty() {
+        return Ok(script);
+    }
+    let own: String =
+        scripts.iter().map(|(_, script)| script.trim_end().to_owned() + "\n").collect();
+    Ok(match shell {
+        Shell::Bash => {
+            own + &script.replacen("_assay() {\n", &format!("_assay() {{\n{IN_BASH}"), 1)
+        }
+        Shell::Zsh => {
+            let script = script.replacen("_assay() {\n", &format!("_assay() {{\n{IN_ZSH}"), 1);
+            let (first, rest) = script.split_once('\n').unwrap_or((&script, ""));
+            format!("{first}\n{own}{rest}")
+        }
+        Shell::Fish => {
+            let handed = scripts.iter().map(|(name, _)| IN_FISH.replace("NAME", name));
+            own + &script + &handed.collect::<String>()
+        }
+        _ => script,
+    })
+}
+
+/// At the top of the function that completes: the words after the name are completed as those of the program.
+const IN_BASH: &str = r#"    local other
+    if [[ $COMP_CWORD -gt 1 ]] && other=$(complete -p "assay-${COMP_WORDS[1]}" 2>/dev/null) && [[ $other =~ -F\ ([^ ]+) ]]; then
+        COMP_WORDS=("assay-${COMP_WORDS[1]}" "${COMP_WORDS[@]:2}")
+        COMP_CWORD=$((COMP_CWORD - 1))
+        "${BASH_REMATCH[1]}" "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+        return
+    fi
+"#;
+const IN_ZSH: &str = r#"    if (( CURRENT > 2 )) && (( ${+_comps[assay-$words[2]]} )); then
+        words=("assay-$words[2]" "${(@)words[3,-1]}")
+        (( CURRENT-- ))
+        _normal
+        return
+    fi
+"#;
+const IN_FISH: &str = r#"complete -c assay -n "__fish_seen_subcommand_from NAME" -a "(complete -C (string join -- ' ' (string escape -- assay-NAME (commandline -opc)[3..]) (commandline -ct)))"
+"#;
+
+fn first_line(text: Option<&str>) -> &str {
+    text.and_then(|text| text.lines().next()).unwrap_or_default().trim()
+}
+
+/// A verb that takes nothing that is known here.
+fn verb(name: String) -> Arguments {
+    // There are few, and the process ends with the help or the error that they are named for.
+    Arguments::new(&*name.leak())
+}
+
+/// What the programs answer to a question, all asked at once; nothing from one that fails or takes too long.
+fn asked<'a>(
+    programs: impl Iterator<Item = &'a PathBuf>,
+    question: &[&str],
+) -> Vec<Option<String>> {
+    let deadline = Instant::now() + PATIENCE;
+    let asked = programs.map(|program| {
+        let mut command = Command::new(program);
+        command.args(question).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().ok()?;
+        let output = child.stdout.take()?;
+        let (sender, answer) = std::sync::mpsc::channel();
+        // Whoever keeps the pipe open is not waited for.
+        std::thread::spawn(move || sender.send(std::io::read_to_string(output)));
+        Some((child, answer))
+    });
+    let asked: Vec<_> = asked.collect();
+    let answers = asked.into_iter().map(|asked| {
+        let (mut child, answer) = asked?;
+        let answer = answer.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+        if answer.is_err() {
+            child.kill().ok()?;
+        }
+        let ended = child.wait().ok()?;
+        answer.ok()?.ok().filter(|_| ended.success())
+    });
+    answers.collect()
+}
+
+/// That of this program, then those of PATH.
+fn directories() -> Vec<PathBuf> {
+    let own = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    own.into_iter().chain(std::env::split_paths(&path)).collect()
+}
+
+fn file_of(name: &OsStr) -> OsString {
+    let mut file = OsString::from(PREFIX);
+    file.push(name);
+    file
+}
+
+/// Whether a verb may be called that: small letters, digits and inner dashes.
+fn is_name(name: &OsStr) -> bool {
+    let is_of = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let name = name.as_encoded_bytes();
+    name.first().is_some_and(u8::is_ascii_lowercase) && name.iter().copied().all(is_of)
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
