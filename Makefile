@@ -1,30 +1,34 @@
 # Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, and
-# that the fuzz targets compile, where there is a C++ compiler), bench (every figure of BENCHMARKS.md), coverage (how
+# that the fuzz targets compile), bench (every figure of BENCHMARKS.md), coverage (how
 # often intervals hold), docs (the pages that are generated), dist (the binary with completions and man pages).
 
 CARGO ?= cargo
 ASSAY := target/release/assay
+# What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
+TESTED := target/debug/assay
 
-.PHONY: demo test check bench coverage docs dist tools runtimes clean
+.PHONY: demo test check bench coverage docs dist compiler tools runtimes clean
 
-demo: tools
+demo: compiler
 	$(CARGO) build --release --locked -p assay
 	sh examples/is-it-faster/demo.sh $(ASSAY)
 
 test: tools runtimes
 	$(CARGO) test --workspace --locked
-	$(CARGO) build --release --locked -p assay
-	sh examples/is-it-faster/demo.sh $(ASSAY) --smoke
-	sh examples/copy-element/demo.sh $(ASSAY) --smoke
-	ASSAY=$(CURDIR)/$(ASSAY) sh ruby/test/run.sh
-	ASSAY=$(CURDIR)/$(ASSAY) sh python/test/run.sh
-	sh examples/method-instrumentation/run.sh --smoke $(ASSAY)
+	sh examples/is-it-faster/demo.sh $(TESTED) --smoke
+	sh examples/copy-element/demo.sh $(TESTED) --smoke
+	sh scripts/front-ends.sh $(TESTED)
+	sh examples/method-instrumentation/run.sh --smoke $(TESTED)
+
+# Fuzz targets are only checked here: libFuzzer itself need not be compiled for that, and crates of the registry that the
+# lints have checked are not checked again.
+FUZZ_CHECK := CUSTOM_LIBFUZZER_PATH=none/libnone.a \
+	$(CARGO) check --manifest-path fuzz/Cargo.toml --target-dir target --locked
 
 check:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	@if command -v c++ >/dev/null; then $(CARGO) check --manifest-path fuzz/Cargo.toml --locked; \
-	 else echo "there is no C++ compiler: whether the fuzz targets compile was not checked (apt install g++)"; fi
+	$(FUZZ_CHECK)
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
 
@@ -47,14 +51,18 @@ docs:
 	$(CARGO) doc --workspace --no-deps --locked
 
 dist:
-	$(CARGO) build --release --locked -p assay
+	$(CARGO) build --profile dist --locked -p assay
 	rm -rf dist && mkdir -p dist/man dist/completions
-	cp $(ASSAY) LICENSE-MIT LICENSE-APACHE README.md dist/
+	cp target/dist/assay LICENSE-MIT LICENSE-APACHE README.md dist/
 	cp crates/report/fonts/OFL.txt dist/LICENSE-FONT-OFL.txt
-	$(ASSAY) man --out dist/man
-	for shell in bash zsh fish; do $(ASSAY) completions $$shell > dist/completions/assay.$$shell; done
+	dist/assay man --out dist/man
+	for shell in bash zsh fish; do dist/assay completions $$shell > dist/completions/assay.$$shell; done
 
 # A C compiler with its static library: the launcher is a small C program. Rust's own linker driver is the same `cc`.
+compiler:
+	@sh scripts/tools.sh build
+
+# All that the tests need.
 tools:
 	@sh scripts/tools.sh
 

@@ -1,24 +1,14 @@
 #!/bin/sh
-# Makes sure that what building and testing need is there, installing it with apt where it is not: a C compiler with the
-# static C library (the launcher), git (its state is recorded with every run), for the gem and the examples, which the tests run, Ruby
-# with its headers and test libraries, and Python, for the harnesses of benchmarks that are driven Go and Catch2, valgrind for counted
-# instructions, and for the pages a browser.
+# Makes sure that what building and testing need is there, installing it with apt where it is not.
+# Usage: tools.sh [build]     build: only what the build and the demo need, a C compiler with the static C library (the launcher)
+# Without that word also git (its state is recorded with every run); for the gem and the examples, which the tests run, Ruby with
+# its headers and test libraries, and Python; for the harnesses of benchmarks Go and Catch2; valgrind for counted instructions;
+# samplers for profiles; and for the pages a browser.
 set -eu
 
 missing=
+browser=
 command -v cc >/dev/null || missing="$missing gcc"
-command -v git >/dev/null || missing="$missing git"
-command -v ruby >/dev/null || missing="$missing ruby"
-ruby -e 'require "mkmf"' >/dev/null 2>&1 || missing="$missing ruby-dev"
-ruby -e 'require "minitest"' 2>/dev/null || missing="$missing ruby-minitest"
-ruby -e 'require "rspec"' 2>/dev/null || missing="$missing ruby-rspec"
-ruby -e 'require "test/unit"' -e 'exit!(true)' 2>/dev/null || missing="$missing ruby-test-unit"
-command -v python3 >/dev/null || missing="$missing python3"
-command -v go >/dev/null || missing="$missing golang-go"
-command -v c++ >/dev/null || missing="$missing g++"
-command -v valgrind >/dev/null || missing="$missing valgrind"
-[ -d /usr/include/catch2 ] || missing="$missing catch2"
-[ -f /usr/include/benchmark/benchmark.h ] || missing="$missing libbenchmark-dev"
 if command -v cc >/dev/null; then
     # A static program is the real question; the header alone may be there without the library.
     probe=$(mktemp -d)
@@ -28,19 +18,36 @@ if command -v cc >/dev/null; then
 else
     missing="$missing libc6-dev"
 fi
-# Samplers, for the tests of `assay profile`: only root gets them unasked, and without them those tests say that they were skipped.
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    ruby -rstackprof -e exit 2>/dev/null || missing="$missing ruby-stackprof"
-    command -v perf >/dev/null || missing="$missing linux-perf"
-fi
-# A browser looks at the pages that --report writes. It is large: only root gets it unasked, and without it those tests say that
-# they were skipped.
-browser=
-if command -v chromium || command -v chromium-browser || command -v google-chrome; then
-    :
-elif [ "$(id -u)" = 0 ] && command -v apt-get; then
-    browser=chromium
-fi >/dev/null
+
+# What the tests need beside it.
+everything() {
+    command -v git >/dev/null || missing="$missing git"
+    command -v ruby >/dev/null || missing="$missing ruby"
+    ruby -e 'require "mkmf"' >/dev/null 2>&1 || missing="$missing ruby-dev"
+    ruby -e 'require "minitest"' 2>/dev/null || missing="$missing ruby-minitest"
+    ruby -e 'require "rspec"' 2>/dev/null || missing="$missing ruby-rspec"
+    ruby -e 'require "test/unit"' -e 'exit!(true)' 2>/dev/null || missing="$missing ruby-test-unit"
+    command -v python3 >/dev/null || missing="$missing python3"
+    command -v go >/dev/null || missing="$missing golang-go"
+    command -v c++ >/dev/null || missing="$missing g++"
+    command -v valgrind >/dev/null || missing="$missing valgrind"
+    [ -d /usr/include/catch2 ] || missing="$missing catch2"
+    [ -f /usr/include/benchmark/benchmark.h ] || missing="$missing libbenchmark-dev"
+    # Samplers, for the tests of `assay profile`: only root gets them unasked, and without them those tests say that they were skipped.
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        ruby -rstackprof -e exit 2>/dev/null || missing="$missing ruby-stackprof"
+        command -v perf >/dev/null || missing="$missing linux-perf"
+    fi
+    # A browser looks at the pages that --report writes. It is large: only root gets it unasked, and without it those tests say that
+    # they were skipped.
+    if command -v chromium || command -v chromium-browser || command -v google-chrome; then
+        :
+    elif [ "$(id -u)" = 0 ] && command -v apt-get; then
+        browser=chromium
+    fi >/dev/null
+}
+
+[ "${1-}" = build ] || everything
 [ -z "$missing$browser" ] && exit 0
 
 if [ -n "$missing" ] && ! command -v apt-get >/dev/null; then
