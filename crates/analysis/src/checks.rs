@@ -9,7 +9,9 @@ use crate::comparison::{Basis, Comparison};
 use crate::paired;
 use crate::verdict::Scale;
 use assay_data::samples::BlockRow;
-use assay_data::{Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold, Unit};
+use assay_data::{
+    Action, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold, Unit,
+};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
 mod codes;
@@ -59,7 +61,7 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
                 .about(&subject.name)
                 .with("failed", failed as f64)
                 .with("runs", runs)
-                .next("make sure that a failing run does the same work"),
+                .advise(Action::text("make sure that a failing run does the same work")),
             );
         }
         let late = samples.count_outcomes(index, |o| o == Outcome::Timeout);
@@ -76,7 +78,7 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
                 .about(&subject.name)
                 .with("timed_out", late as f64)
                 .with("runs", runs)
-                .next("raise --timeout if the size of the difference matters"),
+                .advise(Action::LongerTimeout),
             );
         }
     }
@@ -120,7 +122,7 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
             )
             .about(name)
             .with("effective", c.effective)
-            .next("measure both in one run, in blocks: assay run A B"),
+            .advise(Action::MeasureInBlocks),
         );
     }
     if let Some(lag1) = c.drifting {
@@ -133,7 +135,7 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
             .about(name)
             .with("lag1", lag1)
             .with("effective", c.effective)
-            .next("measure again at another time, and compare the two results"),
+            .advise(Action::Repeat),
         );
     }
     if c.decision.scale == Scale::Shift && matches!(plan.threshold, Threshold::Relative(_)) {
@@ -162,27 +164,25 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
             .about(name)
             .with("pseudo_median_ratio", ratio.estimate)
             .with("ratio_of_medians", medians)
-            .next("look at the two distributions before quoting one number"),
+            .advise(Action::SeeDistributions),
         );
     }
     let step = c.decision.clock_step;
     // Values without ties come in steps too small to matter; the smallest gap of a few of them says nothing.
     let in_steps = c.distinct as f64 <= STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
     if c.decision.interval.is_some() && in_steps && step > COARSE_SHARE * c.decision.threshold {
-        findings.push(
-            Finding::new(
-                "COARSE_CLOCK",
-                Severity::Warning,
-                format!("{} comes in steps that are large against the threshold; the interval was held against it with half a step more on either side", metric.name),
-            )
+        let message = format!(
+            "{} comes in steps that are large against the threshold; the interval was held against it with half a step more on either side",
+            metric.name
+        );
+        let finding = Finding::new("COARSE_CLOCK", Severity::Warning, message)
             .about(name)
             .with("step", step)
-            .with("threshold", c.decision.threshold)
-            .next(match metric.unit {
-                Unit::Second => "measure with a finer clock, or more work per run",
-                _ => "compare more work per run, or accept a larger --threshold",
-            }),
-        );
+            .with("threshold", c.decision.threshold);
+        findings.push(match metric.unit {
+            Unit::Second => finding.advise(Action::FinerClock).advise(Action::MoreWork),
+            _ => finding.advise(Action::MoreWork).advise(Action::LargerThreshold),
+        });
     }
     findings
 }
@@ -198,20 +198,21 @@ fn too_few(c: &Comparison, name: &str, plan: &Plan) -> Finding {
             ),
         ),
     };
-    let next = match c.blocks {
-        Some(_) => {
-            // Fixed beforehand and looked at once, fewer blocks suffice than when one looks after each.
-            let share = c.level / plan.level();
-            let fixed = paired::fewest_blocks((1.0 - plan.confidence) * share);
-            format!("give it more time (--time), or fix the number beforehand: --runs {fixed}")
-        }
-        None => "record more values".to_owned(),
-    };
-    Finding::new("TOO_FEW", Severity::Serious, format!("too few {what} for a verdict ({have})"))
-        .about(name)
-        .with("have", c.blocks.unwrap_or(c.counts.0.min(c.counts.1)) as f64)
-        .with("needed", f64::from(c.fewest_blocks.max(4)))
-        .next(next)
+    let finding = Finding::new(
+        "TOO_FEW",
+        Severity::Serious,
+        format!("too few {what} for a verdict ({have})"),
+    )
+    .about(name)
+    .with("have", c.blocks.unwrap_or(c.counts.0.min(c.counts.1)) as f64)
+    .with("needed", f64::from(c.fewest_blocks.max(4)));
+    if c.blocks.is_none() {
+        return finding.advise(Action::MoreValues);
+    }
+    // Fixed beforehand and looked at once, fewer blocks suffice than when one looks after each.
+    let share = c.level / plan.level();
+    let runs = paired::fewest_blocks((1.0 - plan.confidence) * share).into();
+    finding.advise(Action::MeasureLonger { seconds: None }).advise(Action::FixRuns { runs })
 }
 
 /// The effect of being last in a block against being first, where it is real: subjects' own medians are taken out first.
@@ -269,7 +270,8 @@ pub fn wall_and_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Optio
     }
     Some(
         finding
-            .next("decide which of the two your users feel, and name it beforehand: --primary cpu"),
+            .advise(Action::text("name beforehand which of the two your users feel"))
+            .advise(Action::decide_by("cpu")),
     )
 }
 
@@ -281,14 +283,14 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
             "CPU_DECIDES_SOONER",
             Severity::Note,
             format!(
-                "the CPU time of {name} is known {:.1} times as precisely as its wall time",
+                "the CPU time of {name} is known {:.1} times as precisely as its wall time; a program that only computes can be decided on it",
                 wall / cpu
             ),
         )
         .about(name)
         .with("wall_half_width", wall)
         .with("cpu_half_width", cpu)
-        .next("for a program that only computes, decide on it next time: --primary cpu")
+        .advise(Action::decide_by("cpu"))
     })
 }
 
@@ -314,7 +316,7 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
             format!("the recordings differ in {}", differing.join(", ")),
         )
         .with("facts", differing.len() as f64)
-        .next("measure both on one machine, in blocks: assay run A B")
+        .advise(Action::MeasureInBlocks)
     })
 }
 
@@ -325,7 +327,7 @@ pub fn not_interleaved() -> Finding {
         Severity::Warning,
         "these were recorded apart: whatever else changed between the recordings is in the difference",
     )
-    .next("run both in blocks: assay run A B")
+    .advise(Action::MeasureInBlocks)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::recording::Recording;
 use crate::unpaired;
 use crate::verdict::Decision;
 use assay_data::samples::BySubject;
-use assay_data::{Design, Finding, Metric, Samples, Severity, Summary};
+use assay_data::{Action, Design, Finding, Metric, Samples, Severity, Summary};
 use assay_stats::descriptive;
 use assay_stats::signed_rank::SignedRankDistribution;
 use std::collections::{BTreeMap, HashMap};
@@ -232,7 +232,7 @@ pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
                 "the values come from too few {} for a verdict ({n} and {m}): {needed} on each side can decide, since values of one are not independent",
                 plural(unit)
             ),
-            Some(format!("record more {}", plural(unit))),
+            Some(Action::MoreUnits { units: plural(unit) }),
         ),
         (Basis::Units(unit), _) => (
             "UNITS_COMPARED",
@@ -247,19 +247,19 @@ pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
             "SUMMARY_ONLY",
             Severity::Warning,
             "only a summary was recorded: means are compared, which one stall can move, and nothing is known of order and shape".to_owned(),
-            Some("record single values, and give those".to_owned()),
+            Some(Action::KeepValues { setting: None }),
         ),
         (Basis::Summary, Some(_)) => (
             "SUMMARY_TOO_BARE",
             Severity::Serious,
             "only a number is left, without its spread or how many values it is of: a ratio, and no verdict".to_owned(),
-            Some("record single values, and give those".to_owned()),
+            Some(Action::KeepValues { setting: None }),
         ),
     };
     let finding = Finding::new(code, severity, message).about(name);
     let finding = finding.with("of", m as f64).with("against", n as f64);
     Some(match next {
-        Some(next) => finding.next(next),
+        Some(next) => finding.advise(next),
         None => finding,
     })
 }

@@ -4,7 +4,7 @@
 //! records (build > process > iteration), or from programs that gave several values within one run, which are then the
 //! iterations of that run. A level is not a block: nothing is compared here.
 
-use assay_data::{Finding, Samples, Severity};
+use assay_data::{Action, Finding, Samples, Severity};
 use assay_stats::descriptive;
 use assay_stats::levels::Levels;
 use std::collections::BTreeSet;
@@ -73,10 +73,14 @@ impl Nested {
             .with("units", outer.units as f64)
             .with("values", inner.units as f64)
             .with("share", outer.share);
-        Some(finding.next(format!(
-            "go by the interval over the {}; more of them make it narrower",
-            plural(&self.names[0])
-        )))
+        Some(
+            finding
+                .advise(Action::text(format!(
+                    "use the interval over the {}",
+                    plural(&self.names[0])
+                )))
+                .advise(Action::MoreUnits { units: plural(&self.names[0]) }),
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 //! Pure functions of recorded facts, so that a file gives the same findings wherever it is read. Facts that are absent give no
 //! finding: not knowing is not a fault of the machine.
 
-use assay_data::{Environment, Finding, Metric, Severity, Threshold};
+use assay_data::{Action, Environment, Finding, Metric, Severity, Threshold};
 
 /// Load per CPU above which other work is said to disturb.
 const BUSY_PER_CPU: f64 = 0.5;
@@ -28,26 +28,30 @@ fn load(e: &Environment) -> Option<Finding> {
         )
         .with("load_1m", load)
         .with("cpus_online", cpus)
-        .next("stop other work, or decide on CPU time: --primary cpu")
+        .advise(Action::StopOtherWork)
+        .advise(Action::decide_by("cpu"))
     })
 }
 
 fn cpu_share(e: &Environment) -> Option<Finding> {
     let share = e.number("cpu_share")?;
     (share < FULL_SHARE).then(|| {
-        let grouped = e.number("sched_autogroup") == Some(1.0) || e.flag("sched_autogroup") == Some(true);
-        let next = if grouped {
-            "stop other work; sched_autogroup shares the CPU per terminal session: sysctl kernel.sched_autogroup_enabled=0"
-        } else {
-            "stop other work on this machine"
-        };
-        Finding::new(
+        let grouped =
+            e.number("sched_autogroup") == Some(1.0) || e.flag("sched_autogroup") == Some(true);
+        let finding = Finding::new(
             "CPU_SHARE",
             Severity::Warning,
             format!("a spinning program got {:.0} % of a CPU here", share * 100.0),
         )
         .with("cpu_share", share)
-        .next(next)
+        .advise(Action::StopOtherWork);
+        if !grouped {
+            return finding;
+        }
+        finding.advise(Action::run(
+            "let the kernel not share the CPU per terminal session",
+            "sysctl kernel.sched_autogroup_enabled=0",
+        ))
     })
 }
 
@@ -59,14 +63,22 @@ fn governor(e: &Environment) -> Option<Finding> {
             Severity::Note,
             format!("the CPU frequency follows the load (governor `{governor}`)"),
         )
-        .next("cpupower frequency-set -g performance")
+        .advise(Action::run("fix the frequency", "cpupower frequency-set -g performance"))
     })
 }
 
 fn turbo(e: &Environment) -> Option<Finding> {
     (e.text("turbo")? == "on").then(|| {
-        Finding::new("TURBO", Severity::Note, "turbo is on: the frequency depends on heat and on the other cores")
-            .next("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > /sys/devices/system/cpu/cpufreq/boost")
+        Finding::new(
+            "TURBO",
+            Severity::Note,
+            "turbo is on: the frequency depends on heat and on the other cores",
+        )
+        .advise(Action::run(
+            "turn it off (Intel)",
+            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+        ))
+        .advise(Action::run("turn it off (AMD)", "echo 0 > /sys/devices/system/cpu/cpufreq/boost"))
     })
 }
 
@@ -74,9 +86,16 @@ fn clock_source(e: &Environment) -> Option<Finding> {
     let source = e.text("clock_source")?;
     let slow = matches!(source, "hpet" | "acpi_pm" | "jiffies" | "refined-jiffies");
     slow.then(|| {
-        Finding::new("CLOCK_SOURCE", Severity::Warning, format!("the clock source `{source}` is slow or coarse"))
-            .with("clock_cost_seconds", e.number("clock_cost_seconds").unwrap_or(f64::NAN))
-            .next("echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, where tsc is offered")
+        Finding::new(
+            "CLOCK_SOURCE",
+            Severity::Warning,
+            format!("the clock source `{source}` is slow or coarse"),
+        )
+        .with("clock_cost_seconds", e.number("clock_cost_seconds").unwrap_or(f64::NAN))
+        .advise(Action::run(
+            "take the processor's counter where it is offered",
+            "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
+        ))
     })
 }
 
@@ -89,7 +108,8 @@ fn quota(e: &Environment) -> Option<Finding> {
             format!("a control group allows {quota:.2} CPUs: a program that needs more is paused in the middle"),
         )
         .with("cgroup_cpu_quota", quota)
-        .next("run outside the container, or without a CPU limit"),
+        .advise(Action::text("run outside the container"))
+        .advise(Action::text("run without a CPU limit")),
     )
 }
 
@@ -102,13 +122,15 @@ fn steal(e: &Environment) -> Option<Finding> {
             format!("the hypervisor gave {:.1} % of the CPU time to others", share * 100.0),
         )
         .with("steal_share", share)
-        .next("measure on a machine that is not shared, or decide on CPU time: --primary cpu")
+        .advise(Action::text("measure on a machine that is not shared"))
+        .advise(Action::decide_by("cpu"))
     })
 }
 
 fn battery(e: &Environment) -> Option<Finding> {
     e.flag("on_battery")?.then(|| {
-        Finding::new("BATTERY", Severity::Warning, "the machine runs on battery").next("plug it in")
+        Finding::new("BATTERY", Severity::Warning, "the machine runs on battery")
+            .advise(Action::text("plug it in"))
     })
 }
 
@@ -119,7 +141,7 @@ fn layout(e: &Environment) -> Option<Finding> {
             Severity::Note,
             "address randomisation is off: every run has the same memory layout, and its luck looks like a property of the code",
         )
-        .next("sysctl kernel.randomize_va_space=2")
+        .advise(Action::run("turn it on", "sysctl kernel.randomize_va_space=2"))
     })
 }
 
@@ -143,8 +165,7 @@ pub fn detectable(
     }
     let when = environment.text("calibrated_at").map_or_else(String::new, |at| format!(" ({at})"));
     let by_cpu = metric.name == "wall" && fact("cpu").is_some_and(|cpu| cpu <= wanted);
-    let instead = if by_cpu { "decide on CPU time (--primary cpu), " } else { "" };
-    Some(
+    let mut finding =
         Finding::new(
             "BELOW_DETECTABLE",
             Severity::Warning,
@@ -157,9 +178,15 @@ pub fn detectable(
         )
         .with("threshold", wanted)
         .with("detectable", seen)
-        .next(format!(
-            "raise --threshold, {instead}measure longer, or make the machine quieter (assay doctor) and calibrate again"
-        )),
+        .advise(Action::LargerThreshold);
+    if by_cpu {
+        finding = finding.advise(Action::decide_by("cpu"));
+    }
+    Some(
+        finding
+            .advise(Action::MeasureLonger { seconds: None })
+            .advise(Action::CheckMachine)
+            .advise(Action::Calibrate),
     )
 }
 
@@ -193,11 +220,11 @@ mod tests {
             found.message,
             "the threshold is 1 %, but when this machine was calibrated (2026-03-01) a minute could show no less than 2.1 % in wall"
         );
-        assert!(found.next_step.is_some_and(|step| step.contains("--primary cpu")));
+        assert!(found.advice.contains(&Action::decide_by("cpu").into()));
         assert_eq!(told(&environment, &Metric::wall(), 0.03), None);
         assert_eq!(told(&environment, &cpu, 0.01), None);
         let finer = told(&environment, &cpu, 0.001).expect("0.1 % is below 0.4 %");
-        assert!(finer.next_step.is_some_and(|step| !step.contains("--primary")));
+        assert!(!finer.advice.contains(&Action::decide_by("cpu").into()));
         let memory = Metric { name: "max_rss".to_owned(), ..Metric::wall() };
         assert_eq!(told(&environment, &memory, 0.0001), None);
         let absolute = Threshold::Absolute { value: 1e-9, unit: assay_data::Unit::Second };

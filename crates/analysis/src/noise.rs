@@ -19,7 +19,7 @@ mod weighing;
 use crate::comparison::Comparison;
 use crate::verdict::Scale;
 use assay_data::samples::STEAL;
-use assay_data::{Design, Finding, Samples, Severity, Unit};
+use assay_data::{Action, Design, Finding, Samples, Severity, Unit};
 use assay_stats::descriptive;
 use std::collections::BTreeMap;
 
@@ -133,7 +133,8 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
             .about(name)
             .with("disturbed", disturbed as f64)
             .with("runs", of.runs as f64)
-            .next("stop other work; assay doctor shows what would shield the runs")
+            .advise(Action::StopOtherWork)
+            .advise(Action::CheckMachine)
         })
         .collect()
 }

@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::record::Record;
 use crate::run_error::RunError;
 use assay_data::source::{self, Failure, Layout, Obstacle, Purpose, RowResult, Source, Turn};
-use assay_data::{Finding, Metric, Samples, Severity, StopReason};
+use assay_data::{Action, Finding, Metric, Samples, Severity, StopReason};
 use assay_experiment::Session;
 use assay_measure::counters::{Event, Refusal};
 use assay_measure::fingerprint::Fingerprints;
@@ -199,7 +199,9 @@ impl Source for Commands {
                     )
                     .about(&command.name)
                     .with("runs", f64::from(count))
-                    .next("let the command wait for its children: their work is not in its time"),
+                    .advise(Action::text(
+                        "let the command wait for its children: their work is not in its time",
+                    )),
                 );
             }
         }
@@ -213,7 +215,7 @@ impl Source for Commands {
                 )
                 .about(name)
                 .with("runs", f64::from(*count))
-                .next("blocks without it don't count for it; see why the program does not give it each time"),
+                .advise(Action::text("find out why the program does not give it each time; blocks without it don't count for it")),
             );
         }
         let names: Vec<String> = self.commands.iter().map(|c| c.name.clone()).collect();
@@ -240,7 +242,8 @@ impl Commands {
                     Severity::Note,
                     "the counters see only what the programs do themselves, not what the kernel does for them",
                 )
-                .next("sysctl kernel.perf_event_paranoid=1, or run as root"),
+                .advise(Action::run("let users count that too", "sysctl kernel.perf_event_paranoid=1"))
+                .advise(Action::text("run as root")),
             );
         }
         Ok(Self {
@@ -418,7 +421,8 @@ impl Commands {
                 Severity::Warning,
                 format!("{option} is refused ({source}){needs}: measured without"),
             )
-            .next("run as root, or leave the option out"),
+            .advise(Action::text("run as root"))
+            .advise(Action::text("leave the option out")),
         );
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! it. Nothing is timed under either, for both slow a program down.
 
 use assay_data::samples::{ALLOCATIONS, VALGRIND_INSTRUCTIONS};
-use assay_data::{Finding, Metric, Severity, Unit};
+use assay_data::{Action, Finding, Metric, Severity, Unit};
 use assay_measure::Command;
 use assay_measure::allocations::{Counting, Counts, Executed, Why};
 use assay_measure::simulation::Simulation;
@@ -191,7 +191,8 @@ pub(crate) fn children_missing(who: &str, executed: &BTreeSet<Executed>) -> Opti
     (!why.is_empty()).then(|| {
         Finding::new("CHILDREN_NOT_COUNTED", Severity::Warning, message)
             .with("programs", why.len() as f64)
-            .next("link them dynamically and leave them their environment, or count without them")
+            .advise(Action::text("link them dynamically and leave them their environment"))
+            .advise(Action::text("count without them"))
     })
 }
 

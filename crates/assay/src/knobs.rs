@@ -7,7 +7,7 @@
 
 use crate::{output, store};
 use anyhow::Context;
-use assay_data::{Finding, Severity};
+use assay_data::{Action, Finding, Severity};
 use assay_measure::Guard;
 use assay_measure::machine::{
     Change, Holder, Journal, Knob, KnobError, LeftBehind, Machine, Undone, privileges,
@@ -291,7 +291,7 @@ fn held_by(knob: &Knob, process: u32) -> Finding {
             knob.name()
         ),
     )
-    .next("measure again when the other run has ended; two at once disturb each other anyway")
+    .advise(Action::text("measure again when the other run has ended; two at once disturb each other anyway"))
 }
 
 fn set(changes: &[Change]) -> Finding {

@@ -6,6 +6,7 @@
 //! Exit codes: 0 fine · 1 what `--fail-if` names came true · 2 usage or input error · 3 inconclusive under `--fail-if` ·
 //! 4 a measured command failed · 130 interrupted, with what was measured kept and reported.
 
+mod advice;
 mod args;
 mod bench;
 mod calibrated;

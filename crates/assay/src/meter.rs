@@ -9,7 +9,7 @@ use assay_data::assay_file::MAX_METRICS;
 use assay_data::protocol::{self, Report};
 use assay_data::reading::{MetricSpec, Reading, Source, Take, take};
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
-use assay_data::{Better, Finding, Metric, Severity, Unit};
+use assay_data::{Action, Better, Finding, Metric, Severity, Unit};
 use assay_measure::counters::Count;
 use assay_measure::{Kept, RunResult};
 use std::collections::BTreeMap;
@@ -392,7 +392,8 @@ impl Meter {
                 Finding::new("SAMPLES_PROBLEM", Severity::Warning, message)
                     .about(name)
                     .with("lines", *count as f64)
-                    .next("see docs/reference/sample-protocol.md; write each line in one piece"),
+                    .advise(Action::text("write each line in one piece"))
+                    .advise(Action::Read { page: "docs/reference/sample-protocol.md".to_owned() }),
             );
         }
         if let Some(share) = self.multiplexed {
@@ -406,7 +407,7 @@ impl Meter {
                     ),
                 )
                 .with("least_share", share)
-                .next("ask for fewer --counters at once"),
+                .advise(Action::FewerEvents),
             );
         }
         findings

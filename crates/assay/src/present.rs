@@ -4,6 +4,7 @@ pub(crate) mod outputs;
 pub(crate) mod pages;
 pub(crate) mod suite;
 
+use crate::advice::{Dialect, spell};
 use crate::args::{ColorWhen, FailIf, ShowArgs};
 use crate::raw_form::RawForm;
 use crate::{Ending, output, whole_file};
@@ -73,19 +74,22 @@ pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
 
 /// Shows an analysis and writes its exports.
 pub(crate) fn present(
-    analysis: &Analysis,
+    dialect: Dialect,
+    analysis: &mut Analysis,
     samples: &Samples,
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
+    spell(dialect, &mut analysis.findings);
     // An export that fails must not cost the screen, nor the other way round.
-    let exported = export_all(analysis, samples, Extras::default(), show, file);
+    let exported = export_all(dialect, analysis, samples, Extras::default(), show, file);
     print(analysis, show, &meta_of(samples, file))?;
     exported
 }
 
 /// Writes every export that was asked for, and tells the first that failed.
 pub(crate) fn export_all(
+    dialect: Dialect,
     analysis: &Analysis,
     samples: &Samples,
     extras: Extras<'_>,
@@ -98,18 +102,20 @@ pub(crate) fn export_all(
             .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(analysis, samples, extras, &meta, &show.pages, show.quiet));
+    exported.push(pages::write(dialect, analysis, samples, extras, &meta, &show.pages, show.quiet));
     exported.into_iter().collect()
 }
 
 /// Shows the protocol, and writes the exports of the analysis; in JSON both stand together.
 pub(crate) fn protocol(
-    analysis: &Analysis,
+    dialect: Dialect,
+    analysis: &mut Analysis,
     samples: &Samples,
     chains: &[Protocol],
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
+    spell(dialect, &mut analysis.findings);
     let meta = meta_of(samples, file);
     let mut report = json::render(analysis, &meta);
     protocol::add_to(&mut report, analysis, chains);
@@ -127,7 +133,7 @@ pub(crate) fn protocol(
     });
     let mut exported: Vec<_> = exported.collect();
     let extras = Extras { protocol: chains, ..Extras::default() };
-    exported.push(pages::write(analysis, samples, extras, &meta, &show.pages, show.quiet));
+    exported.push(pages::write(dialect, analysis, samples, extras, &meta, &show.pages, show.quiet));
     if show.json {
         output::print(&format!("{report:#}\n"))?;
     } else {

@@ -3,7 +3,9 @@
 use crate::args::KeepArgs;
 use crate::{present, store};
 use assay_data::assay_file::{Header, Writer};
-use assay_data::{Environment, Finding, Inner, Metric, Observation, Samples, Severity, StopReason};
+use assay_data::{
+    Action, Environment, Finding, Inner, Metric, Observation, Samples, Severity, StopReason,
+};
 use assay_experiment::Recorder;
 use std::fs::File;
 use std::path::PathBuf;
@@ -66,7 +68,7 @@ impl Record {
         let message =
             format!("the samples could not be saved to {}: {failure}", self.path.display());
         let finding = Finding::new("NOT_SAVED", Severity::Warning, message);
-        Some(finding.next("make room, or choose another place with --save FILE"))
+        Some(finding.advise(Action::text("make room")).advise(Action::SaveElsewhere))
     }
 }
 

@@ -13,6 +13,7 @@
 //! assert_eq!(samples.series(old, 0).values, [0.812]);
 //! ```
 
+pub mod advice;
 pub mod assay_file;
 mod declared_unit;
 pub mod environment;
@@ -29,8 +30,10 @@ pub mod reading;
 pub mod samples;
 pub mod select;
 pub mod source;
+pub mod tool;
 pub mod unit;
 
+pub use advice::{Action, Advice, How};
 pub use environment::Environment;
 pub use finding::{Finding, Severity};
 pub use plan::{Plan, StopReason, StopRule, Threshold};
@@ -39,4 +42,5 @@ pub use samples::{
     Better, Design, Inner, Metric, Observation, Outcome, Samples, Series, Subject, Summary,
 };
 pub use source::{Purpose, Source, Turn};
+pub use tool::Tool;
 pub use unit::Unit;

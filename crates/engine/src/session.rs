@@ -5,8 +5,8 @@ use assay_analysis::Step;
 use assay_analysis::design::{Experiment, ReplayError};
 use assay_data::source::{Failure, Measured, Obstacle, Purpose, Source, Turn, Unit};
 use assay_data::{
-    Environment, Finding, Inner, Observation, Plan, Samples, Severity, StopReason, StopRule,
-    Threshold,
+    Action, Environment, Finding, Inner, Observation, Plan, Samples, Severity, StopReason,
+    StopRule, Threshold,
 };
 
 /// What a plan does not say.
@@ -375,7 +375,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             format!("{} runs were lost and taken again", self.lost),
         )
         .with("runs", f64::from(self.lost))
-        .next("find out who kills processes on this machine: dmesg");
+        .advise(Action::run("find out what kills processes on this machine", "dmesg"));
         (self.lost > 0).then_some(finding)
     }
 }

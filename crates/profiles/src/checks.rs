@@ -4,7 +4,7 @@
 
 use crate::model::Profile;
 use crate::shares::effective_samples;
-use assay_data::{Finding, Severity};
+use assay_data::{Action, Finding, Severity};
 
 /// The codes of findings about profiles.
 pub const CODES: [&str; 5] =
@@ -34,20 +34,24 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
 fn rate(profile: &Profile) -> Option<Finding> {
     let (asked, delivered) = (profile.asked_hz?, profile.delivered_hz?);
     (delivered < DELIVERED * asked).then(|| {
-        let timer = match profile.measure.as_str() {
-            "cpu" => "a timer of CPU time fires no more often than the kernel ticks (CONFIG_HZ); ask for a wall-clock timer, or for no more than this",
-            _ => "the sampler could not keep up; ask for fewer samples a second",
+        let why = match profile.measure.as_str() {
+            "cpu" => "a timer of CPU time fires no more often than the kernel ticks (CONFIG_HZ)",
+            _ => "the sampler could not keep up",
         };
-        Finding::new(
+        let finding = Finding::new(
             "PROFILE_RATE",
             Severity::Warning,
             format!(
-                "{asked:.0} samples a second were asked for and {delivered:.0} came: there are fewer samples than it seems, and times that are counted as samples × asked period are too short by that factor"
+                "{asked:.0} samples a second were asked for and {delivered:.0} came: there are fewer samples than it seems, and times that are counted as samples × asked period are too short by that factor; {why}"
             ),
         )
         .with("asked_hz", asked)
         .with("delivered_hz", delivered)
-        .next(timer)
+        .advise(Action::SampleLess);
+        match profile.measure.as_str() {
+            "cpu" => finding.advise(Action::SampleByWall),
+            _ => finding,
+        }
     })
 }
 
@@ -66,7 +70,9 @@ fn few(profile: &Profile) -> Option<Finding> {
             format!("{told} little: the share of a function that takes half of the time is known to ± {points:.0} points"),
         )
         .with("samples", samples as f64)
-        .next("let it work longer, sample more often (--rate), or take several runs (--runs)")
+        .advise(Action::MeasureLonger { seconds: None })
+        .advise(Action::SampleMore)
+        .advise(Action::MoreRuns)
     })
 }
 
@@ -79,7 +85,7 @@ fn missed(profile: &Profile) -> Option<Finding> {
             format!("the sampler missed {} samples, {:.0} %: what it missed them in has too small a share", profile.missed, 100.0 * share),
         )
         .with("missed", profile.missed as f64)
-        .next("ask for fewer samples a second (--rate)")
+        .advise(Action::SampleLess)
     })
 }
 
@@ -97,7 +103,8 @@ fn stripped(profile: &Profile) -> Option<Finding> {
             format!("{:.0} % of the samples hit code whose function has no name: its symbols are stripped, or it was compiled at run time", 100.0 * share),
         )
         .with("share", share)
-        .next("build with symbols (-g, no strip), or install the package of debug symbols (Debian: NAME-dbgsym)")
+        .advise(Action::text("build with symbols (-g, no strip)"))
+        .advise(Action::text("install the package of debug symbols (Debian: NAME-dbgsym)"))
     })
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod page;
 mod pictures;
 mod words;
 
+use crate::findings;
 use crate::label::label;
 use crate::layout::{Page, STICKY, Tone};
 use crate::names::{fitted, width};
@@ -16,7 +17,6 @@ use crate::terminal::Screen;
 use assay_analysis::series_summary::{
     Distribution, DistributionKind, SeriesSummaries, SeriesSummary,
 };
-use assay_data::{Finding, Severity};
 
 /// Fewer values have no correlogram: every autocorrelation would be within its bounds.
 const CORRELOGRAM_FROM: usize = 10;
@@ -46,7 +46,7 @@ pub fn render(summaries: &SeriesSummaries, screen: &Screen) -> String {
     }
     if !summaries.findings.is_empty() {
         page.gap();
-        findings(&mut page, summaries.findings.iter());
+        summaries.findings.iter().for_each(|finding| findings::draw(&mut page, finding, ""));
     }
     page.finish()
 }
@@ -114,7 +114,7 @@ fn draw(page: &mut Page, p: &SeriesSummary, name: &str) {
     }
     if !p.findings.is_empty() {
         page.gap();
-        findings(page, p.findings.iter());
+        p.findings.iter().for_each(|finding| findings::draw(page, finding, ""));
     }
 }
 
@@ -237,25 +237,4 @@ fn distribution_told(distribution: &Distribution, column: &Column) -> (String, S
         DistributionKind::Exponential => format!("mean {}", column.with_unit(distribution.mean)),
     };
     (with, number::percent(distribution.distance))
-}
-
-fn findings<'a>(page: &mut Page, findings: impl Iterator<Item = &'a Finding>) {
-    for finding in findings {
-        let (word, tone) = match finding.severity {
-            Severity::Note => ("note: ", Tone::Quiet),
-            Severity::Warning | Severity::Serious => ("warning: ", Tone::Unsure),
-        };
-        page.paragraph(
-            hanging(page, word.len()),
-            &[(tone, word.to_owned()), (Tone::Plain, finding.message.clone())],
-        );
-        if let Some(next) = &finding.next_step {
-            page.paragraph(hanging(page, 8), &[(Tone::Quiet, format!("  hint: {next}"))]);
-        }
-    }
-}
-
-/// How far lines after the first hang under their beginning: below its text where there is room for that, else a little.
-fn hanging(page: &Page, begin: usize) -> usize {
-    if begin <= page.width() / 8 { begin } else { 4 }
 }

@@ -4,7 +4,7 @@
 //!
 //! What has no meaning is `null`, with the `reason` beside it where it is not plain.
 
-use crate::json::{Meta, VERSION, finding};
+use crate::json::{Meta, VERSION};
 use crate::json_values::{coverage, list, number, optional};
 use assay_analysis::Interval;
 use assay_analysis::coverage::{Method, speaks_for};
@@ -25,7 +25,7 @@ pub fn render(summaries: &SeriesSummaries, meta: &Meta) -> Value {
         "confidence": number(summaries.confidence),
         "seed": summaries.seed,
         "series": list(&summaries.series, |summary| series(summary, summaries.confidence)),
-        "findings": findings.into_iter().map(finding).collect::<Vec<_>>(),
+        "findings": findings,
         "environment": Value::Object(summaries.environment.facts.clone()),
         "started": summaries.started,
         "tool": meta.tool,
@@ -115,7 +115,7 @@ fn series(p: &SeriesSummary, confidence: f64) -> Value {
     for (key, value) in resampled(p, confidence) {
         put(key, value);
     }
-    put("findings", list(&p.findings, finding));
+    put("findings", json!(p.findings));
     Value::Object(whole)
 }
 

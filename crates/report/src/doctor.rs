@@ -3,6 +3,7 @@
 //!
 //! First one sentence: does anything matter, and what would help most. Nothing is measured or computed here.
 
+use crate::findings;
 use crate::json::VERSION;
 use crate::layout::{Page, Tone};
 use crate::number;
@@ -51,7 +52,7 @@ impl From<&Finding> for Ailment {
             title: finding.message.clone(),
             severity: finding.severity,
             cost: None,
-            remedy: finding.next_step.clone(),
+            remedy: findings::hint(finding),
             can_fix: false,
         }
     }

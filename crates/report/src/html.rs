@@ -12,6 +12,7 @@ pub use data::Data;
 
 use crate::charts::{self, Chart, svg};
 use crate::describe::{self, page::SeriesOnPage};
+use crate::findings::Noted;
 use crate::json::Meta;
 use crate::label::label;
 use crate::names::{clean, fitted};
@@ -27,7 +28,7 @@ use assay_analysis::protocol::{Protocol, Status};
 use assay_analysis::replication::{self, Replicated};
 use assay_analysis::series_summary::SeriesSummary;
 use assay_analysis::{Analysis, Verdict};
-use assay_data::{Design, Finding, Severity};
+use assay_data::{Design, Finding};
 use tables::Table;
 
 /// What a page is made of.
@@ -95,13 +96,6 @@ struct Plot {
     title: String,
     caption: String,
     svg: String,
-}
-
-struct Noted {
-    severity: &'static str,
-    code: String,
-    message: String,
-    next_step: String,
 }
 
 struct DataPart {
@@ -245,11 +239,6 @@ const OF_ONE_SERIES: [&str; 6] =
 
 /// The findings of the analysis, and those of summaries that it has not.
 fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary]) -> Vec<Noted> {
-    let severity = |severity| match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Serious => "serious",
-    };
     // What stands below the verdict is not said again.
     let said = |f: &&Finding| words::has_said(&f.code) || protocol::is_no_matter(f, chains);
     let rest = analysis.findings.iter().filter(|f| !said(f));
@@ -263,13 +252,7 @@ fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary
     let own = summaries.iter().flat_map(|p| &p.findings);
     rest.extend(own.filter(|f| alone || OF_ONE_SERIES.contains(&f.code.as_str())));
     rest.sort_by_key(|f| std::cmp::Reverse(f.severity));
-    let told = rest.into_iter().map(|f| Noted {
-        severity: severity(f.severity),
-        code: clean(&f.code),
-        message: clean(&f.message),
-        next_step: clean(f.next_step.as_deref().unwrap_or_default()),
-    });
-    told.collect()
+    rest.into_iter().map(|finding| Noted::new(finding, "")).collect()
 }
 
 fn environment(analysis: &Analysis) -> Vec<(String, String)> {

@@ -12,7 +12,7 @@ use assay_analysis::{
     Analysis, Basis, Comparison, Curve, Description, Effect, Interval, NoExponent, Outlook,
     Overall, QuantileDifference, Scale, SubjectSummary,
 };
-use assay_data::{Design, Finding, Metric, Plan, Severity, StopReason, StopRule, Threshold};
+use assay_data::{Design, Metric, Plan, StopReason, StopRule, Threshold};
 use serde_json::{Map, Value, json};
 
 /// Version of the schema.
@@ -55,7 +55,7 @@ pub fn render(analysis: &Analysis, meta: &Meta) -> Value {
     put("subjects", with_noise(analysis, list(&analysis.subjects, |s| subject(analysis, s))));
     put("curves", list(&analysis.curves, curve));
     put("suite", list(&analysis.overall, |o| suite(analysis, o)));
-    put("findings", list(&analysis.findings, finding));
+    put("findings", json!(analysis.findings));
     put("environment", Value::Object(analysis.environment.facts.clone()));
     put("started", json!(analysis.started));
     put("tool", json!(meta.tool));
@@ -287,24 +287,6 @@ fn description(metric: &Metric, d: &Description) -> Value {
         "lag1": number(d.lag1),
         "clock_step": optional(d.clock_step),
         "drift": optional(d.drift),
-    })
-}
-
-pub(crate) fn finding(finding: &Finding) -> Value {
-    let severity = match finding.severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Serious => "serious",
-    };
-    let evidence: Map<String, Value> =
-        finding.evidence.iter().map(|(name, value)| (name.clone(), number(*value))).collect();
-    json!({
-        "code": finding.code,
-        "severity": severity,
-        "message": finding.message,
-        "subject": finding.subject,
-        "evidence": evidence,
-        "next_step": finding.next_step,
     })
 }
 

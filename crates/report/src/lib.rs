@@ -40,6 +40,7 @@ pub mod csv;
 pub mod describe;
 pub mod describe_json;
 pub mod doctor;
+pub mod findings;
 mod grid;
 pub mod html;
 pub mod json;

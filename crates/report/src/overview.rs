@@ -2,6 +2,7 @@
 //!
 //! What is left of a series of which there is only a summary stands in the same table, and says so. Nothing is computed here.
 
+use crate::findings;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::json::{self, Meta};
 use crate::json_values::{list, number, optional};
@@ -14,7 +15,6 @@ use crate::words::counted;
 use assay_analysis::Interval;
 use assay_analysis::levels::plural;
 use assay_analysis::overview::{Known, Line, Overview};
-use assay_data::Severity;
 use serde_json::{Map, Value, json};
 
 /// Widest and narrowest names.
@@ -70,11 +70,7 @@ pub fn render(overview: &Overview, screen: &Screen) -> String {
             continue;
         }
         told.push(&finding.message);
-        let (tone, kind) = match finding.severity {
-            Severity::Note => (Tone::Quiet, "note"),
-            Severity::Warning | Severity::Serious => (Tone::Unsure, "warning"),
-        };
-        page.paragraph(6, &[(tone, format!("{kind}: ")), (Tone::Plain, finding.message.clone())]);
+        findings::draw(&mut page, finding, "");
     }
     if overview.lines.len() > 1 {
         let more = "each by itself, from every side: --all".to_owned();
@@ -174,7 +170,7 @@ pub fn json(overview: &Overview, meta: &Meta) -> Value {
     put("unit", json!(overview.metric.unit.symbol()));
     put("confidence", number(overview.confidence));
     put("overview", list(&overview.lines, line));
-    put("findings", list(&overview.findings, json::finding));
+    put("findings", json!(overview.findings));
     put("environment", Value::Object(overview.environment.facts.clone()));
     put("tool", json!(meta.tool));
     put("argv", json!(meta.argv));

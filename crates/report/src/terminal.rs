@@ -4,6 +4,7 @@
 //! stop after the first line; an expert finds every number below it. Nothing is printed here and nothing decided.
 
 use crate::all_table;
+use crate::findings;
 use crate::label::{label, wording};
 use crate::layout::{Page, STICKY, Tone};
 use crate::names::{fitted, width};
@@ -360,20 +361,21 @@ pub(crate) fn findings(page: &mut Page, analysis: &Analysis, wanted: impl Fn(&Fi
     let is_note = |f: &Finding| f.severity == Severity::Note;
     let refused = analysis.findings.iter().any(|f| f.code == "TOO_DEPENDENT");
     let in_scan = scan::shows(analysis);
-    for (finding, more) in told_once(analysis, in_scan, |f| !is_note(f) && wanted(f)) {
+    // What holds for one subject of a scan mostly holds for all.
+    let once = |wanted: &dyn Fn(&Finding) -> bool| {
+        let found = analysis.findings.iter().filter(|f| wanted(f));
+        findings::told_once(found, |known, other| in_scan && known.code == other.code)
+    };
+    for (finding, more) in once(&|f| !is_note(f) && wanted(f)) {
         match finding.code.as_str() {
             // The refusal has said so.
             "DEPENDENCE" if refused => {}
             words::NOT_INTERLEAVED if !in_scan => {}
-            code if words::has_said(code) && !in_scan => hint(page, finding),
+            code if words::has_said(code) && !in_scan => findings::draw_hint(page, finding),
             _ => {
                 let more = if words::has_said(&finding.code) { String::new() } else { more };
-                let message = format!("{}{more}", finding.message);
-                page.paragraph(
-                    9,
-                    &[(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)],
-                );
-                hint(page, finding);
+                let more = if words::has_said(&finding.code) { "" } else { &more };
+                findings::draw(page, finding, more);
             }
         }
     }
@@ -381,9 +383,8 @@ pub(crate) fn findings(page: &mut Page, analysis: &Analysis, wanted: impl Fn(&Fi
     // The line of checks has told the drift that blocks cancel, that of the noise the disturbed runs.
     let told =
         |f: &Finding| is_note(f) && wanted(f) && !matches!(f.code.as_str(), "DRIFT" | "DISTURBED");
-    for (note, more) in told_once(analysis, in_scan, |f| told(f) && !of_machine(f)) {
-        let next = note.next_step.as_ref().map_or_else(String::new, |next| format!(" ({next})"));
-        page.paragraph(6, &[(Tone::Quiet, format!("note: {}{more}{next}", note.message))]);
+    for (note, more) in once(&|f| told(f) && !of_machine(f)) {
+        findings::draw(page, note, &more);
     }
     let machine: Vec<&str> = analysis
         .findings
@@ -393,32 +394,5 @@ pub(crate) fn findings(page: &mut Page, analysis: &Analysis, wanted: impl Fn(&Fi
         .collect();
     if !machine.is_empty() {
         page.paragraph(6, &[(Tone::Quiet, format!("note: {}", machine.join("; ")))]);
-    }
-}
-
-/// The findings that are wanted; of a scan, where what holds for one subject mostly holds for all, each code once, with how many
-/// more there are.
-fn told_once(
-    analysis: &Analysis,
-    in_scan: bool,
-    wanted: impl Fn(&Finding) -> bool,
-) -> Vec<(&Finding, String)> {
-    let mut told: Vec<(&Finding, usize)> = Vec::new();
-    for finding in analysis.findings.iter().filter(|f| wanted(f)) {
-        match told.iter_mut().find(|(known, _)| in_scan && known.code == finding.code) {
-            Some((_, count)) => *count += 1,
-            None => told.push((finding, 1)),
-        }
-    }
-    let counted = |count| match count {
-        1 => String::new(),
-        n => format!(" (and {} more of this kind)", n - 1),
-    };
-    told.into_iter().map(|(finding, count)| (finding, counted(count))).collect()
-}
-
-fn hint(page: &mut Page, finding: &Finding) {
-    if let Some(next) = &finding.next_step {
-        page.paragraph(8, &[(Tone::Quiet, format!("  hint: {next}"))]);
     }
 }

@@ -5,7 +5,7 @@ mod common;
 
 use assay_analysis::Interval;
 use assay_analysis::spread::{Spread, SpreadComparison, SpreadVerdict};
-use assay_data::{Finding, Severity};
+use assay_data::{Action, Finding, Severity};
 use assay_report::doctor::{Ailment, DoctorReport, Trial, json, render};
 use assay_report::terminal::Screen;
 use insta::assert_snapshot;
@@ -34,13 +34,14 @@ fn sick() -> DoctorReport {
         Severity::Warning,
         "the machine was busy when the run began: load 3.2 on 2 CPUs",
     )
-    .next("stop other work, or decide on CPU time: --primary cpu");
+    .advise(Action::StopOtherWork)
+    .advise(Action::decide_by("cpu"));
     let governor = Finding::new(
         "GOVERNOR",
         Severity::Note,
         "the CPU frequency follows the load (governor `powersave`)",
     )
-    .next("cpupower frequency-set -g performance");
+    .advise(Action::run("fix the frequency", "cpupower frequency-set -g performance"));
     DoctorReport {
         machine: "machine: 2 cpus, virtual, load 3.2, timer 24 ns".to_owned(),
         disturbs: vec![

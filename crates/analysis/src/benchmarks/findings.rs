@@ -11,7 +11,7 @@ use crate::unpaired;
 use crate::verdict::Scale;
 use assay_data::samples::BySubject;
 use assay_data::{
-    Design, Environment, Finding, Outcome, Samples, Severity, StopReason, Threshold, Unit,
+    Action, Design, Environment, Finding, Outcome, Samples, Severity, StopReason, Threshold, Unit,
 };
 
 /// How many benchmarks are named; more are counted.
@@ -107,12 +107,12 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         table.rows.iter().filter(lacks).collect()
     };
     let mut found = Vec::new();
-    let mut tell = |code: &str, rows: &[&Row], message: String, next: String| {
+    let mut tell = |code: &str, rows: &[&Row], message: String, next: Vec<Action>| {
         if !rows.is_empty() {
             let finding = Finding::new(code, Severity::Serious, message)
                 .with("benchmarks", rows.len() as f64)
                 .with("of", table.rows.len() as f64);
-            found.push(finding.next(next));
+            found.push(next.into_iter().fold(finding, Finding::advise));
         }
     };
     let too_few = |why| matches!(why, NoInterval::TooFew { .. });
@@ -136,13 +136,14 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
     };
     let advice = |needed: usize| {
         let mut advice = match suite.design {
-            Design::Blocks => {
-                format!("give it more time (--time), or measure fewer {}s (--filter)", suite.row)
-            }
-            _ => more_repetitions(&suite.environment),
+            Design::Blocks => vec![
+                Action::MeasureLonger { seconds: None },
+                Action::FewerRows { rows: format!("{}s", suite.row) },
+            ],
+            _ => vec![Action::more_repetitions(&suite.environment)],
         };
         if needed > alone && suite.adjust == super::Adjust::Holm {
-            advice += "; or let the suite share its error otherwise: --adjust bh";
+            advice.push(Action::FalseDiscoveryRate);
         }
         advice
     };
@@ -182,7 +183,7 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
             "successive values of {} hang together so much that nothing can be decided",
             how_many(suite, table, dependent.len())
         ),
-        "measure both in turns, in blocks: assay run A B".to_owned(),
+        vec![Action::MeasureInBlocks],
     );
     let bare = rows(&|_, why| matches!(why, NoInterval::NoCount | NoInterval::NoSpread));
     tell(
@@ -192,7 +193,7 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
             "of {} only a number is left, without its spread or how many values it is of: a ratio, and no verdict",
             how_many(suite, table, bare.len())
         ),
-        format!("keep the single values: {}", keep_values(&suite.environment)),
+        vec![Action::keep_values(&suite.environment)],
     );
     found
 }
@@ -233,7 +234,7 @@ fn bases(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         found.push(
             Finding::new("SUMMARY_ONLY", Severity::Warning, message)
                 .with("benchmarks", summaries.len() as f64)
-                .next(format!("keep the single values: {}", keep_values(&suite.environment))),
+                .advise(Action::keep_values(&suite.environment)),
         );
     }
     found
@@ -258,7 +259,8 @@ fn steps(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         found.push(
             Finding::new("COARSE_CLOCK", Severity::Warning, message)
                 .with("benchmarks", coarse.len() as f64)
-                .next("more work per repetition, or more digits in the file"),
+                .advise(Action::MoreWork)
+                .advise(Action::text("keep more digits in the file")),
         );
     }
     let shifts = table.rows.iter().filter(|row| row.comparison.decision.scale == Scale::Shift);
@@ -300,7 +302,7 @@ fn outcomes(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -> Vec
             Finding::new("FAILURES", Severity::Warning, message)
                 .with("failed", failed.len() as f64)
                 .with("of", of)
-                .next("make sure that a failing run does the same work"),
+                .advise(Action::text("make sure that a failing run does the same work")),
         );
     }
     let late = with(|o| o == Outcome::Timeout);
@@ -311,7 +313,7 @@ fn outcomes(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -> Vec
             Finding::new("TIMEOUTS", Severity::Warning, message)
                 .with("timed_out", late.len() as f64)
                 .with("of", of)
-                .next("raise the limit if the size of the difference matters"),
+                .advise(Action::LongerTimeout),
         );
     }
     found
@@ -410,7 +412,7 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
             format!("the recordings differ in {told}"),
         )
         .with("facts", count as f64)
-        .next("record both with the same versions and settings, or know that the difference holds theirs too")
+        .advise(Action::text("record both with the same versions and settings"))
     })
 }
 
@@ -433,10 +435,9 @@ fn stopped_early(samples: &Samples, suite: &Benchmarks) -> Option<Finding> {
                 Finding::new("BUDGET_SPENT", Severity::Note, message)
                     .with("open", open as f64)
                     .with("budget_seconds", seconds)
-                    .next(format!(
-                        "give it more: --time {}s; or ask for less: --threshold, --filter",
-                        (3.0 * seconds).ceil()
-                    ))
+                    .advise(Action::MeasureLonger { seconds: Some((3.0 * seconds).ceil()) })
+                    .advise(Action::LargerThreshold)
+                    .advise(Action::FewerRows { rows: format!("{}s", suite.row) })
             })
         }
         _ => None,
@@ -474,40 +475,8 @@ fn optimised_away(suite: &Benchmarks) -> Option<Finding> {
     Some(
         Finding::new("OPTIMISED_AWAY", Severity::Warning, message)
             .with("benchmarks", names.len() as f64)
-            .next("let the benchmark use its result: DoNotOptimize, black_box, a sink"),
+            .advise(Action::text(
+                "let the benchmark use its result: DoNotOptimize, black_box, a sink",
+            )),
     )
-}
-
-/// What the tool that recorded takes for more repetitions.
-fn more_repetitions(environment: &Environment) -> String {
-    let flag = match tool(environment).as_str() {
-        t if t.contains("google") => "--benchmark_repetitions=12",
-        t if t.starts_with("go ") || t.starts_with("go") && t.contains("test") => "-count=12",
-        t if t.contains("pyperf") => "--processes=12",
-        t if t.contains("jmh") => "-f 12",
-        t if t.contains("hyperfine") => "--runs 12",
-        t if t.contains("pytest") => "--benchmark-min-rounds=12",
-        t if t.contains("nanobench") => ".epochs(12)",
-        t if t.contains("divan") => "--sample-count 100",
-        t if t.contains("criterion") => "--sample-size 100",
-        t if t.contains("ips") => "x.config(time: 10)",
-        _ => return "record more repetitions".to_owned(),
-    };
-    format!("record more repetitions: {flag}")
-}
-
-/// What the tool that recorded takes so that it keeps single values.
-fn keep_values(environment: &Environment) -> String {
-    match tool(environment).as_str() {
-        t if t.contains("google") => {
-            "--benchmark_repetitions=12, without --benchmark_report_aggregates_only".to_owned()
-        }
-        t if t.contains("pytest") => "--benchmark-save-data".to_owned(),
-        t if t.contains("hyperfine") => "--export-json instead of --export-csv".to_owned(),
-        _ => "a tool or a format that holds them".to_owned(),
-    }
-}
-
-fn tool(environment: &Environment) -> String {
-    environment.text("recorded_by").unwrap_or_default().to_lowercase()
 }

@@ -153,7 +153,7 @@ fn more_benchmarks_make_each_level_stricter_and_the_false_discovery_rate_less_so
     let few = holm.findings.iter().find(|f| f.code == "TOO_FEW").unwrap();
     let start = "too few repetitions for a verdict on all 30 benchmarks (6 and 6): 7 on each side can decide (4 for one benchmark alone)";
     assert!(few.message.starts_with(start), "{}", few.message);
-    assert!(few.next_step.as_ref().unwrap().contains("--adjust bh"));
+    assert!(few.advice.contains(&assay_data::Action::FalseDiscoveryRate.into()));
     let bh = analysed(&samples, Adjust::FalseDiscovery);
     assert_eq!(bh.tables[0].counts().slower, 30);
     // All are told, so that every interval is at the whole level.

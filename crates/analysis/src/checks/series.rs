@@ -3,7 +3,7 @@
 use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use crate::describe::{Description, SubjectSummary};
 use crate::unpaired;
-use assay_data::{Finding, Metric, Severity, Unit};
+use assay_data::{Action, Finding, Metric, Severity, Unit};
 
 /// A drift is worth a warning from this share of the standard deviation on,
 const DRIFT_OF_SPREAD: f64 = 0.1;
@@ -24,42 +24,33 @@ pub fn series(
     let name = &summary.name;
     // Counts that programs repeat are meant to be equal.
     if description.clock_step.is_none() && description.n > 1 && !metric.exact {
-        let next = match metric.unit {
-            Unit::Second => "measure with a finer clock, or more work per run",
-            _ => "nothing, if this quantity is meant to be constant",
-        };
-        findings.push(
-            Finding::new(
-                "ALL_EQUAL",
-                Severity::Warning,
-                format!("all {} values of {name} are equal", description.n),
-            )
-            .about(name)
-            .with("value", description.median)
-            .next(next),
-        );
+        let finding = Finding::new(
+            "ALL_EQUAL",
+            Severity::Warning,
+            format!("all {} values of {name} are equal", description.n),
+        )
+        .about(name)
+        .with("value", description.median);
+        findings.push(match metric.unit {
+            Unit::Second => finding.advise(Action::FinerClock).advise(Action::MoreWork),
+            _ => finding.advise(Action::text("check that this quantity is meant to be constant")),
+        });
     }
     if let Some(drift) = description.drift {
-        let (severity, next) = if in_blocks {
-            (Severity::Note, "nothing: blocks cancel it")
+        let (severity, why) = if in_blocks {
+            (Severity::Note, "; blocks cancel it")
         } else if !matters(drift, description) {
-            (Severity::Note, "nothing, unless so little matters to you")
+            (Severity::Note, ", which is small beside the spread or the median")
         } else {
-            (Severity::Warning, "measure longer before (--warmup), or in blocks: assay run A B")
+            (Severity::Warning, "")
         };
-        findings.push(
-            Finding::new(
-                "DRIFT",
-                severity,
-                format!(
-                    "{name} drifted by {} from the first to the last third",
-                    moved(drift, description.median, &metric.unit)
-                ),
-            )
-            .about(name)
-            .with("drift", drift)
-            .next(next),
-        );
+        let moved = moved(drift, description.median, &metric.unit);
+        let message = format!("{name} drifted by {moved} from the first to the last third{why}");
+        let finding = Finding::new("DRIFT", severity, message).about(name).with("drift", drift);
+        findings.push(match severity {
+            Severity::Note => finding,
+            _ => finding.advise(Action::WarmUpLonger).advise(Action::MeasureInBlocks),
+        });
     }
     let share = description.effective() / description.n as f64;
     // Where so few are left that there is no interval, TOO_DEPENDENT says so.
@@ -104,7 +95,7 @@ fn dependence(name: &str, description: &Description) -> Finding {
             "successive values of {name} hang together: {n} are worth {effective:.0} independent ones; the interval was widened for that"
         );
         Finding::new("DEPENDENCE", Severity::Warning, message)
-            .next("look for what changes slowly: frequency, heat, other work")
+            .advise(Action::text("look for what changes slowly: frequency, heat, other work"))
     } else {
         let message = format!(
             "{n} values of {name} count as {effective:.0}, to be safe: chance alone may make them look so dependent; the interval was widened for that"

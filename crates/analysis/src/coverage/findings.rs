@@ -9,7 +9,7 @@ use crate::describe::SubjectSummary;
 use crate::paired::Paired;
 use crate::series_summary::SeriesSummary;
 use assay_data::samples::BlockRow;
-use assay_data::{Finding, Samples, Severity};
+use assay_data::{Action, Finding, Samples, Severity};
 
 /// The code.
 const CODE: &str = "INTERVAL_OPTIMISTIC";
@@ -104,7 +104,8 @@ fn finding(found: Optimistic, what: &str, subject: &str, n: usize) -> Finding {
     .with("nominal", found.nominal)
     .with("simulated", found.simulated)
     .with("n", n as f64)
-    .next("take more values, or read the interval as a narrower one than it says")
+    .advise(Action::MoreValues)
+    .advise(Action::text("read the interval as one of lower confidence"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::checks;
 use crate::coverage;
 use crate::describe::SubjectSummary;
 use crate::unpaired;
-use assay_data::{Finding, Severity, Unit};
+use assay_data::{Action, Finding, Severity, Unit};
 use assay_stats::steady_state::Label;
 
 /// A clock's step beyond this share of the median hides differences that people ask about,
@@ -102,7 +102,7 @@ fn too_few(summary: &SeriesSummary) -> Option<Finding> {
             .about(&summary.name)
             .with("have", n)
             .with("needed", FEWEST)
-            .next("record more values")
+            .advise(Action::MoreValues)
     })
 }
 
@@ -118,7 +118,8 @@ fn too_dependent(summary: &SeriesSummary) -> Option<Finding> {
         Finding::new("TOO_DEPENDENT", Severity::Serious, message)
             .about(&summary.name)
             .with("effective", effective)
-            .next("look for what changes slowly (frequency, heat, other work), and measure in blocks: assay run A B")
+            .advise(Action::text("look for what changes slowly: frequency, heat, other work"))
+            .advise(Action::MeasureInBlocks)
     })
 }
 
@@ -147,10 +148,8 @@ fn changes(summary: &SeriesSummary) -> Option<Finding> {
                     checks::moved(last.median - first.median, first.median, &summary.metric.unit)
                 ),
             )
-            .next(format!(
-                "measure longer before (--warmup), or describe the steady part alone: --skip {}",
-                last.start
-            )),
+            .advise(Action::WarmUpLonger)
+            .advise(Action::Skip { values: last.start as u64 }),
         ),
         Label::Slowdown | Label::NoSteadyState => {
             let places: Vec<String> =
@@ -169,7 +168,9 @@ fn changes(summary: &SeriesSummary) -> Option<Finding> {
                         told_places(&places, steady.parts.len() > 5)
                     ),
                 )
-                .next("find out what changed there; one number for the whole series hides it"),
+                .advise(Action::text(
+                    "find out what changed there; one number for the whole series hides it",
+                )),
             )
         }
     }
@@ -203,9 +204,9 @@ fn multimodal(summary: &SeriesSummary) -> Option<Finding> {
     );
     let dip = summary.tests.dip.map_or(f64::NAN, |dip| dip.p);
     let finding = finding.about(&summary.name).with("modes", modes.len() as f64).with("dip_p", dip);
-    Some(finding.next(
-        "find out what makes the difference (inputs, caches, frequency, another core), and measure the cases apart",
-    ))
+    Some(finding.advise(Action::text(
+        "find out what makes the difference (inputs, caches, frequency, another core) and measure the cases apart",
+    )))
 }
 
 /// Every so many values one that differs; only where it is off by something that matters.
@@ -238,7 +239,8 @@ fn periodic(summary: &SeriesSummary) -> Option<Finding> {
             .with("first", first as f64)
             .with("excess", found.excess)
             .with("z", found.z)
-            .next("look for what comes back so regularly: a timer, garbage collection, a buffer that is flushed; if it belongs to the work, let every observation cover whole periods of it"),
+            .advise(Action::text("look for what comes back so regularly: a timer, garbage collection, a buffer that is flushed"))
+            .advise(Action::text("let every observation cover whole periods if this belongs to the work")),
     )
 }
 
@@ -266,21 +268,20 @@ fn coarse(summary: &SeriesSummary) -> Option<Finding> {
             step / spread
         )
     };
-    let next = if is_time {
-        "measure with a finer clock, or more work per run"
-    } else {
-        "if they were rounded, keep more digits; if they are times, measure with a finer clock; of counts, compare shares or sums instead of single values"
-    };
     // Whole numbers are mostly counts, which can't be finer.
     let counts = !is_time && step == 1.0;
     let severity = if counts { Severity::Note } else { Severity::Warning };
-    Some(
-        Finding::new("COARSE_CLOCK", severity, message)
-            .about(&summary.name)
-            .with("step", step)
-            .with("distinct", summary.distinct as f64)
-            .next(next),
-    )
+    let finding = Finding::new("COARSE_CLOCK", severity, message)
+        .about(&summary.name)
+        .with("step", step)
+        .with("distinct", summary.distinct as f64);
+    Some(if is_time {
+        finding.advise(Action::FinerClock).advise(Action::MoreWork)
+    } else {
+        finding
+            .advise(Action::text("keep more digits if they were rounded"))
+            .advise(Action::text("compare sums of counts instead of single ones"))
+    })
 }
 
 fn not_normal(summary: &SeriesSummary) -> Option<Finding> {
@@ -296,7 +297,7 @@ fn not_normal(summary: &SeriesSummary) -> Option<Finding> {
         || tails.kurtosis > NORMAL_KURTOSIS;
     (far && fit.p < NORMAL_LEVEL).then(|| {
         let message = format!(
-            "{} does not follow a normal distribution: intervals and tests that assume one (Student's t, mean ± sd) mislead",
+            "{} does not follow a normal distribution: intervals and tests that assume one (Student's t, mean ± sd) mislead; assay's own compare ranks and do not",
             summary.name
         );
         Finding::new("NOT_NORMAL", Severity::Note, message)
@@ -305,7 +306,6 @@ fn not_normal(summary: &SeriesSummary) -> Option<Finding> {
             .with("skewness", tails.skewness)
             .with("excess_kurtosis", tails.kurtosis)
             .with("anderson_darling_p", fit.p)
-            .next("nothing: assay compares by ranks, which needs no distribution")
     })
 }
 

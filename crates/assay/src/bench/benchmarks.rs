@@ -8,7 +8,7 @@ use super::{Asker, Catalogue, Ran, Trial};
 use crate::run_error::RunError;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{self, Layout, Obstacle, Purpose, RowResult, Source, Turn, Unit};
-use assay_data::{Better, Finding, Metric, Samples, Severity, Subject};
+use assay_data::{Action, Better, Finding, Metric, Samples, Severity, Subject};
 use assay_harness::{Effort, Reading};
 use assay_measure::fingerprint::Fingerprints;
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ impl Failure {
         )
         .about(&self.benchmark)
         .with("blocks", self.blocks as f64)
-        .next("run it by itself, and mend it")
+        .advise(Action::text("run it by itself and fix it"))
     }
 }
 

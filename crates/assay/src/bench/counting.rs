@@ -17,7 +17,7 @@ use assay_analysis::design::level_for;
 use assay_analysis::paired;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
 use assay_data::source::{Measured, Turn};
-use assay_data::{Finding, Metric, Plan, Severity};
+use assay_data::{Action, Finding, Metric, Plan, Severity};
 use assay_harness::Effort;
 use assay_measure::Command;
 use assay_measure::allocations::{notes, refusal};
@@ -133,7 +133,7 @@ impl Benchmarks<'_> {
                     Severity::Warning,
                     "a program that can't be held to one benchmark is not counted: nothing would tell which of them it was",
                 )
-                .next("count it as a whole: assay run --alloc"),
+                .advise(Action::CountWhole),
             );
         }
         self.counting.counted.clone_from(&passes.counted);
@@ -201,7 +201,7 @@ impl Benchmarks<'_> {
             self.counting.find(
                 Finding::new("NOT_COUNTED", Severity::Warning, message)
                     .about(&refusal.event)
-                    .next("count instructions on a simulated processor: --count-instructions"),
+                    .advise(Action::CountInstructions),
             );
         }
         let refused = |event: &Event| refusals.iter().any(|r| r.event == event.name);
@@ -231,7 +231,8 @@ impl Benchmarks<'_> {
                 found.push(
                     finding
                         .about(&side.name)
-                        .next("link it dynamically, or count within the program"),
+                        .advise(Action::text("link it dynamically"))
+                        .advise(Action::text("count within the program")),
                 );
             } else {
                 let hidden = |note: assay_measure::allocations::Note| {
@@ -346,7 +347,8 @@ fn counted_whole() -> Finding {
         "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
          starting up",
     )
-    .next("a harness that can (Google Benchmark from 1.8 on), or counts around the loop itself (c/assay_alloc.h)")
+    .advise(Action::text("take a harness that can (Google Benchmark from 1.8 on)"))
+    .advise(Action::text("count around the loop itself (c/assay_alloc.h)"))
 }
 
 fn in_words(error: anyhow::Error) -> RunError {

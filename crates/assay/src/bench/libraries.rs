@@ -5,7 +5,7 @@
 
 use super::Side;
 use anyhow::bail;
-use assay_data::{Finding, Severity};
+use assay_data::{Action, Finding, Severity};
 use assay_harness::Kind;
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::libraries::{Library, Loads, loaded, search_paths};
@@ -122,9 +122,9 @@ impl Proof {
                 one.name, other.name
             );
             let finding = Finding::new("LIBRARIES_UNKNOWN", Severity::Note, message);
-            self.findings.push(finding.next(
-                "see for yourself that the sides load what they should: LD_DEBUG=libs, or the program's own version",
-            ));
+            self.findings.push(finding.advise(Action::text(
+                "check that the sides load what they should, with LD_DEBUG=libs or by the program's own version",
+            )));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::{Commands, Prepared, failure, outcome};
 use crate::counted::{Counted, Counter, children_missing, of_program};
 use crate::run_error::RunError;
 use assay_data::source::{Measured, Obstacle, RowResult};
-use assay_data::{Finding, Severity};
+use assay_data::{Action, Finding, Severity};
 use assay_measure::allocations::{self, Executed, Why};
 use assay_measure::{MeasureError, RunOptions, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
@@ -213,7 +213,8 @@ impl Pass {
         let mut findings = Vec::new();
         for (why, subjects) in &self.reasons {
             let message = format!("the {what} of {} can't be counted: {why}", names(subjects));
-            let finding = Finding::new(code, Severity::Warning, message).next(guide);
+            let finding = Finding::new(code, Severity::Warning, message)
+                .advise(Action::Read { page: guide.to_owned() });
             findings.push(about(finding, subjects));
         }
         if self.counted != Counted::Allocations {

@@ -2,6 +2,7 @@
 //!
 //! What can't be written is said before anything is measured. Nothing is drawn here.
 
+use crate::advice::{Dialect, spell};
 use crate::args::PageArgs;
 use crate::progress::Work;
 use crate::{output, present, whole_file};
@@ -57,6 +58,7 @@ pub(crate) struct Extras<'a> {
 /// # Errors
 /// When a file can't be written.
 pub(crate) fn write(
+    dialect: Dialect,
     analysis: &Analysis,
     samples: &Samples,
     extras: Extras<'_>,
@@ -77,8 +79,9 @@ pub(crate) fn write(
         let command = present::argv();
         let (figures, data, command) = (&figures, &data, &command);
         let Extras { protocol, summaries, repeats } = extras;
-        let drawn =
+        let mut drawn =
             if summaries.is_empty() { alone(analysis, samples, figures) } else { Vec::new() };
+        drawn.iter_mut().for_each(|summary| spell(dialect, &mut summary.findings));
         let summaries = if summaries.is_empty() { &drawn } else { summaries };
         let material =
             Material { analysis, figures, data, meta, command, protocol, summaries, repeats };

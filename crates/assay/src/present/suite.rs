@@ -1,6 +1,7 @@
 //! Shows a suite and writes its exports, page and pictures.
 
 use super::{Form, form_of, meta_of, screen};
+use crate::advice::{Dialect, spell};
 use crate::args::ShowArgs;
 use crate::present::pages::write_charts;
 use crate::{output, present, whole_file};
@@ -39,12 +40,14 @@ pub(crate) fn export_all(
 /// # Errors
 /// When something can't be written; the rest is.
 pub(crate) fn present(
-    suite: &Benchmarks,
+    dialect: Dialect,
+    suite: &mut Benchmarks,
     samples: &Samples,
     shown: Shown,
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
+    spell(dialect, &mut suite.findings);
     let meta = meta_of(samples, file);
     let exported = show.export.iter().map(|path| {
         export(suite, samples, shown, &meta, path)

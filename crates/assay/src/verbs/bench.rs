@@ -5,6 +5,7 @@ mod planning;
 mod revisions;
 mod telling;
 
+use crate::advice::Dialect;
 use crate::args::{JudgeArgs, KeepArgs, ShowArgs, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, Trial, check_differ};
 use crate::counted::Counted;
@@ -419,14 +420,21 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
     // A count may have been asked for by its plain name; the plan has the one that it got.
     options.primary = options.primary.and(samples.plan.as_ref().map(|plan| plan.primary.clone()));
     if !is_suite(samples) {
-        let analysis = assay_analysis::analyse(samples, &options)
+        let mut analysis = assay_analysis::analyse(samples, &options)
             .context("nothing was measured on both sides")?;
-        present::present(&analysis, samples, &args.show, file)?;
+        present::present(Dialect::Bench, &mut analysis, samples, &args.show, file)?;
         return Ok(present::judge(&analysis, &args.judge.fail_if));
     }
-    let found = benchmarks::analyse(samples, &options, args.suite.adjust(), None)
+    let mut found = benchmarks::analyse(samples, &options, args.suite.adjust(), None)
         .context("nothing was measured on both sides")?;
-    present::suite::present(&found, samples, args.suite.shown(), &args.show, file)?;
+    present::suite::present(
+        Dialect::Bench,
+        &mut found,
+        samples,
+        args.suite.shown(),
+        &args.show,
+        file,
+    )?;
     let decided = found.primary_tables().flat_map(|table| &table.rows).map(|row| &row.comparison);
     Ok(present::judge_all(decided, &args.judge.fail_if))
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod suite;
 
+use crate::advice::Dialect;
 use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
 use crate::progress::Work;
 use crate::{Ending, present};
@@ -111,16 +112,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let steps = asked.map_or(0, |_| samples.subjects.len().saturating_sub(1).max(1) * STEPS.len());
     work.read(samples.len(), analysis::phases(&options) + steps);
     let analysis = analyse_telling(&samples, &options, &mut |phase| work.begin(phase));
-    let analysis = analysis.with_context(|| named(&args.files))?;
+    let mut analysis = analysis.with_context(|| named(&args.files))?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
     if let Some(options) = asked {
         let chains =
             protocol::run_telling(&samples, &analysis, &options, &mut |step| work.begin(step));
         work.end();
-        present::protocol(&analysis, &samples, &chains, &args.show, file.map(PathBuf::as_path))?;
+        present::protocol(
+            Dialect::Compare,
+            &mut analysis,
+            &samples,
+            &chains,
+            &args.show,
+            file.map(PathBuf::as_path),
+        )?;
         return Ok(args.protocol.ending(&chains, present::judge(&analysis, &args.judge.fail_if)));
     }
     work.end();
-    present::present(&analysis, &samples, &args.show, file.map(PathBuf::as_path))?;
+    present::present(
+        Dialect::Compare,
+        &mut analysis,
+        &samples,
+        &args.show,
+        file.map(PathBuf::as_path),
+    )?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

@@ -1,5 +1,6 @@
 //! `assay describe`: everything about series by themselves, before anything is compared.
 
+use crate::advice::{Dialect, spell};
 use crate::args::{LookArgs, PageArgs, ReadingArgs, confidence};
 use crate::present::pages::Extras;
 use crate::progress::Work;
@@ -70,7 +71,7 @@ const FEW: usize = 3;
 /// Shows many series in one table, and those of which only summaries are left.
 fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
     let confidence = args.what.confidence.unwrap_or(Options::default().confidence);
-    let found = overview::of_samples(samples, args.what.primary.as_deref(), confidence)
+    let mut found = overview::of_samples(samples, args.what.primary.as_deref(), confidence)
         .with_context(|| {
             args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
         })?;
@@ -80,6 +81,7 @@ fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
             found.lines.len()
         );
     }
+    spell(Dialect::Describe, &mut found.findings);
     let file = args.files.first().filter(|_| args.files.len() == 1);
     let meta = json::Meta {
         tool: present::TOOL.to_owned(),
@@ -112,9 +114,18 @@ fn write_pages(
         primary: args.what.primary.clone(),
         ..assay_analysis::Options::default()
     };
-    let analysis = assay_analysis::analyse(&apart, &options)?;
+    let mut analysis = assay_analysis::analyse(&apart, &options)?;
+    spell(Dialect::Describe, &mut analysis.findings);
     let extras = Extras { summaries, ..Extras::default() };
-    present::pages::write(&analysis, &apart, extras, meta, &args.pages, args.look.quiet)
+    present::pages::write(
+        Dialect::Describe,
+        &analysis,
+        &apart,
+        extras,
+        meta,
+        &args.pages,
+        args.look.quiet,
+    )
 }
 
 /// Reads, draws, shows.
@@ -140,9 +151,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         series_summary::of_samples_telling(&samples, &options, &mut |phase| work.begin(phase))
     });
     work.end();
-    let summaries = summaries.with_context(|| {
+    let mut summaries = summaries.with_context(|| {
         args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
+    spell(Dialect::Describe, &mut summaries.findings);
+    summaries.series.iter_mut().for_each(|p| spell(Dialect::Describe, &mut p.findings));
     let file = args.files.first().filter(|_| args.files.len() == 1);
     let meta = json::Meta {
         tool: present::TOOL.to_owned(),

@@ -3,6 +3,7 @@
 //! Facts come from the environment, costs from a short experiment: a program of known work as it is and under every setting that
 //! can be had, in the same blocks. `--fix -- CMD` applies every fix for the whole machine, runs a command, and restores everything.
 
+use crate::advice::{Dialect, spell};
 use crate::args::{LookArgs, seconds};
 use crate::commands::{self, Manner, Prepared};
 use crate::progress::Progress;
@@ -176,7 +177,9 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
         },
         ..Ailment::from(finding)
     };
-    let mut found: Vec<Ailment> = findings(environment).iter().map(of_finding).collect();
+    let mut disturbs = findings(environment);
+    spell(Dialect::Doctor, &mut disturbs);
+    let mut found: Vec<Ailment> = disturbs.iter().map(of_finding).collect();
     let mut add = |code: &str, title: String, cost: Option<&str>, remedy: &str, can_fix: bool| {
         found.push(Ailment {
             code: code.to_owned(),

@@ -1,5 +1,6 @@
 //! `assay repeat`: measure a recorded run again, here or on another machine, and say whether its result was confirmed.
 
+use crate::advice::{Dialect, spell};
 use crate::args::{KeepArgs, ShowArgs, seconds};
 use crate::present::pages::Extras;
 use crate::record::Record;
@@ -106,7 +107,8 @@ fn decide(
     if samples.is_empty() {
         return Ok(Ending::Fine);
     }
-    let now = analyse(samples, &Options::default())?;
+    let mut now = analyse(samples, &Options::default())?;
+    spell(Dialect::Repeat, &mut now.findings);
     let mut differences = run::differences(recorded, &samples.subjects, &samples.environment);
     differences.extend(settings(&recorded.environment, &samples.environment));
     let replication = Replication::of(then, &now);
@@ -119,7 +121,7 @@ fn decide(
     };
     let extras = Extras { repeats: Some(report), ..Extras::default() };
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
-    let exported = present::export_all(&now, samples, extras, &args.show, file);
+    let exported = present::export_all(Dialect::Repeat, &now, samples, extras, &args.show, file);
     if args.show.json {
         output::print(&format!("{:#}\n", json(&report, &present::meta_of(samples, file))))?;
     } else {

@@ -8,6 +8,7 @@ mod planning;
 mod resume;
 mod scan;
 
+use crate::advice::Dialect;
 use crate::args::{JudgeArgs, KeepArgs, ShowArgs};
 use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Manner, Prepared};
 use crate::counted::Counted;
@@ -445,8 +446,8 @@ fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Re
     if samples.is_empty() {
         return Ok(Ending::Fine);
     }
-    let analysis = analyse(samples, &assay_analysis::Options::default())?;
+    let mut analysis = analyse(samples, &assay_analysis::Options::default())?;
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
-    present::present(&analysis, samples, &args.show, file)?;
+    present::present(Dialect::Run, &mut analysis, samples, &args.show, file)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

@@ -8,7 +8,7 @@ use super::record::{Kind, ObservationSeed, Run, Stop, Version};
 use crate::input::Input;
 use crate::lines::{Line, Lines};
 use crate::read_error::{Place, ReadError, quoted_start};
-use crate::{Finding, Inner, Metric, Observation, Samples, Severity, Subject, Summary};
+use crate::{Action, Finding, Inner, Metric, Observation, Samples, Severity, Subject, Summary};
 use serde::de::DeserializeSeed;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -333,7 +333,9 @@ fn truncated(place: &Place, line: Line<'_>) -> Finding {
     )
     .with("complete_bytes", line.start as f64)
     .with("lost_bytes", line.bytes as f64)
-    .next("nothing to do if the run was killed: one record in flight was lost; else fetch the file again")
+    .advise(Action::text(
+        "fetch the file again, unless the run was killed: then one record in flight was lost",
+    ))
 }
 
 /// The column of an error in a line, and the error in words.

@@ -221,7 +221,7 @@ fn a_run_that_crashes_and_is_resumed_again_and_again_loses_nothing() {
 #[test]
 fn a_break_that_stands_recorded_in_a_file_cuts_nothing_and_is_not_told() {
     let recorded = format!(
-        r#"{{"kind":"finding","code":"TRUNCATED_FILE","severity":"warning","message":"x","evidence":[["complete_bytes",{}.0],["lost_bytes",9.0]]}}"#,
+        r#"{{"kind":"finding","code":"TRUNCATED_FILE","severity":"warning","message":"x","evidence":{{"complete_bytes":{}.0,"lost_bytes":9.0}}}}"#,
         HEAD.len()
     );
     let first = r#"{"kind":"obs","subject":0,"block":0,"values":{"wall":1}}"#;

@@ -202,9 +202,7 @@ impl<W: Write> Writer<W> {
         if finding.code == TRUNCATED_FILE {
             return Ok(());
         }
-        let mut finding = finding.clone();
-        finding.evidence.retain(|(_, value)| value.is_finite());
-        self.record("finding", &finding)
+        self.record("finding", finding)
     }
 
     /// Appends why measuring stopped, after how many blocks.

@@ -5,10 +5,10 @@
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
-use crate::finding::{Finding, Severity};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::samples::{Metric, Summary};
+use crate::{Action, Finding, Severity};
 use std::collections::HashMap;
 
 /// Tags with texts of the user's in them, which may hold line feeds.
@@ -98,7 +98,9 @@ impl Reader<'_> {
                     self.recorder.finding(
                         Finding::new("BENCHMARK_ERROR", Severity::Warning, message)
                             .about(&name)
-                            .next("it has no time; mend the benchmark and measure again"),
+                            .advise(Action::text(
+                                "fix the benchmark and measure again; it has no time",
+                            )),
                     );
                 }
             }

@@ -15,7 +15,7 @@ use crate::lines::{Line, Lines, MAX_LINE};
 use crate::read_error::quoted_start;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome};
 use crate::unit::Unit;
-use crate::{Finding, Severity};
+use crate::{Action, Finding, Severity};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -320,8 +320,10 @@ impl Reader<'_> {
                 Severity::Warning,
                 format!("not everything ran to its end: {seen}"),
             );
-            let next = "mend what failed and run again; numbers after a failure may be missing";
-            self.recorder.finding(finding.with("count", self.failed.count() as f64).next(next));
+            let next = Action::text(
+                "fix what failed and run again; numbers after a failure may be missing",
+            );
+            self.recorder.finding(finding.with("count", self.failed.count() as f64).advise(next));
         }
         if let Some(seen) = self.skipped.told() {
             let message = format!("skipped, so without values: {seen}");
@@ -331,14 +333,16 @@ impl Reader<'_> {
         if let Some(seen) = self.missing.told() {
             let message = format!("values that are no finite numbers, so left out: {seen}");
             let finding = Finding::new("BENCHMARK_ERROR", Severity::Warning, message);
-            let next = "look why the benchmark reported them; often a division by zero";
-            self.recorder.finding(finding.with("count", self.missing.count() as f64).next(next));
+            let next =
+                Action::text("find out why the benchmark reports them: often a division by zero");
+            self.recorder.finding(finding.with("count", self.missing.count() as f64).advise(next));
         }
         if let Some(seen) = self.unread.told() {
-            let message = format!("lines that begin as a result and are none: {seen}");
+            let message = format!(
+                "lines that begin like a result but are none, perhaps printed by the benchmark: {seen}"
+            );
             let finding = Finding::new("LINES_SKIPPED", Severity::Note, message);
-            let next = "nothing, if the benchmark itself printed them";
-            self.recorder.finding(finding.with("lines", self.unread.count() as f64).next(next));
+            self.recorder.finding(finding.with("lines", self.unread.count() as f64));
         }
         let named = self.naming.apply(&mut self.recorder);
         named.map_err(|problem| self.recorder.whole_file(problem))?;

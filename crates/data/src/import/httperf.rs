@@ -12,7 +12,7 @@ use crate::lines::Lines;
 use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Outcome};
 use crate::unit::Unit;
-use crate::{Finding, Severity};
+use crate::{Action, Finding, Severity};
 use std::collections::HashMap;
 
 /// One number of the report: how its line begins, the word before it, and what it is called here.
@@ -306,9 +306,10 @@ impl Reader<'_> {
                 Severity::Warning,
                 format!("{errors} connections ended in errors: {}", kinds.join(", ")),
             );
-            let next =
-                "mend what refused them, or ask for less; times are of those that were answered";
-            self.recorder.finding(finding.with("errors", errors).next(next));
+            let next = Action::text(
+                "fix what refused them, or send fewer requests; times are of those that were answered",
+            );
+            self.recorder.finding(finding.with("errors", errors).advise(next));
         }
         self.recorder.finish("httperf's lines without a report")
     }

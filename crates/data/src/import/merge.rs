@@ -115,11 +115,11 @@ fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
             if Some(&metric.name) == primary.as_ref() || one.part.samples.metrics.len() == 1 {
                 return Err(differ);
             }
-            let finding = Finding::new("UNITS_DIFFER", Severity::Warning, differ.to_string());
-            let finding = finding.next(format!(
-                "nothing, unless `{}` matters: it is left out of `{}`",
-                metric.name, one.file
-            ));
+            let finding = Finding::new(
+                "UNITS_DIFFER",
+                Severity::Warning,
+                format!("{differ}; `{}` of `{}` is left out", metric.name, one.file),
+            );
             one.part.samples.findings.push(finding);
             odd.push(metric.name.clone());
         }

@@ -6,11 +6,11 @@
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
-use crate::finding::{Finding, Severity};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome, Summary};
 use crate::unit::Unit;
+use crate::{Action, Finding, Severity};
 use json::Number;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -102,7 +102,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             recorder.finding(
                 Finding::new("BENCHMARK_ERROR", Severity::Warning, message)
                     .about(&name)
-                    .next("its work may have been optimised away: use doNotOptimizeAway, and measure again"),
+                    .advise(Action::text("measure again with doNotOptimizeAway: its work may have been optimised away")),
             );
             continue;
         }

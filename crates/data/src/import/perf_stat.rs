@@ -13,7 +13,7 @@ use super::{Context, Head, ImportError, Part, json};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::samples::{Metric, Outcome, Summary};
-use crate::{Finding, Severity};
+use crate::{Action, Finding, Severity};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -387,7 +387,7 @@ impl<'a> Runs<'a> {
             self.recorder.finding(
                 finding
                     .with("share", self.running / 100.0)
-                    .next("count fewer events at once (`-e`)"),
+                    .advise(Action::text("count fewer events at once (perf stat -e)")),
             );
         }
         self.recorder.finish("events that perf could not count")

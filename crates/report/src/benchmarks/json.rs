@@ -29,7 +29,7 @@ pub fn render(suite: &Benchmarks, meta: &Meta) -> Value {
     put("benchmarks", rows.map(|(table, r)| row(suite, table, r)).collect());
     put("only", list(&suite.only, |only| one_side(suite, only)));
     put("only_metrics", list(&suite.only_metrics, |only| metric_of_one_side(suite, only)));
-    put("findings", list(&suite.findings, json::finding));
+    put("findings", json!(suite.findings));
     put("environment", Value::Object(suite.environment.facts.clone()));
     put("started", json!(suite.started));
     put("tool", json!(meta.tool));

@@ -3,13 +3,13 @@
 
 use super::{Shown, centres, ordered, words};
 use crate::charts::{forest, svg};
+use crate::findings::Noted;
 use crate::html::{fact, shell_line};
 use crate::names::clean;
 use crate::number::{self, Column};
 use askama::Template;
 use assay_analysis::Verdict;
 use assay_analysis::benchmarks::{Adjust, Benchmarks, Row, Table};
-use assay_data::Severity;
 
 /// More rows of a table than these are left to the CSV.
 const MOST_ROWS: usize = 1000;
@@ -50,13 +50,6 @@ struct RowOnPage {
     tone: &'static str,
 }
 
-struct Noted {
-    severity: &'static str,
-    code: String,
-    message: String,
-    next_step: String,
-}
-
 /// The page; `tool` and `command` say by what it was made.
 ///
 /// # Errors
@@ -79,16 +72,7 @@ pub fn render(
         let id = format!("{}-{number}", chart.name);
         Plot { svg: svg::inline(&chart, &id), title: chart.title, caption: chart.caption, id }
     });
-    let findings = words::told_once(suite).into_iter().map(|(f, more)| Noted {
-        severity: match f.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Serious => "serious",
-        },
-        code: clean(&f.code),
-        message: clean(&format!("{}{more}", f.message)),
-        next_step: clean(f.next_step.as_deref().unwrap_or_default()),
-    });
+    let findings = words::told_once(suite).into_iter().map(|(f, more)| Noted::new(f, &more));
     Page {
         title: clean(&suite.sides.join(", ")),
         tool: tool.to_owned(),

@@ -6,6 +6,7 @@
 
 use super::words;
 use super::{Shown, centres, ordered};
+use crate::findings;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
 use crate::layout::{Page, Tone};
@@ -15,7 +16,6 @@ use crate::terminal::{Screen, said};
 use crate::words::listed;
 use assay_analysis::Verdict;
 use assay_analysis::benchmarks::{Benchmarks, Row, Table};
-use assay_data::Severity;
 
 /// More rows of a table than these are counted: the files hold all.
 const MOST_ROWS: usize = 200;
@@ -45,7 +45,7 @@ pub fn render(suite: &Benchmarks, shown: Shown, screen: &Screen) -> String {
     }
     others(&mut page, suite, shown);
     page.gap();
-    findings(&mut page, suite);
+    findings::draw_all(&mut page, &words::told_once(suite));
     page.finish()
 }
 
@@ -215,20 +215,5 @@ fn draw_lines(page: &mut Page, suite: &Benchmarks, table: &Table, rows: &[&Row])
             (tone(row), words::verdict(suite, row)),
         ];
         page.paragraph(4, &line);
-    }
-}
-
-fn findings(page: &mut Page, suite: &Benchmarks) {
-    let told = words::told_once(suite);
-    for (finding, more) in told.iter().filter(|(f, _)| f.severity != Severity::Note) {
-        let message = format!("{}{more}", finding.message);
-        page.paragraph(9, &[(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)]);
-        if let Some(next) = &finding.next_step {
-            page.paragraph(8, &[(Tone::Quiet, format!("  hint: {next}"))]);
-        }
-    }
-    for (note, more) in told.iter().filter(|(f, _)| f.severity == Severity::Note) {
-        let next = note.next_step.as_ref().map_or_else(String::new, |next| format!(" ({next})"));
-        page.paragraph(6, &[(Tone::Quiet, format!("note: {}{more}{next}", note.message))]);
     }
 }

@@ -1,5 +1,6 @@
 //! A suite in words: the headline of a table, the geometric mean, the verdict of a row, what it lacks.
 
+use crate::findings;
 use crate::label::{label, wording};
 use crate::number;
 use crate::words::{counted, listed, quoted};
@@ -305,26 +306,11 @@ pub(crate) fn star(suite: &Benchmarks) -> String {
 
 /// The findings, each code of an importer's own once with how many more there are of it; what the note has said is left out.
 pub(crate) fn told_once(suite: &Benchmarks) -> Vec<(&Finding, String)> {
-    let mut told: Vec<(&Finding, usize)> = Vec::new();
-    for finding in &suite.findings {
-        if finding.code == crate::words::NOT_INTERLEAVED {
-            continue;
-        }
+    let is_news = |(place, finding): &(usize, &Finding)| {
         // Both sides' readers may say the very same.
-        if told
-            .iter()
-            .any(|(known, _)| known.code == finding.code && known.message == finding.message)
-        {
-            continue;
-        }
-        let same = |known: &Finding| known.code == finding.code && finding.subject.is_some();
-        match told.iter_mut().find(|(known, _)| same(known)) {
-            Some((_, count)) => *count += 1,
-            None => told.push((finding, 1)),
-        }
-    }
-    let more = |count| {
-        if count == 1 { String::new() } else { format!(" (and {} more of this kind)", count - 1) }
+        let same = |known: &Finding| known.code == finding.code && known.message == finding.message;
+        finding.code != crate::words::NOT_INTERLEAVED && !suite.findings[..*place].iter().any(same)
     };
-    told.into_iter().map(|(finding, count)| (finding, more(count))).collect()
+    let found = suite.findings.iter().enumerate().filter(is_news).map(|(_, finding)| finding);
+    findings::told_once(found, |known, other| known.code == other.code && other.subject.is_some())
 }

@@ -3,7 +3,8 @@
 //! still stands, and all numbers.
 
 use super::differential::{self, Differential};
-use super::page::{Noted, noted};
+use super::page::noted;
+use crate::findings::Noted;
 use crate::names::clean;
 use askama::Template;
 use assay_data::Finding;

@@ -5,7 +5,7 @@ use super::screen::shown;
 use super::{Measured, ProfileReport};
 use crate::json::VERSION;
 use assay_analysis::Interval;
-use assay_data::{Finding, Severity};
+use assay_data::Finding;
 use assay_profiles::difference::Difference;
 use assay_profiles::shares::Basis;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ pub fn render(report: &ProfileReport<'_>) -> Value {
         "overhead": cost,
         "overhead_parts": parts,
         "functions": functions,
-        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "findings": report.findings,
     })
 }
 
@@ -92,27 +92,10 @@ pub fn difference(found: &Difference, findings: &[Finding]) -> Value {
         "unit": found.unit.symbol(),
         "confidence": found.confidence,
         "functions": rows,
-        "findings": findings.iter().map(finding).collect::<Vec<_>>(),
+        "findings": findings,
     })
 }
 
 fn interval(interval: Option<Interval>) -> Value {
     json!(interval.map(|interval| [interval.lower, interval.upper]))
-}
-
-fn finding(finding: &Finding) -> Value {
-    let evidence: serde_json::Map<String, Value> =
-        finding.evidence.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-    json!({
-        "code": finding.code,
-        "severity": match finding.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Serious => "serious",
-        },
-        "message": finding.message,
-        "subject": finding.subject,
-        "evidence": evidence,
-        "next_step": finding.next_step,
-    })
 }

@@ -4,11 +4,12 @@
 use super::ProfileReport;
 use super::flame;
 use super::screen::{amount, collection, overhead, rates, shown};
+use crate::findings::Noted;
 use crate::names::clean;
 use crate::number;
 use askama::Template;
 use assay_analysis::Interval;
-use assay_data::{Finding, Severity};
+use assay_data::Finding;
 use assay_profiles::tree::Tree;
 use serde_json::json;
 use std::collections::HashMap;
@@ -26,26 +27,9 @@ struct Page {
     findings: Vec<Noted>,
 }
 
-pub(super) struct Noted {
-    pub severity: &'static str,
-    pub code: String,
-    pub message: String,
-    pub next_step: String,
-}
-
 /// Findings as the template of findings takes them.
 pub(super) fn noted(findings: &[Finding]) -> Vec<Noted> {
-    let one = |finding: &Finding| Noted {
-        severity: match finding.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Serious => "serious",
-        },
-        code: finding.code.clone(),
-        message: finding.message.clone(),
-        next_step: finding.next_step.clone().unwrap_or_default(),
-    };
-    findings.iter().map(one).collect()
+    findings.iter().map(|finding| Noted::new(finding, "")).collect()
 }
 
 /// The page; `tool` says by what it was made.

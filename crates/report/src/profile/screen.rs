@@ -4,13 +4,14 @@
 //! what stands on the right go first.
 
 use super::{Measured, Overhead, ProfileReport};
+use crate::findings::draw_all;
 use crate::grid::{Cells, draw_columns, width_of};
 use crate::layout::{Page, Tone};
 use crate::names::{clean, shorten, width};
 use crate::number::{self, Column};
 use crate::terminal::Screen;
 use assay_analysis::Interval;
-use assay_data::{Finding, Severity, Unit};
+use assay_data::{Finding, Unit};
 use assay_profiles::shares::{Basis, Share, Shares};
 use std::collections::HashMap;
 
@@ -292,15 +293,6 @@ pub(super) fn findings(page: &mut Page, found: &[Finding]) {
     if !found.is_empty() {
         page.gap();
     }
-    for finding in found.iter().filter(|f| f.severity != Severity::Note) {
-        let message = finding.message.clone();
-        page.paragraph(9, &[(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)]);
-        if let Some(next) = &finding.next_step {
-            page.paragraph(8, &[(Tone::Quiet, format!("  hint: {next}"))]);
-        }
-    }
-    for note in found.iter().filter(|f| f.severity == Severity::Note) {
-        let next = note.next_step.as_ref().map_or_else(String::new, |next| format!(" ({next})"));
-        page.paragraph(6, &[(Tone::Quiet, format!("note: {}{next}", note.message))]);
-    }
+    let found: Vec<_> = found.iter().map(|finding| (finding, String::new())).collect();
+    draw_all(page, &found);
 }

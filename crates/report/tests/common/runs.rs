@@ -181,8 +181,9 @@ pub fn mixed() -> Analysis {
 
 pub fn gone_on_with_another() -> Finding {
     let message = "what was gone on with was not the same: sort-new: its file has changed";
-    Finding::new("RESUMED_DIFFERENT", Severity::Serious, message)
-        .next("measure anew: the blocks before and after are not one experiment")
+    Finding::new("RESUMED_DIFFERENT", Severity::Serious, message).advise(assay_data::Action::text(
+        "measure anew: the blocks before and after are not one experiment",
+    ))
 }
 
 /// Two commands with named secondary metrics.

@@ -46,7 +46,7 @@ pub fn suite_adjusted(adjust: assay_analysis::benchmarks::Adjust) -> assay_analy
             }
         }
     }
-    samples.environment.set("recorded_by", "google-benchmark 1.7");
+    samples.environment.set("recorded_by", "Google Benchmark 1.7");
     samples.environment.set("library_build_type", "release");
     samples.environment.set("library_build_type@new", "debug");
     assay_analysis::benchmarks::analyse(&samples, &Options::default(), adjust, None).unwrap()

@@ -11,7 +11,7 @@ use assay_analysis::benchmarks::Adjust;
 use assay_analysis::{design, paired};
 use assay_data::plan::{MAX_BLOCKS, look_level};
 use assay_data::samples::NOT_COMPARED;
-use assay_data::{Finding, Plan, Severity, Source, StopRule, Threshold, Unit};
+use assay_data::{Action, Finding, Plan, Severity, Source, StopRule, Threshold, Unit};
 use assay_report::number;
 
 /// Seconds that a suite takes at most by default.
@@ -177,8 +177,14 @@ fn fit(plan: &mut Plan, when: &WhenArgs, round_seconds: f64, share: usize) -> Op
             number::chosen(limit, &Unit::Second)
         ),
     );
-    Some(finding.with("block_seconds", round_seconds).with("blocks", f64::from(blocks)).next(format!(
-        "give it more time (--time {}s), fewer benchmarks (--filter), or shorter runs (--run-time)",
-        (round_seconds * f64::from(needed) * 1.2).ceil()
-    )))
+    Some(
+        finding
+            .with("block_seconds", round_seconds)
+            .with("blocks", f64::from(blocks))
+            .advise(Action::MeasureLonger {
+                seconds: Some((round_seconds * f64::from(needed) * 1.2).ceil()),
+            })
+            .advise(Action::FewerRows { rows: "benchmarks".to_owned() })
+            .advise(Action::ShorterRuns),
+    )
 }

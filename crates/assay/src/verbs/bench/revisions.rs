@@ -4,7 +4,7 @@ use crate::bench::Side;
 use crate::output;
 use crate::run_error::RunError;
 use anyhow::{Context, bail};
-use assay_data::{Environment, Finding, Severity};
+use assay_data::{Action, Environment, Finding, Severity};
 use assay_measure::Command;
 use assay_measure::revisions::{Built, Repository, Revision, RevisionError, Stage};
 use std::ffi::OsString;
@@ -206,7 +206,7 @@ fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
         without.written
     );
     let finding = Finding::new("UNCOMMITTED", Severity::Warning, message);
-    Some(finding.next("--rev . measures the working tree as it stands"))
+    Some(finding.advise(Action::WorkingTree))
 }
 
 /// The program of a revision that was built.

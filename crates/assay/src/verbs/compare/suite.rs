@@ -3,16 +3,15 @@
 
 use super::Args;
 use crate::Ending;
+use crate::advice::Dialect;
 use crate::present::{self, suite};
 use anyhow::Context;
 use assay_analysis::benchmarks::{self, Adjust, SuiteError};
-use assay_data::{Samples, select};
+use assay_data::{Samples, Tool, select};
 use assay_report::benchmarks::{Shown, Sort};
 use clap::ValueEnum;
 use std::collections::BTreeMap;
 
-/// Tools whose files hold things that are compared with each other.
-const COMPARED_WITHIN: [&str; 2] = ["hyperfine", "benchmark-ips"];
 /// How many names of each side an error tells.
 const NAMED: usize = 3;
 
@@ -104,7 +103,7 @@ pub(super) fn run(args: &Args, samples: &Samples) -> anyhow::Result<Option<Endin
         }
     }
     let found = benchmarks::analyse(samples, &args.judge.options(), args.suite.adjust(), reference);
-    let suite = match found {
+    let mut suite = match found {
         Ok(suite) => suite,
         Err(SuiteError::NothingInCommon) => anyhow::bail!(
             "no benchmark has a value of `{}` on several sides",
@@ -114,7 +113,7 @@ pub(super) fn run(args: &Args, samples: &Samples) -> anyhow::Result<Option<Endin
     };
     let file = args.files.first().filter(|_| args.files.len() == 1);
     let file = file.map(std::path::PathBuf::as_path);
-    suite::present(&suite, samples, args.suite.shown(), &args.show, file)?;
+    suite::present(Dialect::Compare, &mut suite, samples, args.suite.shown(), &args.show, file)?;
     let decided = suite.primary_tables().flat_map(|table| &table.rows).map(|row| &row.comparison);
     Ok(Some(present::judge_all(decided, &args.judge.fail_if)))
 }
@@ -164,10 +163,10 @@ fn check_no_suite(args: &Args, samples: &Samples) -> anyhow::Result<()> {
             sides.join("; ")
         );
     }
-    let tool = samples.environment.text("recorded_by").unwrap_or_default();
     let alone = of_file.len() == 1 && samples.subjects.len() > 1 && samples.plan.is_none();
-    let within = COMPARED_WITHIN.iter().any(|known| tool.to_lowercase().starts_with(known));
-    if alone && !tool.is_empty() && !within {
+    let is_recorded = samples.environment.text("recorded_by").is_some();
+    let within = Tool::that_recorded(&samples.environment).is_some_and(|t| t.compares_within);
+    if alone && is_recorded && !within {
         let names: Vec<&str> = samples.subjects.iter().map(|s| s.name.as_str()).collect();
         anyhow::bail!(
             "one file of {} benchmarks ({}), and nothing to compare them with; give a second file of the same benchmarks, or compare all of \

@@ -2,6 +2,7 @@
 
 use super::sampling::{Sampling, end_telling, ending, name_of, plan_of, session, tell};
 use super::{Args, exporting};
+use crate::advice::{Dialect, spell};
 use crate::args::{PageArgs, ShowArgs};
 use crate::{Ending, output, present};
 use anyhow::bail;
@@ -98,16 +99,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
         }
     }
     let mut suite = benchmarks::analyse(&found, &args.judge.options(), Adjust::Holm, None)?;
-    for finding in &mut suite.findings {
-        // What is advised there are options of other verbs.
-        let advice = finding.next_step.as_deref().unwrap_or_default();
-        if advice.contains("--primary cpu") {
-            finding.next_step =
-                Some("stop other work, or sample by CPU time: --clock cpu".to_owned());
-        } else if advice.contains("--filter") {
-            finding.next_step = Some("take more runs (--runs)".to_owned());
-        }
-    }
+    spell(Dialect::Profile, &mut suite.findings);
     let show = ShowArgs {
         json: args.show.json,
         export: args
@@ -124,7 +116,14 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     let picture = verdicts::differential(&suite, [&merged[0], &merged[1]]);
     let written = exporting::pictures(&picture, &suite.findings, &args.show);
     if args.show.json {
-        present::suite::present(&suite, &found, Shown::default(), &show, None)?;
+        present::suite::present(
+            Dialect::Profile,
+            &mut suite,
+            &found,
+            Shown::default(),
+            &show,
+            None,
+        )?;
     } else {
         present::suite::export_all(&suite, &found, Shown::default(), &show)?;
         let mut shown = suite.clone();

@@ -1,6 +1,7 @@
 //! Profiles that were taken already: one to look at or to turn into another format, two to compare.
 
 use super::{Args, exporting};
+use crate::advice::{Dialect, spell};
 use crate::{Ending, output, present};
 use anyhow::{Context, bail};
 use assay_profiles::difference::Difference;
@@ -23,7 +24,8 @@ pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
     if let Some(text) = &args.show.focus {
         shares.focus(text);
     }
-    let findings = checks::findings(&profile);
+    let mut findings = checks::findings(&profile);
+    spell(Dialect::Recording, &mut findings);
     let report = ProfileReport {
         profile: &profile,
         shares: &shares,
@@ -65,6 +67,7 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
             finding.message = format!("{name}: {}", finding.message);
         }
     }
+    spell(Dialect::Recording, &mut findings);
     // A picture that can't be written must not cost the screen.
     let written =
         exporting::pictures(&Differential::of_files([&old, &new], &found), &findings, &args.show);

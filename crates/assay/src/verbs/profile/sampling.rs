@@ -2,12 +2,14 @@
 
 use super::files::CONFIDENCE;
 use super::{Args, exporting};
+use crate::advice::{Dialect, spell};
 use crate::{Ending, output, seed};
 use anyhow::{Context, bail};
 use assay_analysis::{Interval, Options, analyse};
 use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{
-    Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Subject, Threshold, Unit,
+    Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Subject, Threshold,
+    Unit,
 };
 use assay_experiment::{Limits, Session, Standing};
 use assay_measure::sampling::{
@@ -226,16 +228,15 @@ fn findings(
         };
         let told = format!("the program {how}: this is what was sampled until then");
         found.push(
-            Finding::new("COMMAND_FAILED", Severity::Warning, told)
-                .next("--show-output shows what it says"),
+            Finding::new("COMMAND_FAILED", Severity::Warning, told).advise(Action::ShowOutput),
         );
     }
     if language == Language::Ruby && source.place.sampler != sampling::Sampler::Stackprof {
         let told = format!("{} does not see garbage collection", source.place.sampler.name());
-        found.push(
-            Finding::new("NO_COLLECTION", Severity::Note, told)
-                .next("stackprof does: gem install stackprof, or Debian's ruby-stackprof"),
-        );
+        found.push(Finding::new("NO_COLLECTION", Severity::Note, told).advise(Action::run(
+            "take stackprof, which does (Debian: ruby-stackprof)",
+            "gem install stackprof",
+        )));
     }
     found
 }
@@ -417,6 +418,7 @@ fn show(
     }
     let mut findings = checks::findings(&merged);
     findings.extend(more);
+    spell(Dialect::Profile, &mut findings);
     let report = ProfileReport {
         profile: &merged,
         shares: &shares,

@@ -6,7 +6,7 @@
 use super::commands::Apply;
 use crate::commands::Prepared;
 use anyhow::Context;
-use assay_data::{Finding, Severity};
+use assay_data::{Action, Finding, Severity};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::machine::{self, Knob, KnobError, Machine};
 use clap::ValueEnum;
@@ -173,7 +173,8 @@ pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::Locked>, Vec
                     Severity::Warning,
                     format!("--mlock: {} could not be locked in memory: {error}", path.display()),
                 )
-                .next("raise the limit (ulimit -l), or run as root"),
+                .advise(Action::text("raise the limit (ulimit -l)"))
+                .advise(Action::text("run as root")),
             ),
         }
     }

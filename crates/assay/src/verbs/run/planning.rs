@@ -9,7 +9,7 @@ use crate::seed;
 use assay_analysis::design;
 use assay_analysis::until::Condition;
 use assay_data::plan::{MAX_BLOCKS, look_level};
-use assay_data::{Finding, Metric, Plan, Samples, Severity, StopRule, Threshold, Unit};
+use assay_data::{Action, Finding, Metric, Plan, Samples, Severity, StopRule, Threshold, Unit};
 use assay_report::number;
 
 /// Seconds that a run takes at most by default.
@@ -232,9 +232,9 @@ pub(super) fn fit_to_budget(
         )
         .with("block_seconds", block_seconds)
         .with("blocks", f64::from(blocks))
-        .next(format!(
-            "give it more time: --time {}s, or --runs {needed}",
-            (block_seconds * f64::from(needed) * 1.2).ceil()
-        )),
+        .advise(Action::MeasureLonger {
+            seconds: Some((block_seconds * f64::from(needed) * 1.2).ceil()),
+        })
+        .advise(Action::FixRuns { runs: needed.into() }),
     )
 }

@@ -8,7 +8,9 @@ use crate::commands::CommandSession;
 use crate::record::Record;
 use crate::run_error::RunError;
 use anyhow::bail;
-use assay_data::{Environment, Finding, Samples, Severity, StopReason, Subject, assay_file};
+use assay_data::{
+    Action, Environment, Finding, Samples, Severity, StopReason, Subject, assay_file,
+};
 use clap::Parser;
 use std::path::{Path, PathBuf};
 
@@ -97,7 +99,7 @@ fn resumed(samples: &Samples, differences: &[String], began: jiff::Timestamp) ->
         Severity::Serious,
         format!("what was gone on with was not the same: {}", differences.join("; ")),
     )
-    .next("measure anew: the blocks before and after are not one experiment")
+    .advise(Action::text("measure anew: the blocks before and after are not one experiment"))
 }
 
 /// Facts by which a machine is known. What changes from day to day, such as the load, is not among them.

@@ -2,8 +2,8 @@
 
 use super::super::recorder::Recorder;
 use crate::export::google_context::{COUNTERS, FIELDS, OF_MACHINE};
-use crate::finding::{Finding, Severity};
 use crate::samples::Metric;
+use crate::{Action, Finding, Severity};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -61,7 +61,7 @@ pub(super) fn build_type(build: &str, recorder: &mut Recorder<'_>) {
                 Severity::Note,
                 "Google Benchmark says of itself that it was built without optimisation, so its own part of every time is larger",
             )
-            .next("link a library that was built with -DNDEBUG; that matters for benchmarks of nanoseconds, and only if the sides differ in it"),
+            .advise(Action::text("link a library that was built with -DNDEBUG; it matters for benchmarks of nanoseconds, and only if the sides differ in it")),
         );
     }
 }
@@ -76,7 +76,10 @@ pub(super) fn scaling(enabled: bool, recorder: &mut Recorder<'_>) {
                 Severity::Warning,
                 "the CPU frequency followed the load while Google Benchmark measured",
             )
-            .next("measure again with a fixed frequency: cpupower frequency-set --governor performance"),
+            .advise(Action::run(
+                "measure again with a fixed frequency",
+                "cpupower frequency-set --governor performance",
+            )),
         );
     }
 }

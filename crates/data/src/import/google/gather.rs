@@ -19,9 +19,9 @@ use super::super::recorder::Recorder;
 use super::super::{ImportError, Part};
 use super::names::take_apart;
 use super::row::{Counters, Kind, Row};
-use crate::finding::{Finding, Severity};
 use crate::samples::{Better, ITERATIONS, Metric, Outcome, Summary};
 use crate::unit::Unit;
+use crate::{Action, Finding, Severity};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 
@@ -274,7 +274,7 @@ impl<'c> Gatherer<'c> {
             self.recorder.finding(
                 Finding::new("COUNTER_TOTALS", Severity::Note, message)
                     .with("counters", divided.len() as f64)
-                    .next("flag them with benchmark::Counter::kAvgIterations"),
+                    .advise(Action::text("flag them with benchmark::Counter::kAvgIterations")),
             );
         }
         if !left_out.is_empty() {
@@ -285,7 +285,7 @@ impl<'c> Gatherer<'c> {
             self.recorder.finding(
                 Finding::new("COUNTER_TOTALS", Severity::Warning, message)
                     .with("counters", left_out.len() as f64)
-                    .next("measure without --benchmark_report_aggregates_only"),
+                    .advise(Action::text("measure without --benchmark_report_aggregates_only")),
             );
         }
         self.report_errors();
@@ -298,7 +298,7 @@ impl<'c> Gatherer<'c> {
             self.recorder.finding(
                 Finding::new("MEMORY_UNTRUSTED", Severity::Warning, message)
                     .with("benchmarks", names.len() as f64)
-                    .next("update Google Benchmark: 1.7.1 wrote such numbers for the first repetition"),
+                    .advise(Action::text("update Google Benchmark: 1.7.1 wrote such numbers for the first repetition")),
             );
         }
         if !self.complexity.is_empty() {
@@ -378,7 +378,7 @@ impl<'c> Gatherer<'c> {
                 Finding::new("BENCHMARK_ERROR", Severity::Warning, format!("`{name}` {what}"))
                     .about(name)
                     .with("times", *times as f64)
-                    .next("it has no time; mend the benchmark and measure again"),
+                    .advise(Action::text("fix the benchmark and measure again; it has no time")),
             );
         }
         if errors.len() > MAX_ERRORS {

@@ -1,0 +1,253 @@
+//! What to do about findings, in the options of the verb that speaks: the only place that knows which verb has which option for it.
+//!
+//! A finding says what to do ([`Action`]) wherever it was made, perhaps when a file was recorded by another verb. What a verb can't do
+//! at all is left out here. A test holds every option to the verb's own arguments.
+
+use assay_data::{Action, Advice, Finding, How};
+
+/// The verb that shows the findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// `assay run`
+    Run,
+    /// `assay repeat`
+    Repeat,
+    /// `assay bench`
+    Bench,
+    /// `assay compare`
+    Compare,
+    /// `assay describe`
+    Describe,
+    /// `assay profile`, of what it samples itself
+    Profile,
+    /// `assay profile`, of recordings
+    Recording,
+    /// `assay doctor`
+    Doctor,
+}
+
+/// Says of every finding how this verb does what is advised.
+pub(crate) fn spell<'a>(dialect: Dialect, findings: impl IntoIterator<Item = &'a mut Finding>) {
+    for finding in findings {
+        let spelled = finding.advice.drain(..).filter_map(|advice| dialect.spelled(advice.action));
+        finding.advice = spelled.collect();
+    }
+}
+
+/// An option, and the value that it is to have.
+fn option(name: &'static str, value: Option<String>) -> Spelling {
+    Spelling::By(How::Option(name, value))
+}
+
+fn flag(name: &'static str) -> Spelling {
+    option(name, None)
+}
+
+fn command(line: &str) -> Spelling {
+    Spelling::By(How::Command(line.to_owned()))
+}
+
+/// What becomes of an action in a dialect.
+enum Spelling {
+    By(How),
+    /// It is said without an option.
+    Plain,
+    /// It is of no use here.
+    Absent,
+}
+
+impl Dialect {
+    fn spelled(self, action: Action) -> Option<Advice> {
+        let how = match self.spelling(&action) {
+            Spelling::By(how) => Some(how),
+            Spelling::Plain => None,
+            Spelling::Absent => return None,
+        };
+        Some(Advice { action, how })
+    }
+
+    fn spelling(self, action: &Action) -> Spelling {
+        use Dialect::{Bench, Compare, Describe, Doctor, Profile, Recording, Repeat, Run};
+        let seconds = |seconds: &Option<f64>| seconds.map(|seconds| format!("{seconds}s"));
+        match (action, self) {
+            (Action::DecideBy { metric }, Run | Bench | Compare) => {
+                option("--primary", Some(metric.clone()))
+            }
+            (Action::DecideBy { metric }, Profile) if metric == "cpu" => {
+                option("--clock", Some(metric.clone()))
+            }
+            (Action::DecideBy { metric }, Doctor) => {
+                command(&format!("assay run --primary {metric} A B"))
+            }
+            (Action::MeasureLonger { seconds: wanted }, Run | Repeat | Bench) => {
+                option("--time", seconds(wanted))
+            }
+            (Action::MeasureLonger { seconds: wanted }, Profile) => {
+                option("--duration", seconds(wanted))
+            }
+            (Action::FixRuns { runs }, Run | Repeat | Bench | Profile) => {
+                option("--runs", Some(runs.to_string()))
+            }
+            (Action::MoreRuns, Run | Repeat | Bench | Profile) => flag("--runs"),
+            (Action::MoreValues, Run | Repeat | Bench) => flag("--time"),
+            (Action::FewerRows { .. }, Bench | Compare) => flag("--filter"),
+            (Action::LargerThreshold, Run | Bench | Compare | Profile) => flag("--threshold"),
+            (Action::ThresholdAsAmount, Run | Bench | Compare | Profile) => {
+                option("--threshold", Some("250us".to_owned()))
+            }
+            (Action::FalseDiscoveryRate, Bench | Compare) => {
+                option("--adjust", Some("bh".to_owned()))
+            }
+            (Action::LongerTimeout, Run | Bench) => flag("--timeout"),
+            (Action::WarmUpLonger, Run) => flag("--warmup"),
+            (Action::Skip { values }, Compare | Describe) => {
+                option("--skip", Some(values.to_string()))
+            }
+            (Action::MeasureInBlocks, _) => command("assay run A B"),
+            (Action::Repeat, _) => command("assay repeat FILE"),
+            (Action::ShorterRuns, Bench) => flag("--run-time"),
+            (Action::FewerEvents, Run | Bench) => flag("--counters"),
+            (Action::CountInstructions, Run | Bench) => flag("--count-instructions"),
+            (Action::CountWhole, _) => command("assay run --alloc A B"),
+            (Action::WorkingTree, Bench) => option("--rev", Some(".".to_owned())),
+            (Action::CheckMachine, Run | Repeat | Bench | Compare | Profile) => {
+                command("assay doctor")
+            }
+            (Action::Calibrate, _) => command("assay calibrate"),
+            (Action::PlanRuns, _) => command("assay plan"),
+            (Action::SampleMore | Action::SampleLess, Profile) => flag("--rate"),
+            (Action::SampleByWall, Profile) => option("--clock", Some("wall".to_owned())),
+            (Action::SaveElsewhere, Run | Repeat | Bench) => {
+                option("--save", Some("FILE".to_owned()))
+            }
+            (Action::ShowOutput, Profile) => flag("--show-output"),
+            (Action::SeeDistributions, Run | Repeat | Bench | Compare) => {
+                option("--report", Some("report.html".to_owned()))
+            }
+            // How a series is described does not change what it is compared by, and a page of two recordings decides nothing.
+            (Action::DecideBy { .. }, _)
+            | (Action::FixRuns { .. }, _)
+            | (Action::FewerRows { .. } | Action::LargerThreshold, Describe | Recording | Doctor)
+            | (Action::FewerRows { .. }, Run | Repeat | Profile)
+            | (Action::FalseDiscoveryRate, _)
+            | (Action::CheckMachine, Doctor) => Spelling::Absent,
+            _ => Spelling::Plain,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    const ALL: [(Dialect, &str); 8] = [
+        (Dialect::Run, "run"),
+        (Dialect::Repeat, "repeat"),
+        (Dialect::Bench, "bench"),
+        (Dialect::Compare, "compare"),
+        (Dialect::Describe, "describe"),
+        (Dialect::Profile, "profile"),
+        (Dialect::Recording, "profile"),
+        (Dialect::Doctor, "doctor"),
+    ];
+
+    fn every_action() -> Vec<Action> {
+        vec![
+            Action::decide_by("cpu"),
+            Action::MeasureLonger { seconds: Some(30.0) },
+            Action::FixRuns { runs: 6 },
+            Action::MoreRuns,
+            Action::MoreValues,
+            Action::MoreRepetitions { setting: None },
+            Action::MoreUnits { units: "processes".to_owned() },
+            Action::KeepValues { setting: None },
+            Action::FewerRows { rows: "benchmarks".to_owned() },
+            Action::LargerThreshold,
+            Action::ThresholdAsAmount,
+            Action::FalseDiscoveryRate,
+            Action::LongerTimeout,
+            Action::WarmUpLonger,
+            Action::Skip { values: 8 },
+            Action::MeasureInBlocks,
+            Action::Repeat,
+            Action::MoreWork,
+            Action::FinerClock,
+            Action::ShorterRuns,
+            Action::FewerEvents,
+            Action::CountInstructions,
+            Action::CountWhole,
+            Action::WorkingTree,
+            Action::StopOtherWork,
+            Action::CheckMachine,
+            Action::Calibrate,
+            Action::PlanRuns,
+            Action::SampleMore,
+            Action::SampleLess,
+            Action::SampleByWall,
+            Action::SaveElsewhere,
+            Action::ShowOutput,
+            Action::SeeDistributions,
+            Action::Read { page: "docs/guides/allocations.md".to_owned() },
+            Action::run("fix the frequency", "cpupower frequency-set -g performance"),
+            Action::text("plug it in"),
+        ]
+    }
+
+    #[test]
+    fn every_option_that_is_advised_is_one_of_the_verb() {
+        let assay = crate::Cli::command();
+        let has = |verb: &str, option: &str| {
+            let verb = assay.find_subcommand(verb).expect("a verb");
+            verb.get_arguments().any(|own| own.get_long() == option.strip_prefix("--"))
+        };
+        for (dialect, verb) in ALL {
+            for advice in every_action().into_iter().filter_map(|action| dialect.spelled(action)) {
+                match &advice.how {
+                    Some(How::Option(name, _)) => assert!(has(verb, name), "{verb}: {advice}"),
+                    Some(How::Command(line)) => {
+                        let words: Vec<&str> = line.split(' ').collect();
+                        let options = words.iter().filter(|word| word.starts_with("--"));
+                        options.for_each(|name| assert!(has(words[1], name), "{verb}: {line}"));
+                        assert!(words[0] == "assay" && assay.find_subcommand(words[1]).is_some());
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_verb_advises_in_its_own_options() {
+        let told = |dialect: Dialect, action: Action| {
+            dialect.spelled(action).map(|advice| advice.to_string())
+        };
+        let cpu = || Action::decide_by("cpu");
+        assert_eq!(
+            told(Dialect::Run, cpu()).as_deref(),
+            Some("decide on CPU time with --primary cpu")
+        );
+        assert_eq!(
+            told(Dialect::Profile, cpu()).as_deref(),
+            Some("decide on CPU time with --clock cpu")
+        );
+        assert_eq!(told(Dialect::Describe, cpu()), None);
+        let longer = Action::MeasureLonger { seconds: Some(3.0) };
+        assert_eq!(
+            told(Dialect::Bench, longer.clone()).as_deref(),
+            Some("give it more time with --time 3s")
+        );
+        assert_eq!(told(Dialect::Compare, longer).as_deref(), Some("give it more time"));
+    }
+
+    #[test]
+    fn spelling_twice_changes_nothing() {
+        let action = Action::FixRuns { runs: 6 };
+        let mut finding =
+            Finding::new("TOO_FEW", assay_data::Severity::Serious, "x").advise(action);
+        spell(Dialect::Run, [&mut finding]);
+        let once = finding.clone();
+        spell(Dialect::Run, [&mut finding]);
+        assert_eq!(finding, once);
+    }
+}

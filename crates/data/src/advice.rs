@@ -1,0 +1,333 @@
+//! What to do about a finding, as data.
+//!
+//! Checks say *what* to do ([`Action`]); they know neither verbs nor options. The program that shows the finding adds *how* it is done
+//! there ([`How`]): an option of the verb that speaks, or a command. So the same finding of the same file advises each verb's user in
+//! that verb's own options. Nothing here decides.
+
+use crate::{Environment, Tool};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+
+/// One thing to do about a finding. Several of a finding are alternatives, the best first.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Advice {
+    /// What to do.
+    #[serde(flatten)]
+    pub action: Action,
+    /// How the verb that speaks does it; `None` until that is known, and for what no option or command does. Not read from files.
+    #[serde(skip)]
+    pub how: Option<How>,
+}
+
+/// How an action is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// By an option, `--time`, with the value to give where one is known.
+    Option(&'static str, Option<String>),
+    /// By a command line.
+    Command(String),
+}
+
+/// What one can do about a finding. The last two hold what none of assay's options does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Action {
+    /// Let another metric decide.
+    DecideBy {
+        /// Its name.
+        metric: String,
+    },
+    /// Measure for a longer time.
+    MeasureLonger {
+        /// So many seconds in all; `None` where nothing says how many.
+        seconds: Option<f64>,
+    },
+    /// Fix the number of runs before measuring, and look once.
+    FixRuns {
+        /// Runs of each subject.
+        runs: u64,
+    },
+    /// Take more runs.
+    MoreRuns,
+    /// Take more values, by whatever they were recorded with.
+    MoreValues,
+    /// Have the tool that recorded repeat more often.
+    MoreRepetitions {
+        /// What that tool is to be given for it.
+        setting: Option<String>,
+    },
+    /// Record more of the units that hold the values.
+    MoreUnits {
+        /// Their name, for several: `processes`.
+        units: String,
+    },
+    /// Have the tool that recorded keep single values instead of summaries.
+    KeepValues {
+        /// What that tool is to be given for it.
+        setting: Option<String>,
+    },
+    /// Measure fewer rows.
+    FewerRows {
+        /// What a row is, for several: `benchmarks`.
+        rows: String,
+    },
+    /// Accept that only larger differences matter.
+    LargerThreshold,
+    /// Give the threshold as an amount instead of a share.
+    ThresholdAsAmount,
+    /// Control the false discovery rate instead of the chance of any error.
+    FalseDiscoveryRate,
+    /// Let a run take longer before it is ended.
+    LongerTimeout,
+    /// Warm up for longer.
+    WarmUpLonger,
+    /// Leave the first values out.
+    Skip {
+        /// So many.
+        values: u64,
+    },
+    /// Measure the sides in one run, in blocks.
+    MeasureInBlocks,
+    /// Measure the same at another time.
+    Repeat,
+    /// Let a run do more work.
+    MoreWork,
+    /// Measure with a finer clock.
+    FinerClock,
+    /// Make each run shorter.
+    ShorterRuns,
+    /// Count fewer events at once.
+    FewerEvents,
+    /// Count instructions without the processor's counters.
+    CountInstructions,
+    /// Count the allocations of a whole program.
+    CountWhole,
+    /// Measure the sources as they stand, changes and all.
+    WorkingTree,
+    /// Stop whatever else works on the machine.
+    StopOtherWork,
+    /// Find out what disturbs measuring on this machine.
+    CheckMachine,
+    /// Find out how small a difference this machine can detect.
+    Calibrate,
+    /// Compute how many runs it takes.
+    PlanRuns,
+    /// Take more samples a second.
+    SampleMore,
+    /// Take fewer samples a second.
+    SampleLess,
+    /// Sample by a clock of wall time.
+    SampleByWall,
+    /// Save to another place.
+    SaveElsewhere,
+    /// Look at what the program prints.
+    ShowOutput,
+    /// Look at the distributions.
+    SeeDistributions,
+    /// Read a page of the documentation.
+    Read {
+        /// Its path in the project.
+        page: String,
+    },
+    /// Run a command that is not assay's.
+    Run {
+        /// What for, as in `fix the frequency`.
+        text: String,
+        /// The command line.
+        command: String,
+    },
+    /// Anything else.
+    Do {
+        /// What to do, as in `plug it in`.
+        text: String,
+    },
+}
+
+impl Action {
+    /// Something to do that no option or command of assay does.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Do { text: text.into() }
+    }
+
+    /// Another metric that should decide, by its name.
+    pub fn decide_by(metric: &str) -> Self {
+        Self::DecideBy { metric: metric.to_owned() }
+    }
+
+    /// More repetitions by the tool that recorded.
+    pub fn more_repetitions(environment: &Environment) -> Self {
+        let setting = Tool::that_recorded(environment).and_then(|tool| tool.repetitions);
+        Self::MoreRepetitions { setting: setting.map(str::to_owned) }
+    }
+
+    /// Single values from the tool that recorded.
+    pub fn keep_values(environment: &Environment) -> Self {
+        let setting = Tool::that_recorded(environment).and_then(|tool| tool.single_values);
+        Self::KeepValues { setting: setting.map(str::to_owned) }
+    }
+
+    /// A command of the system, and what it is for.
+    pub fn run(text: &str, command: &str) -> Self {
+        Self::Run { text: text.to_owned(), command: command.to_owned() }
+    }
+}
+
+impl From<Action> for Advice {
+    fn from(action: Action) -> Self {
+        Self { action, how: None }
+    }
+}
+
+/// The imperative, without how.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = match self {
+            Self::DecideBy { metric } if metric == "cpu" => "decide on CPU time",
+            Self::DecideBy { metric } => return write!(f, "decide on {metric}"),
+            Self::MeasureLonger { .. } => "give it more time",
+            Self::FixRuns { runs } => {
+                return write!(f, "fix the number of runs beforehand ({runs} suffice)");
+            }
+            Self::MoreRuns => "take more runs",
+            Self::MoreValues => "take more values",
+            Self::MoreRepetitions { setting: None } => "record more repetitions",
+            Self::MoreRepetitions { setting: Some(setting) } => {
+                return write!(f, "record more repetitions ({setting})");
+            }
+            Self::MoreUnits { units } => return write!(f, "record more {units}"),
+            Self::KeepValues { setting: None } => {
+                "record single values, with a tool and a format that keep them"
+            }
+            Self::KeepValues { setting: Some(setting) } => {
+                return write!(f, "keep the single values ({setting})");
+            }
+            Self::FewerRows { rows } => return write!(f, "measure fewer {rows}"),
+            Self::LargerThreshold => "accept a larger threshold",
+            Self::ThresholdAsAmount => "give the threshold as an amount",
+            Self::FalseDiscoveryRate => "control the false discovery rate instead",
+            Self::LongerTimeout => "raise the time limit if the size of the difference matters",
+            Self::WarmUpLonger => "warm up longer",
+            Self::Skip { values } => return write!(f, "leave out the first {values} values"),
+            Self::MeasureInBlocks => "measure both in one run, in blocks",
+            Self::Repeat => "measure again at another time and compare the two results",
+            Self::MoreWork => "let each run do more work",
+            Self::FinerClock => "measure with a finer clock",
+            Self::ShorterRuns => "make each run shorter",
+            Self::FewerEvents => "count fewer events at once",
+            Self::CountInstructions => "count instructions on a simulated processor",
+            Self::CountWhole => "count the whole program",
+            Self::WorkingTree => "measure the working tree as it stands",
+            Self::StopOtherWork => "stop other work on this machine",
+            Self::CheckMachine => "see what disturbs this machine",
+            Self::Calibrate => "calibrate again",
+            Self::PlanRuns => "compute how many it takes",
+            Self::SampleMore => "sample more often",
+            Self::SampleLess => "take fewer samples a second",
+            Self::SampleByWall => "sample by wall time",
+            Self::SaveElsewhere => "save to another place",
+            Self::ShowOutput => "see what the program prints",
+            Self::SeeDistributions => "look at the distributions before you quote one number",
+            Self::Read { page } => return write!(f, "see {page}"),
+            Self::Run { text, .. } | Self::Do { text } => text,
+        };
+        f.write_str(plain)
+    }
+}
+
+/// The imperative, and how: `give it more time with --time 30s`.
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.how, &self.action) {
+            (Some(How::Option(name, Some(value))), Action::FixRuns { .. }) => {
+                write!(f, "fix the number of runs beforehand with {name} {value}")
+            }
+            (Some(How::Option(name, Some(value))), Action::Skip { .. }) => {
+                write!(f, "leave out the first values with {name} {value}")
+            }
+            (Some(How::Option(name, Some(value))), action) => {
+                write!(f, "{action} with {name} {value}")
+            }
+            (Some(How::Option(name, None)), action) => write!(f, "{action} with {name}"),
+            (Some(How::Command(command)), action) => write!(f, "{action}: {command}"),
+            (None, Action::Run { text, command }) => write!(f, "{text}: {command}"),
+            (None, action) => write!(f, "{action}"),
+        }
+    }
+}
+
+/// One layout for files and reports: `{"action": "decide_by", "metric": "cpu", "text": …, "option": "--primary", "value": "cpu"}`.
+impl Serialize for Advice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Form<'a> {
+            #[serde(flatten)]
+            action: &'a Action,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            text: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            option: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            value: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            command: Option<&'a str>,
+        }
+        let (option, value, command) = match &self.how {
+            None => (None, None, None),
+            Some(How::Option(name, value)) => (Some(*name), value.as_deref(), None),
+            Some(How::Command(command)) => (None, None, Some(command.as_str())),
+        };
+        // These hold their text already.
+        let has_text = matches!(self.action, Action::Do { .. } | Action::Run { .. });
+        let text = (!has_text).then(|| self.action.to_string());
+        Form { action: &self.action, text, option, value, command }.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn advice_is_read_back_without_how_it_was_done_there() {
+        let advice = Advice {
+            action: Action::MeasureLonger { seconds: Some(30.0) },
+            how: Some(How::Option("--time", Some("30s".to_owned()))),
+        };
+        let written = serde_json::to_value(&advice).expect("plain data");
+        let text = "give it more time";
+        assert_eq!(
+            written,
+            json!({"action": "measure_longer", "seconds": 30.0, "text": text, "option": "--time", "value": "30s"})
+        );
+        let read: Advice = serde_json::from_value(written).expect("as written");
+        assert_eq!(read, advice.action.into());
+    }
+
+    #[test]
+    fn text_and_commands_are_written_once() {
+        let told = |action: Action| serde_json::to_value(Advice::from(action)).expect("plain data");
+        assert_eq!(told(Action::text("plug it in")), json!({"action": "do", "text": "plug it in"}));
+        assert_eq!(
+            told(Action::run("fix the frequency", "cpupower")),
+            json!({"action": "run", "text": "fix the frequency", "command": "cpupower"})
+        );
+    }
+
+    #[test]
+    fn how_follows_what() {
+        let told = |action: Action, how| Advice { action, how: Some(how) }.to_string();
+        let cpu = Action::DecideBy { metric: "cpu".to_owned() };
+        let by_option = How::Option("--primary", Some("cpu".to_owned()));
+        assert_eq!(told(cpu, by_option), "decide on CPU time with --primary cpu");
+        let command = How::Command("assay run A B".to_owned());
+        assert_eq!(
+            told(Action::MeasureInBlocks, command),
+            "measure both in one run, in blocks: assay run A B"
+        );
+        assert_eq!(
+            Advice::from(Action::StopOtherWork).to_string(),
+            "stop other work on this machine"
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! What is known of the tools whose files are imported: how each is asked for more repetitions and for single values, and whether its
+//! files hold things that are compared with each other. One line a tool; an importer records its tool's name, by which it is found here.
+
+use crate::Environment;
+
+/// A benchmark tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name, as its importer records it before the version.
+    pub name: &'static str,
+    /// What it is given to repeat often enough for a verdict.
+    pub repetitions: Option<&'static str>,
+    /// What it is given to keep single values, where it may also keep summaries alone.
+    pub single_values: Option<&'static str>,
+    /// True where one file holds what is compared, such as several commands, instead of benchmarks that several files have.
+    pub compares_within: bool,
+}
+
+const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
+    Tool { name, repetitions, single_values: None, compares_within: false }
+}
+
+const TOOLS: [Tool; 13] = [
+    Tool { compares_within: true, ..tool("benchmark-ips", Some("x.config(time: 10)")) },
+    tool("Catch2", Some("--benchmark-samples 100")),
+    tool("criterion", Some("--sample-size 100")),
+    tool("divan", Some("--sample-count 100")),
+    tool("go test", Some("-count=12")),
+    Tool {
+        single_values: Some(
+            "--benchmark_repetitions=12, without --benchmark_report_aggregates_only",
+        ),
+        ..tool("Google Benchmark", Some("--benchmark_repetitions=12"))
+    },
+    tool("httperf", None),
+    Tool {
+        single_values: Some("--export-json instead of --export-csv"),
+        compares_within: true,
+        ..tool("hyperfine", Some("--runs 12"))
+    },
+    tool("JMH", Some("-f 12")),
+    tool("nanobench", Some(".epochs(12)")),
+    tool("perf stat", Some("-r 12")),
+    tool("pyperf", Some("--processes=12")),
+    Tool {
+        single_values: Some("--benchmark-save-data"),
+        ..tool("pytest-benchmark", Some("--benchmark-min-rounds=12"))
+    },
+];
+
+impl Tool {
+    /// The tool that recorded samples with this environment; `None` for one that is not known, and for none.
+    pub fn that_recorded(environment: &Environment) -> Option<&'static Self> {
+        let recorded_by = environment.text("recorded_by")?;
+        TOOLS.iter().find(|tool| {
+            let rest = recorded_by.strip_prefix(tool.name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_is_known_by_its_name_whatever_its_version() {
+        let of = |recorded_by: &str| {
+            let mut environment = Environment::default();
+            environment.set("recorded_by", recorded_by);
+            Tool::that_recorded(&environment).map(|tool| tool.name)
+        };
+        assert_eq!(of("hyperfine 1.20.0"), Some("hyperfine"));
+        assert_eq!(of("go test"), Some("go test"));
+        assert_eq!(of("hyperfines"), None);
+        assert_eq!(Tool::that_recorded(&Environment::default()), None);
+    }
+}
