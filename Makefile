@@ -48,6 +48,7 @@ coverage:
 
 docs:
 	$(CARGO) run --release --locked -q -p assay -- man --out docs/man
+	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay-report --test documents the_json_page
 	$(CARGO) doc --workspace --no-deps --locked
 
 dist:

@@ -47,7 +47,7 @@ def memory(bench):
 
 def _assays(bench, runs, program):
     argv = [ASSAY, "run", "--json", "--no-save", "--runs", runs, program]
-    return json.loads(bench.run(argv, timeout=120).stdout)["subjects"][0]["metrics"]["max_rss"]["median"]
+    return json.loads(bench.run(argv, timeout=120).stdout)["descriptions"][0]["metrics"]["max_rss"]["median"]
 
 
 def peak(bench, argv):

@@ -45,7 +45,7 @@ def options(bench):
         if floors[name] is None:
             return
         plain = bench.run([*under, *floor, *ECHO], timeout=60 + runs * 0.05)
-        medians[name].append(told["subjects"][0]["metrics"]["wall"]["median"])
+        medians[name].append(told["descriptions"][0]["metrics"]["wall"]["median"])
         floors[name].append(median([int(line) / 1e9 for line in plain.stdout.split()]))
         rates[name].append(runs / done.seconds)
 
@@ -86,7 +86,7 @@ def marks(bench):
     for how in ["buffered", "plain"]:
         argv = [ASSAY, "run", "--runs", "20", "--no-save", "--json", "--samples", "--metric", "mark:ns=stdout"]
         done = bench.run([*argv, f"{BUILD / 'marks'} {how} {count}"], timeout=300)
-        value = json.loads(done.stdout)["subjects"][0]["metrics"]["mark"]["median"]
+        value = json.loads(done.stdout)["descriptions"][0]["metrics"]["mark"]["median"]
         result.row(how, f"{value * 1e9:.0f} ns")
         result.bar(Bar.at_most(f"a mark, {how}", value, 1e-6, lambda seconds: f"{seconds * 1e9:.0f} ns"))
     return [result]
@@ -114,7 +114,7 @@ def still(bench):
                 done = bench.run([*argv, *[spin] * len(names)], timeout=patience)
             told = json.loads(done.stdout)
             result.raw.setdefault("findings", []).append([f["code"] for f in told["findings"]])
-            for subject in told["subjects"]:
+            for subject in told["descriptions"]:
                 wall = subject["metrics"]["wall"]
                 q = wall["quantiles"]
                 result.row(

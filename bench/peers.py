@@ -46,7 +46,7 @@ def median_of_lines(stdout, _stderr, _out):
 
 
 def median_of_assay(stdout, _stderr, _out):
-    return json.loads(stdout)["subjects"][0]["metrics"]["wall"]["median"]
+    return json.loads(stdout)["descriptions"][0]["metrics"]["wall"]["median"]
 
 
 def hyperfine_times(path):

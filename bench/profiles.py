@@ -160,7 +160,7 @@ def truth(bench):
         for _ in range(times):
             command = [ASSAY, "profile", "--json", "--quiet", "--runs", bench.size(12, 6), plain, plain.replace(" 100", f" {percent}")]
             found = json.loads(bench.run(command, timeout=300).stdout)
-            verdicts = {row["benchmark"]: row["verdict"] for row in found["benchmarks"]}
+            verdicts = {c["row"]: c["verdict"] for c in found["comparisons"] if c["family"] == "primary"}
             different += any(verdict in ("faster", "slower") for verdict in verdicts.values())
             slower += verdicts.get("Object#numbers") == "slower"
         shares[name] = Share(different, times)

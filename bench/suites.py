@@ -36,7 +36,7 @@ def _ours(bench, old, new, *options):
 
 
 def _directions(report, metric="wall"):
-    table = next(table for table in report["tables"] if table["metric"] == metric)
+    table = next(table for table in report["means"] if table["metric"] == metric)
     return table["faster"] + table["slower"], table["compared"], table
 
 

@@ -50,7 +50,7 @@ class Experiment
       output, errors, status = Open3.capture3(assay, "compare", "--json", file.path)
       raise "#{assay} compare failed: #{errors}" unless status.success?
 
-      JSON.parse(output)["comparisons"].to_h { |comparison| [comparison["of"], comparison] }
+      JSON.parse(output)["comparisons"].select { |c| c["family"] == "primary" }.to_h { |comparison| [comparison["of"], comparison] }
     end
   end
 

@@ -164,4 +164,4 @@ def test_assay_run_reads_what_a_program_says(program, tmp_path):
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["subjects"][0]["metrics"]["rows"]["median"] == 512
+    assert json.loads(done.stdout)["descriptions"][0]["metrics"]["rows"]["median"] == 512

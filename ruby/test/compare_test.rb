@@ -62,7 +62,7 @@ class CompareTest < Minitest::Test
       x.report("three") { burn(WORK); Object.new; Object.new; Object.new }
     end
     assert_equal [0, 3], [result.allocations("none"), result.allocations("three")]
-    counted = result.to_h["secondary"].find { |comparison| comparison["metric"] == "allocations" }
+    counted = result.to_h["comparisons"].find { |comparison| comparison["metric"] == "allocations" }
     assert_equal [3.0, "slower"], [counted["shift"]["estimate"], counted["verdict"]]
   end
 
@@ -159,7 +159,7 @@ class CompareTest < Minitest::Test
       RUBY
       run = "#{RbConfig.ruby} -I #{FrontEnd::LIB} #{program}"
       out, err, = Open3.capture3({ "ASSAY" => Assay::Binary.path }, Assay::Binary.path, "run", "--samples", "--runs", "2", "--no-save", "--json", run)
-      metrics = JSON.parse(out)["subjects"][0]["metrics"]
+      metrics = JSON.parse(out)["descriptions"][0]["metrics"]
       assert_operator metrics["often"]["min"], :>, metrics["once"]["max"], err
       assert_equal "s", metrics["once"]["unit"]
       assert_includes metrics.keys, "once allocations"

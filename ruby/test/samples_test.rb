@@ -132,7 +132,7 @@ class SamplesTest < Minitest::Test
       File.write(program, 'require "assay"; Assay::Samples.give("rows", 512, better: :higher); Assay::Samples.region("work") { 1 + 1 }')
       run = "#{RbConfig.ruby} -I #{FrontEnd::LIB} #{program}"
       out, err, = Open3.capture3(Assay::Binary.path, "run", "--samples", "--runs", "2", "--no-save", "--json", run)
-      metrics = JSON.parse(out)["subjects"][0]["metrics"]
+      metrics = JSON.parse(out)["descriptions"][0]["metrics"]
       assert_equal [512, 512], metrics["rows"].values_at("min", "max"), err
       assert_equal [2, "s"], metrics["work"].values_at("n", "unit")
     end

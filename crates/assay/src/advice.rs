@@ -57,6 +57,19 @@ enum Spelling {
 }
 
 impl Dialect {
+    /// The verb as it is typed.
+    pub(crate) fn verb(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Repeat => "repeat",
+            Self::Bench => "bench",
+            Self::Compare => "compare",
+            Self::Describe => "describe",
+            Self::Profile | Self::Recording => "profile",
+            Self::Doctor => "doctor",
+        }
+    }
+
     fn spelled(self, action: Action) -> Option<Advice> {
         let how = match self.spelling(&action) {
             Spelling::By(how) => Some(how),

@@ -72,7 +72,7 @@ macro_rules! verb {
     };
 }
 
-const VERBS: [Verb; 14] = [
+const VERBS: [Verb; 15] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
@@ -110,6 +110,7 @@ const VERBS: [Verb; 14] = [
         "Measure this machine's false-positive rate and the smallest difference it can detect"
     ),
     verb!(ministat, "The classic ministat, byte for byte, for existing scripts"),
+    verb!(schema, "Print the JSON Schema of what a verb writes with --json"),
     verb!(
         completions,
         verbs::documents::CompletionsArgs,

@@ -12,6 +12,7 @@ use anyhow::Context;
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Comparison, Verdict};
 use assay_data::{Design, Samples};
+use assay_report::json::{Decision, Meta, Rigorous};
 use assay_report::{csv, json, markdown, protocol, terminal};
 use pages::Extras;
 use std::path::{Path, PathBuf};
@@ -83,7 +84,12 @@ pub(crate) fn present(
     spell(dialect, &mut analysis.findings);
     // An export that fails must not cost the screen, nor the other way round.
     let exported = export_all(dialect, analysis, samples, Extras::default(), show, file);
-    print(analysis, show, &meta_of(samples, file))?;
+    if show.json {
+        let meta = meta_of(dialect.verb(), samples, file);
+        output::print(&json::text(&json::of_analysis(analysis, &meta))?)?;
+    } else {
+        output::print(&terminal::render(analysis, &screen(show.color)))?;
+    }
     exported
 }
 
@@ -96,7 +102,7 @@ pub(crate) fn export_all(
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let meta = meta_of(samples, file);
+    let meta = meta_of(dialect.verb(), samples, file);
     let exported = show.export.iter().map(|path| {
         export(analysis, samples, &meta, path)
             .with_context(|| format!("--export {}", path.display()))
@@ -116,12 +122,12 @@ pub(crate) fn protocol(
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
     spell(dialect, &mut analysis.findings);
-    let meta = meta_of(samples, file);
-    let mut report = json::render(analysis, &meta);
-    protocol::add_to(&mut report, analysis, chains);
+    let meta = meta_of(dialect.verb(), samples, file);
+    let rigorous = Some(Rigorous::new(analysis, chains));
+    let report = json::text(&Decision { rigorous, ..json::of_analysis(analysis, &meta) })?;
     let exported = show.export.iter().map(|path| {
         match form_of(path)? {
-            Form::Json => whole_file::replace(path, format!("{report:#}\n").as_bytes()),
+            Form::Json => whole_file::replace(path, report.as_bytes()),
             Form::Markdown => {
                 let mut text = markdown::render(analysis);
                 protocol::add_to_markdown(&mut text, analysis, chains);
@@ -135,7 +141,7 @@ pub(crate) fn protocol(
     let extras = Extras { protocol: chains, ..Extras::default() };
     exported.push(pages::write(dialect, analysis, samples, extras, &meta, &show.pages, show.quiet));
     if show.json {
-        output::print(&format!("{report:#}\n"))?;
+        output::print(&report)?;
     } else {
         output::print(&protocol::render(analysis, chains, &screen(show.color)))?;
     }
@@ -143,19 +149,13 @@ pub(crate) fn protocol(
 }
 
 /// What a report says about the run, apart from its analysis.
-pub(crate) fn meta_of(samples: &Samples, file: Option<&Path>) -> json::Meta {
-    json::Meta {
+pub(crate) fn meta_of(verb: &str, samples: &Samples, file: Option<&Path>) -> Meta {
+    Meta {
+        verb: verb.to_owned(),
         tool: TOOL.to_owned(),
         argv: samples.argv.clone(),
         file: file.map(|path| path.display().to_string()),
     }
-}
-
-fn print(analysis: &Analysis, show: &ShowArgs, meta: &json::Meta) -> anyhow::Result<()> {
-    if show.json {
-        return output::print(&format!("{:#}\n", json::render(analysis, meta)));
-    }
-    output::print(&terminal::render(analysis, &screen(show.color)))
 }
 
 /// What standard output can show.
@@ -195,13 +195,15 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
 fn export(
     analysis: &Analysis,
     samples: &Samples,
-    meta: &json::Meta,
+    meta: &Meta,
     path: &Path,
 ) -> anyhow::Result<()> {
     let form = form_of(path)?;
     whole_file::write(path, |mut file| {
         match form {
-            Form::Json => writeln!(file, "{:#}", json::render(analysis, meta))?,
+            Form::Json => {
+                file.write_all(json::text(&json::of_analysis(analysis, meta))?.as_bytes())?;
+            }
             Form::Markdown => file.write_all(markdown::render(analysis).as_bytes())?,
             Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
             Form::Raw(form) => form.write(samples, &mut file)?,

@@ -12,4 +12,5 @@ pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod repeat;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod simulate;

@@ -4,7 +4,6 @@
 //! is decided here: verdicts, intervals and findings are those of [`assay_analysis::benchmarks`].
 
 pub mod csv;
-pub mod json;
 pub mod markdown;
 pub mod page;
 pub mod screen;

@@ -28,20 +28,3 @@ pub(crate) fn optional(value: Option<f64>) -> Value {
 pub(crate) fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
-
-/// A significance level, which is 1 minus a confidence: twelve digits, so that 0.05 is not 0.050000000000000044.
-pub(crate) fn level(value: f64) -> Value {
-    number(format!("{value:.11e}").parse().unwrap_or(value))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_level_is_written_without_what_subtraction_left() {
-        assert_eq!(level(1.0 - 0.95), json!(0.05));
-        assert_eq!(level(1e-9 / 3.0), json!(3.333_333_333_33e-10));
-        assert_eq!(level(f64::NAN), Value::Null);
-    }
-}

@@ -14,7 +14,6 @@
 //! - [`replication`]: a run and its repetition.
 //! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`protocol`]: the chain from validity to effect, step by step.
-//! - [`json_all`]: every classical test, for programs.
 //! - [`planning`]: how many runs.
 //! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
 //!
@@ -44,7 +43,6 @@ pub mod findings;
 mod grid;
 pub mod html;
 pub mod json;
-pub mod json_all;
 mod json_values;
 mod label;
 mod layout;

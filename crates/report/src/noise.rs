@@ -7,7 +7,6 @@ use crate::number::{self, Column};
 use crate::words::quoted;
 use assay_analysis::noise::{Cause, NoiseOf, Weighed};
 use assay_analysis::{Analysis, Comparison, Scale};
-use serde_json::{Value, json};
 
 /// A smaller share of the spread is not worth a line.
 const WORTH_TELLING: f64 = 0.1;
@@ -103,26 +102,4 @@ fn instead(analysis: &Analysis, c: &Comparison, weighed: Weighed, whose: &str) -
     } else {
         format!("weighed by that, the {what}{whose} is {weighed} instead of {plain}")
     }
-}
-
-/// The noise of one subject for programs; `null` where nothing was recorded that could tell.
-pub(crate) fn json(of: &NoiseOf) -> Value {
-    if of.causes.is_empty() && of.disturbed.is_empty() {
-        return Value::Null;
-    }
-    let cause = |cause: &Cause| json!({"metric": cause.metric, "correlation": cause.correlation, "share": cause.share});
-    let weighed = |weighed: Weighed| {
-        let scale = match weighed.scale {
-            Scale::Ratio => "ratio",
-            Scale::Shift => "shift",
-        };
-        json!({"scale": scale, "estimate": weighed.estimate, "blocks": weighed.blocks})
-    };
-    json!({
-        "runs": of.runs,
-        "causes": of.causes.iter().map(cause).collect::<Vec<_>>(),
-        "together": of.together,
-        "disturbed": of.disturbed,
-        "weighed": of.weighed.map(weighed),
-    })
 }

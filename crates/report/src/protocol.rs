@@ -1,16 +1,14 @@
-//! The protocol: four steps with their numbers, and the sentence that one may publish, on the screen and as JSON.
+//! The protocol: four steps with their numbers, and the sentence that one may publish, on the screen.
 //!
 //! Every step says its status in a word (colour only repeats it), one line of what it comes to, the numbers it rests on, and what to
 //! do where it did not pass. Nothing is decided here: statuses and reasons are read from [`assay_analysis::protocol`].
 
-mod json;
 mod markdown;
 mod page;
 mod reasons;
 mod summary;
-mod words;
+pub(crate) mod words;
 
-pub use json::add_to;
 pub use markdown::add_to as add_to_markdown;
 pub(crate) use page::{ChainOnPage, on_page, summary_on_page};
 pub use words::sentence;

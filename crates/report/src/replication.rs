@@ -223,7 +223,7 @@ pub fn json(report: &ReplicationReport<'_>, meta: &Meta) -> Value {
         "results": results,
         "differences": report.differences,
         "repeated": {"file": report.file, "started": report.then.started},
-        "now": json::render(report.now, meta),
+        "now": json::of_analysis(report.now, meta),
     })
 }
 

@@ -32,7 +32,12 @@ fn analysed(samples: &Samples) -> (Analysis, Figures) {
 }
 
 fn meta() -> Meta {
-    Meta { tool: "assay 0.1.0".to_owned(), argv: vec!["assay".into(), "run".into()], file: None }
+    Meta {
+        verb: "run".to_owned(),
+        tool: "assay 0.1.0".to_owned(),
+        argv: vec!["assay".into(), "run".into()],
+        file: None,
+    }
 }
 
 fn page(samples: &Samples) -> String {

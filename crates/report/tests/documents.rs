@@ -5,16 +5,17 @@
 mod common;
 
 use assay_analysis::{Analysis, checks};
+use assay_report::json::schema;
 use assay_report::{csv, json, markdown};
 use insta::assert_snapshot;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 const JSON_PAGE: &str = include_str!("../../../docs/reference/json.md");
 const FINDINGS_PAGE: &str = include_str!("../../../docs/reference/findings.md");
 
 fn meta() -> json::Meta {
     json::Meta {
+        verb: "run".to_owned(),
         tool: "assay 0.1.0".to_owned(),
         argv: ["assay", "run", "sort-old", "sort-new"].map(str::to_owned).to_vec(),
         file: Some("2026-03-01T12-00-00.assay".to_owned()),
@@ -22,7 +23,7 @@ fn meta() -> json::Meta {
 }
 
 fn rendered(analysis: &Analysis) -> Value {
-    json::render(analysis, &meta())
+    serde_json::to_value(json::of_analysis(analysis, &meta())).unwrap()
 }
 
 /// Numbers to nine digits: logarithms of different systems differ in the last one.
@@ -56,12 +57,12 @@ fn json_of_a_comparison_holds_every_number() {
 #[test]
 fn json_of_every_test_holds_every_number() {
     let value = rounded(rendered(&common::every_test()));
-    let all = &value["comparisons"][0]["all"];
+    let all = &value["comparisons"][0]["tests"];
     let text =
-        serde_json::to_string_pretty(&serde_json::json!({"all": all, "groups": value["groups"]}));
+        serde_json::to_string_pretty(&serde_json::json!({"tests": all, "groups": value["groups"]}));
     assert_snapshot!("json_every_test", text.unwrap());
     let constants = rendered(&common::every_test_of_constants());
-    let all = &constants["comparisons"][0]["all"];
+    let all = &constants["comparisons"][0]["tests"];
     assert!(all["t_welch"].is_null());
     assert_eq!(all["reasons"]["t_welch"], "all observations are equal");
 }
@@ -69,41 +70,54 @@ fn json_of_every_test_holds_every_number() {
 #[test]
 fn json_of_one_subject_has_no_headline() {
     let value = rendered(&common::alone());
-    assert!(value.get("verdict").is_none() && value.get("sentence").is_none());
+    assert!(value["verdict"].is_null() && value["sentence"].is_null());
     assert_eq!(value["comparisons"], Value::Array(Vec::new()));
     assert_eq!(value["stop"], "precise");
 }
 
 #[test]
-fn json_repeats_the_only_verdict_at_the_top() {
+fn the_overall_verdict_is_the_worst_of_the_primary_metric() {
+    let worst = ["equivalent", "faster", "inconclusive", "slower"];
+    let rank = |verdict: &str| worst.iter().position(|known| *known == verdict).unwrap();
     for (name, analysis) in common::all() {
         let value = rendered(&analysis);
-        if analysis.subjects.len() == 2 {
-            let only = &value["comparisons"][0];
-            for key in ["verdict", "of", "against", "sentence"] {
-                assert_eq!(value[key], only[key], "{name}: {key}");
-            }
+        let comparisons = value["comparisons"].as_array().unwrap();
+        let primary: Vec<&Value> =
+            comparisons.iter().filter(|c| c["family"] == "primary").collect();
+        let ranks = primary.iter().map(|c| rank(c["verdict"].as_str().unwrap()));
+        let expected = ranks.max().map_or(Value::Null, |rank| worst[rank].into());
+        assert_eq!(value["verdict"], expected, "{name}");
+        if let [only] = primary.as_slice() {
+            assert_eq!(value["sentence"], only["sentence"], "{name}");
         }
-        for comparison in value["comparisons"].as_array().unwrap() {
-            let verdict = comparison["verdict"].as_str().unwrap();
-            assert!(["faster", "slower", "equivalent", "inconclusive"].contains(&verdict));
-        }
+        assert_eq!(primary.len(), analysis.comparisons.len(), "{name}");
+        assert_eq!(comparisons.len() - primary.len(), analysis.secondary.len(), "{name}");
     }
 }
 
 #[test]
 fn json_of_a_scan_holds_its_parameters_references_and_curves() {
     let value = rendered(&common::scan_of_two());
-    let subject = &value["subjects"][3];
-    assert_eq!(subject["parameters"], serde_json::json!({"n": "2"}));
-    assert_eq!(subject["against"], "./sort-old 2");
-    assert!(value["subjects"][2]["against"].is_null());
-    assert_eq!(value["comparisons"][1]["against"], "./sort-old 2");
+    let subject = &value["descriptions"][3];
+    assert_eq!(subject["parameters"], serde_json::json!({"n": 2}));
+    let second = &value["comparisons"][1];
+    assert_eq!(
+        (&second["of"], &second["against"]),
+        (&"./sort-new {n}".into(), &"./sort-old {n}".into())
+    );
+    assert_eq!(second["parameters"], second["against_parameters"]);
+    let sides: Vec<&Value> =
+        value["sides"].as_array().unwrap().iter().map(|s| &s["name"]).collect();
+    assert_eq!(sides, ["./sort-old {n}", "./sort-new {n}"]);
+    let alone = rendered(&common::scan_against_the_first());
+    let last = &alone["comparisons"][2];
+    assert_eq!(last["of"], last["against"]);
+    assert_ne!(last["parameters"], last["against_parameters"]);
     let curve = &value["curves"][0];
-    assert_eq!((&curve["command"], &curve["parameter"]), (&"./sort-old {n}".into(), &"n".into()));
+    assert_eq!((&curve["side"], &curve["parameter"]), (&"./sort-old {n}".into(), &"n".into()));
     let exponent = curve["exponent"].as_f64().unwrap();
     assert!((exponent - 1.2).abs() < 0.01 && curve["reason"].is_null(), "{curve}");
-    assert_eq!(curve["points"][5]["subject"], 10);
+    assert_eq!(curve["points"][5]["description"], 10);
     let short = rendered(&common::scan_secondary());
     assert_eq!(short["curves"][0]["reason"], "too_few_blocks");
     assert!(short["curves"][0]["exponent"].is_null() && short["curves"][0]["steps"].is_null());
@@ -116,7 +130,7 @@ fn what_is_not_known_is_null_in_json() {
     assert!(ratio["lower"].is_null() && ratio["estimate"].is_number());
     assert_eq!(value["comparisons"][0]["verdict"], "inconclusive");
     let one = rendered(&common::alone_with_one_value());
-    assert!(one["subjects"][0]["metrics"]["value"]["standard_deviation"].is_null());
+    assert!(one["descriptions"][0]["metrics"]["value"]["standard_deviation"].is_null());
 }
 
 #[test]
@@ -143,46 +157,37 @@ fn markdown_is_a_headline_a_table_and_how_it_was_measured() {
     assert_snapshot!("markdown_scan", markdown::render(&common::scan_of_two()));
 }
 
-/// All keys of an object and of what is in it, except for those that are names from outside.
-fn keys(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map {
-                found.insert(key.clone());
-                // Keys of these are facts, evidence and metrics, named elsewhere.
-                match key.as_str() {
-                    "environment" | "evidence" | "parameters" | "fixed" | "reasons" => {}
-                    // Keyed by pairs of names.
-                    "raw" | "holm" | "bh" | "by" | "hochberg" | "bonferroni" => {}
-                    "metrics" => {
-                        inner.as_object().unwrap().values().for_each(|v| keys(v, found));
-                    }
-                    _ => keys(inner, found),
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
-        _ => {}
+#[test]
+fn every_result_is_as_its_schema_says() {
+    let schema = schema::of_verb("compare").unwrap().schema();
+    for (name, analysis) in common::all() {
+        let problems = common::schema::problems(&schema, &rendered(&analysis));
+        assert!(problems.is_empty(), "{name}: {problems:#?}");
     }
 }
 
-#[test]
-fn every_key_of_the_json_is_documented() {
-    let mut found = BTreeSet::new();
-    for (_, analysis) in common::all() {
-        keys(&rendered(&analysis), &mut found);
-    }
-    let missing: Vec<_> =
-        found.iter().filter(|key| !JSON_PAGE.contains(&format!("`{key}`"))).collect();
-    assert!(missing.is_empty(), "not in docs/reference/json.md: {missing:?}");
+/// The page with another text between two marks.
+fn with_part(page: &str, name: &str, part: &str) -> String {
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"));
+    let (head, rest) = page.split_once(&open).unwrap();
+    let (_, tail) = rest.split_once(&close).unwrap();
+    format!("{head}{open}{part}{close}{tail}")
 }
 
 #[test]
-fn the_example_in_the_json_page_is_what_is_rendered() {
-    let example = JSON_PAGE.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
-    let example: Value = serde_json::from_str(example).unwrap();
-    let text = serde_json::to_string_pretty(&rounded(rendered(&common::only_wall()))).unwrap();
-    assert_eq!(serde_json::to_string_pretty(&example).unwrap(), text);
+fn the_json_page_is_that_of_the_types() {
+    let example = serde_json::to_string_pretty(&rounded(rendered(&common::only_wall()))).unwrap();
+    let page = with_part(JSON_PAGE, "tables", &schema::tables());
+    let page = with_part(&page, "example", &format!("```json\n{example}\n```\n"));
+    if std::env::var_os("ASSAY_WRITE_DOCS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/json.md");
+        std::fs::write(path, page).unwrap();
+        return;
+    }
+    assert!(
+        page == JSON_PAGE,
+        "docs/reference/json.md has drifted from the types: make docs writes it"
+    );
 }
 
 #[test]

@@ -11,7 +11,12 @@ use assay_data::{
 use assay_report::terminal::{Screen, render};
 use assay_report::{csv, json, markdown};
 use proptest::prelude::*;
+use std::sync::LazyLock;
 use unicode_width::UnicodeWidthChar;
+
+/// The schema of a result.
+static DECISION: LazyLock<serde_json::Value> =
+    LazyLock::new(|| json::schema::of_verb("compare").unwrap().schema());
 
 fn unit() -> impl Strategy<Value = Unit> {
     prop_oneof![
@@ -173,14 +178,10 @@ fn holds(samples: &Samples, width: usize, unicode: bool) -> Result<(), TestCaseE
         prop_assert!(columns(line) <= width.max(20), "{width}: {line:?}\n{text}");
         prop_assert!(!line.chars().any(char::is_control), "{line:?}");
     }
-    let value = json::render(&analysis, &json::Meta::default());
-    let back: serde_json::Value = serde_json::from_str(&value.to_string()).unwrap();
-    for list in ["comparisons", "secondary"] {
-        for comparison in back[list].as_array().unwrap() {
-            let verdict = comparison["verdict"].as_str().unwrap();
-            prop_assert!(["faster", "slower", "equivalent", "inconclusive"].contains(&verdict));
-        }
-    }
+    let text = json::text(&json::of_analysis(&analysis, &json::Meta::default())).unwrap();
+    let back: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let problems = common::schema::problems(&DECISION, &back);
+    prop_assert!(problems.is_empty(), "{:#?}", problems);
     let table = markdown::render(&analysis);
     let cells = |line: &str| line.replace("\\|", "").matches('|').count();
     let rows: Vec<usize> = table.lines().filter(|l| l.starts_with('|')).map(cells).collect();

@@ -7,14 +7,11 @@ mod common;
 use assay_analysis::Options;
 use assay_analysis::benchmarks::{Adjust, Benchmarks, analyse};
 use assay_data::{Metric, Observation, Samples, Subject, Unit};
-use assay_report::benchmarks::{Shown, Sort, csv, json, markdown, page, screen};
+use assay_report::benchmarks::{Shown, Sort, csv, markdown, page, screen};
 use assay_report::charts::{forest, svg};
-use assay_report::json::Meta;
+use assay_report::json::{self, Meta};
 use assay_report::terminal::Screen;
 use insta::assert_snapshot;
-use serde_json::Value;
-
-const JSON_PAGE: &str = include_str!("../../../docs/reference/json.md");
 
 fn at(width: usize, shown: Shown) -> String {
     screen::render(&common::suite(), shown, &Screen { width, color: false, unicode: true })
@@ -146,42 +143,28 @@ fn how_the_error_is_shared_is_said() {
     assert!(told(Adjust::None).contains("95 % sure of each by itself: of 6 equal ones"));
 }
 
-fn keys(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                found.push(key.clone());
-                if !["environment", "evidence", "parameters"].contains(&key.as_str()) {
-                    keys(value, found);
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
-        _ => {}
-    }
-}
-
 #[test]
-fn json_holds_every_number_and_its_page_every_key() {
-    let value = json::render(&common::suite(), &Meta::default());
+fn json_holds_every_number_as_its_schema_says() {
+    let value = json::of_benchmarks(&common::suite(), &Meta::default());
+    let value = serde_json::to_value(value).unwrap();
     let row = |name: &str| {
-        let rows = value["benchmarks"].as_array().unwrap().iter();
-        rows.clone().find(|row| row["benchmark"] == name).unwrap().clone()
+        let rows = value["comparisons"].as_array().unwrap().iter();
+        rows.clone().find(|row| row["row"] == name).unwrap().clone()
     };
     assert_eq!(
         (&row("sort")["verdict"], &row("sort")["against"]),
         (&"slower".into(), &"old".into())
     );
-    assert_eq!(row("copy/n:2")["parameters"]["n"], "2");
+    assert_eq!(row("copy/n:2")["parameters"]["n"], 2);
     assert_eq!(row("once")["reason"], "too few: 1 and 1; 5 values a side can decide");
-    assert_eq!(value["only"][0]["benchmarks"][0], "gone");
-    assert_eq!(value["only_metrics"], serde_json::json!([]));
-    assert_eq!(value["tables"][0]["faster"], 2);
-    let mut found = Vec::new();
-    keys(&value, &mut found);
-    let missing: Vec<&String> =
-        found.iter().filter(|key| !JSON_PAGE.contains(&format!("`{key}`"))).collect();
-    assert!(missing.is_empty(), "not in docs/reference/json.md: {missing:?}");
+    assert_eq!(row("once")["no_interval"], "too_few");
+    assert_eq!(value["verdict"], "slower");
+    assert_eq!(value["only"][0]["rows"][0], "gone");
+    assert!(value["only"].as_array().unwrap().iter().all(|only| only["metric"].is_null()));
+    assert_eq!(value["means"][0]["faster"], 2);
+    let schema = json::schema::of_verb("bench").unwrap().schema();
+    let problems = common::schema::problems(&schema, &value);
+    assert!(problems.is_empty(), "{problems:#?}");
 }
 
 #[test]

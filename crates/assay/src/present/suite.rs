@@ -8,9 +8,9 @@ use crate::{output, present, whole_file};
 use anyhow::Context;
 use assay_analysis::Benchmarks;
 use assay_data::Samples;
-use assay_report::benchmarks::{Shown, csv, json, markdown, page, screen as suite_screen};
+use assay_report::benchmarks::{Shown, csv, markdown, page, screen as suite_screen};
 use assay_report::charts::forest;
-use assay_report::json::Meta;
+use assay_report::json::{self, Meta};
 use std::path::Path;
 
 /// Writes the exports of a suite that is shown in another way.
@@ -23,7 +23,7 @@ pub(crate) fn export_all(
     shown: Shown,
     show: &ShowArgs,
 ) -> anyhow::Result<()> {
-    let meta = meta_of(samples, None);
+    let meta = meta_of("profile", samples, None);
     let written: Vec<anyhow::Result<()>> = show
         .export
         .iter()
@@ -48,7 +48,7 @@ pub(crate) fn present(
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
     spell(dialect, &mut suite.findings);
-    let meta = meta_of(samples, file);
+    let meta = meta_of(dialect.verb(), samples, file);
     let exported = show.export.iter().map(|path| {
         export(suite, samples, shown, &meta, path)
             .with_context(|| format!("--export {}", path.display()))
@@ -72,7 +72,7 @@ pub(crate) fn present(
         );
     }
     if show.json {
-        output::print(&format!("{:#}\n", json::render(suite, &meta)))?;
+        output::print(&json::text(&json::of_benchmarks(suite, &meta))?)?;
     } else {
         output::print(&suite_screen::render(suite, shown, &screen(show.color)))?;
     }
@@ -89,7 +89,9 @@ fn export(
     let form = form_of(path)?;
     whole_file::write(path, |mut file| {
         match form {
-            Form::Json => writeln!(file, "{:#}", json::render(suite, meta))?,
+            Form::Json => {
+                file.write_all(json::text(&json::of_benchmarks(suite, meta))?.as_bytes())?;
+            }
             Form::Markdown => file.write_all(markdown::render(suite, shown).as_bytes())?,
             Form::Summary => file.write_all(csv::render(suite).as_bytes())?,
             Form::Raw(form) => form.write(samples, &mut file)?,

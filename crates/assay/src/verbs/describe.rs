@@ -83,11 +83,7 @@ fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
     }
     spell(Dialect::Describe, &mut found.findings);
     let file = args.files.first().filter(|_| args.files.len() == 1);
-    let meta = json::Meta {
-        tool: present::TOOL.to_owned(),
-        argv: samples.argv.clone(),
-        file: file.map(|path| path.display().to_string()),
-    };
+    let meta = present::meta_of("describe", samples, file.map(PathBuf::as_path));
     if args.look.json {
         output::print(&format!("{:#}\n", assay_report::overview::json(&found, &meta)))?;
     } else {
@@ -157,11 +153,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     spell(Dialect::Describe, &mut summaries.findings);
     summaries.series.iter_mut().for_each(|p| spell(Dialect::Describe, &mut p.findings));
     let file = args.files.first().filter(|_| args.files.len() == 1);
-    let meta = json::Meta {
-        tool: present::TOOL.to_owned(),
-        argv: samples.argv.clone(),
-        file: file.map(|path| path.display().to_string()),
-    };
+    let meta = present::meta_of("describe", &samples, file.map(PathBuf::as_path));
     let written = write_pages(args, &samples, &summaries.series, &meta);
     if args.look.json {
         output::print(&format!("{:#}\n", describe_json::render(&summaries, &meta)))?;

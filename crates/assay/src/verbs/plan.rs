@@ -158,7 +158,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         })?
     };
     if args.look.json {
-        let meta = Meta { tool: present::TOOL.to_owned(), argv: present::argv(), file: None };
+        let meta = Meta {
+            verb: "plan".to_owned(),
+            tool: present::TOOL.to_owned(),
+            argv: present::argv(),
+            file: None,
+        };
         output::print(&format!("{:#}\n", report::json(&planning, &meta)))?;
     } else {
         output::print(&report::render(&planning, &present::screen(args.look.color)))?;

@@ -34,7 +34,7 @@ fn room(flags: &[&str]) -> Room {
 }
 
 fn medians(result: &Value, subject: usize) -> Vec<Option<f64>> {
-    let metrics = &result["subjects"][subject]["metrics"];
+    let metrics = &result["descriptions"][subject]["metrics"];
     METRICS.iter().map(|name| metrics[name]["median"].as_f64()).collect()
 }
 

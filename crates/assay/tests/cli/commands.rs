@@ -72,7 +72,7 @@ fn failures_that_are_tolerated_are_counted_and_recorded() {
     };
     for option in ["--ignore-failure", "--ignore-failure=3", "--ignore-failure=1,3"] {
         let result = with(option).ends(0).json();
-        assert_eq!(result["subjects"][0]["failures"], 3, "{option}");
+        assert_eq!(result["descriptions"][0]["failures"], 3, "{option}");
         assert!(codes(&result).contains(&"FAILURES"));
         let observed = room.records("s.assay", "obs");
         assert_eq!(observed.len(), 3);
@@ -90,7 +90,7 @@ fn a_run_that_outlasts_its_limit_is_recorded_as_that_and_reported() {
     assert!(ended.stdout.contains("time limit"), "{}", ended.stdout);
     assert!(room.records("s.assay", "obs").iter().all(|o| o["outcome"] == "timeout"));
     let result = room.json(&["compare", "s.assay"]);
-    assert_eq!(result["subjects"][0]["timeouts"], 2);
+    assert_eq!(result["descriptions"][0]["timeouts"], 2);
     assert!(codes(&result).contains(&"TIMEOUTS"));
 }
 
@@ -122,7 +122,7 @@ fn a_child_that_ignores_the_request_to_end_is_made_to() {
     let line = format!("trap '' TERM; {stubborn}");
     let arguments = ["run", "--no-save", "--runs", "1", "--warmup", "0", "--timeout", "20ms"];
     let result = room.json(&[&arguments[..], &["--shell", "sh", &line]].concat());
-    assert_eq!(result["subjects"][0]["timeouts"], 1);
+    assert_eq!(result["descriptions"][0]["timeouts"], 1);
     assert!(processes_of(&stubborn).is_empty());
 }
 
@@ -133,8 +133,8 @@ fn a_child_that_closes_its_descriptors_is_measured_to_its_end() {
     for output in ["null", "pipe", "inherit", "file.txt"] {
         let arguments = ["run", "--no-save", "--runs", "2", "--ignore-failure", "--output", output];
         let result = room.json(&[&arguments[..], &["--shell", "sh", line]].concat());
-        assert_eq!(result["subjects"][0]["failures"], 2, "{output}");
-        let shortest = &result["subjects"][0]["metrics"]["wall"]["min"];
+        assert_eq!(result["descriptions"][0]["failures"], 2, "{output}");
+        let shortest = &result["descriptions"][0]["metrics"]["wall"]["min"];
         assert!(shortest.as_f64().is_some_and(|seconds| seconds >= 0.02), "{output}: {shortest}");
     }
 }

@@ -41,7 +41,7 @@ fn a_setting_that_can_not_be_had_is_told_and_measured_without() {
     let room = Room::new();
     let result = room.json(&few(&["--pin", "1000", "true"]));
     assert!(codes(&result).contains(&"NOT_CONTROLLED"), "{:?}", codes(&result));
-    assert_eq!(result["subjects"][0]["metrics"]["wall"]["n"], 3);
+    assert_eq!(result["descriptions"][0]["metrics"]["wall"]["n"], 3);
     for (option, value) in
         [("--pin", "x"), ("--fifo", "100"), ("--nice", "-21"), ("--rt-runtime", "x")]
     {

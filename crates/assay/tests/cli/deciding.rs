@@ -1,6 +1,6 @@
 //! Verdicts, exit statuses, and that a file says later what the run said.
 
-use crate::room::{Room, data};
+use crate::room::{Room, data, primary};
 use serde_json::Value;
 
 const QUICK: &str = "sleep 0.02";
@@ -61,10 +61,12 @@ fn samples_that_were_recorded_apart_prove_nothing_to_a_build() {
 #[test]
 fn json_names_what_was_compared_and_how_sure_it_is() {
     let (_, result) = judged(&["-r", "8", "-n", "old", "-n", "new", SLOW, QUICK]);
-    assert_eq!(result["assay"], 1);
-    assert_eq!((&result["of"], &result["against"]), (&"new".into(), &"old".into()));
+    assert_eq!(result["schema"], 1);
+    let names: Vec<_> = result["sides"].as_array().unwrap().iter().map(|s| &s["name"]).collect();
+    assert_eq!(names, ["old", "new"]);
     assert_eq!((&result["verdict"], &result["design"]), (&"faster".into(), &"blocks".into()));
     let wall = &result["comparisons"][0];
+    assert_eq!((&wall["of"], &wall["against"]), (&"new".into(), &"old".into()));
     assert_eq!(wall["metric"], "wall");
     let ratio = |end: &str| wall["ratio"][end].as_f64().unwrap();
     assert!(ratio("lower") <= ratio("estimate") && ratio("estimate") <= ratio("upper"));
@@ -78,7 +80,7 @@ fn json_names_what_was_compared_and_how_sure_it_is() {
 
 /// Takes out what may differ between a run and a look at its file.
 fn substance(mut result: Value) -> Value {
-    for field in ["tool", "argv", "file", "started"] {
+    for field in ["tool", "verb", "argv", "file", "started"] {
         result.as_object_mut().unwrap().remove(field);
     }
     result
@@ -110,10 +112,10 @@ fn compare_repeats_an_export_of_the_samples_too() {
         room.run(&[&["run", "-r", "8"], &keep[..], &["sleep 0.01", "true"]].concat()).ends(0);
         first.push(room.records("s.assay", "obs")[0]["subject"].as_u64().unwrap());
         let [file, table] = ["s.assay", "s.samples.csv"].map(|name| room.json(&["compare", name]));
-        for place in ["/verdict", "/of", "/against", "/design", "/blocks"] {
+        for place in ["/verdict", "/sides", "/design", "/blocks"] {
             assert_eq!(file.pointer(place), table.pointer(place), "seed {seed}: {place}");
         }
-        for place in ["medians", "wins", "ratio", "shift"] {
+        for place in ["of", "against", "medians", "wins", "ratio", "shift"] {
             assert_eq!(file["comparisons"][0][place], table["comparisons"][0][place], "{place}");
         }
     }
@@ -181,10 +183,10 @@ fn warm_up_runs_are_taken_and_not_recorded() {
 fn one_command_alone_is_described_and_stops_when_it_is_known() {
     let room = Room::new();
     let result = room.json(&["run", "--no-save", "--threshold", "50%", "sleep 0.03"]);
-    assert!(result.get("verdict").is_none());
+    assert!(result["verdict"].is_null());
     assert_eq!(result["comparisons"].as_array().map(Vec::len), Some(0));
     assert_eq!(result["stop"], "precise");
-    let wall = &result["subjects"][0]["metrics"]["wall"];
+    let wall = &result["descriptions"][0]["metrics"]["wall"];
     let (low, high) = (&wall["median_interval"]["lower"], &wall["median_interval"]["upper"]);
     assert!(low.as_f64() <= wall["median"].as_f64() && wall["median"].as_f64() <= high.as_f64());
     assert!(wall["min"].as_f64().is_some_and(|seconds| seconds >= 0.03));
@@ -194,7 +196,7 @@ fn one_command_alone_is_described_and_stops_when_it_is_known() {
 fn several_commands_are_each_held_against_the_first() {
     let room = Room::new();
     let result = room.json(&["run", "--no-save", "-r", "8", QUICK, SLOW, "sleep 0.001"]);
-    let comparisons = result["comparisons"].as_array().unwrap();
+    let comparisons = primary(&result);
     let told: Vec<_> =
         comparisons.iter().map(|c| [&c["of"], &c["against"], &c["verdict"]]).collect();
     assert_eq!(told[0], [SLOW, QUICK, "slower"]);

@@ -104,8 +104,8 @@ fn what_fails_on_the_simulated_processor_is_told_and_keeps_its_times() {
         told[0]["message"].as_str().unwrap().contains("status 9 when valgrind ran it"),
         "{told:?}"
     );
-    assert!(result["subjects"][1]["metrics"]["wall"]["median"].is_number());
-    assert!(result["subjects"][0]["metrics"]["valgrind_instructions"]["median"].is_number());
+    assert!(result["descriptions"][1]["metrics"]["wall"]["median"].is_number());
+    assert!(result["descriptions"][0]["metrics"]["valgrind_instructions"]["median"].is_number());
 }
 
 /// Two builds of a harness, of which one does half as much again in one of its benchmarks.

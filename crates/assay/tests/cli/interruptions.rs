@@ -110,7 +110,7 @@ fn killing_assay_at_any_moment_leaves_a_readable_record_and_no_process() {
         assert!(after >= before, "{before} were recorded, {after} are there");
         if after > 0 {
             let result = room.json(&["compare", "s.assay"]);
-            let read = &result["subjects"].as_array().unwrap()[..];
+            let read = &result["descriptions"].as_array().unwrap()[..];
             let read: u64 = read.iter().map(|s| s["observations"].as_u64().unwrap()).sum();
             assert_eq!(read, after as u64);
         }

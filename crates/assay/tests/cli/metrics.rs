@@ -1,6 +1,6 @@
 //! Numbers that come from the program itself: what it prints, and what it hands over by the sample protocol.
 
-use crate::room::{Room, codes};
+use crate::room::{Room, codes, secondary};
 
 /// `run --no-save -r N` with further arguments.
 fn few<'a>(blocks: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -14,7 +14,7 @@ fn a_bare_number_on_stdout_decides() {
     let result = room.json(&few("7", &[&["--metric", "stdout:ms"][..], &commands].concat()));
     assert_eq!(result["primary"], "stdout");
     assert_eq!(result["verdict"], "slower");
-    let median = &result["subjects"][1]["metrics"]["stdout"]["median"];
+    let median = &result["descriptions"][1]["metrics"]["stdout"]["median"];
     assert_eq!(median.as_f64(), Some(0.005));
 }
 
@@ -34,7 +34,7 @@ fn numbers_are_found_by_pointer_and_on_standard_error() {
     let json = r#"sh -c 'echo "{\"a\": [{\"t\": 12}]}"; echo "real 0.25 s" >&2'"#;
     let metrics = ["--metric", "t=json:/a/0/t", "--metric", "real:s=stderr:real ([0-9.]+)"];
     let result = room.json(&few("3", &[&metrics[..], &[json]].concat()));
-    let metrics = &result["subjects"][0]["metrics"];
+    let metrics = &result["descriptions"][0]["metrics"];
     assert_eq!(metrics["t"]["median"].as_f64(), Some(12.0));
     assert_eq!(metrics["real"]["median"].as_f64(), Some(0.25));
     assert_eq!(result["primary"], "t");
@@ -63,7 +63,7 @@ fn a_metric_that_is_there_only_sometimes_is_told() {
     room.write("sometimes.sh", line);
     let result = room.json(&few("8", &["--metric", "stdout:s", "sh sometimes.sh"]));
     assert!(codes(&result).contains(&"METRIC_MISSING"), "{:?}", codes(&result));
-    let n = result["subjects"][0]["metrics"]["stdout"]["n"].as_u64();
+    let n = result["descriptions"][0]["metrics"]["stdout"]["n"].as_u64();
     assert!(n.is_some_and(|n| n < 8 && n > 3), "{n:?}");
 }
 
@@ -107,7 +107,7 @@ fn programs_hand_over_values_and_regions() {
             "--json",
         ];
         let result = room.run(&run).ends(0).json();
-        let metrics = &result["subjects"][0]["metrics"];
+        let metrics = &result["descriptions"][0]["metrics"];
         assert_eq!(metrics["latency"]["median"].as_f64(), Some(0.002));
         assert_eq!(metrics["parse"]["median"].as_f64(), Some(0.0025));
         let inner = room.records("x.assay", "values");
@@ -115,7 +115,7 @@ fn programs_hand_over_values_and_regions() {
         assert_eq!(inner[0]["values"].to_string(), "[0.001,0.002,0.009]");
         // What compare says of the file is what was said.
         let again = room.json(&["compare", "x.assay"]);
-        assert_eq!(again["subjects"][0]["metrics"]["parse"], metrics["parse"]);
+        assert_eq!(again["descriptions"][0]["metrics"]["parse"], metrics["parse"]);
     }
 }
 
@@ -128,7 +128,7 @@ fn lines_that_are_no_good_are_counted_and_the_others_kept() {
     let findings = result["findings"].as_array().unwrap();
     let told = findings.iter().find(|f| f["code"] == "SAMPLES_PROBLEM").expect("it is told");
     assert!(told["message"].as_str().unwrap().contains("line 2"), "{told}");
-    assert_eq!(result["subjects"][0]["metrics"]["a"]["n"], 3);
+    assert_eq!(result["descriptions"][0]["metrics"]["a"]["n"], 3);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn what_a_process_writes_after_its_run_does_not_reach_the_next() {
     let line = r#"echo '{"metric":"a","value":1}' >&7; setsid sh -c 'sleep 0.05; echo "{\"metric\":\"a\",\"value\":100}" >&7' &"#;
     room.write("late.sh", line);
     let result = room.json(&few("12", &["--prepare", "sleep 0.02", "--metric", "a", "sh late.sh"]));
-    let a = &result["subjects"][0]["metrics"]["a"];
+    let a = &result["descriptions"][0]["metrics"]["a"];
     assert_eq!((a["min"].as_f64(), a["max"].as_f64()), (Some(1.0), Some(1.0)));
 }
 
@@ -149,8 +149,8 @@ fn what_stands_beside_is_decided_and_told() {
     let commands = ["sleep 0.01", "sleep 0.02"];
     let all = few("7", &[&arguments[..], &commands].concat());
     let result = room.json(&all);
-    let beside = result["secondary"].as_array().unwrap();
-    let names: Vec<&str> = beside.iter().map(|c| c["metric"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        secondary(&result).iter().map(|c| c["metric"].as_str().unwrap()).collect();
     assert_eq!(names, ["cpu", "voluntary_switches", "cpu_per_wall"]);
     room.run(&all).ends(0).shows("CPU/wall");
 }
@@ -163,7 +163,7 @@ fn software_events_are_counted() {
         println!("skipped: this machine refuses to count software events");
         return;
     }
-    let metrics = &result["subjects"][0]["metrics"];
+    let metrics = &result["descriptions"][0]["metrics"];
     assert!(metrics["page-faults"]["median"].as_f64() > Some(10.0), "{metrics}");
     assert!(metrics["task-clock"]["median"].as_f64() > Some(0.0), "{metrics}");
 }
@@ -180,7 +180,7 @@ fn counters_that_are_lost_midway_come_back_with_the_next_launcher() {
         return;
     }
     assert!(told.contains(&"LOST_RUN"), "{told:?}");
-    let metrics = &result["subjects"][0]["metrics"];
+    let metrics = &result["descriptions"][0]["metrics"];
     assert_eq!(metrics["wall"]["n"], 8);
     assert_eq!(metrics["page-faults"]["n"], 7);
 }
@@ -191,7 +191,7 @@ fn hooks_are_not_counted() {
     let count = |more: &[&'static str]| {
         let all = few("5", &[&["--counters", "page-faults"][..], more, &["true"]].concat());
         let result = room.json(&all);
-        result["subjects"][0]["metrics"]["page-faults"]["median"].as_f64()
+        result["descriptions"][0]["metrics"]["page-faults"]["median"].as_f64()
     };
     let (Some(alone), Some(hooked)) =
         (count(&[]), count(&["--prepare", "ls -lR /usr/share | sort > /dev/null"]))
@@ -215,7 +215,7 @@ fn a_metric_of_one_command_is_not_missing_from_the_other() {
     room.run(&taken).ends(2).complains("--counters counts something of that name");
     let own = "sh -c 'echo \"{\\\"metric\\\":\\\"page-faults\\\",\\\"value\\\":7}\" >&7'";
     let result = room.json(&few("3", &["--samples", "--counters", "page-faults", own]));
-    assert!(result["subjects"][0]["metrics"]["page-faults"]["max"].as_f64() != Some(7.0));
+    assert!(result["descriptions"][0]["metrics"]["page-faults"]["max"].as_f64() != Some(7.0));
 }
 
 #[test]

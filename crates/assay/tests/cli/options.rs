@@ -51,7 +51,7 @@ fn a_hook_that_fails_ends_the_run_after_the_cleanup() {
 fn hooks_are_not_measured() {
     let room = Room::new();
     let result = room.json(&["run", "--no-save", "-r", "3", "--prepare", "sleep 0.2", "true"]);
-    let wall = result["subjects"][0]["metrics"]["wall"]["median"].as_f64();
+    let wall = result["descriptions"][0]["metrics"]["wall"]["median"].as_f64();
     assert!(wall.is_some_and(|seconds| seconds < 0.2), "{wall:?}");
 }
 
@@ -160,7 +160,7 @@ fn names_are_those_given_or_what_tells_the_commands_apart() {
     room.link("true", "sort-new");
     let names = |arguments: &[&str]| {
         let result = room.json(&[&["run", "--no-save", "-r", "1"], arguments].concat());
-        let subjects = result["subjects"].as_array().unwrap();
+        let subjects = result["descriptions"].as_array().unwrap();
         subjects.iter().map(|s| s["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(&["./sort-old data", "./sort-new data"]), ["sort-old", "sort-new"]);

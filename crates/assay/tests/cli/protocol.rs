@@ -48,7 +48,7 @@ fn json_for_programs() {
     let arguments = ["--json", "--unit", "us", "--threshold", "12us", "old.txt", "new.txt"];
     let text = shown(DOCUMENTED, 80, &arguments);
     let report: Value = serde_json::from_str(&text).unwrap();
-    let protocol = &report["protocol"];
+    let protocol = &report["rigorous"];
     assert_eq!(protocol["outcome"], "passed");
     let chain = &protocol["chains"][0];
     assert_eq!((&chain["of"], &chain["against"]), (&"new".into(), &"old".into()));
@@ -72,9 +72,10 @@ fn the_reference_can_be_named() {
     let (forth, back) =
         (room.json(&arguments), room.json(&[&arguments[..], &["--reference", "new"]].concat()));
     let shift = |report: &Value| {
-        report["protocol"]["chains"][0]["steps"][3]["numbers"]["hodges_lehmann"].as_f64().unwrap()
+        report["rigorous"]["chains"][0]["steps"][3]["numbers"]["hodges_lehmann"].as_f64().unwrap()
     };
     assert_eq!(shift(&forth), -shift(&back));
+    let back = &back["comparisons"][0];
     assert_eq!((&back["of"], &back["against"]), (&"old".into(), &"new".into()));
     room.run(&["compare", "--reference", "newer", &old, &new])
         .ends(2)
@@ -177,9 +178,9 @@ fn exports_hold_the_protocol_too() {
     let exports = ["--export", "p.json", "--export", "p.md"];
     room.run(&[&["compare", "--rigorous", &old, &new], &exports[..]].concat()).ends(0);
     let report: Value = serde_json::from_str(&room.read("p.json")).unwrap();
-    assert!(report["protocol"]["chains"][0]["steps"].is_array());
+    assert!(report["rigorous"]["chains"][0]["steps"].is_array());
     let markdown = room.read("p.md");
-    let chain = &report["protocol"]["chains"][0];
+    let chain = &report["rigorous"]["chains"][0];
     for step in chain["steps"].as_array().unwrap() {
         let (name, status) = (step["name"].as_str().unwrap(), step["status"].as_str().unwrap());
         let row = format!(" {name} | {} |", status.to_uppercase().replace('_', " "));
@@ -259,7 +260,7 @@ fn published(name: &str) -> Option<Value> {
     let reading = ["compare", "--by", "1", "--value", "2", "--unit", "ns", "--rigorous"];
     let asked = ["--threshold", "6.667us", "--alpha", "0.01", "--power", "0.95"];
     let report = Room::new().json(&[&reading[..], &asked[..], &[file.to_str().unwrap()]].concat());
-    Some(report["protocol"]["chains"][0].clone())
+    Some(report["rigorous"]["chains"][0].clone())
 }
 
 fn near(value: &Value, expected: f64, tolerance: f64) {

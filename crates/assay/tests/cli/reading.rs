@@ -53,7 +53,7 @@ fn a_file_that_breaks_off_anywhere_is_read_as_far_as_it_goes() {
         room.write("cut.assay", &text[..end]);
         let whole = room.records("cut.assay", "obs").len();
         let result = room.json(&["compare", "cut.assay"]);
-        let read = result["subjects"].as_array().unwrap().iter();
+        let read = result["descriptions"].as_array().unwrap().iter();
         let read: u64 = read.map(|s| s["observations"].as_u64().unwrap()).sum();
         // A record that lacks nothing but its newline is as good as any.
         assert!(
@@ -128,7 +128,7 @@ fn one_observation_is_shown_and_decides_nothing() {
     room.write("many.txt", "1\n2\n3\n4\n5\n6\n7\n8\n");
     assert_eq!(room.json(&["compare", "one.txt", "many.txt"])["verdict"], "inconclusive");
     let alone = room.json(&["compare", "one.txt"]);
-    assert_eq!(alone["subjects"][0]["metrics"]["value"]["median"], 42.0);
+    assert_eq!(alone["descriptions"][0]["metrics"]["value"]["median"], 42.0);
     room.run(&["compare", "one.txt"]).ends(0).shows("42");
 }
 
@@ -173,11 +173,14 @@ fn numbers_come_from_columns_tables_compressed_files_and_standard_input() {
     room.write("long.csv", "build,ns\nold,1\nnew,2\nold,1.1\nnew,2.1\nold,1.2\nnew,2.2\nold,1.3\nnew,2.3\nold,1.4\nnew,2.4\n");
     room.write("columns.txt", "x 1\nx 1.1\nx 1.2\nx 1.3\nx 1.4\n");
     let wide = room.json(&["compare", "wide.csv"]);
-    assert_eq!((&wide["of"], &wide["against"]), (&"new".into(), &"old".into()));
+    assert_eq!(
+        (&wide["comparisons"][0]["of"], &wide["comparisons"][0]["against"]),
+        (&"new".into(), &"old".into())
+    );
     let long = room.json(&["compare", "--by", "build", "--value", "ns", "long.csv"]);
     assert_eq!(long["comparisons"][0]["ratio"], wide["comparisons"][0]["ratio"]);
     let columns = room.json(&["compare", "--column", "2", "--unit", "ms", "columns.txt"]);
-    let value = &columns["subjects"][0]["metrics"]["value"];
+    let value = &columns["descriptions"][0]["metrics"]["value"];
     assert_eq!((&value["median"], &value["unit"]), (&0.0012.into(), &"s".into()));
 
     let mut command = room.assay(&["compare", "-", &data("zlib_without.txt"), "--json"]);

@@ -83,7 +83,7 @@ fn a_disk_that_fills_while_measuring_keeps_what_fitted() {
     let whole = room.records("s.assay", "obs").len();
     assert!((1..600).contains(&whole), "{whole} were recorded");
     let result = room.json(&["compare", "s.assay"]);
-    assert_eq!(result["subjects"][0]["observations"], whole);
+    assert_eq!(result["descriptions"][0]["observations"], whole);
     assert!(codes(&result).contains(&"TRUNCATED_FILE"), "{:?}", codes(&result));
 }
 

@@ -142,7 +142,7 @@ fn metrics_keep_their_places_when_a_run_goes_on() {
     // Now it gives another metric first.
     room.write("lines", "{\"metric\":\"a\",\"value\":9}\n{\"metric\":\"b\",\"value\":1}\n");
     let result = room.json(&["run", "--resume", "x.assay", "--force"]);
-    let metrics = &result["subjects"][0]["metrics"];
+    let metrics = &result["descriptions"][0]["metrics"];
     assert_eq!((&metrics["b"]["n"], &metrics["b"]["max"]), (&4.into(), &1.0.into()), "{metrics}");
     assert_eq!(metrics["a"]["min"], 9.0);
     let other =

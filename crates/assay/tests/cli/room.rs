@@ -11,6 +11,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+#[path = "../../../report/tests/common/schema.rs"]
+mod schema;
+
 /// Nothing here takes so long, even on a busy machine; what does, hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -190,9 +193,33 @@ impl Ended {
     }
 
     #[track_caller]
+    /// What was printed, which is as the schema of its verb says.
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|e| unreachable!("{e}: {self:#?}"))
+        let value: Value =
+            serde_json::from_str(&self.stdout).unwrap_or_else(|e| unreachable!("{e}: {self:#?}"));
+        let verb = value["verb"].as_str().map(|verb| match value.get("comparisons") {
+            // Two profiles are compared as suites are.
+            Some(_) => "compare",
+            None => verb,
+        });
+        if let Some(document) = verb.and_then(assay_report::json::schema::of_verb) {
+            let problems = schema::problems(&document.schema(), &value);
+            assert!(problems.is_empty(), "{problems:#?}");
+        }
+        value
     }
+}
+
+/// The comparisons of the primary metric.
+pub fn primary(result: &Value) -> Vec<&Value> {
+    let all = result["comparisons"].as_array().unwrap().iter();
+    all.filter(|comparison| comparison["family"] == "primary").collect()
+}
+
+/// The comparisons of the other metrics.
+pub fn secondary(result: &Value) -> Vec<&Value> {
+    let all = result["comparisons"].as_array().unwrap().iter();
+    all.filter(|comparison| comparison["family"] == "secondary").collect()
 }
 
 /// The codes of the findings in a JSON result.

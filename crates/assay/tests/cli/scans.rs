@@ -1,6 +1,6 @@
 //! Parameter scans and references: what is compared with what, and how it grows.
 
-use crate::room::Room;
+use crate::room::{Room, primary};
 
 fn few<'a>(blocks: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--no-save", "-r", blocks], more].concat()
@@ -24,15 +24,16 @@ fn values_are_compared_within_each_value_and_the_growth_is_told() {
     let arguments =
         ["-P", "n=2..16*2", "--metric", "stdout:s", "-n", "old", "-n", "new", SAY, SAY_HALF];
     let result = room.json(&few("10", &arguments));
-    let subjects = result["subjects"].as_array().unwrap();
+    let subjects = result["descriptions"].as_array().unwrap();
     let names: Vec<&str> = subjects.iter().map(|s| s["name"].as_str().unwrap()).collect();
     assert_eq!(names[..3], ["old n=2", "new n=2", "old n=4"]);
-    assert_eq!(subjects[2]["parameters"], serde_json::json!({"n": "4"}));
-    let comparisons = result["comparisons"].as_array().unwrap();
+    assert_eq!(subjects[2]["parameters"], serde_json::json!({"n": 4}));
+    let comparisons = primary(&result);
     assert_eq!(comparisons.len(), 4);
-    for (index, comparison) in comparisons.iter().enumerate() {
-        assert_eq!(comparison["against"], names[2 * index]);
-        assert_eq!(comparison["of"], names[2 * index + 1]);
+    for (index, comparison) in comparisons.into_iter().enumerate() {
+        assert_eq!((&comparison["of"], &comparison["against"]), (&"new".into(), &"old".into()));
+        assert_eq!(comparison["parameters"], subjects[2 * index + 1]["parameters"]);
+        assert_eq!(comparison["against_parameters"], subjects[2 * index]["parameters"]);
         assert_eq!(comparison["verdict"], "faster");
     }
     let exponent = &result["curves"][0]["exponent"];
@@ -62,7 +63,7 @@ fn parameters_reach_names_hooks_variables_and_directories() {
         "sh -c 'echo $V > said'",
     ];
     let result = room.json(&few("2", &arguments));
-    assert_eq!(result["subjects"][1]["name"], "in 2 v=y");
+    assert_eq!(result["descriptions"][1]["name"], "in 2 v=y");
     assert_eq!((room.read("d1/said"), room.read("d2/said")), ("x\n".into(), "y\n".into()));
     assert!(room.read("prepared").contains('y'));
 }
@@ -102,13 +103,12 @@ fn every_command_can_have_its_own_reference() {
     let arguments = [&["--metric", "stdout:s", "--reference", "3:b"][..], &names].concat();
     let all: Vec<&str> = arguments.into_iter().chain(commands.iter().map(String::as_str)).collect();
     let result = room.json(&few("7", &all));
-    let against: Vec<_> =
-        result["comparisons"].as_array().unwrap().iter().map(|c| &c["against"]).collect();
+    let against: Vec<_> = primary(&result).iter().map(|c| &c["against"]).collect();
     assert_eq!(against, ["a", "b"]);
     let last: Vec<&str> =
         all.iter().copied().filter(|a| !["--reference", "3:b"].contains(a)).collect();
     let result = room.json(&few("7", &[&["--reference", "c"][..], &last].concat()));
-    let of: Vec<_> = result["comparisons"].as_array().unwrap().iter().map(|c| &c["of"]).collect();
+    let of: Vec<_> = primary(&result).iter().map(|c| &c["of"]).collect();
     assert_eq!(of, ["a", "b"]);
 }
 
@@ -127,7 +127,7 @@ fn several_runs_at_once_are_one_observation() {
     assert_eq!(inner[0]["values"].as_array().unwrap().len(), 3);
     // Three sleeps at once take as long as one, so three times as many are done in a second.
     let result = room.json(&["compare", "x.assay", "--primary", "throughput"]);
-    assert_eq!(result["subjects"][1]["metrics"]["throughput"]["n"], 2);
+    assert_eq!(result["descriptions"][1]["metrics"]["throughput"]["n"], 2);
     room.run(&["run", "--jobs", "0", "true"]).ends(2).complains("--jobs 0");
 }
 

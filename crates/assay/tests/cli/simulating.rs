@@ -57,14 +57,11 @@ fn what_is_written_can_be_compared_in_every_form() {
         let unit = if file == "wide.csv" { vec!["--unit", "ms"] } else { vec![] };
         let result = room.json(&[&["compare", file][..], &unit].concat());
         assert_eq!(result["verdict"], "faster", "{file}");
-        assert_eq!(
-            (&result["of"], &result["against"]),
-            (&"a, new".into(), &"old".into()),
-            "{file}"
-        );
+        let only = &result["comparisons"][0];
+        assert_eq!((&only["of"], &only["against"]), (&"a, new".into(), &"old".into()), "{file}");
         let design = if file.starts_with("blocks") { "blocks" } else { "unpaired" };
         assert_eq!(result["design"], design, "{file}");
-        let metric = &result["subjects"][0]["metrics"]["value"];
+        let metric = &result["descriptions"][0]["metrics"]["value"];
         assert_eq!((&metric["unit"], &metric["n"]), (&"s".into(), &60.into()), "{file}");
         assert!((metric["median"].as_f64().unwrap() - 0.1).abs() < 0.002, "{file}");
     }

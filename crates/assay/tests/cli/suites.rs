@@ -35,11 +35,11 @@ fn two_files_of_benchmarks_are_one_suite() {
         .shows("geometric mean of new/old: 0.98");
     ended.shows("only in old, not in new: gone").shows("only in new, not in old: come");
     let result = room.json(&arguments(&["old.csv", "new.csv"]));
-    assert_eq!(result["sides"], serde_json::json!(["old", "new"]));
+    assert_eq!(result["sides"], serde_json::json!([{"name": "old"}, {"name": "new"}]));
     assert!(codes(&result).contains(&"NOT_INTERLEAVED"));
     let swapped = room.json(&arguments(&["--reference", "new", "old.csv", "new.csv"]));
     assert_eq!(
-        (&swapped["reference"], &swapped["tables"][0]["of"]),
+        (&swapped["sides"][0]["name"], &swapped["means"][0]["of"]),
         (&"new".into(), &"old".into())
     );
     room.run(&arguments(&["--reference", "x", "old.csv", "new.csv"]))
@@ -89,7 +89,10 @@ fn one_benchmark_in_two_files_is_a_plain_comparison() {
     write(&room, "old.csv", &[("copy", 100.0, 12)]);
     write(&room, "new.csv", &[("copy", 80.0, 12)]);
     let result = room.json(&arguments(&["old.csv", "new.csv"]));
-    assert_eq!((&result["verdict"], &result["of"]), (&"faster".into(), &"new: copy".into()));
+    assert_eq!(
+        (&result["verdict"], &result["comparisons"][0]["of"]),
+        (&"faster".into(), &"new: copy".into())
+    );
 }
 
 #[test]
@@ -144,7 +147,7 @@ fn a_metric_of_one_side_only_is_told() {
     let told = "2 metrics are only in new, not in old: B/op, allocs/op";
     room.run(&["compare", "old.txt", "new.txt"]).ends(0).shows(told);
     let result = room.json(&["compare", "old.txt", "new.txt"]);
-    assert_eq!(result["only_metrics"][0]["metric"], "B/op");
+    assert_eq!(result["only"][0]["metric"], "B/op");
 }
 
 #[test]

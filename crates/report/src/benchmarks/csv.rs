@@ -69,7 +69,8 @@ pub fn render(suite: &Benchmarks) -> String {
                 c.decision.verdict.word().to_owned(),
                 c.decision.possibly_below_threshold.to_string(),
                 number_cell(c.level),
-                words::reason(row).map_or_else(String::new, |reason| text_cell(&reason)),
+                words::reason(&row.comparison)
+                    .map_or_else(String::new, |reason| text_cell(&reason)),
             ]);
             text += &(cells.join(",") + "\n");
         }

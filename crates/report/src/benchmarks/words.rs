@@ -5,7 +5,7 @@ use crate::label::{label, wording};
 use crate::number;
 use crate::words::{counted, listed, quoted};
 use assay_analysis::benchmarks::{Adjust, Benchmarks, Row, Table};
-use assay_analysis::{Basis, NoInterval, Scale, Verdict};
+use assay_analysis::{Basis, Comparison, NoInterval, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Metric, Threshold};
 
 /// How many benchmarks a note names; more are counted.
@@ -148,9 +148,8 @@ pub(crate) fn verdict(suite: &Benchmarks, row: &Row) -> String {
     }
 }
 
-/// Why a row has no interval, in a clause for programs' readers; `None` where it has one.
-pub(crate) fn reason(row: &Row) -> Option<String> {
-    let c = &row.comparison;
+/// Why a comparison has no interval, in a clause for programs' readers; `None` where it has one.
+pub(crate) fn reason(c: &Comparison) -> Option<String> {
     let (n, m) = c.counts;
     let what = match &c.basis {
         Basis::Units(unit) => unit.as_str(),

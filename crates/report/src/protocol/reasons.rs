@@ -7,7 +7,7 @@ use assay_data::Unit;
 
 impl Teller<'_> {
     /// What was seen, without a final full stop, and what to do; the latter only where something is to be done.
-    pub(super) fn reason(&self, reason: &Reason) -> (String, Option<String>) {
+    pub(crate) fn reason(&self, reason: &Reason) -> (String, Option<String>) {
         let amount = |value: f64| self.amount(value);
         let count = |n: usize| number::count(n as f64);
         let (message, next) = match *reason {

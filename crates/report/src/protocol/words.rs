@@ -24,7 +24,7 @@ pub fn sentence(analysis: &Analysis, chain: &Protocol) -> String {
 }
 
 /// Tells of one chain.
-pub(super) struct Teller<'a> {
+pub(crate) struct Teller<'a> {
     pub analysis: &'a Analysis,
     pub chain: &'a Protocol,
     names: Vec<String>,
@@ -238,7 +238,7 @@ fn in_unit(column: &Column) -> String {
     if suffix.is_empty() { String::new() } else { format!(" ({})", suffix.trim()) }
 }
 
-pub(super) fn test_name(name: TestName) -> &'static str {
+pub(crate) fn test_name(name: TestName) -> &'static str {
     match name {
         TestName::MannWhitney => "Mann-Whitney U test",
         TestName::SignedRank => "Wilcoxon's signed-rank test",

@@ -5,6 +5,7 @@
 mod recordings;
 mod runs;
 mod scans;
+pub mod schema;
 mod suites;
 
 use assay_analysis::{Analysis, Options, analyse};

@@ -34,7 +34,7 @@ module Assay
       def to_json(*arguments) = to_h.to_json(*arguments)
 
       # One Comparison for every side but the first.
-      def comparisons = to_h["comparisons"].map { |fields| Comparison.new(fields) }
+      def comparisons = to_h["comparisons"].select { |fields| fields["family"] == "primary" }.map { |fields| Comparison.new(fields) }
 
       # The Comparison of the side with this name against the first; with two sides the name may be left out.
       # Raises KeyError where there is no such side.

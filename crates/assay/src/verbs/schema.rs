@@ -1,0 +1,24 @@
+//! `assay schema`: the JSON Schema of what a verb writes with `--json`. It comes from the types that are written, so it cannot drift.
+
+use crate::{Ending, output};
+use assay_report::json::schema;
+use clap::builder::PossibleValuesParser;
+
+/// Arguments of `assay schema`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay schema compare > result.schema.json
+  assay schema describe")]
+pub(crate) struct Args {
+    /// The verb whose output is described; `run`, `bench` and `compare` write the same
+    #[arg(default_value = "run", value_parser = PossibleValuesParser::new(schema::verbs()))]
+    verb: String,
+}
+
+/// Prints the schema.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    if let Some(document) = schema::of_verb(&args.verb) {
+        output::print(&format!("{:#}\n", document.schema()))?;
+    }
+    Ok(Ending::Fine)
+}

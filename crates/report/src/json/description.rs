@@ -1,0 +1,172 @@
+//! What was measured by itself, as JSON: a description of every metric, and where the noise of the primary one came from.
+
+use super::values::{Named, Scale};
+use assay_analysis::noise::NoiseOf;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// One side on one row at one setting of the parameters, by itself.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Description {
+    /// Name of the side.
+    pub side: String,
+    /// Name of the row; empty for commands.
+    pub row: String,
+    /// The parameters by name.
+    pub parameters: Map<String, Value>,
+    /// What people see.
+    pub name: String,
+    /// The command line; `null` for what is not a command.
+    pub command: Option<String>,
+    /// How often it was measured.
+    pub observations: usize,
+    /// How often it failed.
+    pub failures: usize,
+    /// How often it hit the time limit.
+    pub timeouts: usize,
+    /// One summary per metric, by the metric's name; metrics without values are left out.
+    pub metrics: Named<Summary>,
+    /// What the spread of the primary metric goes with; `null` where nothing was recorded that could tell.
+    pub noise: Option<Noise>,
+}
+
+/// One metric, by itself.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Summary {
+    /// The metric's base unit.
+    pub unit: String,
+    /// Number of values.
+    pub n: usize,
+    /// The median.
+    pub median: Option<f64>,
+    /// The interval of the median.
+    pub median_interval: MedianInterval,
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// Standard deviation with n − 1; `null` for one value.
+    pub standard_deviation: Option<f64>,
+    /// The smallest value.
+    pub min: Option<f64>,
+    /// The largest value.
+    pub max: Option<f64>,
+    /// Quantiles by their share (`0.05`, `0.25`, `0.75`, `0.95`, `0.99`), interpolated (type 7).
+    pub quantiles: Named<Option<f64>>,
+    /// Values farther than three interquartile ranges outside the quartiles; counted, never removed.
+    pub outliers: usize,
+    /// How strongly successive values are correlated (1: not at all).
+    pub autocorrelation_time: Option<f64>,
+    /// How many independent values they are worth.
+    pub effective_sample_size: Option<f64>,
+    /// Rank autocorrelation of neighbours.
+    pub lag1: Option<f64>,
+    /// Smallest gap between distinct values; `null` when all are equal.
+    pub clock_step: Option<f64>,
+    /// Change from the first to the last third, in the unit, where it is more than chance; otherwise `null`.
+    pub drift: Option<f64>,
+}
+
+/// The interval of a median; the ends are `null` for too few values.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MedianInterval {
+    /// Its lower end.
+    pub lower: Option<f64>,
+    /// Its upper end.
+    pub upper: Option<f64>,
+    /// Its confidence: that of the plan, or the stricter one of the looks for a single command that stopped by itself.
+    pub confidence: Option<f64>,
+}
+
+/// What the spread of a primary metric goes with.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Noise {
+    /// Runs with a value of the primary metric.
+    pub runs: usize,
+    /// What was recorded beside all of them.
+    pub causes: Vec<Cause>,
+    /// The share of the spread that goes with all causes together; `null` where that is no more than chance gives. A
+    /// correlation, not a proof.
+    pub together: Option<f64>,
+    /// The runs that were put aside or waited for the disk more than usual: numbers of observations in the file, the first is
+    /// 0. They count like any other.
+    pub disturbed: Vec<usize>,
+    /// The difference in which blocks with disturbed runs count less. It never decides. `null` for a reference, without
+    /// disturbed runs, and for what was not taken in blocks.
+    pub weighed: Option<Weighed>,
+}
+
+/// What was recorded beside every run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Cause {
+    /// The metric: involuntary switches, minor and major faults, stolen time.
+    pub metric: String,
+    /// Its correlation by ranks with the primary metric, slow drift taken out; `null` where it never changed.
+    pub correlation: Option<f64>,
+    /// The share of the spread that goes with it alone; `null` where that is no more than chance gives.
+    pub share: Option<f64>,
+}
+
+/// A difference in which disturbed blocks count less.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Weighed {
+    /// On which scale.
+    pub scale: Scale,
+    /// The difference.
+    pub estimate: Option<f64>,
+    /// Number of blocks with disturbed runs.
+    pub blocks: usize,
+}
+
+impl Summary {
+    pub(crate) fn new(unit: &str, d: &assay_analysis::Description) -> Self {
+        let q = d.quantiles;
+        let quantiles =
+            [("0.05", q.p5), ("0.25", q.p25), ("0.75", q.p75), ("0.95", q.p95), ("0.99", q.p99)];
+        Self {
+            unit: unit.to_owned(),
+            n: d.n,
+            median: Some(d.median),
+            median_interval: MedianInterval {
+                lower: d.median_interval.map(|i| i.lower),
+                upper: d.median_interval.map(|i| i.upper),
+                confidence: Some(d.confidence),
+            },
+            mean: Some(d.mean),
+            standard_deviation: Some(d.standard_deviation),
+            min: Some(d.min),
+            max: Some(d.max),
+            quantiles: quantiles.into_iter().map(|(at, q)| (at.to_owned(), Some(q))).collect(),
+            outliers: d.outliers,
+            autocorrelation_time: Some(d.autocorrelation_time),
+            effective_sample_size: Some(d.effective()),
+            lag1: Some(d.lag1),
+            clock_step: d.clock_step,
+            drift: d.drift,
+        }
+    }
+}
+
+impl Noise {
+    /// `None` where nothing was recorded that could tell.
+    pub(crate) fn new(of: &NoiseOf) -> Option<Self> {
+        (!of.causes.is_empty() || !of.disturbed.is_empty()).then(|| Self {
+            runs: of.runs,
+            causes: of
+                .causes
+                .iter()
+                .map(|cause| Cause {
+                    metric: cause.metric.to_owned(),
+                    correlation: cause.correlation,
+                    share: cause.share,
+                })
+                .collect(),
+            together: of.together,
+            disturbed: of.disturbed.clone(),
+            weighed: of.weighed.map(|weighed| Weighed {
+                scale: (&weighed.scale).into(),
+                estimate: Some(weighed.estimate),
+                blocks: weighed.blocks,
+            }),
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! What was decided before the first block, as JSON.
+
+use super::values::words;
+use assay_data::StopRule;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What was decided before the first block.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Plan {
+    /// Confidence of the verdicts.
+    pub confidence: f64,
+    /// The smallest difference that matters.
+    pub threshold: Threshold,
+    /// When the run stops.
+    pub stop: Stop,
+    /// Seconds that measuring might take; `null` for no limit.
+    pub budget_seconds: Option<f64>,
+    /// Blocks taken first and not recorded.
+    pub warmup: u32,
+    /// Name of the metric that decides.
+    pub primary: String,
+    /// Names of the secondary metrics that are compared; empty for all.
+    pub secondary: Vec<String>,
+    /// The condition at which the run stops, as it was given; `null` to stop when the answer is clear.
+    pub until: Option<String>,
+    /// The seed of every random choice.
+    pub seed: u64,
+}
+
+/// The smallest difference that matters: a fraction of the reference, or an amount.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Threshold {
+    /// A fraction of the reference: 0.01 is 1 %. `null` where it is an amount.
+    pub relative: Option<f64>,
+    /// An amount; `null` where it is a fraction.
+    pub absolute: Option<f64>,
+    /// The base unit of the amount; `null` where it is a fraction.
+    pub unit: Option<String>,
+}
+
+/// When a run stops.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Stop {
+    /// How it is decided.
+    pub rule: Rule,
+    /// Level of the interval at each look; `null` for a fixed number.
+    pub look_level: Option<f64>,
+    /// Blocks at which it gives up; `null` for a fixed number.
+    pub max_blocks: Option<u32>,
+    /// Blocks of a fixed number; 0 for samples that were not measured by a plan; otherwise `null`.
+    pub blocks: Option<u32>,
+}
+
+words! {
+    /// How it is decided when a run stops.
+    Rule from StopRule {
+        /// Looks after every block, and stops when the answer is clear.
+        Source::Sequential { .. } => Sequential,
+        /// Takes a fixed number of blocks and looks once.
+        Source::Fixed { .. } => Fixed,
+    }
+}
+
+impl From<&assay_data::Threshold> for Threshold {
+    fn from(threshold: &assay_data::Threshold) -> Self {
+        match threshold {
+            assay_data::Threshold::Relative(share) => {
+                Self { relative: Some(*share), absolute: None, unit: None }
+            }
+            assay_data::Threshold::Absolute { value, unit } => Self {
+                relative: None,
+                absolute: Some(*value),
+                unit: Some(unit.symbol().to_owned()),
+            },
+        }
+    }
+}
+
+impl From<&StopRule> for Stop {
+    fn from(stop: &StopRule) -> Self {
+        let (look_level, max_blocks, blocks) = match *stop {
+            StopRule::Sequential { look_level, max_blocks } => {
+                (Some(look_level), Some(max_blocks), None)
+            }
+            StopRule::Fixed { blocks } => (None, None, Some(blocks)),
+        };
+        Self { rule: stop.into(), look_level, max_blocks, blocks }
+    }
+}
+
+impl From<&assay_data::Plan> for Plan {
+    fn from(plan: &assay_data::Plan) -> Self {
+        Self {
+            confidence: plan.confidence,
+            threshold: (&plan.threshold).into(),
+            stop: (&plan.stop).into(),
+            budget_seconds: plan.budget_seconds,
+            warmup: plan.warmup,
+            primary: plan.primary.clone(),
+            secondary: plan.secondary.clone(),
+            until: plan.until.clone(),
+            seed: plan.seed,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The one layout of everything that decides: one command, two, a scan, a suite, two profiles.
+//!
+//! Always the same members in the same order: for one command `verdict` is `null` and `comparisons` is empty. Nothing is decided
+//! here but the overall verdict, which is the worst of the verdicts on the primary metric.
+
+use super::battery::GroupTests;
+use super::comparison::Comparison;
+use super::comparison::Family;
+use super::curve::Curve;
+use super::description::Description;
+use super::finding::Finding;
+use super::plan::{Plan, Threshold};
+use super::rigorous::Rigorous;
+use super::values::{Design, Interval, StopReason, Verdict, words};
+use assay_analysis::benchmarks::Adjust;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What `assay run`, `bench`, `compare` and `profile A B` found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Decision {
+    /// Version of this layout: 1. New members may be added within a version; a member changes its meaning only with a new one.
+    pub schema: u64,
+    /// The verb that wrote this: `run`, `bench`, `compare` or `profile`.
+    pub verb: String,
+    /// What is known of all comparisons of the primary metric together: `slower` if any is, else `inconclusive` if any is, else
+    /// `faster` if any is, else `equivalent`. `null` where nothing is compared.
+    pub verdict: Option<Verdict>,
+    /// The answer in words. For people; programs should read the numbers. `null` where nothing is compared.
+    pub sentence: Option<String>,
+    /// Confidence of the verdicts, for all comparisons of the primary metric together: 0.95.
+    pub confidence: f64,
+    /// The smallest difference that matters.
+    pub threshold: Threshold,
+    /// How the comparisons of a family share the allowed error.
+    pub adjust: AdjustWord,
+    /// Name of the metric that decides.
+    pub primary: String,
+    /// How the samples were taken.
+    pub design: Design,
+    /// Complete blocks; `null` when not taken in blocks.
+    pub blocks: Option<usize>,
+    /// What a block took, hooks and all: the median from the start of one to the start of the next, so that a pause before
+    /// `--resume` does not count; `null` when not known.
+    pub seconds_per_block: Option<f64>,
+    /// Why measuring stopped; `null` for samples that do not say.
+    pub stop: Option<StopReason>,
+    /// What is compared: commands, builds, revisions, files. The first is the reference.
+    pub sides: Vec<Side>,
+    /// What the sides are compared on: benchmarks, functions. One without a name for commands.
+    pub rows: Vec<Row>,
+    /// Every metric of every side that is compared, against its reference: first the primary metric, then the secondary ones.
+    pub comparisons: Vec<Comparison>,
+    /// The tests of all sides together, with `--all`; otherwise `null`.
+    pub groups: Option<GroupTests>,
+    /// What many comparisons of one metric come to together: of a suite for every side, of a scan for every two sides that are
+    /// compared at three combinations of values or more. They summarise and do not decide.
+    pub means: Vec<Mean>,
+    /// Every side on every row and at every setting of the parameters, by itself.
+    pub descriptions: Vec<Description>,
+    /// How the primary metric grows with the parameters of a scan.
+    pub curves: Vec<Curve>,
+    /// What is not on both sides.
+    pub only: Vec<Only>,
+    /// The four-step check, with the option that asks for it; otherwise `null`.
+    pub rigorous: Option<Rigorous>,
+    /// What the checks found, the most serious first.
+    pub findings: Vec<Finding>,
+    /// What was decided before the first block.
+    pub plan: Plan,
+    /// Facts about the machine, by name, as recorded with the samples. Facts in which files differ stand there a second time,
+    /// with the side behind an `@`.
+    pub environment: Map<String, Value>,
+    /// When the run began (RFC 3339), or `null`.
+    pub started: Option<String>,
+    /// What made this report, such as `assay 0.1.0`.
+    pub tool: String,
+    /// The command line that took the samples.
+    pub argv: Vec<String>,
+    /// The file that keeps the samples, or `null`.
+    pub file: Option<String>,
+}
+
+words! {
+    /// How the comparisons of a family share the allowed error.
+    AdjustWord from Adjust {
+        /// Holm's: at most so rarely is any direction wrong.
+        Source::Holm => Holm,
+        /// Benjamini and Hochberg's false discovery rate: of the directions that are reported, at most this share is wrong.
+        Source::FalseDiscovery => Bh,
+        /// Not at all: each by itself.
+        Source::None => None,
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Side {
+    /// Its name; unique.
+    pub name: String,
+}
+
+/// What sides are compared on.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Row {
+    /// Its full name, unique; empty for commands.
+    pub name: String,
+    /// Its name without parameters, where the tool that measured it tells.
+    pub label: Option<String>,
+}
+
+/// What the comparisons of one metric of two sides come to.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Mean {
+    /// Name of the side.
+    pub of: String,
+    /// Name of the reference.
+    pub against: String,
+    /// The metric.
+    pub metric: String,
+    /// Whether it is the primary metric.
+    pub family: Family,
+    /// The headline in words; `null` for a scan.
+    pub sentence: Option<String>,
+    /// How many comparisons there are.
+    pub compared: usize,
+    /// How many are better.
+    pub faster: usize,
+    /// How many are worse.
+    pub slower: usize,
+    /// How many are within the threshold.
+    pub equivalent: usize,
+    /// How many are not known.
+    pub inconclusive: usize,
+    /// The geometric mean of the ratios `of` / `against`, each the Hodges-Lehmann ratio, in blocks the pseudo-median of the
+    /// per-block ratios; `null` for fewer than two.
+    pub geometric_mean: Option<f64>,
+    /// Its interval for these rows or values: only the samples could have come out otherwise. `null` where the spread of some is
+    /// not known.
+    pub interval_of_these: Option<Interval>,
+    /// The wider interval for others of which these are a sample; it means nothing where somebody chose them with a purpose.
+    pub interval_of_such: Option<Interval>,
+    /// How many ratios are in the mean.
+    pub rows: Option<usize>,
+}
+
+/// Rows that a side has and another lacks, or of which it alone has a metric.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Only {
+    /// The metric that only this side has of rows on both; `null` where the other side lacks the rows.
+    pub metric: Option<String>,
+    /// Name of the side that has them.
+    pub side: String,
+    /// Name of the side that lacks them.
+    pub not_on: String,
+    /// Names of the rows.
+    pub rows: Vec<String>,
+}
+
+/// The overall verdict.
+pub(crate) fn overall(comparisons: &[Comparison]) -> Option<Verdict> {
+    let primary = comparisons.iter().filter(|c| c.family == Family::Primary);
+    let worst = |verdict: Verdict| match verdict {
+        Verdict::Slower => 3,
+        Verdict::Inconclusive => 2,
+        Verdict::Faster => 1,
+        Verdict::Equivalent => 0,
+    };
+    primary.map(|c| c.verdict).max_by_key(|verdict| worst(*verdict))
+}

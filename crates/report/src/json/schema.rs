@@ -1,0 +1,184 @@
+//! The JSON Schema of every document, and the reference page, which is the schema as tables.
+
+use super::{Decision, VERSION};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value};
+
+/// A document that verbs write.
+pub struct Document {
+    /// What it is called in the page.
+    pub title: &'static str,
+    /// The verbs that write it, as they are typed.
+    pub verbs: &'static [&'static str],
+    schema: fn() -> Schema,
+}
+
+impl Document {
+    /// Its JSON Schema, draft 2020-12.
+    pub fn schema(&self) -> Value {
+        let mut schema = (self.schema)();
+        schema.insert("title".to_owned(), format!("{}, version {VERSION}", self.title).into());
+        schema.to_value()
+    }
+}
+
+fn of<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}
+
+/// All documents, in the order of the page.
+pub const DOCUMENTS: [Document; 1] =
+    [Document { title: "A result", verbs: &["run", "bench", "compare"], schema: of::<Decision> }];
+
+/// The document that a verb writes.
+pub fn of_verb(verb: &str) -> Option<&'static Document> {
+    DOCUMENTS.iter().find(|document| document.verbs.contains(&verb))
+}
+
+/// The verbs that write a document, as they are typed.
+pub fn verbs() -> Vec<&'static str> {
+    DOCUMENTS.iter().flat_map(|document| document.verbs).copied().collect()
+}
+
+/// The tables of all documents, as Markdown. Types that several documents share are described once.
+pub fn tables() -> String {
+    let mut page = String::new();
+    let mut told: Vec<String> = Vec::new();
+    for document in &DOCUMENTS {
+        let schema = document.schema();
+        let verbs: Vec<String> =
+            document.verbs.iter().map(|verb| format!("`assay {verb} --json`")).collect();
+        page += &format!("## {}\n\n{}. ", document.title, verbs.join(", "));
+        page += &section(&schema);
+        let none = Map::new();
+        let definitions = schema["$defs"].as_object().unwrap_or(&none);
+        let mut names = Vec::new();
+        mentioned(&schema, definitions, &mut names);
+        for name in names {
+            if let Some(definition) = definitions.get(name)
+                && !told.iter().any(|known| known == name)
+            {
+                page += &format!("### {}\n\n{}", spelled(name), section(definition));
+                told.push(name.to_owned());
+            }
+        }
+    }
+    page
+}
+
+/// The definitions that a schema leads to, each before those that it mentions itself.
+fn mentioned<'a>(schema: &'a Value, all: &'a Map<String, Value>, names: &mut Vec<&'a str>) {
+    match schema {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                match inner.as_str().filter(|_| key == "$ref") {
+                    Some(reference) => {
+                        let name = name_in(reference);
+                        if !names.contains(&name) {
+                            names.push(name);
+                            all.get(name).into_iter().for_each(|d| mentioned(d, all, names));
+                        }
+                    }
+                    None if key != "$defs" => mentioned(inner, all, names),
+                    None => {}
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| mentioned(item, all, names)),
+        _ => {}
+    }
+}
+
+fn name_in(reference: &str) -> &str {
+    reference.rsplit('/').next().unwrap_or(reference)
+}
+
+/// `MannWhitney` as `Mann whitney`.
+fn spelled(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        match letter.is_ascii_uppercase() && !words.is_empty() {
+            true => words.extend([' ', letter.to_ascii_lowercase()]),
+            false => words.push(letter),
+        }
+    }
+    words
+}
+
+fn anchor(name: &str) -> String {
+    spelled(name).to_lowercase().replace(' ', "-")
+}
+
+/// What is said of one type: its sentence and the table of its members or words.
+fn section(schema: &Value) -> String {
+    let mut text = described(schema);
+    text += "\n\n";
+    let choices = schema["oneOf"].as_array().or(schema["anyOf"].as_array());
+    if let Some(choices) = choices.filter(|all| all.iter().any(|c| c.get("const").is_some())) {
+        text += "| value | meaning |\n| --- | --- |\n";
+        for choice in choices {
+            let value = choice["const"].as_str().unwrap_or_default();
+            text += &format!("| `{value}` | {} |\n", cell(choice));
+        }
+        return text + "\n";
+    }
+    if let Some(choices) = choices {
+        text += "| one of |\n| --- |\n";
+        choices.iter().for_each(|choice| text += &format!("| {} |\n", kind(choice)));
+        return text + "\n";
+    }
+    text += "| key | type | meaning |\n| --- | --- | --- |\n";
+    let none = Map::new();
+    for (key, member) in schema["properties"].as_object().unwrap_or(&none) {
+        text += &format!("| `{key}` | {} | {} |\n", kind(member), cell(member));
+    }
+    if let Some(others) = schema.get("additionalProperties").filter(|others| others.is_object()) {
+        text += &format!(
+            "| `ci90`, `ci95`, … | {} | Intervals, by their confidence. |\n",
+            kind(others)
+        );
+    }
+    text + "\n"
+}
+
+fn described(schema: &Value) -> String {
+    schema["description"].as_str().unwrap_or_default().replace('\n', " ")
+}
+
+fn cell(schema: &Value) -> String {
+    described(schema).replace('|', "\\|")
+}
+
+/// The type of a member in a few words.
+fn kind(schema: &Value) -> String {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let name = name_in(reference);
+        return format!("[{}](#{})", spelled(name).to_lowercase(), anchor(name));
+    }
+    if let Some(choices) = schema["anyOf"].as_array() {
+        let kinds: Vec<String> = choices.iter().map(kind).collect();
+        return kinds.join(" or ");
+    }
+    let of_word = |word: &str| match word {
+        "string" => "text".to_owned(),
+        "integer" => "number".to_owned(),
+        "null" => "`null`".to_owned(),
+        "array" => match schema.get("items") {
+            Some(items) => format!("list of {}", kind(items)),
+            None => "list".to_owned(),
+        },
+        "object" => match schema.get("additionalProperties").filter(|of| of.is_object()) {
+            Some(of) => format!("by name: {}", kind(of)),
+            None => "object".to_owned(),
+        },
+        word => word.to_owned(),
+    };
+    match &schema["type"] {
+        Value::String(word) => of_word(word),
+        Value::Array(words) => {
+            words.iter().filter_map(Value::as_str).map(of_word).collect::<Vec<_>>().join(" or ")
+        }
+        _ => "any".to_owned(),
+    }
+}
