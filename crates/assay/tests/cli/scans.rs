@@ -15,7 +15,7 @@ fn a_list_of_values_is_a_parameter_too() {
     let room = Room::new();
     let lists = ["-L", "n", "1,2", "-P", "m=3..4", "sh -c 'echo {n}{m}'"];
     let result = room.json(&few("2", &lists));
-    assert_eq!(result["subjects"].as_array().unwrap().len(), 4);
+    assert_eq!(result["descriptions"].as_array().unwrap().len(), 4);
 }
 
 #[test]
