@@ -192,12 +192,7 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
     })
 }
 
-fn export(
-    analysis: &Analysis,
-    samples: &Samples,
-    meta: &Meta,
-    path: &Path,
-) -> anyhow::Result<()> {
+fn export(analysis: &Analysis, samples: &Samples, meta: &Meta, path: &Path) -> anyhow::Result<()> {
     let form = form_of(path)?;
     whole_file::write(path, |mut file| {
         match form {

@@ -123,7 +123,10 @@ fn decide(
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     let exported = present::export_all(Dialect::Repeat, &now, samples, extras, &args.show, file);
     if args.show.json {
-        output::print(&format!("{:#}\n", json(&report, &present::meta_of("repeat", samples, file))))?;
+        output::print(&format!(
+            "{:#}\n",
+            json(&report, &present::meta_of("repeat", samples, file))
+        ))?;
     } else {
         let screen = present::screen(args.show.color);
         let whole = format!("{}\n{}", render(&report, &screen), terminal::render(&now, &screen));
