@@ -31,7 +31,7 @@
 use crate::paired::{self, Level};
 use crate::verdict::Decision;
 use assay_data::source::{Purpose, Turn, Unit};
-use assay_data::{Better, Metric, Plan, StopReason};
+use assay_data::{Better, Metric, Plan, StopReason, StopRule};
 use assay_stats::Interval;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -341,14 +341,37 @@ pub fn level_for(plan: &Plan, comparisons: usize) -> Level {
     Level { interval: plan.level() / share, groups: (1.0 - plan.confidence) / share }
 }
 
-/// The fewest blocks at which a plan can come to a verdict on subjects with these references (as for
-/// [`Experiment::against`]).
-pub fn fewest_blocks(plan: &Plan, references: &[Option<usize>]) -> u32 {
-    let compared = |&(of, against): &(usize, &Option<usize>)| {
-        against.is_some_and(|a| a != of && a < references.len())
-    };
-    let pairs = references.iter().enumerate().filter(compared).count();
-    paired::fewest_blocks(level_for(plan, pairs.max(1)).interval)
+/// The fewest blocks at which a plan can come to a verdict on one of so many comparisons that share the error (at least 1).
+pub fn fewest_blocks(plan: &Plan, comparisons: usize) -> u32 {
+    paired::fewest_blocks(level_for(plan, comparisons.max(1)).interval)
+}
+
+/// A number of blocks that was fixed because time is short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fitted {
+    /// How many.
+    pub blocks: u32,
+    /// How many it takes for a verdict when they are looked at once.
+    pub needed: u32,
+}
+
+/// Fixes the number of blocks of a plan that stops by itself, where the fewest that can decide so do not fit into a span: looked
+/// at once, fewer suffice. That is decided before the first block, so that no result can sway it. `None`: the plan stays as it is.
+pub fn fit_to_time(
+    plan: &mut Plan,
+    block_seconds: f64,
+    span_seconds: f64,
+    comparisons: usize,
+) -> Option<Fitted> {
+    // A condition of the user's is looked at after every block, however few there will be.
+    let fits = block_seconds * f64::from(fewest_blocks(plan, comparisons)) <= span_seconds;
+    if !plan.is_sequential() || plan.until.is_some() || fits {
+        return None;
+    }
+    let blocks = ((span_seconds / block_seconds) as u32).max(1);
+    plan.stop = StopRule::Fixed { blocks };
+    plan.budget_seconds = Some(span_seconds);
+    Some(Fitted { blocks, needed: fewest_blocks(plan, comparisons) })
 }
 
 /// The references of the plain case: all subjects are compared with the first.

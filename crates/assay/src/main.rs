@@ -18,10 +18,12 @@ mod knobs;
 mod meter;
 mod others;
 mod output;
+mod planning;
 mod present;
 mod progress;
 mod raw_form;
 mod record;
+mod resume;
 mod run_error;
 mod seed;
 mod store;
@@ -81,7 +83,14 @@ const VERBS: [Verb; 15] = [
         },
         ..verb!(run, "Measure one command, or compare several")
     },
-    verb!(bench, "Compare builds of a benchmark program, with a verdict for every benchmark"),
+    Verb {
+        run: |verb, matches| {
+            let mut args = verbs::bench::Args::from_arg_matches(matches)?;
+            args.given = given(verb, matches);
+            Ok(verbs::bench::run(&args))
+        },
+        ..verb!(bench, "Compare builds of a benchmark program, with a verdict for every benchmark")
+    },
     verb!(compare, "Compare recorded samples and give a verdict"),
     verb!(
         describe,

@@ -1,7 +1,7 @@
 //! What the experiment promises: its order, its budget, whom it compares, when it stops.
 
 use super::*;
-use assay_data::{StopRule, Threshold};
+use assay_data::Threshold;
 
 fn fixed(blocks: u32, seed: u64) -> Plan {
     Plan {
@@ -122,7 +122,7 @@ fn run(experiment: &mut Experiment, value: impl Fn(Turn) -> f64) -> StopReason {
 fn a_scan_compares_within_each_value() {
     let references = [None, Some(0), None, Some(2)];
     let plan = fixed(12, 5);
-    assert_eq!(fewest_blocks(&plan, &references), 7);
+    assert_eq!(fewest_blocks(&plan, 2), 7);
     let mut experiment = Experiment::against(plan, &references);
     let reason = run(&mut experiment, |turn| [1.0, 2.0, 10.0, 30.0][turn.place]);
     assert_eq!(reason, StopReason::Blocks);
@@ -147,7 +147,7 @@ fn several_that_are_compared_with_nobody_must_all_be_precise() {
 #[test]
 fn a_reference_that_is_no_subject_is_none() {
     let plan = fixed(3, 1);
-    assert_eq!(fewest_blocks(&plan, &[Some(0), Some(9)]), 6);
+    assert_eq!(fewest_blocks(&plan, 0), 6);
     let mut experiment = Experiment::against(plan, &[Some(0), Some(9)]);
     run(&mut experiment, |_| 1.0);
     assert_eq!((experiment.estimate(0, 0, 0), experiment.estimate(0, 0, 1)), (None, None));
@@ -228,4 +228,18 @@ fn the_width_of_one_alone_is_that_of_its_median() {
         experiment.blocks()
     };
     assert!(blocks("width < 4%") < blocks("width < 2%"));
+}
+
+#[test]
+fn what_does_not_fit_the_time_is_fixed_before_it_begins() {
+    let plan = Plan::sequential(0.95, Threshold::default(), 1);
+    let mut fits = plan.clone();
+    assert_eq!(fit_to_time(&mut fits, 30.0, 300.0, 1), None);
+    assert_eq!(fits, plan);
+    let mut long = plan.clone();
+    let fitted = fit_to_time(&mut long, 40.0, 300.0, 1);
+    assert_eq!(fitted, Some(Fitted { blocks: 7, needed: 6 }));
+    assert_eq!((long.stop, long.budget_seconds), (StopRule::Fixed { blocks: 7 }, Some(300.0)));
+    let mut until = Plan { until: Some("blocks >= 3".to_owned()), ..plan };
+    assert_eq!(fit_to_time(&mut until, 40.0, 300.0, 1), None);
 }

@@ -69,7 +69,8 @@ pub(crate) struct Benchmarks<'a> {
 }
 
 impl<'a> Benchmarks<'a> {
-    /// Readies the benchmarks that were tried with success on two sides at least, the reference among them.
+    /// Readies the benchmarks that were tried with success on two sides at least, the reference among them; of a recorded run that is
+    /// resumed those that it has, with the iterations that they had.
     ///
     /// # Errors
     /// When a program can't be given its request.
@@ -78,6 +79,7 @@ impl<'a> Benchmarks<'a> {
         trial: &Trial,
         seconds: f64,
         asker: &'a mut Asker,
+        recorded: Option<&Samples>,
     ) -> anyhow::Result<Self> {
         let mut all = Self {
             catalogue,
@@ -104,6 +106,12 @@ impl<'a> Benchmarks<'a> {
             }
             let sides: Vec<usize> =
                 (0..tried.len()).filter(|&side| tried[side].reading.is_some()).collect();
+            // A run that is resumed goes on with what it began with.
+            let began_with = |&side: &usize| {
+                let name = name_on(catalogue, benchmark, side);
+                recorded.is_none_or(|r| r.subjects.iter().any(|subject| subject.name == name))
+            };
+            let sides: Vec<usize> = sides.into_iter().filter(began_with).collect();
             if sides.first() == Some(&0) && sides.len() > 1 {
                 for &side in &sides {
                     let reading = tried[side].reading.iter();
@@ -128,7 +136,7 @@ impl<'a> Benchmarks<'a> {
             }
         }
         for (sides, benchmarks) in groups {
-            all.add(&sides, benchmarks, trial, seconds, &mut files)?;
+            all.add(&sides, benchmarks, trial, seconds, &mut files, recorded)?;
         }
         Ok(all)
     }
@@ -140,10 +148,14 @@ impl<'a> Benchmarks<'a> {
         trial: &Trial,
         seconds: f64,
         files: &mut Fingerprints,
+        recorded: Option<&Samples>,
     ) -> anyhow::Result<()> {
         let catalogue = self.catalogue;
         let pinned = (catalogue.pins() && catalogue.isolates())
-            .then(|| trial.iterations(benchmarks[0]))
+            .then(|| {
+                let name = name_on(catalogue, benchmarks[0], sides[0]);
+                recorded.and_then(|r| iterations_of(r, &name)).or(trial.iterations(benchmarks[0]))
+            })
             .flatten();
         let effort = pinned.map_or(Effort::Seconds(seconds), Effort::Iterations);
         let mut references: Vec<usize> = Vec::new();
@@ -166,7 +178,7 @@ impl<'a> Benchmarks<'a> {
                 let words: Vec<_> =
                     side.command.argv.iter().map(|word| word.to_string_lossy()).collect();
                 self.subjects.push(Subject {
-                    name: format!("{}: {}", side.name, listed.name),
+                    name: name_on(catalogue, benchmark, index),
                     command: Some(words.join(" ")),
                     cwd: side.command.cwd.as_ref().map(|path| path.display().to_string()),
                     env: side.command.env.clone(),
@@ -293,6 +305,18 @@ impl Source for Benchmarks<'_> {
         let counting = self.counting.findings.iter().cloned();
         counting.chain(failures.map(|failure| failure.finding())).collect()
     }
+}
+
+/// What a benchmark on one side is called.
+fn name_on(catalogue: &Catalogue, benchmark: usize, side: usize) -> String {
+    format!("{}: {}", catalogue.sides[side].name, catalogue.benchmarks[benchmark].name)
+}
+
+/// The iterations that the runs of a recorded subject were held to.
+fn iterations_of(recorded: &Samples, name: &str) -> Option<u64> {
+    let subject = recorded.subjects.iter().position(|subject| subject.name == name)?;
+    let series = recorded.series(subject, recorded.metric_index(ITERATIONS)?);
+    series.values.last().map(|&iterations| iterations as u64)
 }
 
 fn iterations() -> Metric {

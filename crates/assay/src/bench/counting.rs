@@ -13,8 +13,7 @@ use crate::counted::{Counted, Counter, children_missing, is_sum};
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_analysis::benchmarks::Adjust;
-use assay_analysis::design::level_for;
-use assay_analysis::paired;
+use assay_analysis::design::fewest_blocks;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
 use assay_data::source::{Measured, Turn};
 use assay_data::{Action, Finding, Metric, Plan, Severity};
@@ -61,7 +60,7 @@ impl Passes {
 /// the first of them.
 fn readings(plan: &Plan, adjust: Adjust, comparisons: usize) -> u32 {
     let share = if adjust == Adjust::None { 1 } else { comparisons.max(1) };
-    paired::fewest_blocks(level_for(plan, share).interval).max(FEWEST_READINGS)
+    fewest_blocks(plan, share).max(FEWEST_READINGS)
 }
 
 /// What is counted in one run: exactly, or by the machine.

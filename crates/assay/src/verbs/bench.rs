@@ -7,24 +7,29 @@ mod telling;
 
 use crate::advice::Dialect;
 use crate::args::{JudgeArgs, KeepArgs, ShowArgs, seconds};
-use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, Trial, check_differ};
+use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
 use crate::record::Record;
+use crate::resume::{self, ResumeArgs};
 use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed, store};
 use anyhow::{Context, bail};
 use assay_analysis::benchmarks::{self, is_suite};
-use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason};
+use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason, assay_file};
 use assay_experiment::{Limits, Session};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment, interrupt};
 use choose::{ChooseArgs, SideArgs};
 use revisions::{Prepared, RevisionArgs};
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use telling::Telling;
+
+/// The fact that tells how long one process was to measure, s.
+const RUN_TIME: &str = "run_time";
 
 /// Arguments of `assay bench`.
 #[derive(clap::Args, Debug)]
@@ -45,11 +50,12 @@ Examples:
   assay bench old.test new.test -- -test.cpu 1                       arguments for both
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
   assay bench old/bm new/bm --count-instructions --primary valgrind_instructions --fail-if slower     decide by counts alone
+  assay bench --resume suite.assay --time 10min                      add more blocks to a recorded suite
   assay bench build/bm --list
   assay bench build/bm --smoke                                       does every benchmark still run?")]
 pub(crate) struct Args {
     /// Benchmark programs, in quotes if they have arguments; the first is the reference
-    #[arg(required_unless_present = "rev", value_name = "PROGRAM")]
+    #[arg(required_unless_present_any = ["rev", "resume"], value_name = "PROGRAM")]
     programs: Vec<String>,
 
     /// Arguments for all programs, appended to their own
@@ -81,7 +87,14 @@ pub(crate) struct Args {
     keep: KeepArgs,
 
     #[command(flatten)]
+    earlier: ResumeArgs,
+
+    #[command(flatten)]
     show: ShowArgs,
+
+    /// Ids of the arguments that stood on the command line.
+    #[arg(skip)]
+    pub(crate) given: Vec<String>,
 }
 
 /// How long to measure.
@@ -150,12 +163,17 @@ impl CountArgs {
 
 /// Builds, asks, tries, measures, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    present::check_exports(&args.show, &[], args.keep.save.as_deref())?;
+    let resumed: Vec<PathBuf> = args.earlier.resume.iter().cloned().collect();
+    present::check_exports(&args.show, &resumed, args.keep.save.as_deref())?;
     if let Some(path) = &args.keep.save {
         store::check_named("--save", path)?;
     }
     interrupt::install()?;
-    match asked(args) {
+    let ended = match &args.earlier.resume {
+        None => asked(args, None),
+        Some(path) => resumed_run(args, path),
+    };
+    match ended {
         Err(error) if error.downcast_ref::<RunError>().is_some_and(is_interruption) => {
             output::error(&error);
             Ok(Ending::Interrupted)
@@ -164,7 +182,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
 }
 
-fn asked(args: &Args) -> anyhow::Result<Ending> {
+/// Resumes a recorded run, by the command line that it was begun with.
+fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
+    let recorded = assay_file::read(path)?;
+    resume::check_given(&args.given, path)?;
+    let mut first: Args = resume::begun(&recorded, path, "bench", "resumed")?;
+    // What it measures is the file's business; how long, and what to show, is that of the user here and now.
+    first.when.time = args.when.time;
+    first.judge.fail_if.clone_from(&args.judge.fail_if);
+    first.show = args.show.clone();
+    let anonymous = first.keep.anonymous || args.keep.anonymous;
+    first.keep = KeepArgs { anonymous, ..args.keep.clone() };
+    first.earlier = args.earlier.clone();
+    asked(&first, Some(&recorded))
+}
+
+fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let alone = args.choose.list || args.choose.smoke;
     let passes = args.count.passes()?;
     // Before a build, which takes long. Whoever counts nothing needs none of the tools.
@@ -208,7 +241,7 @@ fn asked(args: &Args) -> anyhow::Result<Ending> {
     if args.choose.smoke {
         return smoke(args, &catalogue, &mut asker);
     }
-    measure(args, &catalogue, &mut asker, before, &passes)
+    measure(args, &catalogue, &mut asker, before, &passes, recorded)
 }
 
 /// What was found out before the programs were asked anything.
@@ -241,6 +274,7 @@ fn measure(
     asker: &mut Asker,
     before: Beforehand,
     passes: &Passes,
+    recorded: Option<&Samples>,
 ) -> anyhow::Result<Ending> {
     let comparable = catalogue.comparable();
     if comparable.is_empty() {
@@ -255,13 +289,16 @@ fn measure(
     let environment = Environment::from_facts(environment::capture());
     let telling = Telling::new(args.show.quiet);
     telling.machine(&environment);
-    let run_time = planning::run_time(&args.when, catalogue, comparable.len());
+    // A run that is resumed goes on with the length that its runs had.
+    let run_time = recorded
+        .and_then(|recorded| recorded.environment.number(RUN_TIME))
+        .unwrap_or_else(|| planning::run_time(&args.when, catalogue, comparable.len()));
     let effort = Effort::Seconds(run_time);
     let trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
         telling.trying(done, of);
     })?;
     refuse_debug_builds(args, catalogue, &trial)?;
-    let suite = Benchmarks::ready(catalogue, &trial, run_time, asker)?;
+    let suite = Benchmarks::ready(catalogue, &trial, run_time, asker, recorded)?;
     if suite.benchmarks() == 0 {
         telling.end();
         let failures = suite.failures.iter().take(5);
@@ -272,6 +309,13 @@ fn measure(
     let (plan, fitted) = match counted_alone {
         true => (planning::counting_plan(&args.when, &args.judge, &primary)?, None),
         false => planning::plan(&args.when, &args.judge, &args.suite, &suite, &trial, &primary)?,
+    };
+    let plan = match recorded.and_then(|recorded| recorded.plan.clone()) {
+        Some(_) if counted_alone => bail!(
+            "--resume: nothing was timed in that run, and counts are complete after {TIMES} of each; begin a new run"
+        ),
+        Some(begun) => crate::planning::resumed(begun, args.when.time),
+        None => plan,
     };
     telling.plan(catalogue, &suite, &trial, &plan, counted_alone);
     telling.libraries(&before.findings);
@@ -285,21 +329,39 @@ fn measure(
         .interrupted_by(|| interrupt::count() > 0);
     describe(&mut session.samples, catalogue, environment, &before);
     session.samples.started = Some(began.to_string());
-    session.samples.findings.extend(fitted);
-    session.samples.findings.extend(unmatched(catalogue));
+    session.samples.environment.set(RUN_TIME, run_time);
+    if recorded.is_none() {
+        session.samples.findings.extend(fitted);
+        session.samples.findings.extend(unmatched(catalogue));
+    }
     if args.keep.anonymous {
         session.samples.make_anonymous();
     }
     session.learn_metrics();
     let deciding = session.samples.metric_index(&plan.primary).unwrap_or(0);
     session.begin(&plan, deciding, limits);
-    session.recorder = Record::open(&args.keep, &began, &session.samples);
-    let measured = match counted_alone {
-        true => Ok(StopReason::Blocks),
-        false => session.measure(&mut |standing| telling.rounds(standing, &plan)).map(|p| p.reason),
+    let done = match recorded {
+        None => {
+            session.recorder = Record::open(&args.keep, &began, &session.samples);
+            None
+        }
+        Some(recorded) => {
+            let resumption = resume::check(&args.earlier, recorded, &session.samples, false)?;
+            resume::go_on(resumption, &mut session, began)?
+        }
+    };
+    let measured = match done {
+        Some(reason) => Ok(reason),
+        None if counted_alone => Ok(StopReason::Blocks),
+        None => {
+            let phase = session.measure(&mut |standing| telling.rounds(standing, &plan));
+            phase.map(|phase| phase.reason)
+        }
     };
     let measured = measured.and_then(|reason| match reason {
         StopReason::Interrupted => Ok(reason),
+        // All passes come after the timing: what was counted before is complete.
+        _ if recorded.is_some_and(|recorded| !recorded.counting_blocks().is_empty()) => Ok(reason),
         _ => count(args, &mut session, passes, &plan, &telling).map(|()| reason),
     });
     telling.end();
@@ -307,7 +369,8 @@ fn measure(
     let verdict = show(args, &session.samples, session.recorder.as_ref())?;
     let failed = !(session.source.failures.is_empty() && session.failures.is_empty());
     let verdict = if failed { Ending::CommandFailed } else { verdict };
-    let named = session.recorder.as_ref().filter(|_| args.keep.save.is_some());
+    let must_save = args.keep.save.is_some() || recorded.is_some();
+    let named = session.recorder.as_ref().filter(|_| must_save);
     Ok(ending(measured, verdict, named))
 }
 

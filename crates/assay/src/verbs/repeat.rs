@@ -5,7 +5,7 @@ use crate::args::{KeepArgs, ShowArgs, seconds};
 use crate::present::pages::Extras;
 use crate::record::Record;
 use crate::verbs::run::{self, Again};
-use crate::{Ending, output, present, seed, store};
+use crate::{Ending, output, present, resume, seed, store};
 use anyhow::Context;
 use assay_analysis::replication::{Replication, Status};
 use assay_analysis::{Analysis, Options, analyse};
@@ -109,7 +109,7 @@ fn decide(
     }
     let mut now = analyse(samples, &Options::default())?;
     spell(Dialect::Repeat, &mut now.findings);
-    let mut differences = run::differences(recorded, &samples.subjects, &samples.environment);
+    let mut differences = resume::differences(recorded, &samples.subjects, &samples.environment);
     differences.extend(settings(&recorded.environment, &samples.environment));
     let replication = Replication::of(then, &now);
     let report = ReplicationReport {

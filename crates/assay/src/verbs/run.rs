@@ -5,7 +5,6 @@ mod commands;
 mod control;
 mod metrics;
 mod planning;
-mod resume;
 mod scan;
 
 use crate::advice::Dialect;
@@ -14,8 +13,10 @@ use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Manner, Pre
 use crate::counted::Counted;
 use crate::ending::{close, ending};
 use crate::meter::{Meter, Wishes};
+use crate::planning::{CEILING, check_threshold};
 use crate::progress::Progress;
 use crate::record::Record;
+use crate::resume::{self, ResumeArgs};
 use crate::run_error::RunError;
 use crate::{Ending, knobs, output, present, store};
 use anyhow::bail;
@@ -27,15 +28,13 @@ use assay_measure::{Control, environment, interrupt};
 use commands::{HowArgs, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
-use planning::{CEILING, WhenArgs, fit_to_budget, plan};
-use resume::{begun, go_on};
+use planning::{WhenArgs, fit_to_budget, plan};
 use scan::Scan;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) use again::{Again, again};
-pub(crate) use resume::differences;
 
 /// With more runs in a block the user is asked whether that is meant.
 const ASK_FROM: usize = 500;
@@ -109,12 +108,6 @@ impl Args {
     }
 }
 
-/// Arguments that may be given anew to a run that goes on; everything else is the file's business.
-const ANEW: [&str; 11] = [
-    "resume", "time", "fail_if", "json", "export", "report", "plots", "quiet", "color", "force",
-    "yes",
-];
-
 /// What to scan.
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Parameters")]
@@ -145,19 +138,6 @@ impl ScanArgs {
     }
 }
 
-/// The run to resume.
-#[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Recording")]
-struct ResumeArgs {
-    /// Resume a recorded run: add more blocks of the same experiment to its file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["save", "no_save"])]
-    resume: Option<PathBuf>,
-
-    /// Resume even if the commands, their files or the machine have changed
-    #[arg(long, requires = "resume")]
-    force: bool,
-}
-
 /// Measures, records, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let resumed: Vec<PathBuf> = args.earlier.resume.iter().cloned().collect();
@@ -170,15 +150,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     let recorded = assay_file::read(path)?;
     if args.commands.is_empty() {
-        if let Some(given) = args.given.iter().find(|id| !ANEW.contains(&id.as_str())) {
-            bail!(
-                "--resume {}: --{} was decided when the run was begun, and can't be changed before its end; leave it out, or \
-                 begin a new run",
-                path.display(),
-                given.replace('_', "-")
-            );
-        }
-        let mut first = begun(&recorded, path, "gone on with")?;
+        resume::check_given(&args.given, path)?;
+        let mut first: Args = resume::begun(&recorded, path, "run", "gone on with")?;
         // What it measures is the file's business; how long, and what to show, is that of the user here and now.
         first.when.time = args.when.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
@@ -339,7 +312,16 @@ fn measure_held(
         session.samples.make_anonymous();
     }
     let mut resumption = match &earlier {
-        Earlier::GoneOnWith(recorded) => Some(resume::check(args, recorded, &mut session)?),
+        Earlier::GoneOnWith(recorded) => {
+            let path = args.earlier.resume.clone().unwrap_or_default();
+            session
+                .source
+                .adopt_metrics(&recorded.metrics)
+                .map_err(|why| anyhow::anyhow!("--resume {}: {why}", path.display()))?;
+            let first = resume::begun::<Args>(recorded, &path, "run", "gone on with");
+            let other = first.is_ok_and(|first| first.manner() != args.manner());
+            Some(resume::check(&args.earlier, recorded, &session.samples, other)?)
+        }
         _ => None,
     };
 
@@ -361,7 +343,7 @@ fn measure_held(
         let ceiling_seconds = if args.when.time.is_none() { CEILING } else { 0.0 };
         session.begin(&plan, primary, Limits { ceiling_seconds, sharing: 1 });
         let done = match resumption.take() {
-            Some(resumption) => go_on(resumption, &mut session, began)?,
+            Some(resumption) => resume::go_on(resumption, &mut session, began)?,
             None => {
                 session.recorder = Record::open(&args.keep, &began, &session.samples);
                 None
@@ -437,7 +419,7 @@ fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result
     }
     let primary =
         samples.metric_index(&plan.primary).ok_or_else(|| unknown("--primary", &plan.primary))?;
-    planning::check_threshold(plan, &samples.metrics[primary]).map_err(RunError::Reading)?;
+    check_threshold(plan, &samples.metrics[primary]).map_err(RunError::Reading)?;
     Ok(primary)
 }
 

@@ -58,6 +58,38 @@ fn sides_alternate_at_random_within_blocks_and_do_the_same_work() {
 }
 
 #[test]
+fn a_suite_that_was_killed_is_resumed_as_it_would_have_gone_on() {
+    let room = builds(THREE_OLD, THREE_NEW);
+    let runs = ["-r", "8", "--seed", "3", "--save", "s.assay"];
+    bench(&room, &runs).ends(0);
+    let whole = room.records("s.assay", "obs");
+    let text = room.read("s.assay");
+    for kept in [0, 7, 30] {
+        let mut seen = 0;
+        let part: Vec<&str> = text
+            .lines()
+            .filter(|line| {
+                seen += usize::from(line.starts_with("{\"kind\":\"obs\""));
+                seen <= kept && !line.starts_with("{\"kind\":\"stop\"")
+            })
+            .collect();
+        room.write("s.assay", &format!("{}\n", part.join("\n")));
+        let result = room.json(&["bench", "--resume", "s.assay"]);
+        assert!(codes(&result).contains(&"RESUMED"), "{:?}", codes(&result));
+        let now = room.records("s.assay", "obs");
+        assert_eq!(now[..kept], whole[..kept]);
+        let places = |all: &[serde_json::Value]| {
+            all.iter().map(|o| (o["subject"].clone(), o["block"].clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&now), places(&whole), "{kept}");
+    }
+    // A changed build is another experiment, and the rest is the file's business.
+    room.run(&["bench", "--resume", "s.assay", "-r", "9"]).ends(2).complains("--runs");
+    room.write("new", &format!("{}# changed\n", room.read("new")));
+    room.run(&["bench", "--resume", "s.assay"]).ends(2).complains("has changed");
+}
+
+#[test]
 fn what_fails_is_left_out_and_the_rest_is_decided() {
     let old = "good 100\nbad 100\nodd 100\nlate 100\ngone 9\n";
     let new = "good 80\nbad 100 crash\nodd 100 garbage\nlate 80 crash-after 4\ncome 9\n";

@@ -4,20 +4,14 @@ use super::WhenArgs;
 use crate::args::JudgeArgs;
 use crate::bench::{Benchmarks, Catalogue, Passes, TIMES, Trial};
 use crate::counted::Counted;
-use crate::seed;
+use crate::planning::{self, BUDGET, CEILING, When, Words, check_threshold};
 use crate::verbs::compare::suite::SuiteArgs;
 use anyhow::bail;
 use assay_analysis::benchmarks::Adjust;
-use assay_analysis::{design, paired};
-use assay_data::plan::{MAX_BLOCKS, look_level};
+use assay_data::plan::MAX_BLOCKS;
 use assay_data::samples::NOT_COMPARED;
-use assay_data::{Action, Finding, Plan, Severity, Source, StopRule, Threshold, Unit};
-use assay_report::number;
+use assay_data::{Action, Finding, Plan, Source};
 
-/// Seconds that a suite takes at most by default.
-const BUDGET: f64 = 60.0;
-/// Seconds to which the default budget stretches while there are too few blocks for verdicts.
-const CEILING: f64 = 300.0;
 /// Blocks of everything for which the default length of a run leaves time: with so many, changes of 3 % and less are found, also when
 /// the error is divided among two dozen benchmarks.
 const AMPLE_BLOCKS: f64 = 120.0;
@@ -90,36 +84,12 @@ pub(super) fn counting_plan(
     primary: &str,
 ) -> anyhow::Result<Plan> {
     let given = [(when.runs.is_some(), "--runs"), (when.time.is_some(), "--time")];
-    if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
-        bail!(
-            "{option}: with --primary {primary} nothing is timed, and everything is counted {TIMES} times; leave {option} out"
-        );
-    }
-    Ok(Plan {
-        stop: StopRule::Fixed { blocks: TIMES },
-        budget_seconds: None,
-        ..begin(when, judge, primary)
-    })
+    planning::counting_plan(begin(when, judge, primary), TIMES, &given, "everything")
 }
 
-/// What all plans have in common.
 fn begin(when: &WhenArgs, judge: &JudgeArgs, primary: &str) -> Plan {
-    let confidence = judge.confidence.unwrap_or(0.95);
-    let stop = match when.runs {
-        Some(blocks) => StopRule::Fixed { blocks },
-        None => StopRule::Sequential { look_level: look_level(confidence), max_blocks: MAX_BLOCKS },
-    };
-    Plan {
-        confidence,
-        threshold: judge.threshold.clone().unwrap_or_default(),
-        stop,
-        budget_seconds: when.time.or_else(|| when.runs.is_none().then_some(BUDGET)),
-        warmup: 0,
-        primary: primary.to_owned(),
-        secondary: judge.secondary.clone(),
-        until: None,
-        seed: when.seed.unwrap_or_else(seed::fresh),
-    }
+    let when = When { runs: when.runs, time: when.time, seed: when.seed };
+    planning::plan(when, judge, primary, MAX_BLOCKS)
 }
 
 /// The plan. Where the fewest blocks that can decide one by one do not fit the time, the number is fixed beforehand: looked at once,
@@ -137,54 +107,15 @@ pub(super) fn plan(
 ) -> anyhow::Result<(Plan, Option<Finding>)> {
     let mut plan = begin(when, judge, primary);
     let metric = suite.metrics().iter().find(|metric| metric.name == primary);
-    if let (Threshold::Absolute { unit, .. }, Some(metric)) = (&plan.threshold, metric)
-        && *unit != metric.unit
-    {
-        bail!(
-            "--threshold is in {}, but {} is measured in {}; give it in that unit or in %",
-            unit.symbol(),
-            metric.name,
-            metric.unit.symbol()
-        );
+    if let Some(metric) = metric {
+        check_threshold(&plan, metric).map_err(anyhow::Error::msg)?;
     }
-    let fitted =
-        fit(&mut plan, when, suite.round_seconds(trial), share(adjust, suite.benchmarks()));
-    Ok((plan, fitted))
-}
-
-fn fit(plan: &mut Plan, when: &WhenArgs, round_seconds: f64, share: usize) -> Option<Finding> {
-    let needed = |plan: &Plan| paired::fewest_blocks(design::level_for(plan, share).interval);
-    let StopRule::Sequential { .. } = plan.stop else { return None };
-    let limit = ceiling(when);
-    if round_seconds * f64::from(needed(plan)) <= limit {
-        return None;
-    }
-    let blocks = ((limit / round_seconds) as u32).max(1);
-    plan.stop = StopRule::Fixed { blocks };
-    plan.budget_seconds = Some(limit);
-    let needed = needed(plan);
-    let outlook = if blocks < needed {
-        format!("; that is too few for a verdict on so many benchmarks, {needed} are needed")
-    } else {
-        " and look once".to_owned()
+    let advice = |seconds: f64, _| {
+        let longer = Action::MeasureLonger { seconds: Some(seconds) };
+        vec![longer, Action::FewerRows { rows: "benchmarks".to_owned() }, Action::ShorterRuns]
     };
-    let finding = Finding::new(
-        "FEW_BLOCKS_PLANNED",
-        Severity::Note,
-        format!(
-            "one round takes about {}: taking {blocks} in {}{outlook}",
-            number::rough(round_seconds, &Unit::Second),
-            number::chosen(limit, &Unit::Second)
-        ),
-    );
-    Some(
-        finding
-            .with("block_seconds", round_seconds)
-            .with("blocks", f64::from(blocks))
-            .advise(Action::MeasureLonger {
-                seconds: Some((round_seconds * f64::from(needed) * 1.2).ceil()),
-            })
-            .advise(Action::FewerRows { rows: "benchmarks".to_owned() })
-            .advise(Action::ShorterRuns),
-    )
+    let words = Words { block: "round", on: " on so many benchmarks", advice: &advice };
+    let sharing = share(adjust, suite.benchmarks());
+    let fitted = planning::fit(&mut plan, suite.round_seconds(trial), when.time, sharing, &words);
+    Ok((plan, fitted))
 }

@@ -3,8 +3,9 @@
 //! The arguments come from the command line that the file holds, the plan from the file itself, since what fitted into the budget was
 //! decided after that line was typed. What is made of the two runs is the caller's business.
 
-use super::{Decide, Earlier, ResumeArgs, begun, measure};
+use super::{Args, Decide, Earlier, measure};
 use crate::args::{KeepArgs, ShowArgs};
+use crate::resume::{self, ResumeArgs};
 use crate::{Ending, output, seed};
 use anyhow::{Context, ensure};
 use assay_data::{Plan, Samples, StopRule};
@@ -36,7 +37,7 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
         "{place} holds numbers, not commands: there is nothing that could be measured again. Hold it against another recording \
          with `assay compare`"
     );
-    let mut args = begun(recorded, wanted.path, "repeated")?;
+    let mut args = resume::begun::<Args>(recorded, wanted.path, "run", "repeated")?;
     let before = recorded.plan.clone().with_context(|| {
         format!("{place} holds no plan, so it can't be repeated; give its commands to `assay run`")
     })?;

@@ -5,17 +5,12 @@ use crate::args::{JudgeArgs, seconds};
 use crate::commands::COUNTING_RUNS;
 use crate::counted::Counted;
 use crate::meter::{Meter, is_given, of_every_run};
+use crate::planning::{self, When, Words, check_threshold};
 use crate::seed;
-use assay_analysis::design;
 use assay_analysis::until::Condition;
-use assay_data::plan::{MAX_BLOCKS, look_level};
-use assay_data::{Action, Finding, Metric, Plan, Samples, Severity, StopRule, Threshold, Unit};
-use assay_report::number;
+use assay_data::plan::MAX_BLOCKS;
+use assay_data::{Action, Finding, Plan, Samples};
 
-/// Seconds that a run takes at most by default.
-const BUDGET: f64 = 60.0;
-/// Seconds to which the default budget stretches while there are too few blocks for a verdict.
-pub(super) const CEILING: f64 = 300.0;
 /// Runs of a single command at which it stops even if it is not precise.
 const MAX_RUNS_ALONE: u32 = 100_000;
 
@@ -55,17 +50,9 @@ pub(super) fn plan(
     controlled: bool,
     commands: usize,
 ) -> anyhow::Result<Plan> {
-    let confidence = judge.confidence.unwrap_or(0.95);
-    let seed = when.seed.unwrap_or_else(seed::fresh);
-    let max_blocks = if commands > 1 { MAX_BLOCKS } else { MAX_RUNS_ALONE };
-    let stop = match when.runs {
-        Some(blocks) => StopRule::Fixed { blocks },
-        None => StopRule::Sequential { look_level: look_level(confidence), max_blocks },
-    };
     if let Some(text) = &when.until {
         Condition::parse(text).map_err(|error| anyhow::anyhow!("--until {text}: {error}"))?;
     }
-    let budget_seconds = when.time.or_else(|| when.runs.is_none().then_some(BUDGET));
     let first_asked = asked.specs.first().map(|spec| spec.metric.name.clone());
     let primary = judge.primary.clone().or(first_asked).unwrap_or_else(|| "wall".to_owned());
     // What programs give is known only after they have run once; a metric that nobody can know of is a mistake at once.
@@ -97,50 +84,22 @@ pub(super) fn plan(
     }
     // What programs give, and settings that may be refused, have to be tried before anything is recorded.
     let warmup = if may_come || controlled { when.warmup.max(1) } else { when.warmup };
-    let (stop, budget_seconds) = match asked.deciding(&primary) {
-        None => (stop, budget_seconds),
-        Some(_) => {
-            let given = [
-                (when.runs.is_some(), "--runs"),
-                (when.time.is_some(), "--time"),
-                (when.until.is_some(), "--until"),
-            ];
-            if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
-                anyhow::bail!(
-                    "{option}: with --primary {primary} nothing is timed, and each command is counted {COUNTING_RUNS} times; leave {option} out"
-                );
-            }
-            (StopRule::Fixed { blocks: COUNTING_RUNS }, None)
-        }
-    };
-    let plan = Plan {
-        confidence,
-        threshold: judge.threshold.clone().unwrap_or_default(),
-        stop,
-        budget_seconds,
-        warmup,
-        primary,
-        secondary: judge.secondary.clone(),
-        until: when.until.clone(),
-        seed,
-    };
+    let max_blocks = if commands > 1 { MAX_BLOCKS } else { MAX_RUNS_ALONE };
+    let wished = When { runs: when.runs, time: when.time, seed: when.seed };
+    let mut plan = planning::plan(wished, judge, &primary, max_blocks);
+    if asked.deciding(&primary).is_some() {
+        let given = [
+            (when.runs.is_some(), "--runs"),
+            (when.time.is_some(), "--time"),
+            (when.until.is_some(), "--until"),
+        ];
+        plan = planning::counting_plan(plan, COUNTING_RUNS, &given, "each command")?;
+    }
+    let plan = Plan { warmup, until: when.until.clone(), ..plan };
     if let Some(metric) = of_every_run().iter().find(|m| m.name == plan.primary) {
         check_threshold(&plan, metric).map_err(anyhow::Error::msg)?;
     }
     Ok(plan)
-}
-
-/// An absolute threshold has to be in the unit of what decides.
-pub(super) fn check_threshold(plan: &Plan, metric: &Metric) -> Result<(), String> {
-    match &plan.threshold {
-        Threshold::Absolute { unit, .. } if *unit != metric.unit => Err(format!(
-            "--threshold is in {}, but {} is measured in {}; give it in that unit or in %",
-            unit.symbol(),
-            metric.name,
-            metric.unit.symbol()
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// The plan of a run that goes on: the one that it was begun with, with a new budget. What was decided before the first block
@@ -182,59 +141,23 @@ pub(super) fn gone_on_with(
          seeing some would make the verdict untrue. Leave it out, or begin a new run",
         changed.join(", ")
     );
-    let budget_seconds = if matches!(begun.stop, StopRule::Fixed { .. }) {
-        when.time
-    } else {
-        wished.budget_seconds
-    };
-    Ok(Plan { budget_seconds, warmup: wished.warmup, ..begun })
+    Ok(Plan { warmup: wished.warmup, ..planning::resumed(begun, when.time) })
 }
 
-/// Where the fewest blocks that can decide one by one do not fit, the number is fixed beforehand: looked at once, fewer
-/// suffice. Decided after warming up and before the first block, so that no result can sway it.
+/// Fits a plan into its budget, after warming up.
 pub(super) fn fit_to_budget(
     plan: &mut Plan,
     block_seconds: Option<f64>,
     when: &WhenArgs,
     samples: &Samples,
 ) -> Option<Finding> {
-    let block_seconds = block_seconds?;
-    let references: Vec<Option<usize>> =
-        (0..samples.subjects.len()).map(|subject| samples.reference_of(subject)).collect();
-    let alone = references.iter().all(Option::is_none);
-    let StopRule::Sequential { .. } = plan.stop else { return None };
-    // A condition of the user's is looked at after every block, however few there will be.
-    if plan.until.is_some() {
-        return None;
-    }
-    let limit = when.time.unwrap_or(CEILING);
-    if alone || block_seconds * f64::from(design::fewest_blocks(plan, &references)) <= limit {
-        return None;
-    }
-    let blocks = ((limit / block_seconds) as u32).max(1);
-    plan.stop = StopRule::Fixed { blocks };
-    plan.budget_seconds = Some(limit);
-    let needed = design::fewest_blocks(plan, &references);
-    let outlook = if blocks < needed {
-        format!("; that is too few for a verdict, {needed} are needed")
-    } else {
-        " and look once".to_owned()
+    let subjects = 0..samples.subjects.len();
+    let comparisons = subjects.filter(|&subject| samples.reference_of(subject).is_some()).count();
+    let advice = |seconds: f64, blocks: u32| {
+        let longer = Action::MeasureLonger { seconds: Some(seconds) };
+        vec![longer, Action::FixRuns { runs: blocks.into() }]
     };
-    Some(
-        Finding::new(
-            "FEW_BLOCKS_PLANNED",
-            Severity::Note,
-            format!(
-                "one block takes about {}: taking {blocks} in {}{outlook}",
-                number::rough(block_seconds, &Unit::Second),
-                number::chosen(limit, &Unit::Second)
-            ),
-        )
-        .with("block_seconds", block_seconds)
-        .with("blocks", f64::from(blocks))
-        .advise(Action::MeasureLonger {
-            seconds: Some((block_seconds * f64::from(needed) * 1.2).ceil()),
-        })
-        .advise(Action::FixRuns { runs: needed.into() }),
-    )
+    let words = Words { block: "block", on: "", advice: &advice };
+    let block_seconds = block_seconds.filter(|_| comparisons > 0)?;
+    planning::fit(plan, block_seconds, when.time, comparisons, &words)
 }

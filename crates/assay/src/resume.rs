@@ -3,75 +3,106 @@
 //! A resumed experiment must be one experiment: the same commands, the same programs to the byte, the same machine. Otherwise
 //! what the file holds and what comes would be put into one block design that never took place.
 
-use super::Args;
-use crate::commands::CommandSession;
 use crate::record::Record;
 use crate::run_error::RunError;
 use anyhow::bail;
 use assay_data::{
-    Action, Environment, Finding, Samples, Severity, StopReason, Subject, assay_file,
+    Action, Environment, Finding, Samples, Severity, Source, StopReason, Subject, assay_file,
 };
+use assay_experiment::Session;
 use clap::Parser;
 use std::path::{Path, PathBuf};
 
-/// The arguments with which a recorded run was begun; `done` says in messages what is wanted of it.
-pub(super) fn begun(recorded: &Samples, path: &Path, done: &str) -> anyhow::Result<Args> {
+/// The run to resume.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Recording")]
+pub(crate) struct ResumeArgs {
+    /// Resume a recorded run: add more blocks of the same experiment to its file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["save", "no_save"])]
+    pub resume: Option<PathBuf>,
+
+    /// Resume even if the commands, their files or the machine have changed
+    #[arg(long, requires = "resume")]
+    pub force: bool,
+}
+
+/// Arguments that may be given anew to a run that is resumed; everything else is the file's business.
+const ANEW: [&str; 11] = [
+    "resume", "time", "fail_if", "json", "export", "report", "plots", "quiet", "color", "force",
+    "yes",
+];
+
+/// Refuses arguments (by their ids) that may not be given anew.
+pub(crate) fn check_given(given: &[String], path: &Path) -> anyhow::Result<()> {
+    if let Some(given) = given.iter().find(|id| !ANEW.contains(&id.as_str())) {
+        bail!(
+            "--resume {}: --{} was decided when the run was begun, and can't be changed before its end; leave it out, or \
+             begin a new run",
+            path.display(),
+            given.replace('_', "-")
+        );
+    }
+    Ok(())
+}
+
+/// The arguments with which a recorded run was begun by this verb; `done` says in messages what is wanted of it.
+pub(crate) fn begun<A: clap::Args>(
+    recorded: &Samples,
+    path: &Path,
+    verb: &str,
+    done: &str,
+) -> anyhow::Result<A> {
     #[derive(Parser)]
-    struct Line {
+    struct Line<A: clap::Args> {
         #[command(flatten)]
-        args: Args,
+        args: A,
     }
     let place = path.display();
     let words = recorded.argv.iter().skip(1);
-    if words.clone().next().map(String::as_str) != Some("run") {
-        bail!("{place} was not begun by `assay run`, so it can't be {done}");
+    if words.clone().next().map(String::as_str) != Some(verb) {
+        bail!("{place} was not begun by `assay {verb}`, so it can't be {done}");
     }
     let line = Line::try_parse_from(words).map_err(|_| {
-        anyhow::anyhow!("{place}: its command line can't be read any more, so it can't be {done}; give its commands to `assay run`, behind --resume to go on")
+        anyhow::anyhow!("{place}: its command line can't be read any more, so it can't be {done}; give its commands to `assay {verb}`, behind --resume to go on")
     })?;
     Ok(line.args)
 }
 
-/// A recorded run that may be gone on with.
-pub(super) struct Resumption {
+/// A recorded run that may be resumed.
+pub(crate) struct Resumption {
     path: PathBuf,
-    /// What is not the same, and goes on all the same because the user said so.
+    /// What is not the same, and is resumed all the same because the user said so.
     differences: Vec<String>,
 }
 
-/// Checks that what would be measured is the experiment that the file began, before anything is run.
-pub(super) fn check(
-    args: &Args,
+/// Checks that what would be measured (in `now`) is the experiment that the file began, before anything is run. `other_options`:
+/// the options say something else.
+pub(crate) fn check(
+    earlier: &ResumeArgs,
     recorded: &Samples,
-    session: &mut CommandSession,
+    now: &Samples,
+    other_options: bool,
 ) -> anyhow::Result<Resumption> {
-    let path = args.earlier.resume.clone().unwrap_or_default();
-    let place = path.display();
-    session
-        .source
-        .adopt_metrics(&recorded.metrics)
-        .map_err(|why| anyhow::anyhow!("--resume {place}: {why}"))?;
-    let mut differences =
-        differences(recorded, &session.samples.subjects, &session.samples.environment);
-    if let Ok(first) = begun(recorded, &path, "gone on with")
-        && first.manner() != args.manner()
-    {
+    let path = earlier.resume.clone().unwrap_or_default();
+    let mut differences = differences(recorded, &now.subjects, &now.environment);
+    if other_options {
         differences.push(format!("the options: it was begun with `{}`", recorded.argv.join(" ")));
     }
-    if !differences.is_empty() && !args.earlier.force {
+    if !differences.is_empty() && !earlier.force {
         bail!(
-            "--resume {place}: that would not be the same experiment:\n  {}\nhint: measure anew, or go on all the same with --force",
+            "--resume {}: that would not be the same experiment:\n  {}\nhint: measure anew, or go on all the same with --force",
+            path.display(),
             differences.join("\n  ")
         );
     }
     Ok(Resumption { path, differences })
 }
 
-/// Takes up a recorded run: opens its file, and brings the experiment to where it stopped. A stop reason comes back when there
-/// is nothing to go on with.
-pub(super) fn go_on(
+/// Takes up a recorded run: opens its file, and brings the session to where it stopped. A stop reason comes back when there is
+/// nothing to resume.
+pub(crate) fn go_on<S: Source>(
     resumption: Resumption,
-    session: &mut CommandSession,
+    session: &mut Session<'_, S, Record>,
     began: jiff::Timestamp,
 ) -> Result<Option<StopReason>, RunError> {
     let Resumption { path, differences } = resumption;
