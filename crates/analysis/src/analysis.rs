@@ -163,7 +163,7 @@ pub fn analyse_telling(
     // Of long recordings they are most of the memory.
     drop(recordings);
     let secondary = comparer.secondary(&secondary, &compared);
-    let scan = Layout::of(&samples.subjects);
+    let scan = Layout::of(samples);
     let curves = scan.as_ref().map_or_else(Vec::new, |layout| {
         scaling::curves(
             samples,
@@ -255,7 +255,7 @@ pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
     let mut lengths: Vec<f64> = Vec::new();
     // The block at hand: its number, its start, the end of its last run, and how many runs it has. Blocks follow one another.
     let mut at_hand: Option<(u32, f64, f64, usize)> = None;
-    for observation in samples.observations() {
+    for observation in samples.observations().filter(|o| o.pass.is_none()) {
         let (Some(block), Some(start)) = (observation.block, observation.time) else { continue };
         let end = start + wall.map_or(f64::NAN, |metric| observation.values[metric]);
         at_hand = match at_hand {

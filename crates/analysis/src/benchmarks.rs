@@ -18,7 +18,7 @@ use crate::analysis::{self, AnalysisError, Options};
 use crate::comparison::{Comparison, NoInterval, Question};
 use crate::evidence::Evidence;
 use crate::verdict::Verdict;
-use assay_data::{Design, Environment, Finding, Metric, Plan, Samples, Threshold};
+use assay_data::{Design, Environment, Finding, Metric, ParameterValue, Plan, Samples, Threshold};
 use assay_stats::signed_rank::SignedRankDistribution;
 use family::Member;
 use sides::Sides;
@@ -55,7 +55,7 @@ pub struct Benchmark {
     /// Its name without parameters, where the tool tells.
     pub label: Option<String>,
     /// Its parameters.
-    pub parameters: Vec<(String, String)>,
+    pub parameters: Vec<(String, ParameterValue)>,
 }
 
 /// One benchmark's metric on one side against the reference.
@@ -150,7 +150,7 @@ pub struct Benchmarks {
     pub adjust: Adjust,
     /// How the samples were taken.
     pub design: Design,
-    /// What a row is called, in the singular: [`BENCHMARK`], or what the environment's fact `row_is` says.
+    /// What a row is called, in the singular: [`BENCHMARK`], or what the rows say of themselves.
     pub row: String,
     /// The sides; the first is the reference.
     pub sides: Vec<String>,
@@ -184,12 +184,16 @@ impl Benchmarks {
 /// Whether samples hold a suite: several benchmarks, at least one of them on several sides; or one of which only summaries are left, for
 /// which there is no more to show than a row.
 pub fn is_suite(samples: &Samples) -> bool {
-    let mut first: Option<&str> = None;
-    let several = samples.subjects.iter().filter_map(|s| s.benchmark.as_deref()).any(|name| {
-        let known = *first.get_or_insert(name);
-        known != name
-    });
-    (several || samples.design() == Design::Summary) && Sides::of(samples, None).has_common()
+    let several = samples.rows.iter().filter(|row| !row.name.is_empty()).count() > 1;
+    (several || samples.design() == Design::Summary)
+        && samples.shares_a_row(|row| !row.name.is_empty())
+}
+
+/// What the rows are called, in the singular: what all of them say.
+fn noun(samples: &Samples) -> &str {
+    let mut nouns = samples.rows.iter().map(|row| row.noun.as_deref());
+    let first = nouns.next().flatten().unwrap_or(BENCHMARK);
+    if nouns.all(|noun| noun == Some(first)) { first } else { BENCHMARK }
 }
 
 /// Why no suite can be analysed, beyond what is wrong with any samples.
@@ -242,7 +246,7 @@ pub fn analyse(
     let mut found = Benchmarks {
         adjust,
         design: samples.design(),
-        row: samples.environment.text("row_is").unwrap_or(BENCHMARK).to_owned(),
+        row: noun(samples).to_owned(),
         only: sides.only(),
         only_metrics: only_metrics(&evidence, &sides, primary, &secondary),
         sides: sides.names,

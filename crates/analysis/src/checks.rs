@@ -29,16 +29,12 @@ const COARSE_SHARE: f64 = 0.25;
 /// Values of which at most this share is distinct come in steps.
 const STEPPED_BELOW: f64 = 0.8;
 
-/// How many blocks were begun that should hold the primary metric. Those that were taken to count hold nothing else, and the others
-/// no counts: a count is held by all the blocks that have one.
+/// How many blocks were begun that should hold the primary metric: of one that passes count, those that have it.
 fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
     if samples.metrics[primary].is_count() {
         return complete;
     }
-    let counting = samples.counting_blocks();
-    let others = samples.observations().filter_map(|o| o.block);
-    let last = others.filter(|block| !counting.contains(block)).max();
-    last.map_or(0, |last| last as usize + 1 - counting.range(..last).count())
+    samples.next_block(None) as usize
 }
 
 /// Findings about failures, timeouts and blocks that do not hold the primary metric of every subject.

@@ -3,6 +3,7 @@
 //! Nothing here compares; nothing removes outliers, it only counts them.
 
 use crate::recording::Recording;
+use assay_data::ParameterValue;
 use assay_stats::{Interval, descriptive, merged, order, trend};
 
 /// What is known of one metric of one subject. Values are in the metric's base unit.
@@ -61,7 +62,7 @@ pub struct SubjectSummary {
     /// The command line, for commands.
     pub command: Option<String>,
     /// Parameters of a scan with their values.
-    pub parameters: Vec<(String, String)>,
+    pub parameters: Vec<(String, ParameterValue)>,
     /// Index of the subject that it is compared with; `None` for a reference.
     pub against: Option<usize>,
     /// Number of observations.

@@ -11,7 +11,7 @@ use crate::paired::{Paired, is_nearly_constant};
 use crate::recording::Recording;
 use crate::unpaired;
 use crate::verdict::Decision;
-use assay_data::samples::BySubject;
+use assay_data::samples::{BySubject, InPass};
 use assay_data::{Action, Design, Finding, Metric, Samples, Severity, Summary};
 use assay_stats::descriptive;
 use assay_stats::signed_rank::SignedRankDistribution;
@@ -27,7 +27,7 @@ struct Units {
 /// One side.
 #[derive(Clone, Debug)]
 enum Held {
-    Values { values: Vec<f64>, units: Option<Units>, blocks: Option<Vec<u32>> },
+    Values { values: Vec<f64>, units: Option<Units>, blocks: Option<Vec<InPass>> },
     Summary(Side),
 }
 
@@ -158,9 +158,9 @@ impl Held {
 }
 
 /// The blocks that both sides have, in their order.
-fn paired(metric: &Metric, x: (&[u32], &[f64]), y: (&[u32], &[f64])) -> Paired {
-    let by_block: BTreeMap<u32, f64> = x.0.iter().copied().zip(x.1.iter().copied()).collect();
-    let other: BTreeMap<u32, f64> = y.0.iter().copied().zip(y.1.iter().copied()).collect();
+fn paired(metric: &Metric, x: (&[InPass], &[f64]), y: (&[InPass], &[f64])) -> Paired {
+    let by_block: BTreeMap<InPass, f64> = x.0.iter().copied().zip(x.1.iter().copied()).collect();
+    let other: BTreeMap<InPass, f64> = y.0.iter().copied().zip(y.1.iter().copied()).collect();
     let mut paired = Paired::of_metric(metric);
     for (block, value) in other {
         if let Some(&reference) = by_block.get(&block) {

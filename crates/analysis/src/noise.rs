@@ -18,7 +18,7 @@ mod weighing;
 
 use crate::comparison::Comparison;
 use crate::verdict::Scale;
-use assay_data::samples::STEAL;
+use assay_data::samples::{InPass, STEAL};
 use assay_data::{Action, Design, Finding, Samples, Severity, Unit};
 use assay_stats::descriptive;
 use std::collections::BTreeMap;
@@ -214,13 +214,14 @@ fn weighed(
     if c.design != Design::Blocks {
         return None;
     }
-    let by_block = |subject: usize| -> BTreeMap<u32, (f64, f64)> {
+    let by_block = |subject: usize| -> BTreeMap<InPass, (f64, f64)> {
         let series = samples.series(subject, c.metric);
         let excess = |observation: &usize| {
             disturbances.get(subject).and_then(|runs| runs.get(observation)).copied()
         };
         let place = |(&value, observation): (&f64, &usize)| {
-            let block = samples.observation(*observation)?.block?;
+            let observed = samples.observation(*observation)?;
+            let block = (observed.pass, observed.block?);
             Some((block, (value, excess(observation).unwrap_or(0.0))))
         };
         series.values.iter().zip(&series.observations).filter_map(place).collect()

@@ -12,7 +12,7 @@ use crate::comparison::{Effect, effect_of_blocks};
 use crate::design::level_for;
 use crate::paired;
 use assay_data::samples::BlockRow;
-use assay_data::{Plan, Samples, Subject};
+use assay_data::{ParameterValue, Plan, Samples, Subject};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
 /// Fewest values of a parameter for a curve: two points make a line whatever is true.
@@ -32,7 +32,7 @@ pub struct Curve {
     /// Name of the parameter.
     pub parameter: String,
     /// The other parameters, with the values at which they are held.
-    pub fixed: Vec<(String, String)>,
+    pub fixed: Vec<(String, ParameterValue)>,
     /// The points, by ascending value of the parameter.
     pub points: Vec<Point>,
     /// The power with which the values grow, or why none is given.
@@ -79,7 +79,8 @@ pub enum NoExponent {
 
 /// The commands of a scan.
 ///
-/// A scan's subjects are laid out value by value: for each combination of parameter values every command, in their order. Where
+/// A scan's subjects are laid out value by value: for each combination of parameter values every command, in their order. A command is a
+/// side; of several commands on one side, as in a file of another tool, it is what they are called without their values. Where
 /// commands have values of their own, those of one combination belong together by their place alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
@@ -92,36 +93,39 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of these subjects; `None` where they are no scan, or where one can't tell whose values are whose.
-    pub fn of(subjects: &[Subject]) -> Option<Self> {
-        if let Some(commands) = alike(subjects) {
-            let label = |k: usize| {
-                label(subjects, commands, k).unwrap_or_else(|| format!("command {}", k + 1))
+    /// The layout of these subjects by their keys; `None` where they are no scan. O(subjects).
+    pub fn of(samples: &Samples) -> Option<Self> {
+        let subjects = &samples.subjects;
+        let first = command(samples, subjects.first()?);
+        let commands =
+            1 + subjects[1..].iter().take_while(|s| command(samples, s) != first).count();
+        let combinations = || subjects.chunks(commands);
+        let in_order = |combination: &[Subject]| {
+            let same = |(one, own): (&Subject, &Subject)| {
+                command(samples, one) == command(samples, own) && same_names(one, own)
             };
-            let labels = (0..commands).map(label).collect();
-            return Some(Self { commands, labels: told_apart(labels), own_values: false });
-        }
-        if subjects.iter().all(|s| s.parameters.is_empty()) {
+            combination.len() == commands && combination.iter().zip(subjects).all(same)
+        };
+        let is_scan = subjects.iter().any(|s| !s.parameters.is_empty());
+        if !is_scan || !combinations().all(in_order) {
             return None;
         }
-        let divides = |n: &usize| subjects.len().is_multiple_of(*n);
-        (1..=subjects.len() / 2)
-            .filter(divides)
-            .find_map(|commands| Self::by_names(subjects, commands))
-    }
-
-    /// The layout with so many commands, if references and names agree with it: one command's names differ by its values alone.
-    fn by_names(subjects: &[Subject], commands: usize) -> Option<Self> {
-        let refers = subjects.iter().all(|s| s.against.is_some());
-        let plausible = (commands == 1 || refers) && references_allow(subjects, commands);
-        let (first, rest) = subjects.split_at(commands);
-        let named_alike =
-            |(index, s): (usize, &Subject)| names(s).eq(names(&first[index % commands]));
-        if !plausible || !rest.iter().enumerate().all(named_alike) {
+        let own = |c: &[Subject]| c.iter().any(|s| s.parameters != c[0].parameters);
+        let own_values = combinations().any(own);
+        // One combination is a scan only where several commands share it.
+        if subjects.len() == commands && (commands == 1 || own_values) {
             return None;
         }
-        let labels: Option<_> = (0..commands).map(|k| label(subjects, commands, k)).collect();
-        Some(Self { commands, labels: told_apart(labels?), own_values: commands > 1 })
+        let several_sides = samples.sides.len() > 1;
+        let label = |s: &Subject| match several_sides {
+            true => samples.side_of(s).name.clone(),
+            false => command(samples, s).1.to_owned(),
+        };
+        Some(Self {
+            commands,
+            labels: subjects[..commands].iter().map(label).collect(),
+            own_values,
+        })
     }
 
     /// Whether two subjects belong to the same combination.
@@ -130,133 +134,14 @@ impl Layout {
     }
 }
 
-/// The number of commands, several, that have the same parameters with the same values in every combination.
-fn alike(subjects: &[Subject]) -> Option<usize> {
-    let first = subjects.first()?;
-    let commands = subjects.iter().take_while(|s| s.parameters == first.parameters).count();
-    let same = |block: &[Subject]| {
-        block.iter().all(|s| s.parameters == block[0].parameters)
-            && names(&block[0]).eq(names(first))
-    };
-    let whole =
-        commands > 1 && !first.parameters.is_empty() && subjects.len().is_multiple_of(commands);
-    (whole && subjects.chunks(commands).all(same) && references_allow(subjects, commands))
-        .then_some(commands)
+/// Which command a subject is of: its side, and what it is called there without its values.
+fn command<'a>(samples: &'a Samples, subject: &'a Subject) -> (usize, &'a str) {
+    (subject.side, samples.label_of(subject).unwrap_or(samples.full_name(subject)))
 }
 
-fn names(subject: &Subject) -> impl Iterator<Item = &str> {
-    subject.parameters.iter().map(|(name, _)| name.as_str())
-}
-
-/// Whether there may be so many commands by whom their subjects are compared with: all with the same one, or each with one of its
-/// own combination (of one command: with itself). Nothing is known where some name nobody.
-fn references_allow(subjects: &[Subject], commands: usize) -> bool {
-    let Some(references) = subjects.iter().map(|s| s.against).collect::<Option<Vec<usize>>>()
-    else {
-        return true;
-    };
-    references.iter().all(|r| r == &references[0])
-        || references.iter().enumerate().all(|(of, against)| of / commands == against / commands)
-}
-
-/// What a command is called without its values: as it was recorded, else as its names tell; `None` where its names have nothing in common.
-fn label(subjects: &[Subject], commands: usize, command: usize) -> Option<String> {
-    let own: Vec<&Subject> = subjects.iter().skip(command).step_by(commands).collect();
-    if let Some(label) = &own.first()?.label
-        && own.iter().all(|s| s.label.as_ref() == Some(label))
-    {
-        return Some(label.clone());
-    }
-    Some(without_values(template(&own)?, &own.first()?.parameters))
-}
-
-/// Labels of which those that are taken have a number behind them, as names of subjects do.
-fn told_apart(labels: Vec<String>) -> Vec<String> {
-    let mut apart: Vec<String> = Vec::new();
-    for label in labels {
-        let numbered = (2..=apart.len() + 1).map(|number| format!("{label} #{number}"));
-        let free = std::iter::once(label.clone()).chain(numbered).find(|l| !apart.contains(l));
-        apart.push(free.unwrap_or(label));
-    }
-    apart
-}
-
-/// A label without the ` n={n}` behind it, as names get it that did not hold their values: a table says that anyway.
-fn without_values(mut label: String, parameters: &[(String, String)]) -> String {
-    for (name, _) in parameters.iter().rev() {
-        if let Some(rest) = label.strip_suffix(&format!(" {name}={{{name}}}"))
-            && !rest.is_empty()
-        {
-            label.truncate(rest.len());
-        }
-    }
-    label
-}
-
-/// The names of one command with `{parameter}` in the place of its values: `sort {n}` for `sort 1` and `sort 2`. The name of one
-/// combination gives it, if its values stand out in that name well enough to give all the others back. Names may also differ by
-/// the number behind them, as samples add it to names that are taken.
-fn template(subjects: &[&Subject]) -> Option<String> {
-    let filled = |text: &str, parameters: &[(String, String)]| {
-        parameters.iter().fold(text.to_owned(), |text, (name, value)| {
-            text.replace(&format!("{{{name}}}"), value)
-        })
-    };
-    let fits = |text: &String| {
-        subjects.iter().all(|s| {
-            let name = filled(text, &s.parameters);
-            name == s.name || name == unnumbered(s)
-        })
-    };
-    let emptied = |subject: &Subject, apart: Apart| {
-        subject.parameters.iter().fold(unnumbered(subject), |text, (parameter, value)| {
-            replace(&text, value, &format!("{{{parameter}}}"), apart)
-        })
-    };
-    let ways = [Apart::Words, Apart::Digits];
-    let templates =
-        ways.into_iter().flat_map(|apart| subjects.iter().map(move |s| emptied(s, apart)));
-    let base = unnumbered(subjects.first()?);
-    let same = || subjects.iter().all(|s| unnumbered(s) == base);
-    templates.into_iter().find(fits).or_else(|| same().then(|| base.clone()))
-}
-
-/// The name of a subject without the number that it got because the name was taken.
-fn unnumbered(subject: &Subject) -> String {
-    match subject.name.rsplit_once(" #") {
-        Some((name, number)) if number.chars().all(|c| c.is_ascii_digit()) => name.to_owned(),
-        _ => subject.name.clone(),
-    }
-}
-
-/// What may not touch a value for it to stand by itself: `4` in `-j 4`, or also in `-j4`.
-#[derive(Clone, Copy)]
-enum Apart {
-    /// Letters and digits.
-    Words,
-    /// Digits.
-    Digits,
-}
-
-/// Replaces `value` where it stands by itself.
-fn replace(text: &str, value: &str, by: &str, apart: Apart) -> String {
-    let mut replaced = String::new();
-    let mut rest = text;
-    let touches = |c: Option<char>| {
-        c.is_some_and(|c| match apart {
-            Apart::Words => c.is_alphanumeric() || c == '{',
-            Apart::Digits => c.is_ascii_digit() || c == '{',
-        })
-    };
-    while let Some(at) = rest.find(value).filter(|_| !value.is_empty()) {
-        let (before, from) = rest.split_at(at);
-        let after = &from[value.len()..];
-        let last = before.chars().next_back().or_else(|| replaced.chars().next_back());
-        replaced += before;
-        replaced += if touches(last) || touches(after.chars().next()) { value } else { by };
-        rest = after;
-    }
-    replaced + rest
+/// Whether two subjects have the same parameters, whatever their values.
+fn same_names(a: &Subject, b: &Subject) -> bool {
+    a.parameters.iter().map(|(name, _)| name).eq(b.parameters.iter().map(|(name, _)| name))
 }
 
 /// The curves of a scan: for every command, every numeric parameter with at least three distinct positive values, and every
@@ -298,7 +183,7 @@ pub fn curves(
     curves
 }
 
-type Fixed = Vec<(String, String)>;
+type Fixed = Vec<(String, ParameterValue)>;
 
 /// The values of one parameter with their subjects, ascending, for each combination of the others in the order of the scan.
 fn groups(
@@ -311,9 +196,8 @@ fn groups(
     for subject in (command..subjects.len()).step_by(layout.commands) {
         let mut others = subjects[subject].parameters.clone();
         let (_, value) = others.remove(parameter);
-        let value = value.trim().parse::<f64>().ok().filter(|v| v.is_finite());
         // A parameter that is not a number anywhere is none.
-        let Some(value) = value else { return Vec::new() };
+        let Some(value) = value.number() else { return Vec::new() };
         let at = groups.iter().position(|(fixed, _)| *fixed == others).unwrap_or_else(|| {
             groups.push((others, Vec::new()));
             groups.len() - 1

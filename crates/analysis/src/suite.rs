@@ -89,16 +89,20 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
     use crate::{Options, analyse};
-    use assay_data::{Metric, Observation, Samples, Subject};
+    use assay_data::{Metric, Observation, Samples, Side, Subject};
 
     /// Two commands at so many values of n, the second taking 0.8 of the time, in ten blocks.
     fn scan(values: usize, in_blocks: bool) -> Samples {
         let mut samples = Samples::new(vec![Metric::wall()]);
+        samples.sides =
+            ["old", "new"].map(|name| Side { name: name.to_owned(), ..Side::default() }).into();
+        samples.row_named("");
         for value in 1..=values {
             for command in ["old", "new"] {
                 samples.add(Subject {
+                    side: usize::from(command == "new"),
                     name: format!("{command} {value}"),
-                    parameters: vec![("n".to_owned(), value.to_string())],
+                    parameters: vec![("n".to_owned(), value.to_string().into())],
                     against: (command == "new").then(|| 2 * (value - 1)),
                     ..Subject::default()
                 });

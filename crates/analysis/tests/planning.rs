@@ -98,6 +98,7 @@ fn blocks_planned_from_a_pilot_find_the_difference() {
         for subject in 0..2 {
             samples.push(Observation {
                 subject,
+                pass: None,
                 block: Some(block),
                 position: Some(subject as u32),
                 time: None,

@@ -15,7 +15,7 @@ fn samples(subjects: &[(Option<usize>, f64)], blocks: u32) -> Samples {
         ..Plan::sequential(0.95, Threshold::default(), 1)
     });
     for &(against, _) in subjects {
-        samples.add(Subject { name: "x".to_owned(), against, ..Subject::default() });
+        samples.add_command(Subject { name: "x".to_owned(), against, ..Subject::default() });
     }
     for block in 0..blocks {
         for (subject, &(_, factor)) in subjects.iter().enumerate() {

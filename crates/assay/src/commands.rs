@@ -26,7 +26,7 @@ use assay_measure::{MeasureError, RunOptions, RunResult, environment, hooks, int
 use counting::Passes;
 use crew::Crew;
 use ending::{failure, failure_message, outcome};
-use prepared::{control, subject};
+use prepared::control;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -145,9 +145,9 @@ impl Source for Commands {
         let mut files = Fingerprints::default();
         let mut samples = Samples::default();
         for command in &self.commands {
-            samples.add(subject(command, &mut files));
+            prepared::add(&mut samples, command, &mut files);
         }
-        Layout::one_unit(samples.subjects)
+        Layout::one_unit(samples)
     }
 
     fn metrics(&self) -> &[Metric] {

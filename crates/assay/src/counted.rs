@@ -3,7 +3,7 @@
 //! it. Nothing is timed under either, for both slow a program down.
 
 use assay_data::samples::{ALLOCATIONS, VALGRIND_INSTRUCTIONS};
-use assay_data::{Action, Finding, Metric, Severity, Unit};
+use assay_data::{Action, Finding, Metric, Pass, Severity, Unit};
 use assay_measure::Command;
 use assay_measure::allocations::{Counting, Counts, Executed, Why};
 use assay_measure::simulation::Simulation;
@@ -30,6 +30,14 @@ impl Counted {
     pub fn asked(alloc: bool, instructions: bool) -> Vec<Self> {
         let all = [(alloc, Self::Allocations), (instructions, Self::Instructions)];
         all.into_iter().filter(|(asked, _)| *asked).map(|(_, counted)| counted).collect()
+    }
+
+    /// The pass that its blocks belong to.
+    pub fn pass(self) -> Pass {
+        match self {
+            Self::Allocations => Pass::Allocations,
+            Self::Instructions => Pass::Instructions,
+        }
     }
 
     /// What a metric of this name is a count of.

@@ -51,8 +51,7 @@ impl Record {
         let (path, failure, writer) = match opened {
             Ok((path, file)) => {
                 let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
-                let Samples { environment, subjects, metrics, .. } = samples;
-                match Writer::start(file, &header, environment, subjects, metrics) {
+                match Writer::start(file, &header, samples) {
                     Ok(writer) => (path, None, Some(writer)),
                     Err(error) => (path, Some(error.to_string()), None),
                 }

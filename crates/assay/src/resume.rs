@@ -209,7 +209,7 @@ fn same_file(one: &str, other: &str) -> bool {
     one == other || ((!one.contains('/') || !other.contains('/')) && name(one) == name(other))
 }
 
-fn listed(pairs: &[(String, String)]) -> String {
+fn listed(pairs: &[(String, impl std::fmt::Display)]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
     pairs.join(" ")
 }
@@ -230,7 +230,7 @@ mod tests {
 
     fn said(change: impl FnOnce(&mut Subject, &mut Environment)) -> Vec<String> {
         let mut recorded = Samples::new(vec![Metric::wall()]);
-        recorded.add(subject());
+        recorded.add_command(subject());
         recorded.environment.set("cpu_model", "A");
         recorded.environment.set("load_1m", 0.5);
         let (mut now, mut environment) = (subject(), recorded.environment.clone());

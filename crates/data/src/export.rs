@@ -1,6 +1,6 @@
 //! Raw export: samples as a CSV table that spreadsheets, R and pandas read, one line per observation.
 //!
-//! Columns are `subject`, `block`, `pos`, `level` (only where there is one), `t`, `outcome`, then every metric with its unit
+//! Columns are `subject`, `block`, `pos`, `pass`, `level` (these two only where there is one), `t`, `outcome`, then every metric with its unit
 //! behind its name (`wall_s`). Values are exact: the shortest decimals that read back to the same bits. The importer knows
 //! this table again, with blocks and units; it lacks plan, environment and commands, which only a sample file keeps. For
 //! the scripts that people have for other tools' files there are [`hyperfine()`], [`hyperfine2`], [`google_benchmark()`] and [`go_bench()`].
@@ -17,7 +17,7 @@ pub use hyperfine::{hyperfine, hyperfine2};
 pub use text::text;
 
 use crate::assay_file::push_number;
-use crate::{Design, Environment, Observation, Outcome, Samples};
+use crate::{Design, Environment, Observation, Outcome, Pass, Samples};
 use std::io::{self, Write};
 
 /// Seconds as nanoseconds, such that they read back, divided by 10⁹, to the same bits wherever a double does.
@@ -43,7 +43,8 @@ fn shortest(near: f64, reads_back: impl Fn(f64) -> bool) -> f64 {
 }
 
 /// Columns before the metrics, in their order.
-pub(crate) const PLACE_COLUMNS: [&str; 6] = ["subject", "block", "pos", "level", "t", "outcome"];
+pub(crate) const PLACE_COLUMNS: [&str; 7] =
+    ["subject", "block", "pos", "pass", "level", "t", "outcome"];
 
 /// Writes the table. O(observations × metrics).
 ///
@@ -52,7 +53,13 @@ pub(crate) const PLACE_COLUMNS: [&str; 6] = ["subject", "block", "pos", "level",
 pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let has_level = samples.observations().any(|observation| !observation.level.is_empty());
     let mut table = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(sink);
-    let place = PLACE_COLUMNS.iter().filter(|&&name| name != "level" || has_level);
+    let has_pass = samples.observations().any(|observation| observation.pass.is_some());
+    let is_there = |&&name: &&&str| match name {
+        "level" => has_level,
+        "pass" => has_pass,
+        _ => true,
+    };
+    let place = PLACE_COLUMNS.iter().filter(is_there);
     let units = samples.metrics.iter().map(|m| format!("{}_{}", m.name, m.unit.symbol()));
     let header = place.map(|&name| name.to_owned()).chain(units);
     table.write_record(header)?;
@@ -63,6 +70,9 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         table.write_field(subject.map_or("", |subject| &subject.name))?;
         table.write_field(count(observation.block))?;
         table.write_field(count(observation.position))?;
+        if has_pass {
+            table.write_field(observation.pass.map_or("", Pass::word))?;
+        }
         if has_level {
             let level: Vec<_> = observation.level.iter().map(u32::to_string).collect();
             table.write_field(level.join("/"))?;
@@ -89,7 +99,7 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 fn in_rows(samples: &Samples) -> Vec<Observation> {
     let mut rows: Vec<Observation> = samples.observations().collect();
     if samples.design() == Design::Blocks {
-        rows.sort_by_key(|row| (row.block, row.subject));
+        rows.sort_by_key(|row| (row.pass, row.block, row.subject));
     }
     rows
 }

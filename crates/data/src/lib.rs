@@ -39,7 +39,8 @@ pub use finding::{Finding, Severity};
 pub use plan::{Plan, StopReason, StopRule, Threshold};
 pub use read_error::{Place, ReadError};
 pub use samples::{
-    Better, Design, Inner, Metric, Observation, Outcome, Samples, Series, Subject, Summary,
+    Better, Design, Inner, Metric, Observation, Outcome, ParameterValue, Pass, Row, Samples,
+    Series, Side, Subject, Summary,
 };
 pub use source::{Purpose, Source, Turn};
 pub use tool::Tool;

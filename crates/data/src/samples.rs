@@ -14,20 +14,24 @@ mod anonymous;
 mod blocks;
 mod by_subject;
 mod columns;
+mod keys;
 mod metric;
+mod parameter;
 mod series;
 mod skip;
 mod subject;
 mod summary;
 
-pub use blocks::BlockRow;
+pub use blocks::{BlockRow, InPass, Pass};
 pub use by_subject::BySubject;
+pub(crate) use keys::free_name;
 pub use metric::{
     ALLOCATIONS, Better, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN, PER_ITERATION, STEAL,
     VALGRIND_INSTRUCTIONS,
 };
+pub use parameter::ParameterValue;
 pub use series::Series;
-pub use subject::Subject;
+pub use subject::{Row, Side, Subject};
 pub use summary::Summary;
 
 /// How one observation ended.
@@ -62,7 +66,9 @@ pub enum Design {
 pub struct Observation {
     /// Index of the subject.
     pub subject: usize,
-    /// The block, counted from 0; `None` for what was not taken in blocks.
+    /// The pass that counts which it belongs to; `None` for what was measured.
+    pub pass: Option<Pass>,
+    /// The block, counted from 0 within its pass; `None` for what was not taken in blocks.
     pub block: Option<u32>,
     /// Place within the block, counted from 0.
     pub position: Option<u32>,
@@ -96,7 +102,11 @@ pub struct Samples {
     pub plan: Option<Plan>,
     /// The machine; empty for imported numbers without facts.
     pub environment: Environment,
-    /// What was measured; the first is the reference.
+    /// What is compared; the first is the reference.
+    pub sides: Vec<Side>,
+    /// What sides are compared on; one row without a name where commands are all that there is.
+    pub rows: Vec<Row>,
+    /// What was measured: rows on sides, at values of parameters.
     pub subjects: Vec<Subject>,
     /// What was measured of it; the first is the primary one unless the plan says otherwise.
     pub metrics: Vec<Metric>,
@@ -124,22 +134,6 @@ impl Samples {
         Self { metrics, observations: Columns { values, ..Columns::default() }, ..Self::default() }
     }
 
-    /// Adds a subject of this name and returns its index. A name that is taken gets a number behind it.
-    pub fn add_subject(&mut self, name: &str) -> usize {
-        self.add(Subject { name: name.to_owned(), ..Subject::default() })
-    }
-
-    /// Adds a subject and returns its index. A name that is taken gets a number behind it: ` #2`, ` #3`.
-    pub fn add(&mut self, mut subject: Subject) -> usize {
-        let taken = |name: &str| self.subjects.iter().any(|s| s.name == name);
-        if taken(&subject.name) {
-            let free = (2..).map(|i| format!("{} #{i}", subject.name)).find(|name| !taken(name));
-            subject.name = free.expect("one of endlessly many names is free");
-        }
-        self.subjects.push(subject);
-        self.subjects.len() - 1
-    }
-
     /// Adds a metric, missing in all observations so far, and returns its index; one of the same name is reused.
     pub fn add_metric(&mut self, metric: Metric) -> usize {
         if let Some(index) = self.metric_index(&metric.name) {
@@ -162,7 +156,7 @@ impl Samples {
 
     /// A value for every metric, as an [`Observation`] holds them: those that are known, each behind the index of its metric, and NaN for
     /// all others.
-    pub fn row(&self, known: &[(usize, f64)]) -> Vec<f64> {
+    pub fn values_of(&self, known: &[(usize, f64)]) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.metrics.len()];
         known.iter().for_each(|&(metric, value)| values[metric] = value);
         values
@@ -189,6 +183,7 @@ impl Samples {
         let o = &mut self.observations;
         let held = o.subject.len();
         o.subject.push(observation.subject as u32);
+        o.pass.push(held, observation.pass, None);
         o.block.push(held, observation.block.unwrap_or(NOWHERE), NOWHERE);
         o.position.push(held, observation.position.unwrap_or(NOWHERE), NOWHERE);
         let time = observation.time.filter(|time| !time.is_nan());
@@ -205,6 +200,7 @@ impl Samples {
     pub fn push_value(&mut self, subject: usize, value: f64) {
         let o = &mut self.observations;
         o.subject.push(subject as u32);
+        o.pass.push_nothing(None);
         o.block.push_nothing(NOWHERE);
         o.position.push_nothing(NOWHERE);
         o.time.push_nothing(NO_TIME);
@@ -229,6 +225,7 @@ impl Samples {
                 let subject = subjects.get(observation.subject).copied().unwrap_or_default();
                 self.push(Observation {
                     subject,
+                    pass: None,
                     block: None,
                     position: None,
                     values,
@@ -268,6 +265,7 @@ impl Samples {
         let known = |v: u32| (v != NOWHERE).then_some(v);
         Some(Observation {
             subject: *o.subject.get(index)? as usize,
+            pass: o.pass.get(index, None),
             block: known(o.block.get(index, NOWHERE)),
             position: known(o.position.get(index, NOWHERE)),
             level: o.level.get(index, Vec::new()),
@@ -298,6 +296,7 @@ impl Samples {
             }
             retain(column, &stays);
         }
+        retain(&mut o.pass.0, &stays);
         retain(&mut o.block.0, &stays);
         retain(&mut o.position.0, &stays);
         retain(&mut o.time.0, &stays);

@@ -41,19 +41,20 @@ pub enum Key {
 }
 
 impl Key {
-    /// What a subject, and for two keys a metric, has there; `None` for a parameter that it does not have.
-    fn value<'a>(&self, subject: &'a Subject, metric: &'a Metric) -> Option<&'a str> {
+    /// What one of the subjects, and for two keys a metric, has there; `None` for a parameter that it does not have.
+    fn value<'a>(
+        &self,
+        samples: &'a Samples,
+        subject: &'a Subject,
+        metric: &'a Metric,
+    ) -> Option<&'a str> {
         match self {
-            Self::Name => Some(subject.label.as_deref().unwrap_or(full_name(subject))),
-            Self::FullName => Some(full_name(subject)),
-            Self::Side => subject.side.as_deref().or(subject.source.as_deref()),
+            Self::Name => Some(samples.label_of(subject).unwrap_or(samples.full_name(subject))),
+            Self::FullName => Some(samples.full_name(subject)),
+            Self::Side => Some(&samples.side_of(subject).name),
             Self::Metric => Some(&metric.name),
             Self::Unit => Some(metric.unit.symbol()),
-            Self::Parameter(name) => subject
-                .parameters
-                .iter()
-                .find(|(own, _)| own == name)
-                .map(|(_, value)| value.as_str()),
+            Self::Parameter(name) => subject.parameter(name).map(|value| value.as_str()),
         }
     }
 }
@@ -91,11 +92,6 @@ impl fmt::Display for Key {
             Self::Parameter(name) => name,
         })
     }
-}
-
-/// The name of a benchmark without its side.
-fn full_name(subject: &Subject) -> &str {
-    subject.benchmark.as_deref().unwrap_or(&subject.name)
 }
 
 /// Benchmarks and metrics to keep.
@@ -153,8 +149,8 @@ impl fmt::Display for Filter {
 
 impl Filter {
     /// Whether the values of a metric of a benchmark are wanted.
-    pub fn accepts(&self, subject: &Subject, metric: &Metric) -> bool {
-        self.expression.accepts(subject, metric)
+    pub fn accepts(&self, samples: &Samples, subject: &Subject, metric: &Metric) -> bool {
+        self.expression.accepts(samples, subject, metric)
     }
 
     /// The parameters that it asks for.
@@ -170,8 +166,7 @@ impl Filter {
     /// When it asks for a parameter that no benchmark has, or nothing is left, or nothing that has a value.
     pub fn apply(&self, samples: &mut Samples) -> Result<(), FilterError> {
         for name in self.parameters() {
-            let has = |s: &Subject| s.parameters.iter().any(|(own, _)| own == name);
-            if !samples.subjects.iter().any(has) {
+            if samples.subjects.iter().all(|s| s.parameter(name).is_none()) {
                 return Err(FilterError::NoSuchParameter {
                     name: name.to_owned(),
                     known: known_parameters(samples),
@@ -179,7 +174,7 @@ impl Filter {
             }
         }
         let (subjects, metrics) = (names_of(samples), metrics_of(samples));
-        samples.keep(|subject, metric| self.accepts(subject, metric));
+        samples.keep(|samples, subject, metric| self.accepts(samples, subject, metric));
         if samples.subjects.is_empty() || samples.metrics.is_empty() {
             return Err(FilterError::NothingLeft { filter: self.text.clone(), subjects, metrics });
         }
@@ -193,13 +188,14 @@ impl Filter {
 }
 
 impl Expression {
-    fn accepts(&self, subject: &Subject, metric: &Metric) -> bool {
+    fn accepts(&self, samples: &Samples, subject: &Subject, metric: &Metric) -> bool {
+        let accepts = |one: &Expression| one.accepts(samples, subject, metric);
         match self {
-            Self::All(all) => all.iter().all(|one| one.accepts(subject, metric)),
-            Self::Any(any) => any.iter().any(|one| one.accepts(subject, metric)),
-            Self::Not(other) => !other.accepts(subject, metric),
+            Self::All(all) => all.iter().all(accepts),
+            Self::Any(any) => any.iter().any(accepts),
+            Self::Not(other) => !accepts(other),
             Self::Term(key, patterns) => key
-                .value(subject, metric)
+                .value(samples, subject, metric)
                 .is_some_and(|value| patterns.iter().any(|pattern| pattern.accepts(value))),
         }
     }
@@ -271,8 +267,9 @@ fn names_of(samples: &Samples) -> String {
     const SHOWN: usize = 6;
     let mut names: Vec<&str> = Vec::new();
     for subject in &samples.subjects {
-        if !names.contains(&full_name(subject)) {
-            names.push(full_name(subject));
+        let name = samples.full_name(subject);
+        if !names.contains(&name) {
+            names.push(name);
         }
         if names.len() > SHOWN {
             names.pop();

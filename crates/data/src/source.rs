@@ -8,7 +8,7 @@
 //! *Note:* a turn names a place of its unit, not a side: a benchmark may lack a side, and in a scan one side has many places, which
 //! stay in one unit because curves need complete blocks.
 
-use crate::{Finding, Metric, Outcome, Samples, Subject};
+use crate::{Finding, Metric, Outcome, Pass, Row, Samples, Side, Subject};
 
 /// What a run is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub enum Purpose {
     WarmUp,
     /// It is part of the experiment.
     Measure,
-    /// It counts what can't be counted while time is taken. Sources number their passes.
-    Count(u32),
+    /// It counts what can't be counted while time is taken.
+    Count(Pass),
 }
 
 /// What to run next.
@@ -70,21 +70,35 @@ impl Unit {
 /// What a source measures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
-    /// Everything that gets values.
+    /// What is compared.
+    pub sides: Vec<Side>,
+    /// What sides are compared on.
+    pub rows: Vec<Row>,
+    /// Everything that gets values: rows on sides.
     pub subjects: Vec<Subject>,
     /// How it is measured.
     pub units: Vec<Unit>,
 }
 
 impl Layout {
-    /// A single unit of these subjects, compared as the subjects themselves say ([`Subject::against`]).
-    pub fn one_unit(subjects: Vec<Subject>) -> Self {
+    /// A single unit of subjects of these names, each a side of its own, the first the reference.
+    pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut samples = Samples::default();
+        names.into_iter().for_each(|name| {
+            samples.add_subject(name);
+        });
+        Self::one_unit(samples)
+    }
+
+    /// A single unit of the subjects of these samples, compared as they themselves say ([`Subject::against`]).
+    pub fn one_unit(samples: Samples) -> Self {
+        let Samples { sides, rows, subjects, .. } = samples;
         let of = |(own, subject): (usize, &Subject)| {
             let against = subject.against.unwrap_or(0);
             (against != own && against < subjects.len()).then_some(against)
         };
         let references: Vec<_> = subjects.iter().enumerate().map(of).collect();
-        Self { units: vec![Unit::of_subjects(&references)], subjects }
+        Self { units: vec![Unit::of_subjects(&references)], sides, rows, subjects }
     }
 }
 

@@ -235,7 +235,8 @@ fn what_a_form_of_a_tool_held_it_holds_again_to_the_letter() {
             let told = samples.subjects.iter().filter(|subject| {
                 samples.observations().any(|o| samples.subjects[o.subject].name == subject.name)
             });
-            told.map(|s| (s.name.clone(), s.label.clone(), s.parameters.clone(), s.command.clone()))
+            let label = |s| samples.label_of(s).map(str::to_owned);
+            told.map(|s| (s.name.clone(), label(s), s.parameters.clone(), s.command.clone()))
                 .collect()
         };
         assert_eq!(told(&samples), told(&read), "{file}");

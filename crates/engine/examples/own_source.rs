@@ -3,7 +3,7 @@
 
 use assay_analysis::{Options, analyse};
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
-use assay_data::{Environment, Metric, Plan, Subject, Threshold};
+use assay_data::{Environment, Metric, Plan, Threshold};
 use assay_experiment::{Limits, Session};
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -20,8 +20,7 @@ impl Source for Closures<'_> {
     type Error = Infallible;
 
     fn layout(&self) -> Layout {
-        let subject = |name: &str| Subject { name: name.to_owned(), ..Subject::default() };
-        Layout::one_unit(self.names.iter().map(|name| subject(name)).collect())
+        Layout::of_names(self.names)
     }
 
     fn metrics(&self) -> &[Metric] {

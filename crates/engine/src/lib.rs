@@ -10,7 +10,7 @@
 //! ```
 //! use assay_analysis::{Options, Verdict, analyse};
 //! use assay_data::source::{Layout, Measured, Obstacle, Turn};
-//! use assay_data::{Metric, Plan, Source, Subject, Threshold};
+//! use assay_data::{Metric, Plan, Source, Threshold};
 //! use assay_experiment::{Limits, Session};
 //! use std::{cell::Cell, convert::Infallible};
 //!
@@ -23,8 +23,7 @@
 //!     type Error = Infallible;
 //!
 //!     fn layout(&self) -> Layout {
-//!         let subject = |name: &str| Subject { name: name.to_owned(), ..Subject::default() };
-//!         Layout::one_unit(vec![subject("old"), subject("new")])
+//!         Layout::of_names(["old", "new"])
 //!     }
 //!
 //!     fn metrics(&self) -> &[Metric] {

@@ -3,9 +3,10 @@
 use crate::recorder::{Recorder, Unrecorded};
 use assay_analysis::Step;
 use assay_analysis::design::{Experiment, ReplayError};
+use assay_data::samples::InPass;
 use assay_data::source::{Failure, Measured, Obstacle, Purpose, Source, Turn, Unit};
 use assay_data::{
-    Action, Environment, Finding, Inner, Observation, Plan, Samples, Severity, StopReason,
+    Action, Environment, Finding, Inner, Observation, Pass, Plan, Samples, Severity, StopReason,
     StopRule, Threshold,
 };
 
@@ -59,8 +60,6 @@ pub struct Session<'a, S: Source, R: Recorder = Unrecorded> {
     columns: Vec<usize>,
     /// Seconds between the start of the run and the first observation of this session: not 0 for one that is resumed.
     since_start: f64,
-    /// Blocks that were taken before to count: they stand between those of the experiment.
-    blocks_between: u32,
     /// Runs that were lost and taken again.
     lost: u32,
     /// How many of the findings are recorded.
@@ -79,6 +78,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     pub fn new(source: S, clock: impl Fn() -> f64 + 'a) -> Self {
         let layout = source.layout();
         let mut samples = Samples::default();
+        (samples.sides, samples.rows) = (layout.sides, layout.rows);
         for subject in layout.subjects {
             samples.add(subject);
         }
@@ -93,7 +93,6 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             primary: 0,
             columns: Vec::new(),
             since_start: 0.0,
-            blocks_between: 0,
             lost: 0,
             findings_recorded: 0,
             source,
@@ -173,7 +172,6 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             None => None,
         };
         self.findings_recorded = recorded.findings.len();
-        self.blocks_between = recorded.counting_blocks().len() as u32;
         self.since_start = since_start_seconds;
         self.primary = primary;
         let (plan, findings) =
@@ -207,13 +205,13 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     /// What the source can't go on from.
     pub fn count(
         &mut self,
-        pass: u32,
+        pass: Pass,
         blocks: u32,
         observer: Observer<'_>,
     ) -> Result<Phase, S::Error> {
         let seed = self.samples.plan.as_ref().map_or(0, |plan| plan.seed);
         // Another stream than those of warming up and measuring.
-        self.fixed(blocks, seed ^ u64::from(pass + 2), Purpose::Count(pass), observer)
+        self.fixed(blocks, seed ^ (pass as u64 + 2), Purpose::Count(pass), observer)
     }
 
     fn fixed(
@@ -244,10 +242,12 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         let began = (self.clock)();
         let (mut seconds, mut block_began) = (0.0, 0.0);
         let mut first_started = None;
-        let first_block = match experiment.purpose() {
-            Purpose::Count(_) => self.samples.next_block(),
-            Purpose::WarmUp | Purpose::Measure => self.blocks_between,
+        let pass = match experiment.purpose() {
+            Purpose::Count(pass) => Some(pass),
+            Purpose::WarmUp | Purpose::Measure => None,
         };
+        // A pass that was interrupted goes on behind its last block.
+        let first_block = pass.map_or(0, |_| self.samples.next_block(pass));
         let mut phase = Phase { reason: StopReason::Clear, block_seconds: None };
         loop {
             observer(Standing { experiment: &mut *experiment, seconds });
@@ -264,7 +264,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             let values = match (turn.purpose, &failed) {
                 (Purpose::WarmUp, _) | (_, Some(_)) => Vec::new(),
                 (Purpose::Measure | Purpose::Count(_), None) => {
-                    self.keep(&turn, measured, first_block + turn.block, time)
+                    self.keep(&turn, measured, (pass, first_block + turn.block), time)
                 }
             };
             match self.source.conclude(&turn) {
@@ -307,7 +307,13 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     }
 
     /// Records what a turn gave and keeps it; returns the values of the metric that decides, by row.
-    fn keep(&mut self, turn: &Turn, measured: Measured, block: u32, time: f64) -> Vec<f64> {
+    fn keep(
+        &mut self,
+        turn: &Turn,
+        measured: Measured,
+        (pass, block): InPass,
+        time: f64,
+    ) -> Vec<f64> {
         self.learn_metrics();
         let unit = &self.units[turn.unit];
         let subjects = unit.places[turn.place].clone();
@@ -319,12 +325,10 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
                 values[column] = value;
             }
             deciding[result.row] = values.get(self.primary).copied().unwrap_or(f64::NAN);
-            let time = match turn.purpose {
-                Purpose::Count(_) => None,
-                Purpose::WarmUp | Purpose::Measure => Some(nanoseconds(self.since_start + time)),
-            };
+            let time = pass.is_none().then(|| nanoseconds(self.since_start + time));
             let observation = Observation {
                 subject,
+                pass,
                 block: Some(block),
                 position: Some(turn.position),
                 level: Vec::new(),
@@ -358,7 +362,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         self.samples.environment.facts.extend(late_facts.facts.clone());
         let blocks = match self.units.as_slice() {
             [_] => self.samples.complete_blocks(self.primary).len() as u32,
-            _ => self.samples.next_block(),
+            _ => self.samples.next_block(None),
         };
         if let Some(recorder) = &mut self.recorder {
             for finding in self.samples.findings.iter().skip(self.findings_recorded) {

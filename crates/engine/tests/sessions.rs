@@ -4,8 +4,8 @@
 
 use assay_data::source::{Failure, Layout, Measured, Obstacle, Purpose, RowResult, Turn, Unit};
 use assay_data::{
-    Environment, Finding, Inner, Metric, Observation, Plan, Samples, Source, StopReason, StopRule,
-    Subject, Threshold,
+    Environment, Finding, Inner, Metric, Observation, Plan, Row, Samples, Side, Source, StopReason,
+    StopRule, Subject, Threshold,
 };
 use assay_experiment::{Limits, Phase, Recorder, Session};
 use std::cell::{Cell, RefCell};
@@ -53,14 +53,23 @@ impl Source for Pretended<'_> {
     type Error = String;
 
     fn layout(&self) -> Layout {
-        let mut layout = Layout::default();
+        let side = |name: &str| Side { name: name.to_owned(), ..Side::default() };
+        let mut layout = Layout { sides: vec![side("old"), side("new")], ..Layout::default() };
         for (unit, &rows) in self.rows.iter().enumerate() {
             let mut places = Vec::new();
-            for side in ["old", "new"] {
+            let first_row = layout.rows.len();
+            let row = |row| Row { name: format!("{unit}.{row}"), ..Row::default() };
+            layout.rows.extend((0..rows).map(row));
+            for (index, side) in ["old", "new"].into_iter().enumerate() {
                 let first = layout.subjects.len();
                 places.push((first..first + rows).collect());
                 let name = |row| format!("{side}: {unit}.{row}");
-                let subject = |row| Subject { name: name(row), ..Subject::default() };
+                let subject = |row| Subject {
+                    side: index,
+                    row: first_row + row,
+                    name: name(row),
+                    ..Subject::default()
+                };
                 layout.subjects.extend((0..rows).map(subject));
             }
             layout.units.push(Unit::against_the_first(places));
@@ -160,7 +169,7 @@ fn a_whole_session_warms_up_measures_until_it_is_clear_and_counts() {
     assert_eq!(phase.reason, StopReason::Clear);
     assert_eq!(session.samples.complete_blocks(0).len(), 10);
     assert_eq!((seen[0], seen.len()), ((0, 0.0), 20));
-    session.count(0, 2, &mut |_| ()).unwrap();
+    session.count(assay_data::Pass::Exact, 2, &mut |_| ()).unwrap();
     session.close(phase.reason, Environment::default());
     let purposes: BTreeSet<String> =
         session.source.turns.iter().map(|turn| format!("{:?}", turn.purpose)).collect();
@@ -178,7 +187,7 @@ fn counting_draws_random_orders_too() {
     let clock = Cell::new(0.0);
     let mut session = session(Pretended::new(&clock, &[1]));
     session.begin(&fixed(1), 0, Limits::default());
-    session.count(0, 200, &mut |_| ()).unwrap();
+    session.count(assay_data::Pass::Exact, 200, &mut |_| ()).unwrap();
     let first: Vec<usize> =
         session.source.turns.iter().filter(|t| t.position == 0).map(|t| t.place).collect();
     let new_first = first.iter().filter(|&&place| place == 1).count();

@@ -208,8 +208,8 @@ fn listed(text: &str) -> Result<Vec<Known>, String> {
 fn merged(readings: Vec<Reading>) -> Vec<Reading> {
     let mut found: Vec<Reading> = Vec::new();
     for mut reading in readings {
-        let own: Vec<_> =
-            reading.parameters.iter().filter(|(name, _)| name != "threads").cloned().collect();
+        let own = reading.parameters.iter().filter(|(name, _)| name != "threads");
+        let own: Vec<_> = own.map(|(name, value)| (name.clone(), value.to_string())).collect();
         let method = reading.label.clone().unwrap_or_else(|| reading.benchmark.clone());
         // The importer puts the mode behind the name where the name was there before.
         let mode = reading.benchmark.rsplit_once(" (").map(|(_, mode)| format!(" ({mode}"));

@@ -6,7 +6,7 @@
 
 use assay_data::import::{self, ImportOptions};
 use assay_data::samples::{ITERATIONS, PER_ITERATION};
-use assay_data::{Metric, Samples};
+use assay_data::{Metric, ParameterValue, Samples};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::driver::{Answer, Reply};
@@ -20,7 +20,7 @@ pub struct Reading {
     /// Its name without parameters, where the harness tells.
     pub label: Option<String>,
     /// Its parameters.
-    pub parameters: Vec<(String, String)>,
+    pub parameters: Vec<(String, ParameterValue)>,
     /// How often it repeated its work, where the harness tells: in all, over the run.
     pub iterations: Option<f64>,
     /// Its metrics with their values, finite, in base units; per iteration.
@@ -125,7 +125,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
         let all: f64 = counts.values().sum();
         Reading {
             benchmark: own.name.clone(),
-            label: own.label.clone(),
+            label: samples.row_of(own).label.clone(),
             parameters: own.parameters.clone(),
             iterations: (all > 0.0).then_some(all),
             error: error_of(samples, &own.name),

@@ -4,7 +4,7 @@
 
 use crate::functions::Functions;
 use crate::model::Profile;
-use assay_data::{Metric, Observation, Samples, Subject, Unit};
+use assay_data::{Metric, Observation, Row, Samples, Subject, Unit};
 use std::collections::{HashMap, HashSet};
 
 /// Functions with less than this share of all that was sampled, both programs together, are not asked about: every question takes
@@ -48,14 +48,17 @@ pub fn samples(names: &[String], runs: &[Run]) -> Samples {
     if rest > SMALLEST * whole {
         benchmarks.push(REST.to_owned());
     }
+    let row = |name: &String| Row {
+        name: name.clone(),
+        noun: Some("function".to_owned()),
+        ..Row::default()
+    };
+    samples.rows = benchmarks.iter().map(row).collect();
     for side in names {
-        for benchmark in &benchmarks {
-            samples.add(Subject {
-                name: format!("{side}: {benchmark}"),
-                benchmark: Some(benchmark.clone()),
-                side: Some(side.clone()),
-                ..Subject::default()
-            });
+        let index = samples.side_named(side);
+        for (row, benchmark) in benchmarks.iter().enumerate() {
+            let name = format!("{side}: {benchmark}");
+            samples.add(Subject { side: index, row, name, ..Subject::default() });
         }
     }
     for (run, own) in runs.iter().zip(&per_run) {

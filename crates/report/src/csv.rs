@@ -48,7 +48,7 @@ pub fn render(analysis: &Analysis) -> String {
             let mut row = vec![text_cell(&subject.name)];
             row.extend(parameters.iter().map(|name| {
                 let own = subject.parameters.iter().find(|(p, _)| p == *name);
-                own.map_or_else(String::new, |(_, value)| text_cell(value))
+                own.map_or_else(String::new, |(_, value)| text_cell(value.as_str()))
             }));
             row.push(text_cell(&unit.name));
             row.push(text_cell(unit.unit.symbol()));

@@ -29,6 +29,7 @@ pub use result::{Decision, Mean, Only, Row, Side};
 pub use rigorous::Rigorous;
 pub use values::{Estimate, Interval, Verdict};
 
+use assay_data::ParameterValue;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -57,10 +58,7 @@ pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
 }
 
 /// Parameters by name; numbers stay numbers.
-pub(crate) fn parameters(pairs: &[(String, String)]) -> Map<String, Value> {
-    let value = |text: &str| match serde_json::from_str(text) {
-        Ok(Value::Number(number)) => Value::Number(number),
-        _ => Value::String(text.to_owned()),
-    };
-    pairs.iter().map(|(name, text)| (name.clone(), value(text))).collect()
+pub(crate) fn parameters(pairs: &[(String, ParameterValue)]) -> Map<String, Value> {
+    let value = |value: &ParameterValue| serde_json::to_value(value).unwrap_or(Value::Null);
+    pairs.iter().map(|(name, own)| (name.clone(), value(own))).collect()
 }

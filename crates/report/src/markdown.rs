@@ -64,7 +64,10 @@ fn table(analysis: &Analysis) -> String {
         let mut row = format!("| {} |", escaped(&subject.name));
         for name in &parameters {
             let own = subject.parameters.iter().find(|(p, _)| p == name);
-            row += &format!(" {} |", own.map_or_else(String::new, |(_, value)| escaped(value)));
+            row += &format!(
+                " {} |",
+                own.map_or_else(String::new, |(_, value)| escaped(value.as_str()))
+            );
         }
         for &metric in &metrics {
             let column = column_of(analysis, metric, metric == analysis.primary);

@@ -350,7 +350,7 @@ fn places(analysis: &Analysis, subjects: &[usize], of: &[Comparison], all: &str)
     if layout.own_values {
         return one_by_one(analysis, subjects, of);
     }
-    let value = |subject: usize| parameters(subject)[0].1.clone();
+    let value = |subject: usize| parameters(subject)[0].1.to_string();
     let step = layout.commands;
     let (first, last) = (subjects[0], subjects[subjects.len() - 1]);
     if subjects.len() > LISTED && last - first == step * (subjects.len() - 1) {

@@ -107,7 +107,7 @@ impl Table<'_> {
             let heading = page.spelled(&subjects[command].parameters[index].0);
             let heading = fitted(&[heading], WIDEST_VALUE, page.ellipsis()).remove(0);
             let values: Vec<String> = (0..self.rows())
-                .map(|row| subjects[self.subject(row, command)].parameters[index].1.clone())
+                .map(|row| subjects[self.subject(row, command)].parameters[index].1.to_string())
                 .collect();
             let numeric = values.iter().all(|value| value.parse::<f64>().is_ok());
             let values = values

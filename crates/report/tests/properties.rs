@@ -6,7 +6,7 @@ mod common;
 
 use assay_analysis::{Options, analyse};
 use assay_data::{
-    Better, Metric, Observation, Outcome, Plan, Samples, StopRule, Subject, Threshold, Unit,
+    Better, Metric, Observation, Outcome, Plan, Samples, Side, StopRule, Subject, Threshold, Unit,
 };
 use assay_report::terminal::{Screen, render};
 use assay_report::{csv, json, markdown};
@@ -111,6 +111,10 @@ prop_compose! {
     ) -> Samples {
         let mut samples = Samples::new(Vec::new());
         for metric in metrics { samples.add_metric(metric); }
+        for command in &commands {
+            samples.add_side(Side { name: command.clone(), ..Side::default() });
+        }
+        samples.row_named("");
         for (row, value) in values.iter().enumerate() {
             for (k, command) in commands.iter().enumerate() {
                 let index = row * commands.len() + k;
@@ -120,8 +124,9 @@ prop_compose! {
                     _ => Some(references[index]),
                 };
                 samples.add(Subject {
+                    side: k,
                     name: format!("{command} {value}"),
-                    parameters: names.iter().map(|n| (n.clone(), value.clone())).collect(),
+                    parameters: names.iter().map(|n| (n.clone(), value.as_str().into())).collect(),
                     against,
                     ..Subject::default()
                 });

@@ -59,12 +59,9 @@ fn suite_of(sides: &[(&str, &[Named<'_>])]) -> Benchmarks {
     let mut samples = Samples::new(metrics);
     for (side, benchmarks) in sides {
         for (name, values) in *benchmarks {
-            let subject = samples.add(Subject {
-                name: format!("{side}: {name}"),
-                benchmark: Some((*name).to_owned()),
-                side: Some((*side).to_owned()),
-                ..Subject::default()
-            });
+            let (own, row) = (samples.side_named(side), samples.row_named(name));
+            let name = format!("{side}: {name}");
+            let subject = samples.add(Subject { side: own, row, name, ..Subject::default() });
             for value in *values {
                 let values = vec![*value, 3.0];
                 samples.push(Observation { subject, values, ..Observation::default() });

@@ -22,49 +22,36 @@ pub(super) struct Shared {
 }
 
 impl Sides {
-    /// Sorts the subjects of samples; those without a side or a benchmark's name are left out. A benchmark that is twice on one
-    /// side counts as it is met first. `reference`: the side that comes first. O(subjects).
+    /// Sorts the subjects of samples; those on a row without a name are left out. A row that is twice on one side counts as it is met first.
+    /// `reference`: the side that comes first. O(subjects).
     pub(super) fn of(samples: &Samples, reference: Option<&str>) -> Self {
-        let mut sides: HashMap<&str, usize> = HashMap::new();
-        let mut names: Vec<String> = Vec::new();
-        if let Some(name) = reference {
-            sides.insert(name, 0);
-            names.push(name.to_owned());
-        }
-        for side in samples.subjects.iter().filter_map(|s| s.side.as_deref()) {
-            sides.entry(side).or_insert_with(|| {
-                names.push(side.to_owned());
-                names.len() - 1
-            });
-        }
-        let mut known: HashMap<&str, usize> = HashMap::new();
+        let mut order: Vec<usize> = (0..samples.sides.len()).collect();
+        order.sort_by_key(|&side| Some(samples.sides[side].name.as_str()) != reference);
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, &side)| place[side] = new);
+        let mut in_order: Vec<usize> = (0..samples.subjects.len()).collect();
+        in_order.sort_by_key(|&s| place[samples.subjects[s].side]);
+        let mut known: HashMap<usize, usize> = HashMap::new();
         let (mut benchmarks, mut subjects) = (Vec::new(), Vec::<Vec<Option<usize>>>::new());
-        let mut order: Vec<usize> = (0..samples.subjects.len()).collect();
-        order.sort_by_key(|&s| {
-            samples.subjects[s].side.as_deref().and_then(|side| sides.get(side)).copied()
-        });
-        for subject in order {
+        for subject in in_order {
             let own = &samples.subjects[subject];
-            let (Some(name), Some(side)) = (own.benchmark.as_deref(), own.side.as_deref()) else {
+            let row = samples.row_of(own);
+            if row.name.is_empty() {
                 continue;
-            };
-            let place = *known.entry(name).or_insert_with(|| {
+            }
+            let benchmark = *known.entry(own.row).or_insert_with(|| {
                 benchmarks.push(Benchmark {
-                    name: name.to_owned(),
-                    label: own.label.clone(),
+                    name: row.name.clone(),
+                    label: row.label.clone(),
                     parameters: own.parameters.clone(),
                 });
-                subjects.push(vec![None; names.len()]);
+                subjects.push(vec![None; order.len()]);
                 subjects.len() - 1
             });
-            subjects[place][sides[side]].get_or_insert(subject);
+            subjects[benchmark][place[own.side]].get_or_insert(subject);
         }
+        let names = order.iter().map(|&side| samples.sides[side].name.clone()).collect();
         Self { names, benchmarks, subjects }
-    }
-
-    /// Whether some benchmark is on several sides.
-    pub(super) fn has_common(&self) -> bool {
-        self.subjects.iter().any(|on| on.iter().flatten().count() > 1)
     }
 
     /// The benchmarks that a side shares with the reference.

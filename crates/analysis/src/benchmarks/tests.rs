@@ -30,12 +30,9 @@ fn suite_of_spread(benchmarks: &[(&str, f64)], values: usize, seed: u64, spread:
 }
 
 fn add(samples: &mut Samples, side: &str, benchmark: &str) -> usize {
-    samples.add(Subject {
-        name: format!("{side}: {benchmark}"),
-        benchmark: Some(benchmark.to_owned()),
-        side: Some(side.to_owned()),
-        ..Subject::default()
-    })
+    let name = format!("{side}: {benchmark}");
+    let (side, row) = (samples.side_named(side), samples.row_named(benchmark));
+    samples.add(Subject { side, row, name, ..Subject::default() })
 }
 
 fn push(samples: &mut Samples, subject: usize, level: &[u32], values: &[f64]) {
@@ -57,12 +54,13 @@ fn a_metric_that_one_side_lacks_is_told_with_its_benchmarks() {
     let mut metrics = samples.metrics.clone();
     metrics.push(Metric::lower("faults", Unit::One));
     let mut changed = Samples::new(metrics);
+    (changed.sides, changed.rows) = (samples.sides.clone(), samples.rows.clone());
     changed.subjects.clone_from(&samples.subjects);
     for mut own in samples.observations() {
         let subject = &samples.subjects[own.subject];
-        let new = subject.side.as_deref() == Some("new");
+        let new = samples.side_of(subject).name == "new";
         // Faults are counted on the new side only, allocations of the sort on the old one only.
-        if new && subject.benchmark.as_deref() == Some("sort") {
+        if new && samples.row_of(subject).name == "sort" {
             own.values[1] = f64::NAN;
         }
         own.values.push(if new { 5.0 } else { f64::NAN });

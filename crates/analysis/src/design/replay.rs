@@ -68,11 +68,7 @@ impl Experiment {
         if primary >= samples.metrics.len() {
             return Err(ReplayError::Metric { recorded: samples.metrics.len(), primary });
         }
-        // Runs that counted stand between those of the experiment, with blocks of their own.
-        let counting = samples.counting_blocks();
-        let own_block = |block: u32| block - counting.range(..block).count() as u32;
-        let timed =
-            |(_, o): &(usize, Observation)| o.block.is_none_or(|block| !counting.contains(&block));
+        let timed = |(_, o): &(usize, Observation)| o.pass.is_none();
         let mut rest = samples.observations().enumerate().filter(timed).peekable();
         let unit_of: BTreeMap<usize, usize> = self.subjects().collect();
         let mut last_of_unit = vec![0; self.units.len()];
@@ -90,7 +86,7 @@ impl Experiment {
             let Some(turn) = self.next_turn() else { break };
             let subjects = self.units[turn.unit].places[turn.place].clone();
             let is_of_turn = |(_, o): &(usize, Observation), subject: usize| {
-                let found = (o.block.map(own_block), o.position, o.subject);
+                let found = (o.block, o.position, o.subject);
                 found == (Some(turn.block), Some(turn.position), subject)
             };
             let mut values = vec![f64::NAN; subjects.len()];

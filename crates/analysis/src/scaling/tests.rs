@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::{Options, analyse};
-use assay_data::{Better, Metric, Observation, StopRule, Subject, Threshold, Unit};
+use assay_data::{Better, Metric, Observation, Side, StopRule, Subject, Threshold, Unit};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -14,6 +14,14 @@ fn plan(blocks: u32) -> Plan {
         budget_seconds: None,
         ..Plan::sequential(0.95, Threshold::default(), 1)
     }
+}
+
+/// The sides and the row of a scan.
+fn add_commands(samples: &mut Samples, commands: &[&str]) {
+    for name in commands {
+        samples.add_side(Side { name: (*name).to_owned(), ..Side::default() });
+    }
+    samples.row_named("");
 }
 
 /// A scan of `commands` over these combinations of parameters; `value` of combination, command, block.
@@ -26,15 +34,17 @@ fn scan(
     let wall = Metric { better: Better::Lower, ..Metric::lower("wall", Unit::Second) };
     let mut samples = Samples::new(vec![wall]);
     samples.plan = Some(plan(blocks));
+    add_commands(&mut samples, commands);
     for parameters in combinations {
         let first = samples.subjects.len();
-        for command in commands {
+        for (side, command) in commands.iter().enumerate() {
             let fill = |name: String, (p, v): &(&str, &str)| name.replace(&format!("{{{p}}}"), v);
             samples.add(Subject {
+                side,
                 name: parameters.iter().fold((*command).to_owned(), fill),
                 parameters: parameters
                     .iter()
-                    .map(|(p, v)| ((*p).to_owned(), (*v).to_owned()))
+                    .map(|(p, v)| ((*p).to_owned(), (*v).into()))
                     .collect(),
                 against: Some(first),
                 ..Subject::default()
@@ -167,43 +177,54 @@ fn the_interval_of_the_exponent_covers_the_truth_in_95_of_100_scans() {
 }
 
 #[test]
-fn a_command_is_called_by_what_its_names_have_in_common() {
-    let label = |template: &str| {
-        let samples = scan(&SIZES, &[template], 6, |c, _, _| 1.0 + c as f64);
-        Layout::of(&samples.subjects).unwrap().labels.remove(0)
-    };
-    for template in ["sort -1 {n}", "make -j{n}", "n={n} ./x 16", "dir/{n}/file {n}", "x{n}"] {
-        assert_eq!(label(template), template);
-    }
-    // The value is not in the name: the samples number it.
-    assert_eq!(label("serve"), "serve");
-    let mut samples = scan(&SIZES, &["x {n}"], 6, |c, _, _| 1.0 + c as f64);
+fn a_command_is_a_side_whatever_its_subjects_are_called() {
+    let mut samples = scan(&SIZES, &["sort -1 {n}"], 6, |c, _, _| 1.0 + c as f64);
     samples.subjects[3].name = "something else".to_owned();
-    // Whose values these are can't be known then; a curve through them might be one of two commands.
-    assert_eq!(Layout::of(&samples.subjects), None);
+    assert_eq!(found(&samples), expected(&["sort -1 {n}"], false));
+    // What lacks the parameter is no point of the scan.
     samples.subjects[3].parameters.clear();
-    assert_eq!(Layout::of(&samples.subjects), None);
+    assert_eq!(found(&samples), None);
+}
+
+#[test]
+fn what_another_tool_scanned_is_known_by_the_labels_of_its_rows() {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    samples.add_side(Side { name: "results".to_owned(), ..Side::default() });
+    for n in ["1", "2"] {
+        for label in ["a {n}", "b {n}"] {
+            let name = label.replace("{n}", n);
+            let row = samples.row_named(&name);
+            samples.rows[row].label = Some(label.to_owned());
+            let parameters = vec![("n".to_owned(), n.into())];
+            samples.add(Subject { row, parameters, name, ..Subject::default() });
+        }
+    }
+    assert_eq!(found(&samples), expected(&["a {n}", "b {n}"], false));
+    samples.rows[3].label = Some("c {n}".to_owned());
+    assert_eq!(found(&samples), None);
 }
 
 /// A subject's name, parameters and reference.
 type Told<'a> = (&'a str, &'a [(&'a str, &'a str)], Option<usize>);
 
-fn subjects(of: &[Told]) -> Vec<Subject> {
+fn subjects(commands: &[&str], of: &[Told]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
-    for &(name, parameters, against) in of {
-        let parameters = parameters.iter().map(|(p, v)| ((*p).to_owned(), (*v).to_owned()));
+    add_commands(&mut samples, commands);
+    for (index, &(name, parameters, against)) in of.iter().enumerate() {
+        let parameters = parameters.iter().map(|(p, v)| ((*p).to_owned(), (*v).into()));
         samples.add(Subject {
+            side: index % commands.len(),
             name: name.to_owned(),
             parameters: parameters.collect(),
             against,
             ..Subject::default()
         });
     }
-    samples.subjects
+    samples
 }
 
-fn found(subjects: &[Subject]) -> Option<(usize, Vec<String>, bool)> {
-    Layout::of(subjects).map(|l| (l.commands, l.labels, l.own_values))
+fn found(samples: &Samples) -> Option<(usize, Vec<String>, bool)> {
+    Layout::of(samples).map(|l| (l.commands, l.labels, l.own_values))
 }
 
 fn expected(labels: &[&str], own_values: bool) -> Option<(usize, Vec<String>, bool)> {
@@ -212,62 +233,67 @@ fn expected(labels: &[&str], own_values: bool) -> Option<(usize, Vec<String>, bo
 
 #[test]
 fn commands_with_values_of_their_own_are_not_taken_for_one() {
-    let two = |references: [Option<usize>; 6]| {
+    let two = |references: [Option<usize>; 6], labels: &[&str]| {
         let [a, b, c, d, e, f] = references;
-        subjects(&[
+        let told: [Told; 6] = [
             ("a 1", &[("n", "1")], a),
             ("b 10", &[("n", "10")], b),
             ("a 2", &[("n", "2")], c),
             ("b 20", &[("n", "20")], d),
             ("a 3", &[("n", "3")], e),
             ("b 30", &[("n", "30")], f),
-        ])
+        ];
+        subjects(labels, &told)
     };
+    let labels = ["a {n}", "b {n}"];
+    // Whomever they are compared with.
     let within = [0, 0, 2, 2, 4, 4].map(Some);
-    assert_eq!(found(&two(within)), expected(&["a {n}", "b {n}"], true));
-    // Each a reference: only the names tell.
-    assert_eq!(found(&two([0, 1, 2, 3, 4, 5].map(Some))), expected(&["a {n}", "b {n}"], true));
-    // Without references nothing says what belongs together.
-    assert_eq!(found(&two([None; 6])), None);
-    // Even where both are called the same.
-    let mut alike = two(within);
-    for (index, subject) in alike.iter_mut().enumerate() {
-        subject.name = format!("x {}", subject.parameters[0].1);
-        assert_eq!(subject.against, within[index]);
+    for references in [within, [0, 1, 2, 3, 4, 5].map(Some), [None; 6]] {
+        assert_eq!(found(&two(references, &labels)), expected(&labels, true));
     }
-    assert_eq!(found(&alike), expected(&["x {n}", "x {n} #2"], true));
+    // Even where both are called the same.
+    assert_eq!(found(&two(within, &["x {n}"; 2])), expected(&["x {n}", "x {n} #2"], true));
     // Four commands, of which the last two have a reference of their own.
-    let four = subjects(&[
-        ("a 1", &[("n", "1")], Some(0)),
-        ("b 5", &[("n", "5")], Some(0)),
-        ("c 1", &[("n", "1")], Some(2)),
-        ("d 5", &[("n", "5")], Some(2)),
-        ("a 2", &[("n", "2")], Some(4)),
-        ("b 6", &[("n", "6")], Some(4)),
-        ("c 2", &[("n", "2")], Some(6)),
-        ("d 6", &[("n", "6")], Some(6)),
-    ]);
+    let four = subjects(
+        &["a {n}", "b {n}", "c {n}", "d {n}"],
+        &[
+            ("a 1", &[("n", "1")], Some(0)),
+            ("b 5", &[("n", "5")], Some(0)),
+            ("c 1", &[("n", "1")], Some(2)),
+            ("d 5", &[("n", "5")], Some(2)),
+            ("a 2", &[("n", "2")], Some(4)),
+            ("b 6", &[("n", "6")], Some(4)),
+            ("c 2", &[("n", "2")], Some(6)),
+            ("d 6", &[("n", "6")], Some(6)),
+        ],
+    );
     assert_eq!(found(&four), expected(&["a {n}", "b {n}", "c {n}", "d {n}"], true));
 }
 
 #[test]
 fn commands_may_have_other_parameters_or_none() {
-    let other = subjects(&[
-        ("a 1", &[("n", "1")], Some(0)),
-        ("b 7", &[("m", "7")], Some(0)),
-        ("a 1", &[("n", "1")], Some(2)),
-        ("b 8", &[("m", "8")], Some(2)),
-        ("a 2", &[("n", "2")], Some(4)),
-        ("b 7", &[("m", "7")], Some(4)),
-    ]);
-    assert_eq!(other[2].name, "a 1 #2", "the samples number it");
+    let other = subjects(
+        &["a {n}", "b {m}"],
+        &[
+            ("a 1", &[("n", "1")], Some(0)),
+            ("b 7", &[("m", "7")], Some(0)),
+            ("a 1", &[("n", "1")], Some(2)),
+            ("b 8", &[("m", "8")], Some(2)),
+            ("a 2", &[("n", "2")], Some(4)),
+            ("b 7", &[("m", "7")], Some(4)),
+        ],
+    );
+    assert_eq!(other.subjects[2].name, "a 1 #2", "the samples number it");
     assert_eq!(found(&other), expected(&["a {n}", "b {m}"], true));
-    let none = subjects(&[
-        ("a", &[], Some(0)),
-        ("b 7", &[("m", "7")], Some(0)),
-        ("a", &[], Some(2)),
-        ("b 8", &[("m", "8")], Some(2)),
-    ]);
+    let none = subjects(
+        &["a", "b {m}"],
+        &[
+            ("a", &[], Some(0)),
+            ("b 7", &[("m", "7")], Some(0)),
+            ("a", &[], Some(2)),
+            ("b 8", &[("m", "8")], Some(2)),
+        ],
+    );
     assert_eq!(found(&none), expected(&["a", "b {m}"], true));
 }
 
@@ -277,11 +303,13 @@ fn every_command_grows_over_its_own_values() {
         [("1", "10"), ("2", "20"), ("4", "40"), ("8", "80")].map(|(a, b)| [("n", a), ("n", b)]);
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.plan = Some(plan(9));
+    add_commands(&mut samples, &["a", "b"]);
     for (combination, of_commands) in values.iter().enumerate() {
         for (command, (name, value)) in of_commands.iter().enumerate() {
             samples.add(Subject {
+                side: command,
                 name: format!("{} {value}", ["a", "b"][command]),
-                parameters: vec![((*name).to_owned(), (*value).to_owned())],
+                parameters: vec![((*name).to_owned(), (*value).into())],
                 against: Some(combination * 2),
                 ..Subject::default()
             });

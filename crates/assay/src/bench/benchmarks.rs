@@ -8,7 +8,7 @@ use super::{Asker, Catalogue, Ran, Trial};
 use crate::run_error::RunError;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{self, Layout, Obstacle, Purpose, RowResult, Source, Turn, Unit};
-use assay_data::{Action, Better, Finding, Metric, Samples, Severity, Subject};
+use assay_data::{Action, Better, Finding, Metric, Row, Samples, Severity, Side, Subject};
 use assay_harness::{Effort, Reading};
 use assay_measure::fingerprint::Fingerprints;
 use std::collections::BTreeSet;
@@ -55,6 +55,12 @@ pub(super) struct Runs {
     pub(super) pinned: Option<u64>,
 }
 
+/// The command line of a side, in one line.
+fn typed(side: &super::sides::Side) -> String {
+    let words: Vec<_> = side.command.argv.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
+
 /// Benchmarks that are ready to be measured.
 pub(crate) struct Benchmarks<'a> {
     pub(super) catalogue: &'a Catalogue,
@@ -62,7 +68,8 @@ pub(crate) struct Benchmarks<'a> {
     pub(super) units: Vec<Runs>,
     pub(super) totals: BTreeSet<String>,
     pub(super) metrics: Vec<Metric>,
-    subjects: Vec<Subject>,
+    /// Sides, rows and subjects.
+    declared: Samples,
     /// What failed when it was tried.
     pub failures: Vec<Failure>,
     pub(super) counting: Counting,
@@ -87,10 +94,17 @@ impl<'a> Benchmarks<'a> {
             units: Vec::new(),
             totals: trial.totals.clone(),
             metrics: Vec::new(),
-            subjects: Vec::new(),
+            declared: Samples::default(),
             failures: Vec::new(),
             counting: Counting::default(),
         };
+        for side in &catalogue.sides {
+            all.declared.add_side(Side {
+                name: side.name.clone(),
+                command: Some(typed(side)),
+                source: None,
+            });
+        }
         let mut files = Fingerprints::default();
         let mut usable: Vec<(usize, Vec<usize>)> = Vec::new();
         for (benchmark, tried) in trial.tried.iter().enumerate() {
@@ -138,6 +152,7 @@ impl<'a> Benchmarks<'a> {
         for (sides, benchmarks) in groups {
             all.add(&sides, benchmarks, trial, seconds, &mut files, recorded)?;
         }
+        all.declared.drop_unused_keys();
         Ok(all)
     }
 
@@ -159,6 +174,15 @@ impl<'a> Benchmarks<'a> {
             .flatten();
         let effort = pinned.map_or(Effort::Seconds(seconds), Effort::Iterations);
         let mut references: Vec<usize> = Vec::new();
+        let first_row = self.declared.rows.len();
+        for &benchmark in &benchmarks {
+            let mut readings = trial.tried[benchmark].iter().filter_map(|t| t.reading.as_ref());
+            self.declared.rows.push(Row {
+                name: catalogue.benchmarks[benchmark].name.clone(),
+                label: readings.find_map(|reading| reading.label.clone()),
+                noun: None,
+            });
+        }
         let mut on = Vec::with_capacity(sides.len());
         for &index in sides {
             let side = &catalogue.sides[index];
@@ -170,23 +194,20 @@ impl<'a> Benchmarks<'a> {
             for (place, &benchmark) in benchmarks.iter().enumerate() {
                 let listed = &catalogue.benchmarks[benchmark];
                 let reading = trial.tried[benchmark][index].reading.as_ref();
-                let subject = self.subjects.len();
+                let subject = self.declared.subjects.len();
                 let against = references.get(place).copied().unwrap_or(subject);
                 if references.len() <= place {
                     references.push(subject);
                 }
-                let words: Vec<_> =
-                    side.command.argv.iter().map(|word| word.to_string_lossy()).collect();
-                self.subjects.push(Subject {
+                self.declared.subjects.push(Subject {
+                    side: index,
+                    row: first_row + place,
                     name: name_on(catalogue, benchmark, index),
-                    command: Some(words.join(" ")),
+                    command: Some(typed(side)),
                     cwd: side.command.cwd.as_ref().map(|path| path.display().to_string()),
                     env: side.command.env.clone(),
-                    label: reading.and_then(|r| r.label.clone()),
                     parameters: reading.map(|r| r.parameters.clone()).unwrap_or_default(),
                     against: Some(against),
-                    benchmark: Some(listed.name.clone()),
-                    side: Some(side.name.clone()),
                     files: [files.files_of(&side.command), side.libraries.clone()].concat(),
                     ..Subject::default()
                 });
@@ -265,7 +286,8 @@ impl Source for Benchmarks<'_> {
             let places = unit.on.iter().map(|(_, _, subjects)| subjects.clone());
             Unit::against_the_first(places.collect())
         };
-        Layout { subjects: self.subjects.clone(), units: self.units.iter().map(unit).collect() }
+        let Samples { sides, rows, subjects, .. } = self.declared.clone();
+        Layout { sides, rows, subjects, units: self.units.iter().map(unit).collect() }
     }
 
     fn metrics(&self) -> &[Metric] {

@@ -3,7 +3,7 @@
 use super::{Asker, Side};
 use anyhow::{Context, bail};
 use assay_data::select::Filter;
-use assay_data::{Metric, Subject};
+use assay_data::{Metric, Samples, Subject};
 use assay_harness::{Driver, Kind};
 use std::collections::BTreeMap;
 
@@ -20,9 +20,13 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     fn accepts(&self, name: &str) -> bool {
-        let subject = Subject { name: name.to_owned(), ..Subject::default() };
+        let mut samples = Samples::default();
+        let (side, row) = (samples.side_named(""), samples.row_named(name));
+        let subject = Subject { side, row, ..Subject::default() };
         let metric = Metric::wall();
-        let is = |filter: &Option<Filter>| filter.as_ref().map(|f| f.accepts(&subject, &metric));
+        let is = |filter: &Option<Filter>| {
+            filter.as_ref().map(|f| f.accepts(&samples, &subject, &metric))
+        };
         is(&self.filter).unwrap_or(true) && !is(&self.exclude).unwrap_or(false)
     }
 }

@@ -16,16 +16,11 @@ use assay_analysis::benchmarks::Adjust;
 use assay_analysis::design::fewest_blocks;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
 use assay_data::source::{Measured, Turn};
-use assay_data::{Action, Finding, Metric, Plan, Severity};
+use assay_data::{Action, Finding, Metric, Pass, Plan, Severity};
 use assay_harness::Effort;
 use assay_measure::Command;
 use assay_measure::allocations::{notes, refusal};
 use assay_measure::counters::Event;
-
-/// The pass that counts what is exact.
-const EXACT: u32 = 0;
-/// The pass in which the machine counts.
-const MACHINE: u32 = 1;
 
 /// How often what is exact is counted.
 pub(crate) const TIMES: u32 = 2;
@@ -121,9 +116,9 @@ impl Benchmarks<'_> {
         passes: &Passes,
         plan: &Plan,
         adjust: Adjust,
-    ) -> [(u32, u32); 2] {
+    ) -> [(Pass, u32); 2] {
         if passes.counted.is_empty() && passes.events.is_empty() {
-            return [(EXACT, 0), (MACHINE, 0)];
+            return [(Pass::Exact, 0), (Pass::Counters, 0)];
         }
         if self.units.iter().any(|unit| unit.benchmarks.len() > 1) {
             self.counting.find(
@@ -144,16 +139,16 @@ impl Benchmarks<'_> {
             false => readings(plan, adjust, self.compared_as_secondary(plan, &events)),
         };
         self.counting.events = events;
-        [(EXACT, times), (MACHINE, readings)]
+        [(Pass::Exact, times), (Pass::Counters, readings)]
     }
 
     /// Counts a benchmark once on one side; nothing of a program that can't be held to one benchmark.
-    pub(super) fn count(&mut self, turn: &Turn, pass: u32) -> Result<Measured, RunError> {
+    pub(super) fn count(&mut self, turn: &Turn, pass: Pass) -> Result<Measured, RunError> {
         let Runs { benchmarks, on, pinned } = &self.units[turn.unit];
         let &[benchmark] = benchmarks.as_slice() else { return Ok(Measured::default()) };
         let (side, pinned) = (on[turn.place].0, *pinned);
         let what: Vec<By> = match pass {
-            EXACT => self.counting.counted.iter().map(|&counted| By::Pass(counted)).collect(),
+            Pass::Exact => self.counting.counted.iter().map(|&counted| By::Pass(counted)).collect(),
             _ => vec![By::Machine],
         };
         let mut counts: Vec<Count> = Vec::new();

@@ -9,7 +9,7 @@ use super::{Commands, Prepared, failure, outcome};
 use crate::counted::{Counted, Counter, children_missing, of_program};
 use crate::run_error::RunError;
 use assay_data::source::{Measured, Obstacle, RowResult};
-use assay_data::{Action, Finding, Severity};
+use assay_data::{self as data, Action, Finding, Severity};
 use assay_measure::allocations::{self, Executed, Why};
 use assay_measure::{MeasureError, RunOptions, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ const MOST_PROGRAMS: usize = 32;
 /// The passes that were begun.
 #[derive(Default)]
 pub(super) struct Passes {
-    begun: BTreeMap<u32, Pass>,
+    begun: BTreeMap<data::Pass, Pass>,
     /// Runs the commands of the last of them.
     crew: Option<Crew>,
     /// Whether the last turn ran something.
@@ -50,7 +50,7 @@ impl Commands {
     pub(super) fn count(
         &mut self,
         subject: usize,
-        pass: u32,
+        pass: data::Pass,
     ) -> Result<Measured, Obstacle<RunError>> {
         self.passes.ran = false;
         if !self.passes.begun.contains_key(&pass) {
@@ -65,8 +65,9 @@ impl Commands {
         Ok(Measured { rows: counted?.into_iter().collect(), ..Measured::default() })
     }
 
-    fn begin_pass(&mut self, pass: u32) -> Result<(), RunError> {
-        let Some(&counted) = self.manner.counted.get(pass as usize) else { return Ok(()) };
+    fn begin_pass(&mut self, pass: data::Pass) -> Result<(), RunError> {
+        let asked = self.manner.counted.iter().find(|counted| counted.pass() == pass);
+        let Some(&counted) = asked else { return Ok(()) };
         let mut begun = Pass::prepare(counted, &self.commands);
         self.passes.crew = None;
         if begun.counters.iter().any(Option::is_some) {

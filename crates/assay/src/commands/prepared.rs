@@ -1,5 +1,6 @@
 //! A command with everything that belongs to it, and the subject that is recorded of it.
 
+use assay_data::{ParameterValue, Samples, Side};
 use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
 
@@ -8,9 +9,13 @@ use assay_measure::fingerprint::Fingerprints;
 pub(crate) struct Prepared {
     /// The name that people see.
     pub name: String,
+    /// In a scan, which of its commands it is, counted from 0.
+    pub side: Option<usize>,
     /// In a scan, its name without the values.
     pub label: Option<String>,
-    /// The command as it was typed.
+    /// The command as it was typed, with the places of the scan's values.
+    pub typed: String,
+    /// The command with these values.
     pub text: String,
     /// What is run.
     pub command: Command,
@@ -19,7 +24,7 @@ pub(crate) struct Prepared {
     /// Shell line after every run, not measured.
     pub conclude: Option<String>,
     /// Parameters of a scan with their values.
-    pub parameters: Vec<(String, String)>,
+    pub parameters: Vec<(String, ParameterValue)>,
     /// Index of the command that it is compared with; its own marks a reference. `None`: the first.
     pub against: Option<usize>,
     /// How many runs of it go on at once.
@@ -32,7 +37,9 @@ impl Prepared {
         let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
         Self {
             name: name.to_owned(),
+            side: None,
             label: None,
+            typed: words.join(" "),
             text: words.join(" "),
             command,
             prepare: None,
@@ -56,24 +63,31 @@ pub(crate) enum Tolerated {
     Statuses(Vec<i32>),
 }
 
-/// The subject that is recorded of a command.
-pub(super) fn subject(command: &Prepared, files: &mut Fingerprints) -> assay_data::Subject {
-    assay_data::Subject {
+/// Adds the subject that is recorded of a command, and its side where that is new.
+pub(super) fn add(samples: &mut Samples, command: &Prepared, files: &mut Fingerprints) {
+    let subject = assay_data::Subject {
         name: command.name.clone(),
         command: Some(command.text.clone()),
         shell: command.command.shell,
         cwd: command.command.cwd.as_ref().map(|path| path.display().to_string()),
         env: command.command.env.clone(),
-        label: command.label.clone(),
         parameters: command.parameters.clone(),
         against: command.against,
-        benchmark: None,
-        side: None,
         jobs: (command.jobs > 1).then_some(command.jobs),
         control: control(command),
         files: files.files_of(&command.command),
         ..assay_data::Subject::default()
-    }
+    };
+    let known = command.side.filter(|&side| side < samples.sides.len());
+    let side = known.unwrap_or_else(|| {
+        samples.add_side(Side {
+            name: command.label.as_ref().unwrap_or(&command.name).clone(),
+            command: Some(command.typed.clone()),
+            source: None,
+        })
+    });
+    let row = samples.row_named("");
+    samples.add(assay_data::Subject { side, row, ..subject });
 }
 
 /// What is set for a command's processes, by the names of the options.

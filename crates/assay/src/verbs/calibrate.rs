@@ -302,8 +302,7 @@ fn measure(
 fn record(path: &Path, samples: &Samples) -> anyhow::Result<Record> {
     let file = store::open_named("--record", path)?;
     let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
-    let writer =
-        Writer::start(file, &header, &samples.environment, &samples.subjects, &samples.metrics)?;
+    let writer = Writer::start(file, &header, samples)?;
     Ok(Record { writer: Some(writer), path: path.to_owned(), failure: None })
 }
 

@@ -369,13 +369,18 @@ mod tests {
         let recorded = [set(&[]), set(&["pin"]), set(&[]), set(&["pin"])];
         let mut samples = Samples::new(vec![Metric::lower("wall", Unit::Second)]);
         for (name, control) in ["as it is", "pin", "fifo", "both"].iter().zip(recorded) {
-            samples.add(Subject { name: (*name).to_owned(), control, ..Subject::default() });
+            samples.add_command(Subject {
+                name: (*name).to_owned(),
+                control,
+                ..Subject::default()
+            });
         }
         for block in 0..60_u32 {
             for subject in 0..4 {
                 let value = 1.0 + f64::from((block * 7 + subject as u32 * 3) % 11) * 0.01;
                 samples.push(Observation {
                     subject,
+                    pass: None,
                     block: Some(block),
                     position: Some(subject as u32),
                     level: Vec::new(),

@@ -350,13 +350,12 @@ fn measure_held(
             }
         };
         let lacks = |own: &Counted| {
-            let taken = session.samples.counting_blocks_of(own.names()).len() as u32;
-            COUNTING_RUNS.saturating_sub(taken)
+            COUNTING_RUNS.saturating_sub(session.samples.next_block(Some(own.pass())))
         };
-        let lacking: Vec<(u32, Counted, u32)> = (0..)
-            .zip(&counted)
-            .map(|(pass, own)| (pass, *own, lacks(own)))
-            .filter(|(_, _, blocks)| *blocks > 0)
+        let lacking: Vec<(Counted, u32)> = counted
+            .iter()
+            .map(|own| (*own, lacks(own)))
+            .filter(|(_, blocks)| *blocks > 0)
             .collect();
         if done.is_some() && lacking.is_empty() {
             progress.say(
@@ -375,8 +374,9 @@ fn measure_held(
         if reason == StopReason::Interrupted {
             return Ok(reason);
         }
-        for (pass, own, blocks) in lacking {
-            let counting = session.count(pass, blocks, &mut |_| progress.busy(own.doing()))?;
+        for (own, blocks) in lacking {
+            let counting =
+                session.count(own.pass(), blocks, &mut |_| progress.busy(own.doing()))?;
             if counting.reason == StopReason::Interrupted {
                 return Err(RunError::Interrupted(format!(
                     "while counting {}: what was timed before is kept",

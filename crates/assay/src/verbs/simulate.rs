@@ -11,8 +11,7 @@ use assay_analysis::mock::{
 };
 use assay_data::assay_file::{Header, Writer};
 use assay_data::{
-    Better, Metric, Observation, Plan, Samples, StopReason, StopRule, Subject, Threshold, Unit,
-    export,
+    Better, Metric, Observation, Plan, Samples, StopReason, StopRule, Threshold, Unit, export,
 };
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -342,8 +341,7 @@ impl Made<'_> {
     fn sample_file(&self, simulation: Simulation, out: &mut impl Write) -> anyhow::Result<()> {
         let samples = self.empty();
         let header = Header::of(&samples);
-        let mut writer =
-            Writer::start(out, &header, &samples.environment, &samples.subjects, &samples.metrics)?;
+        let mut writer = Writer::start(out, &header, &samples)?;
         for drawn in simulation {
             writer.observe(&self.observation(drawn?))?;
         }
@@ -365,7 +363,7 @@ impl Made<'_> {
             samples
                 .environment
                 .set(&format!("simulated_distribution.{subject}"), distribution.to_string());
-            samples.add(Subject { name: subject.clone(), ..Subject::default() });
+            samples.add_subject(subject);
         }
         samples.tool = Some(present::TOOL.to_owned());
         samples.argv = present::argv();

@@ -1,6 +1,8 @@
 //! Samples of any kind, for tests of properties: whatever the data model allows, strange names and values included.
 
-use crate::{Better, Metric, Observation, Outcome, Plan, Samples, Threshold, Unit};
+use crate::{
+    Better, Metric, Observation, Outcome, Pass, Plan, Samples, Side, Subject, Threshold, Unit,
+};
 use proptest::prelude::*;
 
 fn any_finite() -> impl Strategy<Value = f64> {
@@ -30,7 +32,6 @@ fn any_plan() -> impl Strategy<Value = Plan> {
 }
 
 pub(crate) fn any_samples() -> impl Strategy<Value = Samples> {
-    let names = proptest::collection::btree_set(".{0,12}", 1..4);
     let units = prop_oneof![
         Just(Unit::Second),
         Just(Unit::Byte),
@@ -42,7 +43,11 @@ pub(crate) fn any_samples() -> impl Strategy<Value = Samples> {
     let place = (any::<bool>(), proptest::option::of(0..9u32), proptest::option::of(any_finite()));
     let level = proptest::collection::vec(0..5u32, 0..3);
     let values = proptest::collection::vec(prop_oneof![3 => any_finite(), 1 => Just(f64::NAN)], 5);
-    let observation = (any::<prop::sample::Index>(), place, level, any_outcome(), values);
+    let pass = proptest::option::of(proptest::sample::select(&Pass::ALL[..]));
+    let parameter = proptest::option::of(".{0,4}|[-0-9.]{1,3}");
+    let names =
+        proptest::collection::btree_map(".{0,12}", (0..2_usize, 0..2_usize, parameter), 1..4);
+    let observation = (any::<prop::sample::Index>(), pass, place, level, any_outcome(), values);
     (
         names,
         metrics,
@@ -60,15 +65,30 @@ pub(crate) fn any_samples() -> impl Strategy<Value = Samples> {
                 .collect();
             let mut samples = Samples::new(metrics);
             samples.plan = plan;
-            for name in &names {
-                samples.add_subject(name);
+            for name in ["old", "n\"ew"] {
+                samples.add_side(Side { name: name.to_owned(), ..Side::default() });
+                samples.row_named(name);
+            }
+            for (index, (name, (side, row, parameter))) in names.iter().enumerate() {
+                // The number keeps the keys apart.
+                let number = ("#".to_owned(), index.to_string().into());
+                let more = parameter.as_deref().map(|value| ("n".to_owned(), value.into()));
+                samples.add(Subject {
+                    side: *side,
+                    row: *row,
+                    parameters: std::iter::once(number).chain(more).collect(),
+                    name: name.clone(),
+                    ..Subject::default()
+                });
             }
             let mut next_block = 0;
-            for (who, (in_block, position, time), level, outcome, mut values) in observations {
+            for (who, pass, (in_block, position, time), level, outcome, mut values) in observations
+            {
                 values.truncate(samples.metrics.len());
                 next_block += 1;
                 samples.push(Observation {
                     subject: who.index(names.len()),
+                    pass,
                     block: in_block.then_some(next_block),
                     position,
                     level,

@@ -8,10 +8,13 @@ use super::record::{Kind, ObservationSeed, Run, Stop, Version};
 use crate::input::Input;
 use crate::lines::{Line, Lines};
 use crate::read_error::{Place, ReadError, quoted_start};
-use crate::{Action, Finding, Inner, Metric, Observation, Samples, Severity, Subject, Summary};
+use crate::{
+    Action, Finding, Inner, Metric, Observation, Pass, Row, Samples, Severity, Side, Subject,
+    Summary,
+};
 use serde::de::DeserializeSeed;
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -120,8 +123,10 @@ struct Reader {
     has_header: bool,
     /// Names of the subjects so far.
     names: BTreeSet<String>,
-    /// For each subject the blocks it was measured in.
-    seen: Vec<Seen>,
+    side_names: BTreeSet<String>,
+    row_names: BTreeSet<String>,
+    /// For each subject the blocks it was measured in, pass by pass.
+    seen: Vec<BTreeMap<Option<Pass>, Seen>>,
     /// Reused for every observation.
     observation: Observation,
 }
@@ -146,6 +151,8 @@ impl Reader {
         match serde_json::from_str::<Kind<'_>>(text)?.kind.0.as_ref() {
             "obs" => self.observation(text),
             "environment" => self.environment(text),
+            "side" => self.side(text),
+            "row" => self.row(text),
             "subject" => self.subject(text),
             "metric" => self.metric(text),
             "values" => self.inner(text),
@@ -234,13 +241,45 @@ impl Reader {
         Ok(())
     }
 
+    fn side(&mut self, text: &str) -> Result<(), Problem> {
+        let side: Side = serde_json::from_str(text)?;
+        if !self.side_names.insert(side.name.clone()) {
+            return Err(Problem::Invalid(format!("side `{}` is declared twice", side.name)));
+        }
+        self.samples.sides.push(side);
+        Ok(())
+    }
+
+    fn row(&mut self, text: &str) -> Result<(), Problem> {
+        let row: Row = serde_json::from_str(text)?;
+        if !self.row_names.insert(row.name.clone()) {
+            return Err(Problem::Invalid(format!("row `{}` is declared twice", row.name)));
+        }
+        self.samples.rows.push(row);
+        Ok(())
+    }
+
     fn subject(&mut self, text: &str) -> Result<(), Problem> {
         let subject: Subject = serde_json::from_str(text)?;
+        let declared = [
+            ("side", subject.side, self.samples.sides.len()),
+            ("row", subject.row, self.samples.rows.len()),
+        ];
+        if let Some((key, index, known)) = declared.into_iter().find(|(_, i, known)| i >= known) {
+            return Err(Problem::Invalid(format!(
+                "subject `{}` is of {key} {index}, which is not declared: {}",
+                subject.name,
+                match known {
+                    0 => format!("no {key} record stands before this line"),
+                    n => format!("{n} are, numbered from 0 to {}", n - 1),
+                }
+            )));
+        }
         if !self.names.insert(subject.name.clone()) {
             return Err(Problem::Invalid(format!("subject `{}` is declared twice", subject.name)));
         }
         self.samples.subjects.push(subject);
-        self.seen.push(Seen::default());
+        self.seen.push(BTreeMap::new());
         Ok(())
     }
 
@@ -280,10 +319,14 @@ impl Reader {
         deserializer.end()?;
         let observation = &self.observation;
         if let Some(block) = observation.block
-            && !self.seen[observation.subject].insert(block)
+            && !self.seen[observation.subject].entry(observation.pass).or_default().insert(block)
         {
+            let of_pass = match observation.pass {
+                Some(pass) => format!(" of the pass `{}`", pass.word()),
+                None => String::new(),
+            };
             return Err(Problem::Invalid(format!(
-                "subject {} (`{}`) has a second observation in block {block}; a block holds one of every subject",
+                "subject {} (`{}`) has a second observation in block {block}{of_pass}; a block holds one of every subject",
                 observation.subject, self.samples.subjects[observation.subject].name
             )));
         }

@@ -87,6 +87,7 @@ impl<'de> Visitor<'de> for ObservationSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let into = self.into;
         let (mut has_subject, mut has_values) = (false, false);
+        into.pass = None;
         into.block = None;
         into.position = None;
         into.time = None;
@@ -101,6 +102,7 @@ impl<'de> Visitor<'de> for ObservationSeed<'_> {
                         return Err(Error::custom(unknown_subject(into.subject, self.subjects)));
                     }
                 }
+                "pass" => into.pass = map.next_value()?,
                 "block" => into.block = place(map.next_value()?, "block")?,
                 "pos" => into.position = place(map.next_value()?, "pos")?,
                 "level" => into.level = map.next_value()?,

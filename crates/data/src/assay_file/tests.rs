@@ -4,8 +4,8 @@
 use super::any::any_samples;
 use super::*;
 use crate::{
-    Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Samples, Severity, StopReason,
-    Subject, Threshold, Unit,
+    Finding, Inner, Metric, Observation, Outcome, Plan, Samples, Severity, StopReason, Subject,
+    Threshold, Unit,
 };
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -13,7 +13,11 @@ use std::io::Cursor;
 const HEAD: &str = concat!(
     r#"{"assay":1,"kind":"run","tool":"assay 0.1.0"}"#,
     "\n",
-    r#"{"kind":"subject","name":"old"}"#,
+    r#"{"kind":"side","name":"old"}"#,
+    "\n",
+    r#"{"kind":"row"}"#,
+    "\n",
+    r#"{"kind":"subject","side":0,"row":0,"name":"old"}"#,
     "\n",
     r#"{"kind":"metric","name":"wall","unit":"s"}"#,
     "\n",
@@ -27,7 +31,7 @@ fn read_bytes(bytes: Vec<u8>) -> Result<Samples, crate::ReadError> {
     read_from(Cursor::new(bytes), "x.assay")
 }
 
-/// The message for a file that has these lines after a head of three.
+/// The message for a file that has these lines after a head of five.
 fn refused(lines: &str) -> String {
     read_text(&format!("{HEAD}{lines}")).unwrap_err().to_string()
 }
@@ -46,7 +50,7 @@ fn small_run() -> Samples {
     samples.argv = vec!["assay".to_owned(), "run".to_owned(), "sort \"a\"".to_owned()];
     samples.environment.set("cpus", 2);
     for name in ["sort-old", "sört \"new\"\n"] {
-        samples.add(Subject {
+        samples.add_command(Subject {
             command: Some(name.to_owned()),
             ..Subject { name: name.into(), ..Subject::default() }
         });
@@ -55,6 +59,7 @@ fn small_run() -> Samples {
         for position in 0..2 {
             samples.push(Observation {
                 subject: (position as usize + block as usize) % 2,
+                pass: None,
                 block: Some(block),
                 position: Some(position),
                 level: vec![0, block],
@@ -92,7 +97,7 @@ fn scans_control_and_inner_values_are_read_as_they_were_written() {
     let mut samples = small_run();
     let pair = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
     let subject = &mut samples.subjects[1];
-    subject.parameters = pair("n", "4");
+    subject.parameters = vec![("n".to_owned(), "4".into()), ("how".to_owned(), "fast".into())];
     subject.against = Some(1);
     subject.jobs = Some(2);
     subject.control = pair("fifo", "10");
@@ -101,6 +106,8 @@ fn scans_control_and_inner_values_are_read_as_they_were_written() {
         vec![Inner { subject: 1, block: 2, metric: "wall".to_owned(), values: vec![0.25, 0.5] }];
     assert_same(&read_bytes(written(&samples)).unwrap(), &samples);
     assert_eq!((samples.reference_of(0), samples.reference_of(1)), (None, None));
+    let text = String::from_utf8(written(&samples)).unwrap();
+    assert!(text.contains(r#""side":1,"row":0,"parameters":[["n",4],["how","fast"]],"#), "{text}");
     let unknown = r#"{"kind":"values","subject":0,"block":0,"metric":"nap","values":[1]}"#;
     assert!(refused(unknown).contains("`nap`, which is not declared"));
 }
@@ -113,13 +120,18 @@ fn records_look_as_they_are_specified() {
         r#"{"assay":1,"kind":"run","tool":"assay 0.1.0","time":"2026-11-20T10:00:00Z","seed":7,"argv":["assay","run","sort \"a\""],"plan":{"#
     ));
     assert_eq!(lines[1], r#"{"kind":"environment","cpus":2}"#);
-    assert_eq!(lines[2], r#"{"kind":"subject","name":"sort-old","command":"sort-old"}"#);
-    assert_eq!(lines[4], r#"{"kind":"metric","name":"wall","unit":"s","better":"lower"}"#);
+    assert_eq!(lines[2], r#"{"kind":"side","name":"sort-old","command":"sort-old"}"#);
+    assert_eq!(lines[4], r#"{"kind":"row","name":""}"#);
     assert_eq!(
-        lines[6],
+        lines[5],
+        r#"{"kind":"subject","side":0,"row":0,"name":"sort-old","command":"sort-old"}"#
+    );
+    assert_eq!(lines[7], r#"{"kind":"metric","name":"wall","unit":"s","better":"lower"}"#);
+    assert_eq!(
+        lines[9],
         r#"{"kind":"obs","subject":0,"block":0,"pos":0,"level":[0,0],"t":0,"values":{"wall":0.812,"max_rss":4096}}"#
     );
-    assert!(lines[10].contains(r#""outcome":{"exit":3},"values":{"#));
+    assert!(lines[13].contains(r#""outcome":{"exit":3},"values":{"#));
     assert_eq!(*lines.last().unwrap(), r#"{"kind":"stop","reason":"clear","blocks":3}"#);
     for line in lines {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
@@ -141,21 +153,15 @@ fn every_record_reaches_the_sink_whole_and_at_once() {
     let samples = small_run();
     let mut calls = Calls(Vec::new());
     write(&samples, &mut calls).unwrap();
-    assert_eq!(calls.0.len(), 1 + 1 + 2 + 2 + 6 + 1 + 1);
+    assert_eq!(calls.0.len(), 1 + 1 + 2 + 1 + 2 + 2 + 6 + 1 + 1);
     assert!(calls.0.iter().all(|call| call.ends_with(b"}\n")));
 }
 
 #[test]
 fn the_writer_refuses_what_was_not_declared() {
-    let subjects = [Subject { name: "a".to_owned(), ..Subject::default() }];
-    let mut writer = Writer::start(
-        Vec::new(),
-        &Header::default(),
-        &Environment::default(),
-        &subjects,
-        &[Metric::wall()],
-    )
-    .unwrap();
+    let mut declared = Samples::new(vec![Metric::wall()]);
+    declared.add_subject("a");
+    let mut writer = Writer::start(Vec::new(), &Header::default(), &declared).unwrap();
     let unknown = Observation { subject: 1, values: vec![1.0], ..Observation::default() };
     assert_eq!(writer.observe(&unknown).unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
     let wide = Observation { values: vec![1.0, 2.0], ..Observation::default() };
@@ -292,7 +298,7 @@ fn a_broken_last_line_is_reported_with_what_was_lost() {
     let finding = &samples.findings[0];
     assert_eq!((finding.code.as_str(), finding.severity), (TRUNCATED_FILE, Severity::Warning));
     assert!(
-        finding.message.starts_with("x.assay:4: the last record breaks off"),
+        finding.message.starts_with("x.assay:6: the last record breaks off"),
         "{}",
         finding.message
     );
@@ -329,12 +335,12 @@ fn a_wrong_line_is_named_with_its_place_and_what_was_expected() {
     let cases = [
         (
             r#"{"kind":"obs","subject":1,"values":{}}"#,
-            "x.assay:4:25: subject 1 is not declared: 1 are, numbered from 0 to 0",
+            "x.assay:6:25: subject 1 is not declared: 1 are, numbered from 0 to 0",
         ),
         (r#"{"kind":"obs","subject":0,"values":{"cpu":1}}"#, "metric `cpu` is not declared"),
         (
             r#"{"kind":"obs","subject":0,"values":{"wall":NaN}}"#,
-            "x.assay:4:44: not a finite number",
+            "x.assay:6:44: not a finite number",
         ),
         (r#"{"kind":"obs","subject":0,"values":{"wall":-Infinity}}"#, "not a finite number"),
         (r#"{"kind":"obs","subject":0,"values":{"wall":1e999}}"#, "too large for a double"),
@@ -361,7 +367,25 @@ fn a_wrong_line_is_named_with_its_place_and_what_was_expected() {
             r#"{"kind":"metric","name":"wall","unit":"B"}"#,
             "metric `wall` is declared in B here and in s before",
         ),
-        (r#"{"kind":"subject","name":"old"}"#, "subject `old` is declared twice"),
+        (r#"{"kind":"side","name":"old"}"#, "side `old` is declared twice"),
+        (r#"{"kind":"row","name":""}"#, "row `` is declared twice"),
+        (
+            r#"{"kind":"subject","side":0,"row":0,"name":"old","parameters":[["n",1]]}"#,
+            "subject `old` is declared twice",
+        ),
+        (
+            r#"{"kind":"subject","side":7,"row":0,"name":"new"}"#,
+            "subject `new` is of side 7, which is not declared: 1 are, numbered from 0 to 0",
+        ),
+        (r#"{"kind":"subject","name":"new"}"#, "missing field `side`"),
+        (
+            r#"{"kind":"subject","side":0,"row":0,"name":"new","parameters":[["n",[]]]}"#,
+            "the value of a parameter, a number or a text",
+        ),
+        (
+            r#"{"kind":"obs","subject":0,"pass":"nap","values":{}}"#,
+            "unknown variant `nap`, expected one of `allocations`, `instructions`, `exact`, `counters`",
+        ),
         (r#"{"assay":1,"kind":"run"}"#, "a second header"),
         (r#"{"kind":"obs","subject":0,"values":{}"#, "breaks off before the end of its line"),
         (r#"{"subject":0}"#, "missing field `kind`"),
@@ -373,7 +397,7 @@ fn a_wrong_line_is_named_with_its_place_and_what_was_expected() {
     for (line, expected) in cases {
         let message = refused(&format!("{line}\n"));
         assert!(message.contains(expected), "{line}: {message}");
-        assert!(message.starts_with("x.assay:4:"), "{message}");
+        assert!(message.starts_with("x.assay:6:"), "{message}");
     }
 }
 
@@ -384,10 +408,10 @@ fn one_subject_twice_in_a_block_is_refused() {
     };
     let message = refused(&(obs(2) + &obs(0) + &obs(1) + &obs(2)));
     assert!(
-        message.starts_with("x.assay:7: subject 0 (`old`) has a second observation in block 2"),
+        message.starts_with("x.assay:9: subject 0 (`old`) has a second observation in block 2"),
         "{message}"
     );
-    assert!(refused(&(obs(0) + &obs(0))).contains("x.assay:5"));
+    assert!(refused(&(obs(0) + &obs(0))).contains("x.assay:7"));
 }
 
 #[test]
@@ -398,7 +422,7 @@ fn wrong_bytes_and_deep_nesting_are_refused_with_their_place() {
         read_bytes(bytes)
             .unwrap_err()
             .to_string()
-            .starts_with("x.assay:4:27: this byte is not UTF-8")
+            .starts_with("x.assay:6:27: this byte is not UTF-8")
     );
     let deep =
         format!("{{\"kind\":\"environment\",\"x\":{}}}\n", "[".repeat(5000) + &"]".repeat(5000));

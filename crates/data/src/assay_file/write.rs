@@ -8,8 +8,8 @@ use super::VERSION;
 use super::number::{push_json, push_number};
 use super::read::TRUNCATED_FILE;
 use crate::{
-    Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Samples, StopReason, Subject,
-    Summary,
+    Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Row, Samples, StopReason,
+    Subject, Summary,
 };
 use serde_json::json;
 use std::io::{self, Write};
@@ -49,18 +49,12 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file: header, environment, subjects and metrics. An environment fact called `kind` is not written, since
-    /// that name says what the record is.
+    /// Begins a file: header, environment, and the sides, rows, subjects and metrics of the samples. An environment fact called `kind`
+    /// is not written, since that name says what the record is.
     ///
     /// # Errors
     /// When the sink refuses.
-    pub fn start(
-        sink: W,
-        header: &Header,
-        environment: &Environment,
-        subjects: &[Subject],
-        metrics: &[Metric],
-    ) -> io::Result<Self> {
+    pub fn start(sink: W, header: &Header, samples: &Samples) -> io::Result<Self> {
         let mut writer =
             Self { sink, line: Vec::with_capacity(512), subjects: 0, keys: Vec::new() };
         // The version comes first, so that a file is known by its first bytes.
@@ -73,11 +67,17 @@ impl<W: Write> Writer<W> {
         writer.optional("argv", Some(&header.argv).filter(|argv| !argv.is_empty()));
         writer.optional("plan", header.plan.as_ref());
         writer.end()?;
-        writer.environment(environment)?;
-        for subject in subjects {
+        writer.environment(&samples.environment)?;
+        for side in &samples.sides {
+            writer.record("side", side)?;
+        }
+        for row in &samples.rows {
+            writer.row(row)?;
+        }
+        for subject in &samples.subjects {
             writer.subject(subject)?;
         }
-        for metric in metrics {
+        for metric in &samples.metrics {
             writer.metric(metric)?;
         }
         Ok(writer)
@@ -104,7 +104,15 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Declares a further subject; its index is the number of those declared before.
+    /// Declares a further row; its index is the number of those declared before.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn row(&mut self, row: &Row) -> io::Result<()> {
+        self.record("row", row)
+    }
+
+    /// Declares a further subject, of sides and rows that were declared; its index is the number of those declared before.
     ///
     /// # Errors
     /// When the sink refuses.
@@ -141,6 +149,7 @@ impl<W: Write> Writer<W> {
         }
         self.begin("obs");
         self.optional("subject", Some(observation.subject));
+        self.optional("pass", observation.pass);
         self.optional("block", observation.block);
         self.optional("pos", observation.position);
         self.optional("level", Some(&observation.level).filter(|level| !level.is_empty()));
@@ -265,12 +274,8 @@ fn key(name: &str) -> Vec<u8> {
 /// # Errors
 /// When the sink refuses.
 pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
-    let header = Header::of(samples);
-    let mut writer =
-        Writer::start(sink, &header, &samples.environment, &samples.subjects, &samples.metrics)?;
-    let mut blocks = 0;
+    let mut writer = Writer::start(sink, &Header::of(samples), samples)?;
     for observation in samples.observations() {
-        blocks = blocks.max(observation.block.map_or(0, |block| block + 1));
         writer.observe(&observation)?;
     }
     for inner in &samples.inner {
@@ -282,5 +287,5 @@ pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
     for finding in &samples.findings {
         writer.finding(finding)?;
     }
-    samples.stop.map_or(Ok(()), |reason| writer.stop(reason, blocks))
+    samples.stop.map_or(Ok(()), |reason| writer.stop(reason, samples.next_block(None)))
 }

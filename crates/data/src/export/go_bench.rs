@@ -38,10 +38,9 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         }
     }
     for (subject, indices) in samples.subjects.iter().zip(by_subject) {
-        let name = name(subject);
+        let name = name(subject, samples.label_of(subject));
         for (place, key) in SETTINGS.iter().enumerate() {
-            let own = subject.parameters.iter().find(|(name, _)| name == key);
-            if let Some(value) = own.map(|(_, value)| one_line(value))
+            if let Some(value) = subject.parameter(key).map(|value| one_line(value.as_str()))
                 && value != settings[place]
             {
                 writeln!(sink, "{}", format!("{key}: {value}").trim_end())?;
@@ -94,9 +93,9 @@ fn one_line(value: &str) -> String {
 }
 
 /// The name as benchstat reads it: one word that begins with `Benchmark`.
-fn name(subject: &Subject) -> String {
+fn name(subject: &Subject, label: Option<&str>) -> String {
     let mut name = subject.name.clone();
-    let is_of_go = subject.label.as_deref().is_some_and(|label| label.starts_with("Benchmark"));
+    let is_of_go = label.is_some_and(|label| label.starts_with("Benchmark"));
     for (key, value) in &subject.parameters {
         if SETTINGS.contains(&key.as_str()) {
             // Where it tells benchmarks of one name apart it stands behind the name.
@@ -174,10 +173,10 @@ mod tests {
         ]);
         let subject = Subject {
             name: "copy element".to_owned(),
-            parameters: vec![("n".to_owned(), "8".to_owned())],
+            parameters: vec![("n".to_owned(), "8".into())],
             ..Subject::default()
         };
-        let subject = samples.add(subject);
+        let subject = samples.add_command(subject);
         let values = vec![1.5e-6, 3.0, 400.0];
         samples.push(Observation { subject, values, ..Observation::default() });
         let values = vec![f64::NAN, f64::NAN, 400.0];

@@ -68,7 +68,9 @@ pub fn hyperfine2(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         measurements: runs.taken.iter().map(|run| Measurement { samples, run }).collect(),
         parameters: {
             let known = runs.subject.parameters.iter();
-            known.map(|(name, value)| (name.as_str(), Parameter { value })).collect()
+            known
+                .map(|(name, value)| (name.as_str(), Parameter { value: value.as_str() }))
+                .collect()
         },
         environment: {
             let known = runs.subject.env.iter();

@@ -9,7 +9,7 @@ use crate::export::PLACE_COLUMNS;
 use crate::input::Input;
 use crate::lines::io_error;
 use crate::read_error::{Place, ReadError};
-use crate::{Metric, Observation, Outcome, Samples, Subject, Unit};
+use crate::{Metric, Observation, Outcome, Pass, Row as SampleRow, Samples, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Metrics in one table; every one costs a column as long as the file.
@@ -60,18 +60,14 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         observation.subject = match subjects.get(name) {
             Some(&subject) => subject,
             None => {
-                let source = Some(context.file.to_owned());
-                samples.subjects.push(Subject {
-                    name: name.to_owned(),
-                    source,
-                    ..Subject::default()
-                });
-                subjects.insert(name.to_owned(), samples.subjects.len() - 1);
-                samples.subjects.len() - 1
+                let row = SampleRow { name: name.to_owned(), ..SampleRow::default() };
+                let subject = samples.add_row_of_file(context, row, Vec::new());
+                subjects.insert(name.to_owned(), subject);
+                subject
             }
         };
         if let Some(block) = observation.block
-            && !seen.insert((observation.subject, block))
+            && !seen.insert((observation.subject, observation.pass, block))
         {
             let problem = format!("`{name}` has a second observation in block {block}");
             return Err(fail(line, problem).into());
@@ -109,6 +105,10 @@ impl Row<'_> {
                 }
                 "pos" => {
                     observation.position = Some(count(text).ok_or_else(|| wrong("a position"))?)
+                }
+                "pass" => {
+                    let pass = Pass::ALL.into_iter().find(|pass| pass.word() == text);
+                    observation.pass = Some(pass.ok_or_else(|| wrong("the name of a pass"))?);
                 }
                 "level" => {
                     let level: Option<_> = text.split('/').map(count).collect();

@@ -129,10 +129,11 @@ impl Naming {
             // A value may itself look like a key and a value.
             let times = taken.entry(name.clone()).or_default();
             *times += 1;
-            let subject = recorder.subject_mut(index);
-            subject.name = if *times > 1 { format!("{name} #{times}") } else { name };
-            subject.label = Some(label);
-            subject.parameters = parameters;
+            let name = if *times > 1 { format!("{name} #{times}") } else { name };
+            recorder.subject_mut(index).name.clone_from(&name);
+            let (row, own) = recorder.keys_mut(index);
+            (row.name, row.label) = (name, Some(label));
+            *own = parameters.into_iter().map(|(key, value)| (key, value.into())).collect();
         }
         Ok(())
     }

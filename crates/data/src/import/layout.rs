@@ -7,7 +7,7 @@
 use super::number::{Conversion, looks_like_number};
 use super::{ColumnRef, Context, ImportError, Part};
 use crate::read_error::{Place, ReadError};
-use crate::samples::{Better, Metric, Samples, Subject};
+use crate::samples::{Better, Metric, Row, Samples};
 use crate::unit::{Unit, unit_of_symbol};
 use std::collections::HashMap;
 
@@ -72,7 +72,9 @@ impl<'a> Gatherer<'a> {
         }
         match layout {
             Layout::Single { .. } => {
-                gatherer.add_subject(context.label);
+                // A file of bare numbers has no row, only itself.
+                let subject = gatherer.add_subject("");
+                context.label.clone_into(&mut gatherer.samples.subjects[subject].name);
             }
             Layout::Wide => gatherer.add_columns(first, line)?,
             Layout::Long { .. } => {}
@@ -201,13 +203,8 @@ impl<'a> Gatherer<'a> {
     }
 
     fn add_subject(&mut self, name: &str) -> usize {
-        // The names are distinct here, and looking for a rival again would make many subjects slow.
-        self.samples.subjects.push(Subject {
-            name: name.to_owned(),
-            source: Some(self.context.file.to_owned()),
-            ..Subject::default()
-        });
-        self.samples.subjects.len() - 1
+        let row = Row { name: name.to_owned(), ..Row::default() };
+        self.samples.add_row_of_file(self.context, row, Vec::new())
     }
 
     fn add_columns(&mut self, names: &[&str], line: u64) -> Result<(), ImportError> {

@@ -6,7 +6,7 @@
 //! one was followed.
 
 use super::{ImportError, ImportOptions, Part};
-use crate::samples::{Metric, Samples, Summary};
+use crate::samples::{Metric, Row, Samples, Side, Summary, free_name};
 use crate::unit::Unit;
 use crate::{Finding, Severity};
 use std::collections::{HashMap, HashSet};
@@ -39,9 +39,9 @@ pub(super) fn merge(
     check_units(&mut parts)?;
     let mut merged = Samples::new(order_metrics(&parts)?);
     let common = common_names(&parts);
-    let mut subjects = Subjects::default();
+    let mut met = Met::default();
     for Labelled { file, label, part } in parts {
-        add(&mut merged, part.samples, &file, &label, &common, &mut subjects);
+        add(&mut merged, part.samples, &file, &label, &common, &mut met);
     }
     Ok(merged)
 }
@@ -124,7 +124,7 @@ fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
             odd.push(metric.name.clone());
         }
         if !odd.is_empty() {
-            one.part.samples.keep(|_, metric| !odd.contains(&metric.name));
+            one.part.samples.keep(|_, _, metric| !odd.contains(&metric.name));
         }
     }
     Ok(())
@@ -160,40 +160,58 @@ fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportError> {
     Ok(metrics)
 }
 
-/// Names that several inputs have. A subject that has no name but its input's does not count.
+/// By what the subjects of an input are matched with those of others: their rows; where several subjects share a row, on sides or at
+/// parameters of their own, their whole names, since an input is one side here.
+fn matched_by(samples: &Samples) -> Vec<&str> {
+    let rows: HashSet<usize> = samples.subjects.iter().map(|subject| subject.row).collect();
+    let alone = rows.len() == samples.subjects.len();
+    let name = |s| if alone { samples.full_name(s) } else { s.name.as_str() };
+    samples.subjects.iter().map(name).collect()
+}
+
+/// What several inputs have. A subject that has no name but its input's does not count.
 fn common_names(parts: &[Labelled]) -> HashSet<String> {
-    let mut holders: HashMap<&String, usize> = HashMap::new();
+    let mut holders: HashMap<&str, usize> = HashMap::new();
     let mut common = HashSet::new();
     for (index, one) in parts.iter().enumerate() {
-        for name in one.part.samples.subjects.iter().map(|s| &s.name).filter(|n| **n != one.label) {
+        let names = matched_by(&one.part.samples).into_iter();
+        for name in names.filter(|name| *name != one.label) {
             if *holders.entry(name).or_insert(index) != index {
-                common.insert(name.clone());
+                common.insert(name.to_owned());
             }
         }
     }
     common
 }
 
-/// The subjects so far, found by their names.
+/// What was met so far.
 #[derive(Default)]
-struct Subjects {
+struct Met {
+    /// Names of subjects.
     names: HashSet<String>,
-    /// Where each benchmark was met first.
-    benchmarks: HashMap<String, usize>,
+    /// Rows by their names, with their first subject.
+    rows: HashMap<String, (usize, usize)>,
 }
 
-impl Subjects {
-    /// The name, or where it is taken the name with the first free number behind it.
-    fn free(&mut self, name: String) -> String {
-        if self.names.insert(name.clone()) {
-            return name;
+/// The sides that an input adds: itself where inputs are matched by rows, else those that it has.
+fn add_sides(merged: &mut Samples, part: &Samples, labelled: (&str, &str), matched: bool) -> usize {
+    let (file, label) = labelled;
+    let before = merged.sides.len();
+    let source = |side: &Side| Some(side.source.clone().unwrap_or_else(|| file.to_owned()));
+    match part.sides.as_slice() {
+        [only] => {
+            let side = Side { name: label.to_owned(), source: source(only), ..only.clone() };
+            merged.add_side(side);
         }
-        let numbered = (2..).map(|number| format!("{name} #{number}"));
-        let free = numbered.into_iter().find(|name| !self.names.contains(name));
-        let free = free.expect("one of endlessly many names is free");
-        self.names.insert(free.clone());
-        free
+        several if !matched => several.iter().for_each(|side| {
+            merged.add_side(Side { source: source(side), ..side.clone() });
+        }),
+        several => {
+            let source = several.first().map_or_else(|| Some(file.to_owned()), source);
+            merged.add_side(Side { name: label.to_owned(), source, command: None });
+        }
     }
+    before
 }
 
 fn add(
@@ -202,28 +220,35 @@ fn add(
     file: &str,
     label: &str,
     common: &HashSet<String>,
-    known: &mut Subjects,
+    met: &mut Met,
 ) {
     let mut renamed = HashMap::new();
     let mut subjects = Vec::with_capacity(part.subjects.len());
-    for subject in &part.subjects {
+    let matched = !common.is_empty();
+    let first_side = add_sides(merged, &part, (file, label), matched);
+    for (subject, name) in part.subjects.iter().zip(matched_by(&part)) {
         let mut own = subject.clone();
-        let name = if common.contains(&subject.name) {
-            format!("{label}: {}", subject.name)
-        } else {
-            subject.name.clone()
+        let shown = match common.contains(name) {
+            true => format!("{label}: {name}"),
+            false => subject.name.clone(),
         };
-        own.name = known.free(name);
-        own.source.get_or_insert_with(|| file.to_owned());
+        own.name = free_name(shown, |name| met.names.contains(name));
+        met.names.insert(own.name.clone());
         let index = merged.subjects.len();
+        // Without a common row nothing is matched: what has no row has none here, either.
+        let row = Row {
+            name: if matched { name.to_owned() } else { part.row_of(subject).name.clone() },
+            label: part.label_of(subject).filter(|_| matched).map(str::to_owned),
+            ..part.row_of(subject).clone()
+        };
+        let (row, first) = *met.rows.entry(row.name.clone()).or_insert_with(|| {
+            merged.rows.push(row);
+            (merged.rows.len() - 1, index)
+        });
+        own.row = row;
+        own.side = first_side + if matched { 0 } else { subject.side };
         // An index into the subjects of its own file would mean another one here.
-        own.against = None;
-        if !common.is_empty() {
-            let first = *known.benchmarks.entry(subject.name.clone()).or_insert(index);
-            own.against = Some(first);
-            own.benchmark = Some(subject.name.clone());
-            own.side = Some(label.to_owned());
-        }
+        own.against = matched.then_some(first);
         renamed.insert(subject.name.clone(), own.name.clone());
         merged.subjects.push(own);
         subjects.push(index);

@@ -10,7 +10,9 @@
 use super::{Context, ImportError, Part};
 use crate::assay_file::MAX_METRICS;
 use crate::read_error::{Place, ReadError};
-use crate::samples::{Metric, Observation, Outcome, Samples, Subject, Summary};
+use crate::samples::{
+    Metric, Observation, Outcome, ParameterValue, Row, Samples, Side, Subject, Summary,
+};
 use crate::{Finding, Severity};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -26,6 +28,26 @@ const MAX_FINDINGS: usize = 200;
 /// Longest full name of a benchmark that is put together from several parts of a file, in bytes: each of many short lines could
 /// repeat a long part.
 pub(super) const MAX_JOINED_NAME: usize = 4096;
+
+impl Samples {
+    /// Adds a row, whose name must be new, on the one side that is the file, and returns its subject. Nothing looks for a rival of the
+    /// name: that would make many rows slow.
+    pub(super) fn add_row_of_file(
+        &mut self,
+        context: &Context<'_>,
+        row: Row,
+        parameters: Vec<(String, ParameterValue)>,
+    ) -> usize {
+        if self.sides.is_empty() {
+            let (name, source) = (context.label.to_owned(), Some(context.file.to_owned()));
+            self.sides.push(Side { name, source, command: None });
+        }
+        let (at, name) = (self.rows.len(), row.name.clone());
+        self.rows.push(row);
+        self.subjects.push(Subject { row: at, parameters, name, ..Subject::default() });
+        self.subjects.len() - 1
+    }
+}
 
 /// Gathers what a benchmark tool recorded.
 pub(super) struct Recorder<'a> {
@@ -79,15 +101,11 @@ impl<'a> Recorder<'a> {
         if let Some(&index) = self.benchmarks.get(name) {
             return index;
         }
-        let subject = Subject {
-            name: name.to_owned(),
-            label: label.map(str::to_owned),
-            parameters: parameters.to_vec(),
-            source: Some(self.context.file.to_owned()),
-            ..Subject::default()
-        };
-        self.samples.subjects.push(subject);
-        let index = self.samples.subjects.len() - 1;
+        let row = Row { name: name.to_owned(), label: label.map(str::to_owned), noun: None };
+        let value =
+            |(name, value): &(String, String)| (name.clone(), ParameterValue::from(value.as_str()));
+        let parameters = parameters.iter().map(value).collect();
+        let index = self.samples.add_row_of_file(self.context, row, parameters);
         self.benchmarks.insert(name.to_owned(), index);
         index
     }
@@ -95,6 +113,15 @@ impl<'a> Recorder<'a> {
     /// The benchmark of this full name, if it was met.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.benchmarks.get(name).copied()
+    }
+
+    /// The row of a benchmark, and its parameters, to add what is known of them only later.
+    pub(super) fn keys_mut(
+        &mut self,
+        benchmark: usize,
+    ) -> (&mut Row, &mut Vec<(String, ParameterValue)>) {
+        let subject = &mut self.samples.subjects[benchmark];
+        (&mut self.samples.rows[subject.row], &mut subject.parameters)
     }
 
     /// The subject of a benchmark, to add what more is known of it.

@@ -480,12 +480,15 @@ proptest! {
         crate::export::csv(&samples, &mut table).unwrap();
         let back = bytes(&table, &ImportOptions::default()).unwrap();
         let bits = |s: &Samples| -> Vec<_> {
-            s.observations()
+            let mut all: Vec<Observation> = s.observations().collect();
+            // The table stands pass by pass.
+            all.sort_by_key(|o| (o.pass, o.block));
+            all.into_iter()
                 .map(|o| {
                     let values: Vec<_> =
                         o.values.iter().map(|v| (!v.is_nan()).then_some(v.to_bits())).collect();
                     let name = s.subjects[o.subject].name.clone();
-                    (name, o.block, o.position, o.level, o.time.map(f64::to_bits), o.outcome, values)
+                    (name, (o.pass, o.block, o.position), o.level, o.time.map(f64::to_bits), o.outcome, values)
                 })
                 .collect()
         };

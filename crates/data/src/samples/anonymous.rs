@@ -28,6 +28,16 @@ impl Samples {
         self.argv.iter_mut().for_each(|word| *word = without_directories(word));
         let mut values: HashMap<String, Distinct> = HashMap::new();
         let mut names = Distinct::default();
+        for side in &mut self.sides {
+            let command = side.command.clone().unwrap_or_default();
+            let mentioned = |path: &str| {
+                side.command.is_none() || pieces(&command).any(|(piece, _)| piece == path)
+            };
+            side.name = names.of(&side.name, cut_where(&side.name, mentioned));
+            side.command = side.command.as_deref().map(without_directories);
+            side.source = side.source.as_deref().map(file_name);
+        }
+        let mut names = Distinct::default();
         let mut renamed: HashMap<String, String> = HashMap::new();
         for subject in &mut self.subjects {
             let command = subject.command.clone().unwrap_or_default();
@@ -37,13 +47,12 @@ impl Samples {
             renamed.insert(std::mem::replace(&mut subject.name, name.clone()), name);
             subject.command = subject.command.as_deref().map(without_directories);
             subject.cwd = None;
-            subject.source = subject.source.as_deref().map(file_name);
-            subject.side = subject.side.as_deref().map(without_directories);
             subject.env.iter_mut().for_each(|(_, value)| *value = without_directories(value));
             subject.files.iter_mut().for_each(|(path, _)| *path = file_name(path));
             for (parameter, value) in &mut subject.parameters {
                 let known = values.entry(parameter.clone()).or_default();
-                *value = known.of(value, without_directories(value));
+                let text = value.as_str();
+                *value = known.of(text, without_directories(text)).into();
             }
         }
         for finding in &mut self.findings {

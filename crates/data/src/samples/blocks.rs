@@ -1,9 +1,42 @@
-//! Blocks: rounds in which every subject was measured once. Which of them are complete, and which were taken to count. What is not in
-//! a block is in none of these.
+//! Blocks: rounds in which every subject was measured once, or counted once in a pass of its own. Which of them are complete is
+//! found here. What is not in a block is in none of these.
 
+use super::Samples;
 use super::columns::NOWHERE;
-use super::{Metric, Samples};
-use std::collections::{BTreeMap, BTreeSet};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A pass that counts, in runs of their own beside the measured ones: counting slows a program down, so that nothing is timed in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pass {
+    /// Calls of `malloc` and its kin.
+    Allocations,
+    /// Instructions on a simulated processor.
+    Instructions,
+    /// Several exact counts at once.
+    Exact,
+    /// Events that the machine's own counters count.
+    Counters,
+}
+
+impl Pass {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Allocations, Self::Instructions, Self::Exact, Self::Counters];
+
+    /// Its name in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allocations => "allocations",
+            Self::Instructions => "instructions",
+            Self::Exact => "exact",
+            Self::Counters => "counters",
+        }
+    }
+}
+
+/// A block with the pass that it belongs to; `None`: what was measured.
+pub type InPass = (Option<Pass>, u32);
 
 /// One complete block of one metric.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,15 +61,17 @@ impl BlockRow {
 }
 
 impl Samples {
-    /// The number of the block that would follow the last that an observation is in; 0: there is none yet. O(observations).
-    pub fn next_block(&self) -> u32 {
-        let blocks = self.observations.block.0.iter().copied();
-        blocks.filter(|&block| block != NOWHERE).max().map_or(0, |last| last + 1)
+    /// The number of the block that would follow the last of a pass, or of what was measured; 0: there is none yet. O(observations).
+    pub fn next_block(&self, pass: Option<Pass>) -> u32 {
+        let o = &self.observations;
+        let own = (0..self.len()).filter(|&index| o.pass.get(index, None) == pass);
+        let blocks = own.map(|index| o.block.get(index, NOWHERE)).filter(|&b| b != NOWHERE);
+        blocks.max().map_or(0, |last| last + 1)
     }
 
     /// The values of one metric block by block: one row per *complete* block (every subject has a finite value), in block
-    /// order, one column per subject, beside each row the position that every subject had. Observations outside blocks are
-    /// left out. O(observations).
+    /// order, those of what was measured before those of passes; one column per subject, beside each row the position that every subject
+    /// had. Observations outside blocks are left out. O(observations).
     pub fn complete_blocks(&self, metric: usize) -> Vec<BlockRow> {
         let subjects = self.subjects.len();
         let o = &self.observations;
@@ -44,7 +79,7 @@ impl Samples {
         let blocks =
             o.block.0.iter().filter(|&&b| b != NOWHERE).max().map_or(0, |&b| b as usize + 1);
         // A file may claim any block number; more blocks than observations cannot be complete.
-        if blocks > self.len() {
+        if blocks > self.len() || !o.pass.0.is_empty() {
             return self.compact_blocks(column);
         }
         let mut rows = vec![BlockRow::empty(subjects); blocks];
@@ -64,8 +99,9 @@ impl Samples {
         let mut rows = BTreeMap::new();
         for (index, &value) in column.iter().enumerate() {
             let block = o.block.get(index, NOWHERE);
-            if block != NOWHERE {
-                rows.entry(block).or_insert_with(|| BlockRow::empty(self.subjects.len())).set(
+            if block != NOWHERE && value.is_finite() {
+                let place: InPass = (o.pass.get(index, None), block);
+                rows.entry(place).or_insert_with(|| BlockRow::empty(self.subjects.len())).set(
                     o.subject[index],
                     value,
                     o.position.get(index, NOWHERE),
@@ -76,55 +112,12 @@ impl Samples {
             .filter(|row: &BlockRow| row.values.iter().all(|v| v.is_finite()))
             .collect()
     }
-
-    /// The blocks that were taken to count: they hold exact counts and counts per iteration, and nothing that comes of timing.
-    pub fn counting_blocks(&self) -> BTreeSet<u32> {
-        let o = &self.observations;
-        if !self.metrics.iter().any(Metric::is_count) {
-            return BTreeSet::new();
-        }
-        let timed: Vec<&Vec<f64>> = (self.metrics.iter().zip(&o.values))
-            .filter(|(metric, _)| !metric.is_count())
-            .map(|(_, column)| column)
-            .collect();
-        if timed.is_empty() {
-            return BTreeSet::new();
-        }
-        let blocks = |index: usize| o.block.get(index, NOWHERE);
-        let has = |index: usize| timed.iter().any(|column| column[index].is_finite());
-        let (mut with, mut without) = (BTreeSet::new(), BTreeSet::new());
-        for index in 0..self.len() {
-            // A run that failed may have no value at all.
-            let counts = o.values.iter().any(|column| column[index].is_finite());
-            match has(index) {
-                true => with.insert(blocks(index)),
-                false if counts => without.insert(blocks(index)),
-                false => false,
-            };
-        }
-        without.into_iter().filter(|block| *block != NOWHERE && !with.contains(block)).collect()
-    }
-
-    /// The blocks whose observations hold values of these metrics, and of nothing else.
-    pub fn counting_blocks_of(&self, names: &[&str]) -> BTreeSet<u32> {
-        let o = &self.observations;
-        let counts = |metric: &Metric| names.contains(&metric.name.as_str());
-        if !self.metrics.iter().any(counts) {
-            return BTreeSet::new();
-        }
-        let has = |index: usize, counting: bool| {
-            let mut columns = self.metrics.iter().zip(&o.values);
-            columns.any(|(metric, column)| counts(metric) == counting && column[index].is_finite())
-        };
-        let alone = (0..self.len()).filter(|&index| has(index, true) && !has(index, false));
-        alone.map(|index| o.block.get(index, NOWHERE)).filter(|&block| block != NOWHERE).collect()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{Design, Observation};
+    use crate::samples::{Design, Metric, Observation};
     use crate::unit::Unit;
 
     fn observe(samples: &mut Samples, subject: usize, block: u32, value: f64) {
@@ -158,23 +151,28 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_only_counts_allocations_is_known_by_its_values() {
+    fn passes_number_their_blocks_by_themselves() {
         let mut samples = Samples::new(vec![Metric::wall()]);
         let a = samples.add_subject("a");
         observe(&mut samples, a, 0, 1.0);
-        assert!(samples.counting_blocks().is_empty());
         samples.add_metric(Metric::lower("frees", Unit::One));
-        samples.push(Observation {
-            subject: a,
-            block: Some(1),
-            values: vec![f64::NAN, 7.0],
-            ..Observation::default()
-        });
-        observe(&mut samples, a, 2, 1.0);
-        // A run that gave nothing at all was no counting.
-        observe(&mut samples, a, 3, f64::NAN);
-        assert_eq!(samples.counting_blocks(), BTreeSet::from([1]));
+        for block in 0..2 {
+            samples.push(Observation {
+                subject: a,
+                pass: Some(Pass::Allocations),
+                block: Some(block),
+                values: vec![f64::NAN, 7.0],
+                ..Observation::default()
+            });
+        }
+        observe(&mut samples, a, 1, 1.0);
+        observe(&mut samples, a, 2, f64::NAN);
+        assert_eq!(samples.next_block(None), 3);
+        assert_eq!(samples.next_block(Some(Pass::Allocations)), 2);
+        assert_eq!(samples.next_block(Some(Pass::Counters)), 0);
         assert_eq!(samples.complete_blocks(0).len(), 2);
-        assert_eq!(samples.complete_blocks(1).len(), 1);
+        assert_eq!(samples.complete_blocks(1).len(), 2);
+        samples.skip_first(1);
+        assert_eq!((samples.next_block(None), samples.complete_blocks(1).len()), (2, 2));
     }
 }

@@ -4,7 +4,7 @@
 //! every subject's observations are found at once. Nothing is copied but what is asked for, and nothing is interpreted.
 
 use super::columns::NOWHERE;
-use super::{Outcome, Samples};
+use super::{InPass, Outcome, Samples};
 
 /// Where the observations of each subject are.
 #[derive(Clone, Debug)]
@@ -74,10 +74,11 @@ impl BySubject<'_> {
         levels.get(observation as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The block of an observation; `None` for what was not taken in blocks. O(1).
-    pub fn block(&self, observation: u32) -> Option<u32> {
-        let block = self.samples.observations.block.get(observation as usize, NOWHERE);
-        (block != NOWHERE).then_some(block)
+    /// The block of an observation, with its pass; `None` for what was not taken in blocks. O(1).
+    pub fn block(&self, observation: u32) -> Option<InPass> {
+        let o = &self.samples.observations;
+        let block = o.block.get(observation as usize, NOWHERE);
+        (block != NOWHERE).then(|| (o.pass.get(observation as usize, None), block))
     }
 
     /// How many observations of a subject ended in a way that satisfies the condition. O(its observations).
@@ -134,7 +135,7 @@ mod tests {
         for &observation in index.observations(2) {
             let whole = samples.observation(observation as usize).unwrap_or_default();
             assert_eq!(index.level(observation), whole.level);
-            assert_eq!(index.block(observation), whole.block);
+            assert_eq!(index.block(observation), whole.block.map(|block| (whole.pass, block)));
         }
         assert!(index.level(99).is_empty() && !Samples::default().has_levels());
     }

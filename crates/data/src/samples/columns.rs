@@ -1,11 +1,12 @@
 //! The columns that observations are stored in. Ten thousand runs, or ten million imported numbers, must cost little memory: what no
 //! observation has costs nothing. Nobody outside the samples sees them.
 
-use super::Outcome;
+use super::{Outcome, Pass};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Columns {
     pub(super) subject: Vec<u32>,
+    pub(super) pass: Sparse<Option<Pass>>,
     pub(super) block: Sparse<u32>,
     pub(super) position: Sparse<u32>,
     pub(super) time: Sparse<f64>,
@@ -56,6 +57,7 @@ impl Columns {
         }
         let more = (held / 4).max(64);
         self.subject.reserve_exact(more);
+        self.pass.reserve_exact(more);
         self.block.reserve_exact(more);
         self.position.reserve_exact(more);
         self.time.reserve_exact(more);

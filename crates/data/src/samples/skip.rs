@@ -17,6 +17,7 @@ impl<T: Clone + PartialEq> Sparse<T> {
 impl Columns {
     fn keep(&mut self, kept: &[usize]) {
         self.subject = kept.iter().map(|&index| self.subject[index]).collect();
+        self.pass.keep(kept, &None);
         self.block.keep(kept, &NOWHERE);
         self.position.keep(kept, &NOWHERE);
         self.time.keep(kept, &NO_TIME);
@@ -41,7 +42,7 @@ impl Samples {
     }
 
     /// Leaves out the first `count` observations of every subject; where they were taken in blocks, the first `count` blocks, so that
-    /// no block is torn. O(observations); nothing happens for 0.
+    /// no block is torn. What passes counted stays: no warm-up is in it. O(observations); nothing happens for 0.
     pub fn skip_first(&mut self, count: usize) {
         if count == 0 {
             return;
@@ -49,6 +50,7 @@ impl Samples {
         let mut seen = vec![0_usize; self.subjects.len()];
         let o = &self.observations;
         let stays = |index: &usize| match o.block.get(*index, NOWHERE) {
+            _ if o.pass.get(*index, None).is_some() => true,
             NOWHERE => seen.get_mut(o.subject[*index] as usize).is_none_or(|seen| {
                 *seen += 1;
                 *seen > count
@@ -59,8 +61,12 @@ impl Samples {
         self.observations.keep(&kept);
         // Blocks are counted from 0 again, or those that were left out would seem to be incomplete.
         let before = u32::try_from(count).unwrap_or(NOWHERE);
-        let blocks = self.observations.block.0.iter_mut();
-        blocks.filter(|block| **block != NOWHERE).for_each(|block| *block -= before);
+        let o = &mut self.observations;
+        for (index, block) in o.block.0.iter_mut().enumerate() {
+            if *block != NOWHERE && o.pass.get(index, None).is_none() {
+                *block -= before;
+            }
+        }
         self.inner.retain(|inner| inner.block as usize >= count);
         self.inner.iter_mut().for_each(|inner| inner.block -= before);
         let message = match count {

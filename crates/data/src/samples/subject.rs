@@ -1,13 +1,49 @@
-//! What is measured: subjects, with all that a record says of each. What was measured of them is not here.
+//! What is measured, by its keys: a subject is one row on one side at certain values of the parameters. All that a record says of sides,
+//! rows and subjects is here; what was measured of them is not. Nothing may be concluded from names, which are for people.
 
+use super::ParameterValue;
 use serde::{Deserialize, Serialize};
 
-/// What was measured: a command, a benchmark with its arguments, a file of numbers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Subject {
+/// What is compared: a command, a build, a revision, a server, a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Side {
     /// The name that people see; unique within the samples.
     pub name: String,
-    /// The command line, for commands.
+    /// The command line as it was typed, with `{n}` where the value of a parameter comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The file that the values came from, for imported samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// What sides are compared on: a benchmark, a test, a function, a URL.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its full name, by which sides are matched; unique within the samples. Empty where commands are all that there is.
+    #[serde(default)]
+    pub name: String,
+    /// Its name without parameters, where the tool tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What such a row is called, in the singular, as in `function`; `None`: a benchmark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noun: Option<String>,
+}
+
+/// What was measured: one row on one side, at certain values of the parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Index of the side.
+    pub side: usize,
+    /// Index of the row.
+    pub row: usize,
+    /// Parameters with their values, in the order of the scan, as in `("n", 4)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<(String, ParameterValue)>,
+    /// The name that people see, made of its keys; unique within the samples.
+    pub name: String,
+    /// The command line that was run, for commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// True when the command went through a shell.
@@ -19,24 +55,9 @@ pub struct Subject {
     /// Variables given to the command, beyond those inherited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
-    /// The file that the values came from, for imported samples.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// In a scan: what the command is called without its values, as in `sort {n}`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// Parameters of a scan with their values, in the order of the scan, as in `("n", "4")`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parameters: Vec<(String, String)>,
     /// Index of the subject that this one is compared with; its own index marks a reference. `None`: the first subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<usize>,
-    /// The benchmark that it measures, on one of several sides: what the sides are matched by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub benchmark: Option<String>,
-    /// The side on which the benchmark was measured: a build, a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side: Option<String>,
     /// How many runs of it went on at once; `None`: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
@@ -46,4 +67,11 @@ pub struct Subject {
     /// The files that make the command, each with its digest, as in `("/usr/bin/sort", "sha256:…")`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, String)>,
+}
+
+impl Subject {
+    /// The value of a parameter; `None` for one that it does not have.
+    pub fn parameter(&self, name: &str) -> Option<&ParameterValue> {
+        self.parameters.iter().find(|(own, _)| own == name).map(|(_, value)| value)
+    }
 }

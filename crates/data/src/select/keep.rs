@@ -1,15 +1,18 @@
 //! Leaves out of samples subjects and metrics that are not wanted, and gives the rest their new numbers.
 
 use crate::samples::{Metric, Samples, Subject};
+use std::collections::HashMap;
 
 impl Samples {
     /// Keeps the values of which `wanted` says so; a subject or a metric without any goes, with its summaries and findings. Whoever
-    /// loses its reference is compared with the first that is left of the same benchmark, else with nobody. O(observations × metrics).
-    pub fn keep(&mut self, wanted: impl Fn(&Subject, &Metric) -> bool) {
+    /// loses its reference is compared with the first that is left of the same named row, else with nobody. O(observations × metrics).
+    pub fn keep(&mut self, wanted: impl Fn(&Samples, &Subject, &Metric) -> bool) {
         let table: Vec<Vec<bool>> = self
             .subjects
             .iter()
-            .map(|subject| self.metrics.iter().map(|metric| wanted(subject, metric)).collect())
+            .map(|subject| {
+                self.metrics.iter().map(|metric| wanted(self, subject, metric)).collect()
+            })
             .collect();
         let subject_stays: Vec<bool> = table.iter().map(|row| row.contains(&true)).collect();
         let metric_stays: Vec<bool> =
@@ -31,12 +34,12 @@ impl Samples {
             .filter(|(_, number)| number.is_none())
             .map(|(subject, _)| subject.name.clone())
             .collect();
-        let mut first_of: std::collections::HashMap<String, usize> = Default::default();
+        let mut first_of: HashMap<usize, usize> = HashMap::new();
         for (index, mut subject) in old.into_iter().enumerate() {
             let Some(own) = subjects[index] else { continue };
-            let first = match &subject.benchmark {
-                Some(benchmark) => *first_of.entry(benchmark.clone()).or_insert(own),
-                None => own,
+            let first = match self.rows[subject.row].name.as_str() {
+                "" => own,
+                _ => *first_of.entry(subject.row).or_insert(own),
             };
             if explicit {
                 let reference = references[index].and_then(|r| subjects.get(r).copied().flatten());
@@ -44,6 +47,7 @@ impl Samples {
             }
             self.subjects.push(subject);
         }
+        self.drop_unused_keys();
         let metric_names: Vec<String> = self.metrics.iter().map(|m| m.name.clone()).collect();
         let stays = |name: &String| {
             metric_names.iter().zip(&metric_stays).any(|(metric, stays)| *stays && metric == name)

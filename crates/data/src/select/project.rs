@@ -5,7 +5,7 @@
 
 use super::{Key, known_parameters};
 use crate::import::labels;
-use crate::samples::{Metric, Samples, Subject};
+use crate::samples::{Metric, Row, Samples, Side, Subject};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -55,7 +55,7 @@ pub enum ProjectError {
     },
 }
 
-/// Makes rows and columns of samples: every subject gets its `side` (column), its `benchmark` (row) and its reference anew. Without row keys
+/// Makes rows and columns of samples: every subject gets its side (column), its row and its reference anew. Without row keys
 /// the row is what is left of the name, without column keys the column is the file.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
     }
     let by_file = [Key::Side];
     let col = if col.is_empty() { &by_file[..] } else { col };
-    let sides = sides(samples);
+    let sides = files(samples);
     let several_sides = sides.iter().any(|side| Some(side) != sides.first());
     let cells: Vec<(String, String)> = samples
         .subjects
@@ -75,15 +75,17 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
         .map(|(subject, side)| {
             let text = |key: &Key| match key {
                 Key::Side => side.to_owned(),
-                _ => text(key, subject).to_owned(),
+                _ => text(samples, key, subject).to_owned(),
             };
             let column: Vec<String> = col.iter().map(text).collect();
             let mut name = if row.is_empty() {
-                rest_of_name(subject, col)
+                rest_of_name(samples, subject, col)
             } else {
                 let shown = |key: &Key| match key {
                     // A parameter that it does not have is no part of its row.
-                    Key::Parameter(name) => own(subject, name).map(|own| format!("{name}={own}")),
+                    Key::Parameter(name) => {
+                        subject.parameter(name).map(|own| format!("{name}={own}"))
+                    }
                     _ => Some(text(key)),
                 };
                 row.iter().filter_map(shown).collect::<Vec<_>>().join(" ")
@@ -102,6 +104,8 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
     }
     let mut taken: HashMap<&(String, String), usize> = HashMap::new();
     let mut columns: Vec<&str> = Vec::new();
+    let mut rows: Vec<&str> = Vec::new();
+    let mut row_of: HashMap<&str, usize> = HashMap::new();
     for (index, cell) in cells.iter().enumerate() {
         if let Some(other) = taken.insert(cell, index) {
             return Err(ProjectError::SharedCell {
@@ -114,6 +118,10 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
         if !columns.contains(&cell.1.as_str()) {
             columns.push(&cell.1);
         }
+        row_of.entry(&cell.0).or_insert_with(|| {
+            rows.push(&cell.0);
+            rows.len() - 1
+        });
     }
     // The reference of a row is its benchmark in the first column that has one.
     let mut reference: HashMap<&str, (usize, usize)> = HashMap::new();
@@ -136,23 +144,65 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
             name.1.clone_from(name.0);
         }
     }
-    let all_empty = cells.iter().all(|(row, _)| row.is_empty());
-    for ((subject, (row, column)), against) in samples.subjects.iter_mut().zip(cells).zip(against) {
-        subject.name = joined(&column, &row);
-        let row = if row.is_empty() && !all_empty { NO_REST.to_owned() } else { row };
-        subject.benchmark = Some(row);
-        subject.side = Some(column);
+    let keys: Vec<(usize, usize)> = cells
+        .iter()
+        .map(|(row, column)| {
+            let side = columns.iter().position(|own| own == column).unwrap_or_default();
+            (side, row_of[row.as_str()])
+        })
+        .collect();
+    let new_rows = new_rows(samples, &rows, &keys);
+    let new_sides = new_sides(samples, &columns, &keys);
+    for ((index, (row, column)), against) in cells.iter().enumerate().zip(against) {
+        let subject = &mut samples.subjects[index];
+        subject.name = joined(column, row);
+        (subject.side, subject.row) = keys[index];
         subject.against = Some(against);
     }
+    (samples.sides, samples.rows) = (new_sides, new_rows);
     Ok(())
+}
+
+/// The rows of these names; what more is known of each is what was known of its first subject's.
+fn new_rows(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<Row> {
+    let all_empty = names.iter().all(|name| name.is_empty());
+    let mut rows: Vec<Option<Row>> = vec![None; names.len()];
+    for (subject, &(_, row)) in samples.subjects.iter().zip(keys) {
+        rows[row].get_or_insert_with(|| {
+            let no_rest = names[row].is_empty() && !all_empty;
+            Row {
+                name: if no_rest { NO_REST } else { names[row] }.to_owned(),
+                label: samples.label_of(subject).map(str::to_owned),
+                noun: samples.row_of(subject).noun.clone(),
+            }
+        });
+    }
+    rows.into_iter().flatten().collect()
+}
+
+/// The sides of these names; the source is that of all subjects there, if they have one in common.
+fn new_sides(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<Side> {
+    let mut sources: Vec<Option<&Option<String>>> = vec![None; names.len()];
+    for (subject, &(side, _)) in samples.subjects.iter().zip(keys) {
+        let own = &samples.side_of(subject).source;
+        let common = sources[side].get_or_insert(own);
+        if *common != own {
+            *common = &None;
+        }
+    }
+    let sides = names.iter().zip(sources).map(|(name, source)| Side {
+        name: (*name).to_owned(),
+        source: source.cloned().flatten(),
+        command: None,
+    });
+    sides.collect()
 }
 
 fn check(samples: &Samples, key: &Key) -> Result<(), ProjectError> {
     match key {
         Key::Metric | Key::Unit => Err(ProjectError::OfMetrics(key.clone())),
         Key::Parameter(name) => {
-            let has = |s: &Subject| s.parameters.iter().any(|(own, _)| own == name);
-            if samples.subjects.iter().any(has) {
+            if samples.subjects.iter().any(|s| s.parameter(name).is_some()) {
                 return Ok(());
             }
             Err(ProjectError::NoSuchParameter {
@@ -165,35 +215,30 @@ fn check(samples: &Samples, key: &Key) -> Result<(), ProjectError> {
 }
 
 /// What a subject has there; nothing for a parameter that it does not have.
-fn text<'a>(key: &Key, subject: &'a Subject) -> &'a str {
+fn text<'a>(samples: &'a Samples, key: &Key, subject: &'a Subject) -> &'a str {
     // Keys of metrics were refused before, so that any metric will do.
     static NONE: std::sync::LazyLock<Metric> = std::sync::LazyLock::new(Metric::wall);
-    key.value(subject, &NONE).unwrap_or_default()
+    key.value(samples, subject, &NONE).unwrap_or_default()
 }
 
-fn own<'a>(subject: &'a Subject, parameter: &str) -> Option<&'a str> {
-    subject.parameters.iter().find(|(name, _)| name == parameter).map(|(_, value)| value.as_str())
-}
-
-/// For every subject the side that it was measured on: that which it has, else its file, by as much of the path as tells it from the
-/// others.
-fn sides(samples: &Samples) -> Vec<String> {
+/// For every subject the file that it came from, by as much of its path as tells it from the others; of what came from no file the side,
+/// where that has rows.
+fn files(samples: &Samples) -> Vec<String> {
     let mut files: Vec<&str> = Vec::new();
-    for subject in &samples.subjects {
-        match (&subject.side, &subject.source) {
-            (None, Some(source)) if !files.contains(&source.as_str()) => files.push(source),
-            _ => {}
+    for source in samples.sides.iter().filter_map(|side| side.source.as_deref()) {
+        if !files.contains(&source) {
+            files.push(source);
         }
     }
     let paths: Vec<&Path> = files.iter().map(|file| Path::new(*file)).collect();
     let labels = labels(&paths);
-    let of_subject = |subject: &Subject| match (&subject.side, &subject.source) {
-        (Some(side), _) => side.clone(),
-        (None, Some(source)) => {
-            let place = files.iter().position(|file| file == source);
-            place.map_or_else(|| source.clone(), |place| labels[place].clone())
+    let of_subject = |subject: &Subject| {
+        let side = samples.side_of(subject);
+        match side.source.as_ref().and_then(|own| files.iter().position(|file| file == own)) {
+            Some(place) => labels[place].clone(),
+            None if samples.row_of(subject).name.is_empty() => String::new(),
+            None => side.name.clone(),
         }
-        (None, None) => String::new(),
     };
     samples.subjects.iter().map(of_subject).collect()
 }
@@ -208,7 +253,7 @@ fn joined(column: &str, row: &str) -> String {
 }
 
 /// The full name; where a column takes a part of it, the name without that part.
-fn rest_of_name(subject: &Subject, col: &[Key]) -> String {
+fn rest_of_name(samples: &Samples, subject: &Subject, col: &[Key]) -> String {
     let is_column =
         |name: &str| col.iter().any(|k| matches!(k, Key::Parameter(own) if own == name));
     let takes_name = col.contains(&Key::Name);
@@ -217,20 +262,20 @@ fn rest_of_name(subject: &Subject, col: &[Key]) -> String {
         return String::new();
     }
     if !takes_name && !takes_parameter {
-        return super::full_name(subject).to_owned();
+        return samples.full_name(subject).to_owned();
     }
-    let names_values = text(&Key::Name, subject).contains(['{', '}']);
-    if (subject.label.is_none() || names_values) && !takes_name {
+    let names_values = text(samples, &Key::Name, subject).contains(['{', '}']);
+    if (samples.label_of(subject).is_none() || names_values) && !takes_name {
         // The values stand somewhere in the name: the places of those that make columns are marked.
         let columns = subject.parameters.iter().filter(|(name, _)| is_column(name));
-        return columns.fold(super::full_name(subject).to_owned(), |text, (name, value)| {
-            without_value(&text, name, value)
+        return columns.fold(samples.full_name(subject).to_owned(), |text, (name, value)| {
+            without_value(&text, name, value.as_str())
         });
     }
-    let base = text(&Key::Name, subject);
+    let base = text(samples, &Key::Name, subject);
     let parameters =
         subject.parameters.iter().filter(|(name, _)| !is_column(name)).map(|(name, value)| {
-            if name.parse::<u32>().is_ok() { value.clone() } else { format!("{name}={value}") }
+            if name.parse::<u32>().is_ok() { value.to_string() } else { format!("{name}={value}") }
         });
     let base = (!takes_name).then(|| base.to_owned());
     base.into_iter().chain(parameters).collect::<Vec<_>>().join("/")

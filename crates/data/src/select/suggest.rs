@@ -10,15 +10,19 @@ use std::collections::{HashMap, HashSet};
 pub fn common_rows(samples: &Samples) -> Option<Vec<Key>> {
     let shared: Vec<&str> = parameters(samples)
         .into_iter()
-        .filter(|name| is_key(name) && meets(samples, |s| own(s, name)))
+        .filter(|name| {
+            is_key(name) && meets(samples, |s| s.parameter(name).map(|own| own.as_str()))
+        })
         .collect();
     let with_parameters = shared.into_iter().map(|name| Key::Parameter(name.to_owned()));
     let choices =
         [vec![Key::Name], std::iter::once(Key::Name).chain(with_parameters).collect::<Vec<_>>()];
     choices.into_iter().find(|keys| {
         let mut tried = Samples::default();
+        tried.sides.clone_from(&samples.sides);
+        tried.rows.clone_from(&samples.rows);
         tried.subjects.clone_from(&samples.subjects);
-        project(&mut tried, keys, &[]).is_ok() && meets(&tried, |s| s.benchmark.as_deref())
+        project(&mut tried, keys, &[]).is_ok() && tried.shares_a_row(|_| true)
     })
 }
 
@@ -26,13 +30,9 @@ pub fn common_rows(samples: &Samples) -> Option<Vec<Key>> {
 fn meets<'a>(samples: &'a Samples, text: impl Fn(&'a Subject) -> Option<&'a str>) -> bool {
     let mut file_of: HashMap<&str, Option<&str>> = HashMap::new();
     samples.subjects.iter().any(|subject| {
-        let file = subject.source.as_deref();
+        let file = samples.side_of(subject).source.as_deref();
         text(subject).is_some_and(|text| *file_of.entry(text).or_insert(file) != file)
     })
-}
-
-fn own<'a>(subject: &'a Subject, name: &str) -> Option<&'a str> {
-    subject.parameters.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
 }
 
 /// Names of all parameters, in the order in which they are met.
@@ -52,6 +52,7 @@ fn is_key(name: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
+    use crate::samples::Side;
 
     /// A subject's file, name and parameters.
     type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
@@ -63,14 +64,21 @@ mod tests {
             let own =
                 parameters.iter().map(|(name, value)| (format!("/{name}={value}"), name, value));
             let full: String = own.map(|(text, ..)| text).collect();
+            let source = Some((*file).to_owned());
+            let known = samples.sides.iter().position(|side| side.source == source);
+            let side = known.unwrap_or_else(|| {
+                samples.add_side(Side { name: (*file).to_owned(), source, ..Side::default() })
+            });
+            let row = samples.row_named(&format!("{name}{full}"));
+            samples.rows[row].label = Some((*name).to_owned());
             samples.add(Subject {
+                side,
+                row,
                 name: format!("{name}{full}"),
-                label: Some((*name).to_owned()),
                 parameters: parameters
                     .iter()
-                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                    .map(|(name, value)| ((*name).to_owned(), (*value).into()))
                     .collect(),
-                source: Some((*file).to_owned()),
                 ..Subject::default()
             });
         }

@@ -2,20 +2,23 @@
 
 use super::project::project;
 use super::*;
-use crate::samples::Observation;
+use crate::samples::{Observation, Row, Side};
 use proptest::prelude::*;
 
 /// Copy and Move, each with n = 8 and 64, wall and cpu; values are 10 × subject + metric.
 fn samples() -> Samples {
     let mut samples = Samples::new(vec![Metric::wall(), Metric::lower("cpu", crate::Unit::Second)]);
     for (label, n) in [("Copy", "8"), ("Copy", "64"), ("Move", "8"), ("Move", "64")] {
+        let row = samples.row_named(&format!("{label}/{n}"));
+        samples.rows[row].label = Some(label.to_owned());
         samples.add(Subject {
             name: format!("{label}/{n}"),
-            label: Some(label.to_owned()),
-            parameters: vec![("n".to_owned(), n.to_owned())],
+            row,
+            parameters: vec![("n".to_owned(), n.into())],
             ..Subject::default()
         });
     }
+    samples.sides.push(Side { name: "copies".to_owned(), ..Side::default() });
     for subject in 0..4 {
         let values = vec![10.0 * subject as f64, 10.0 * subject as f64 + 1.0];
         samples.push(Observation { subject, values, ..Observation::default() });
@@ -111,7 +114,7 @@ fn a_parameter_makes_columns_and_the_rest_of_the_name_the_rows() {
     let shown: Vec<_> = sides
         .subjects
         .iter()
-        .map(|s| (s.benchmark.as_deref().unwrap(), s.side.as_deref().unwrap(), s.against.unwrap()))
+        .map(|s| (&*sides.row_of(s).name, &*sides.side_of(s).name, s.against.unwrap()))
         .collect();
     assert_eq!(shown, [("Copy", "8", 0), ("Copy", "64", 0), ("Move", "8", 2), ("Move", "64", 2)]);
     let mut sides = samples();
@@ -123,9 +126,15 @@ fn a_parameter_makes_columns_and_the_rest_of_the_name_the_rows() {
 #[test]
 fn a_file_is_named_by_its_name_and_a_row_without_a_rest_by_its_column() {
     let mut two = samples();
+    let side = |name: &str| Side {
+        name: name.to_owned(),
+        source: Some(format!("/a/long/way/{name}.txt")),
+        ..Side::default()
+    };
+    two.sides = vec![side("old"), side("new")];
+    two.rows = ["Copy", "Move"].map(|name| Row { name: name.to_owned(), ..Row::default() }).into();
     for (index, subject) in two.subjects.iter_mut().enumerate() {
-        subject.source = Some(format!("/a/long/way/{}.txt", ["old", "new"][index / 2]));
-        subject.label = None;
+        (subject.side, subject.row) = (index / 2, index % 2);
         subject.name = ["Copy", "Move"][index % 2].to_owned();
         subject.parameters.clear();
     }
@@ -136,7 +145,7 @@ fn a_file_is_named_by_its_name_and_a_row_without_a_rest_by_its_column() {
     let names: Vec<_> = two.subjects.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["Copy: old", "Move: old", "Copy: new", "Move: new"]);
     let mut alone = samples();
-    alone.keep(|subject, _| subject.name.ends_with("/8"));
+    alone.keep(|_, subject, _| subject.name.ends_with("/8"));
     project(&mut alone, &[], &[Key::FullName]).unwrap();
     assert_eq!(alone.subjects[1].name, "Move/8");
 }
@@ -146,10 +155,12 @@ fn a_name_that_holds_its_values_gets_their_places_marked() {
     let mut scan = samples();
     for subject in &mut scan.subjects {
         let n = &subject.parameters[0].1;
-        subject.name = format!("{} {n} of 1{n}", subject.label.take().unwrap());
+        let row = &mut scan.rows[subject.row];
+        row.name = format!("{} {n} of 1{n}", row.label.take().unwrap());
+        subject.name.clone_from(&row.name);
     }
     project(&mut scan, &[], &["n".parse().unwrap()]).unwrap();
-    let rows: Vec<_> = scan.subjects.iter().map(|s| s.benchmark.as_deref().unwrap()).collect();
+    let rows: Vec<_> = scan.subjects.iter().map(|s| scan.row_of(s).name.as_str()).collect();
     assert_eq!(rows, ["Copy {n} of 18", "Copy {n} of 164", "Move {n} of 18", "Move {n} of 164"]);
 }
 
@@ -174,8 +185,9 @@ proptest! {
 
     #[test]
     fn a_name_in_quotes_finds_itself(name in "[a-zA-Z0-9_ ():<>,/*-]{1,20}") {
-        let subject = Subject { name: name.clone(), ..Subject::default() };
+        let mut samples = Samples::default();
+        samples.add_subject(&name);
         let filter: Filter = format!(".fullname:\"{name}\"").parse().unwrap();
-        prop_assert!(filter.accepts(&subject, &Metric::wall()));
+        prop_assert!(filter.accepts(&samples, &samples.subjects[0], &Metric::wall()));
     }
 }

@@ -29,7 +29,7 @@ fn the_last_run_of_every_benchmark_of_a_directory_is_read() {
     assert_eq!(values(&samples, "copy_element/copy/2", "iterations")[..2], [1626.0, 3252.0]);
     assert_eq!(parameters(&samples, "copy_element/copy/2"), "1=2");
     let copy = &samples.subjects[subject(&samples, "copy_element/copy/2")];
-    assert_eq!(copy.label.as_deref(), Some("copy_element/copy"));
+    assert_eq!(samples.label_of(copy), Some("copy_element/copy"));
     assert_eq!(samples.environment.text("criterion.sampling_mode"), Some("Linear"));
 }
 

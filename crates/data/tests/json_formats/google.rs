@@ -114,7 +114,9 @@ fn names_units_and_directions_are_understood() {
     assert_eq!(parameters(&samples, "Threaded/real_time/threads:2"), "threads=2");
     assert_eq!(parameters(&samples, "TwoArgs/w:64/h:4"), "w=64 h=4");
     assert_eq!(parameters(&samples, "Millis/iterations:20"), "");
-    let label = |name: &str| samples.subjects[subject(&samples, name)].label.clone().unwrap();
+    let label = |name: &str| {
+        samples.label_of(&samples.subjects[subject(&samples, name)]).unwrap().to_owned()
+    };
     assert_eq!(label("TwoArgs/w:64/h:4"), "TwoArgs");
     assert_eq!(label("Templ<int>"), "Templ<int>");
     let metric = |name: &str| &samples.metrics[samples.metric_index(name).unwrap()];

@@ -42,7 +42,7 @@ fn parameters_and_facts_are_read() {
     assert_eq!(parameters(&samples, "test_copy.py::test_copy_element[256]"), "n=256");
     assert_eq!(parameters(&samples, "test_copy.py::test_empty"), "");
     let one = &samples.subjects[subject(&samples, "test_copy.py::test_copy_element[2]")];
-    assert_eq!(one.label.as_deref(), Some("test_copy.py::test_copy_element"));
+    assert_eq!(samples.label_of(one), Some("test_copy.py::test_copy_element"));
     let e = &samples.environment;
     assert_eq!(e.text("hostname"), Some("vm"));
     assert_eq!(e.text("cpu_model"), Some("AMD EPYC"));

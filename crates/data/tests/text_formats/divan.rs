@@ -45,7 +45,7 @@ fn times_and_allocations_of_every_benchmark_are_summaries() {
     let bytes = summary(&samples, "div::copy_grow_::32", "max alloc bytes");
     assert_eq!((bytes.mean, bytes.max, bytes.min), (Some(2.045 * 1e3), None, None));
     assert_eq!(parameters(&samples, "div::copy_grow_::32"), ["1=32"]);
-    assert_eq!(samples.subjects[1].label.as_deref(), Some("div::copy_grow_"));
+    assert_eq!(samples.rows[1].label.as_deref(), Some("div::copy_grow_"));
     assert_eq!(samples.environment.number("divan.timer_precision_seconds"), Some(2e-8));
 }
 

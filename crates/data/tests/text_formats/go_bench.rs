@@ -40,7 +40,7 @@ fn both_sides_of_a_comparison_are_read_whole() {
     assert_eq!(values(&old, copy, "B/s")[..2], [58.22e6, 81.26e6]);
     assert_eq!(values(&old, copy, "allocs/op"), [5.0; 10]);
     assert_eq!(parameters(&old, copy), ["params=2", "gomaxprocs=2"]);
-    assert_eq!(old.subjects[0].label.as_deref(), Some("BenchmarkCopyElement"));
+    assert_eq!(old.rows[0].label.as_deref(), Some("BenchmarkCopyElement"));
 }
 
 #[test]
@@ -49,7 +49,8 @@ fn two_files_are_matched_by_the_names_of_their_benchmarks() {
     let both = load(&files, &ImportOptions::default()).expect("they go together");
     assert_eq!(both.len(), 100);
     assert_eq!(both.subjects.len(), 10);
-    assert!(both.subjects.iter().all(|s| s.benchmark.is_some() && s.side.is_some()));
+    assert_eq!((both.sides.len(), both.rows.len()), (2, 5));
+    assert!(both.rows.iter().all(|row| !row.name.is_empty()));
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_ramp_is_told_apart_by_the_rate_in_one_file_and_by_name_in_several() {
     let one = plain(&appended).expect("six reports");
     assert_eq!((one.len(), one.subjects.len()), (6, 6));
     assert!(one.subjects.iter().zip(rates).all(|(subject, rate)| {
-        subject.parameters.contains(&("rate".to_owned(), rate.to_string()))
+        subject.parameters.contains(&("rate".to_owned(), rate.to_string().into()))
     }));
     let paths: Vec<PathBuf> = rates.iter().map(|rate| path(&file(rate))).collect();
     let several = load(&paths, &ImportOptions::default()).expect("six files");

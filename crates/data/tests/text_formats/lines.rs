@@ -62,7 +62,7 @@ fn a_pattern_finds_value_unit_name_and_parameters() {
     let pattern = r"(?<name>[A-Z]+) \S+ took (?<value>[0-9.]+) (?<unit>\w+) \(size (?<n>\d+)\)";
     let samples = by_pattern(text, pattern).expect("three lines");
     assert_eq!(names(&samples), ["GET n=10", "GET n=20", "PUT n=10"]);
-    assert_eq!(samples.subjects[0].label.as_deref(), Some("GET"));
+    assert_eq!(samples.rows[0].label.as_deref(), Some("GET"));
     assert_eq!(parameters(&samples, "GET n=20"), ["n=20"]);
     assert_eq!(metrics(&samples), ["value [s]"]);
     assert_eq!(values(&samples, "GET n=10", "value"), [0.0125]);

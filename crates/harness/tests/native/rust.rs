@@ -42,7 +42,7 @@ fn criterion_lists_groups_and_measures_one_benchmark_at_every_effort() {
     }
     let group = tool.alone("grow/vec/push/64", Effort::Seconds(0.005));
     assert_eq!(group.label.as_deref(), Some("grow/vec/push"));
-    assert_eq!(group.parameters, [("1".to_owned(), "64".to_owned())]);
+    assert_eq!(group.parameters, [("1".to_owned(), "64".into())]);
 }
 
 #[test]

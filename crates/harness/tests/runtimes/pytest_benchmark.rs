@@ -24,7 +24,7 @@ fn a_directory_is_listed_and_its_tests_measured_one_by_one() {
     let once = tests.measure(&*driver, NAMES[1], Effort::Once);
     assert_eq!(once.iterations, Some(1.0));
     let some = tests.measure(&*driver, NAMES[0], Effort::Seconds(0.05));
-    assert_eq!(some.parameters, [("count".to_owned(), "10".to_owned())]);
+    assert_eq!(some.parameters, [("count".to_owned(), "10".into())]);
     let calls = some.iterations.expect("calls");
     assert!((10.0..1e7).contains(&calls), "{calls}");
     assert!(value(&some, "wall") > 0.0);

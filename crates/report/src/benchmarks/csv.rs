@@ -43,7 +43,7 @@ pub fn render(suite: &Benchmarks) -> String {
             let mut cells = vec![text_cell(&benchmark.name)];
             cells.extend(names.iter().map(|name| {
                 let own = benchmark.parameters.iter().find(|(p, _)| p == name);
-                own.map_or_else(String::new, |(_, value)| text_cell(value))
+                own.map_or_else(String::new, |(_, value)| text_cell(value.as_str()))
             }));
             let (x, y) = centres(row);
             let interval = c.ratio.and_then(|ratio| ratio.interval);

@@ -18,6 +18,13 @@ pub use runs::*;
 pub use scans::*;
 pub use suites::*;
 
+/// Gives samples the sides, rows and subjects of others.
+pub fn same_subjects(samples: &mut Samples, whole: &Samples) {
+    samples.sides.clone_from(&whole.sides);
+    samples.rows.clone_from(&whole.rows);
+    samples.subjects.clone_from(&whole.subjects);
+}
+
 /// Noise between about −1 and 1, bell-shaped, the same for the same arguments.
 pub fn noise(subject: usize, block: u32) -> f64 {
     let mut state =
@@ -67,7 +74,7 @@ impl Recipe {
             Metric::lower("max_rss", Unit::Byte),
         ]);
         for name in &self.names {
-            samples.add(Subject {
+            samples.add_command(Subject {
                 name: (*name).to_owned(),
                 command: Some(format!("{name} --input data")),
                 ..Subject::default()
@@ -137,9 +144,7 @@ pub fn faster() -> Analysis {
 pub fn only_wall() -> Analysis {
     let whole = Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.974], 0.02, 42).samples();
     let mut samples = Samples::new(vec![Metric::wall()]);
-    whole.subjects.iter().for_each(|s| {
-        samples.add(s.clone());
-    });
+    same_subjects(&mut samples, &whole);
     samples.plan = whole.plan.clone();
     samples.stop = whole.stop;
     samples.started = whole.started.clone();

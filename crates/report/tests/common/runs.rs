@@ -1,7 +1,7 @@
 //! Runs in blocks of which something is out of the ordinary: zeros, timeouts, disturbances,
 //! secondary metrics.
 
-use super::{Recipe, analysed, fixed, noise, quiet_machine};
+use super::{Recipe, analysed, fixed, noise, quiet_machine, same_subjects};
 use assay_analysis::Analysis;
 use assay_data::{
     Better, Finding, Metric, Observation, Outcome, Plan, Samples, Severity, StopReason, Threshold,
@@ -44,9 +44,7 @@ pub fn timeouts_and_failures() -> Analysis {
     recipe.stop = StopReason::Blocks;
     let whole = recipe.samples();
     let mut samples = Samples::new(whole.metrics.clone());
-    whole.subjects.iter().for_each(|s| {
-        samples.add(s.clone());
-    });
+    same_subjects(&mut samples, &whole);
     samples.plan = whole.plan.clone();
     samples.stop = whole.stop;
     for (index, mut o) in whole.observations().enumerate() {
@@ -114,9 +112,7 @@ pub fn drifting() -> Analysis {
     let recipe = Recipe::of(&["old", "new"], &[1.0, 0.96], 0.004, 64);
     let whole = recipe.samples();
     let mut samples = Samples::new(whole.metrics.clone());
-    whole.subjects.iter().for_each(|s| {
-        samples.add(s.clone());
-    });
+    same_subjects(&mut samples, &whole);
     samples.plan = whole.plan.clone();
     samples.stop = Some(StopReason::Budget);
     for mut o in whole.observations() {
@@ -132,9 +128,7 @@ pub fn drifting() -> Analysis {
 pub fn less_memory() -> Analysis {
     let whole = Recipe::of(&["old", "new"], &[1.0, 1.0], 0.01, 40).samples();
     let mut samples = Samples::new(whole.metrics.clone());
-    whole.subjects.iter().for_each(|s| {
-        samples.add(s.clone());
-    });
+    same_subjects(&mut samples, &whole);
     samples.plan = whole.plan.clone();
     samples.stop = whole.stop;
     samples.environment = quiet_machine();
@@ -155,9 +149,7 @@ pub fn disturbed() -> Analysis {
     metrics.push(Metric::lower("involuntary_switches", Unit::One));
     metrics.push(Metric::lower("minor_faults", Unit::One));
     let mut samples = Samples::new(metrics);
-    whole.subjects.iter().for_each(|s| {
-        samples.add(s.clone());
-    });
+    same_subjects(&mut samples, &whole);
     samples.plan = whole.plan.clone();
     samples.stop = whole.stop;
     samples.environment = quiet_machine();
@@ -202,7 +194,7 @@ fn secondary_of(names: &[&'static str], factors: &[f64]) -> Analysis {
     let share = Metric { better: Better::Higher, ..Metric::lower("cpu_per_wall", Unit::One) };
     let share = samples.add_metric(share);
     let mut with = Samples::new(samples.metrics.clone());
-    with.subjects = samples.subjects.clone();
+    same_subjects(&mut with, &samples);
     with.stop = samples.stop;
     with.plan = samples.plan.clone();
     with.plan.as_mut().unwrap().secondary =

@@ -1,9 +1,9 @@
 //! Scans: commands over values of parameters.
 
-use super::{analysed, gone_on_with_another, noise, quiet_machine};
+use super::{analysed, gone_on_with_another, noise, quiet_machine, same_subjects};
 use assay_analysis::Analysis;
 use assay_data::{
-    Better, Metric, Observation, Plan, Samples, StopReason, Subject, Threshold, Unit,
+    Better, Metric, Observation, Plan, Samples, Side, StopReason, Subject, Threshold, Unit,
 };
 
 /// A scan: for each value of the parameters every command; `seconds` of combination and command.
@@ -22,12 +22,17 @@ pub fn scan(
     samples.plan = Some(Plan::sequential(0.95, Threshold::default(), 7));
     samples.stop = Some(StopReason::Clear);
     samples.environment = quiet_machine();
+    for template in commands {
+        samples.add_side(Side { name: (*template).to_owned(), ..Side::default() });
+    }
+    samples.row_named("");
     for (combination, parameters) in combinations.iter().enumerate() {
         for (command, template) in commands.iter().enumerate() {
             let fill = |name: String, (p, v): &(&str, &str)| name.replace(&format!("{{{p}}}"), v);
             let name = parameters.iter().fold((*template).to_owned(), fill);
-            let parameters = parameters.iter().map(|&(p, v)| (p.to_owned(), v.to_owned()));
+            let parameters = parameters.iter().map(|&(p, v)| (p.to_owned(), v.into()));
             samples.add(Subject {
+                side: command,
                 command: Some(name.clone()),
                 name,
                 parameters: parameters.collect(),
@@ -131,7 +136,7 @@ pub fn scan_of_three() -> Analysis {
 pub fn scan_of_own_values() -> Analysis {
     let mut samples = scan(
         &SIZES[..4],
-        &["./tree", "./list"],
+        &["./tree {n}", "./list {n}"],
         16,
         |c, k| if k == 0 { 0.006 * size(c) } else { 0.003 * size(c).powf(1.5) },
         |c, _| c * 2,
@@ -140,7 +145,7 @@ pub fn scan_of_own_values() -> Analysis {
         let value = if index % 2 == 0 { 1000 << (index / 2) } else { 10 << (index / 2) };
         subject.name = format!("{} {value}", ["./tree", "./list"][index % 2]);
         subject.command = Some(subject.name.clone());
-        subject.parameters = vec![("n".to_owned(), value.to_string())];
+        subject.parameters = vec![("n".to_owned(), value.to_string().into())];
     }
     analysed(&samples)
 }
@@ -156,7 +161,7 @@ pub fn scan_of_rates() -> Analysis {
     let whole = scan_of_two_samples();
     let rate = Metric { better: Better::Higher, ..Metric::lower("rate", Unit::PerSecond) };
     let mut samples = Samples::new(vec![rate]);
-    samples.subjects = whole.subjects.clone();
+    same_subjects(&mut samples, &whole);
     samples.plan = whole.plan.clone();
     samples.plan.as_mut().unwrap().primary = "rate".to_owned();
     samples.stop = whole.stop;
@@ -171,7 +176,7 @@ pub fn scan_of_rates() -> Analysis {
 pub fn scan_secondary() -> Analysis {
     let whole = scan_of_two_samples();
     let mut samples = Samples::new(whole.metrics.clone());
-    samples.subjects = whole.subjects.clone();
+    same_subjects(&mut samples, &whole);
     samples.plan = whole.plan.clone();
     samples.plan.as_mut().unwrap().secondary = vec!["max_rss".to_owned()];
     samples.stop = Some(StopReason::Interrupted);

@@ -27,13 +27,15 @@ pub fn suite_adjusted(adjust: assay_analysis::benchmarks::Adjust) -> assay_analy
             if factor.is_nan() {
                 continue;
             }
-            let parameters = name.split_once("/n:").map(|(_, n)| ("n".to_owned(), n.to_owned()));
+            let parameters = name.split_once("/n:").map(|(_, n)| ("n".to_owned(), n.into()));
+            let row = samples.row_named(name);
+            samples.rows[row].label = name.split('/').next().map(str::to_owned);
+            let own = samples.side_named(side);
             let subject = samples.add(Subject {
+                side: own,
+                row,
                 name: format!("{side}: {name}"),
-                label: name.split('/').next().map(str::to_owned),
                 parameters: parameters.into_iter().collect(),
-                benchmark: Some(name.to_owned()),
-                side: Some(side.to_owned()),
                 ..Subject::default()
             });
             for number in 0..count {

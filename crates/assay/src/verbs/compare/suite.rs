@@ -122,9 +122,8 @@ pub(super) fn run(args: &Args, samples: &Samples) -> anyhow::Result<Option<Endin
 fn sides(samples: &Samples) -> BTreeMap<&str, Vec<&str>> {
     let mut sides: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for subject in &samples.subjects {
-        if let (Some(side), Some(benchmark)) = (&subject.side, &subject.benchmark) {
-            sides.entry(side).or_default().push(benchmark);
-        }
+        let row = samples.row_of(subject);
+        sides.entry(&samples.side_of(subject).name).or_default().push(&row.name);
     }
     sides
 }
@@ -137,12 +136,12 @@ fn several(samples: &Samples) -> String {
 
 /// Says what to do with files of many things that have nothing in common, or of which there is only one.
 fn check_no_suite(args: &Args, samples: &Samples) -> anyhow::Result<()> {
-    if args.reference.is_some() || samples.subjects.iter().any(|s| s.benchmark.is_some()) {
+    if args.reference.is_some() || samples.shares_a_row(|_| true) {
         return Ok(());
     }
     let mut of_file: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for subject in &samples.subjects {
-        let file = subject.source.as_deref().unwrap_or_default();
+        let file = samples.side_of(subject).source.as_deref().unwrap_or_default();
         of_file.entry(file).or_default().push(&subject.name);
     }
     let few = |names: &[&str]| {

@@ -8,7 +8,7 @@ use crate::{Ending, output, present};
 use anyhow::bail;
 use assay_analysis::benchmarks::{self, Adjust};
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
-use assay_data::{Environment, Metric, Subject, Unit};
+use assay_data::{Environment, Metric, Unit};
 use assay_experiment::Limits;
 use assay_measure::sampling::{Ended, Target};
 use assay_measure::{Command, environment, interrupt};
@@ -80,7 +80,6 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     found.plan = Some(plan);
     found.environment = environment;
     // A file of these is read by other verbs, which call their rows so too.
-    found.environment.set("row_is", "function");
     found.environment.set("sampler", sampler.name());
     found.started = Some(began.to_string());
     found.argv = present::argv();
@@ -158,8 +157,7 @@ impl Source for Both<'_> {
     type Error = anyhow::Error;
 
     fn layout(&self) -> Layout {
-        let subject = |name: &String| Subject { name: name.clone(), ..Subject::default() };
-        Layout::one_unit(self.names.iter().map(subject).collect())
+        Layout::of_names(self.names.iter().map(String::as_str))
     }
 
     fn metrics(&self) -> &[Metric] {

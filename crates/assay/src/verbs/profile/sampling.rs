@@ -8,8 +8,7 @@ use anyhow::{Context, bail};
 use assay_analysis::{Interval, Options, analyse};
 use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{
-    Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Subject, Threshold,
-    Unit,
+    Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Threshold, Unit,
 };
 use assay_experiment::{Limits, Session, Standing};
 use assay_measure::sampling::{
@@ -342,7 +341,7 @@ impl Source for Arms<'_> {
     type Error = anyhow::Error;
 
     fn layout(&self) -> Layout {
-        Layout::one_unit(vec![Subject::default(); ARMS.len()])
+        Layout::of_names([""; ARMS.len()])
     }
 
     fn metrics(&self) -> &[Metric] {

@@ -7,6 +7,7 @@ use super::scan::{Scan, fill};
 use crate::args::seconds;
 use crate::commands::{Prepared, Tolerated};
 use anyhow::Context;
+use assay_data::ParameterValue;
 use assay_measure::{Command, Input, Output};
 use std::path::PathBuf;
 
@@ -118,7 +119,7 @@ pub(super) fn prepared(
     for combination in 0..combinations {
         let parameters: Vec<_> =
             (0..texts.len()).map(|command| scan.parameters(combination, command)).collect();
-        all.extend(of_one_combination(texts, how, control, &parameters)?);
+        all.extend(of_one_combination(texts, how, control, scan, &parameters)?);
     }
     refer(&mut all, texts.len(), how, scan)?;
     Ok(all)
@@ -129,7 +130,8 @@ fn of_one_combination(
     texts: &[String],
     how: &HowArgs,
     control: &ControlArgs,
-    parameters: &[Vec<(String, String)>],
+    scan: &Scan,
+    parameters: &[Vec<(String, ParameterValue)>],
 ) -> anyhow::Result<Vec<Prepared>> {
     let mut commands = Vec::new();
     let templates = texts;
@@ -210,7 +212,9 @@ fn of_one_combination(
         let given = index < how.name.len();
         prepared.push(Prepared {
             name: if given { full } else { at_once(full, jobs[index]) },
-            label: (!parameters[index].is_empty()).then_some(label),
+            side: (!scan.is_empty()).then_some(index),
+            label: (!scan.is_empty()).then_some(label),
+            typed: templates[index].clone(),
             text,
             command,
             prepare: line_of(&how.prepare, "--prepare", index)?,
@@ -271,7 +275,7 @@ fn refer(all: &mut [Prepared], count: usize, how: &HowArgs, scan: &Scan) -> anyh
 }
 
 /// The name of a command in a scan: its label with the values put in, and behind it those that the label does not hold.
-fn with_parameters(label: &str, parameters: &[(String, String)]) -> String {
+fn with_parameters(label: &str, parameters: &[(String, ParameterValue)]) -> String {
     let mut filled = fill(label, parameters);
     for (parameter, value) in parameters {
         if !label.contains(&format!("{{{parameter}}}")) {
@@ -304,7 +308,7 @@ fn assign(
     values: &[String],
     option: &str,
     commands: &mut [Command],
-    parameters: &[Vec<(String, String)>],
+    parameters: &[Vec<(String, ParameterValue)>],
     apply: Apply<'_>,
 ) -> anyhow::Result<()> {
     each(values, option, commands.len(), parameters, |index, value| {
@@ -317,7 +321,7 @@ fn each(
     values: &[String],
     option: &str,
     count: usize,
-    parameters: &[Vec<(String, String)>],
+    parameters: &[Vec<(String, ParameterValue)>],
     mut apply: impl FnMut(usize, &str) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     for value in values {

@@ -6,6 +6,7 @@
 //! what. Nothing is run or asked here.
 
 use anyhow::{Context, bail, ensure};
+use assay_data::ParameterValue;
 use std::collections::BTreeMap;
 
 /// The most values of one parameter: more can't be meant.
@@ -106,7 +107,7 @@ impl Scan {
     }
 
     /// The parameters of a command in a combination, by name, in the order in which they were given.
-    pub fn parameters(&self, combination: usize, command: usize) -> Vec<(String, String)> {
+    pub fn parameters(&self, combination: usize, command: usize) -> Vec<(String, ParameterValue)> {
         let mut found = Vec::new();
         // The last parameter changes fastest, as nested loops would have it.
         let mut rest = combination;
@@ -114,7 +115,7 @@ impl Scan {
             let index = if self.zip { combination } else { rest % dimension.len().max(1) };
             rest /= dimension.len().max(1);
             if let Some(value) = dimension.value(command, index) {
-                found.push((dimension.name.clone(), value.to_owned()));
+                found.push((dimension.name.clone(), value.into()));
             }
         }
         found.reverse();
@@ -155,7 +156,7 @@ impl Scan {
 }
 
 /// A text with the values put in for `{name}`. Braces around anything else stay: shells and programs use them too.
-pub(super) fn fill(text: &str, parameters: &[(String, String)]) -> String {
+pub(super) fn fill(text: &str, parameters: &[(String, ParameterValue)]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('{') {
@@ -167,7 +168,7 @@ pub(super) fn fill(text: &str, parameters: &[(String, String)]) -> String {
         });
         match found {
             Some((value, after)) => {
-                filled.push_str(value);
+                filled.push_str(value.as_str());
                 rest = after;
             }
             None => {
@@ -395,10 +396,10 @@ mod tests {
 
     #[test]
     fn only_the_parameters_own_braces_are_filled() {
-        let parameters = [("n".to_owned(), "7".to_owned()), ("no".to_owned(), "x".to_owned())];
+        let parameters = [("n".to_owned(), "7".into()), ("no".to_owned(), "x".into())];
         assert_eq!(fill("awk '{print {n}}' {no} {m} {", &parameters), "awk '{print 7}' x {m} {");
         // A value is never filled in turn.
-        let nested = [("n".to_owned(), "{no}".to_owned()), ("no".to_owned(), "x".to_owned())];
+        let nested = [("n".to_owned(), "{no}".into()), ("no".to_owned(), "x".into())];
         assert_eq!(fill("{n}", &nested), "{no}");
     }
 }

@@ -69,13 +69,10 @@ fn a_file_of_hyperfine_1_comes_back_the_same() {
     let mut samples = Samples::new(metrics());
     for result in theirs["results"].as_array().unwrap() {
         let number = |value: &Json| value.as_f64().unwrap();
-        let subject = samples.add(Subject {
+        let subject = samples.add_command(Subject {
             name: result["command"].as_str().unwrap().to_owned(),
             command: Some(result["command"].as_str().unwrap().to_owned()),
-            parameters: vec![(
-                "n".to_owned(),
-                result["parameters"]["n"].as_str().unwrap().to_owned(),
-            )],
+            parameters: vec![("n".to_owned(), result["parameters"]["n"].as_str().unwrap().into())],
             ..Subject::default()
         });
         for (index, time) in result["times"].as_array().unwrap().iter().enumerate() {
@@ -111,10 +108,10 @@ fn a_file_of_hyperfine_2_comes_back_the_same() {
     ]);
     let result = &theirs["results"][0];
     let text = |value: &Json| value.as_str().unwrap().to_owned();
-    let subject = samples.add(Subject {
+    let subject = samples.add_command(Subject {
         name: text(&result["name"]),
         command: Some(text(&result["command"])),
-        parameters: vec![("n".to_owned(), text(&result["parameters"]["n"]["value"]))],
+        parameters: vec![("n".to_owned(), text(&result["parameters"]["n"]["value"]).into())],
         env: vec![("DEMO".to_owned(), text(&result["environment"]["DEMO"]))],
         ..Subject::default()
     });
@@ -131,9 +128,17 @@ fn a_file_of_hyperfine_2_comes_back_the_same() {
 
 fn small() -> Samples {
     let mut samples = Samples::new(metrics());
-    samples.add(Subject { name: "a".into(), command: Some("x".into()), ..Subject::default() });
-    samples.add(Subject { name: "b".into(), command: Some("x".into()), ..Subject::default() });
-    samples.add(Subject { name: "never run".into(), ..Subject::default() });
+    samples.add_command(Subject {
+        name: "a".into(),
+        command: Some("x".into()),
+        ..Subject::default()
+    });
+    samples.add_command(Subject {
+        name: "b".into(),
+        command: Some("x".into()),
+        ..Subject::default()
+    });
+    samples.add_command(Subject { name: "never run".into(), ..Subject::default() });
     samples.push(run(0, Outcome::Ok, vec![1.0, f64::NAN, f64::NAN, f64::NAN, 4096.0]));
     samples.push(run(1, Outcome::Signal(9), vec![2.0, 0.5]));
     samples.push(run(0, Outcome::Timeout, vec![4.0, f64::NAN]));

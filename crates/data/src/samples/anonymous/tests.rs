@@ -1,11 +1,15 @@
 //! What an anonymous record holds no longer, and what it still does.
 
 use super::*;
-use crate::{Environment, Finding, Metric, Severity, Subject};
+use crate::{Environment, Finding, Metric, ParameterValue, Severity, Subject};
 use proptest::prelude::*;
 
 fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
     of.iter().map(|&(a, b)| (a.to_owned(), b.to_owned())).collect()
+}
+
+fn parameters(of: &[(&str, &str)]) -> Vec<(String, ParameterValue)> {
+    of.iter().map(|&(name, value)| (name.to_owned(), value.into())).collect()
 }
 
 fn recorded() -> Samples {
@@ -20,22 +24,22 @@ fn recorded() -> Samples {
         .to_vec();
     samples.argv.push("/home/joe-secret".to_owned());
     samples.argv.push("joe-secret/old/sort -k 1 ~/joe-secret/data > /joe-secret/out".to_owned());
-    samples.add(Subject {
+    samples.add_command(Subject {
         name: "joe-secret/old/sort".to_owned(),
         command: Some("joe-secret/old/sort -k 1 ~/joe-secret/data".to_owned()),
         cwd: Some("/home/joe-secret".to_owned()),
         env: pairs(&[("LIBRARIES", "/joe-secret/a:/joe-secret/b"), ("LANG", "C")]),
-        source: Some("/home/joe-secret/results/old.csv".to_owned()),
-        parameters: pairs(&[("data", "/joe-secret/1/data"), ("n", "4")]),
+        parameters: parameters(&[("data", "/joe-secret/1/data"), ("n", "4")]),
         files: pairs(&[("/home/joe-secret/odd: name/b.sh", "sha256:1")]),
         ..Subject::default()
     });
-    samples.add(Subject {
+    samples.add_command(Subject {
         name: "joe-secret/new/sort".to_owned(),
         command: Some("joe-secret/new/sort -k 1 ~/joe-secret/data".to_owned()),
-        parameters: pairs(&[("data", "/joe-secret/2/data"), ("n", "4")]),
+        parameters: parameters(&[("data", "/joe-secret/2/data"), ("n", "4")]),
         ..Subject::default()
     });
+    samples.sides[0].source = Some("/home/joe-secret/results/old.csv".to_owned());
     let finding = Finding::new("FAILURES", Severity::Warning, "one failed");
     samples.findings.push(finding.about("joe-secret/new/sort"));
     samples
@@ -63,12 +67,13 @@ fn what_was_measured_is_still_known() {
     let [old, new] = [&samples.subjects[0], &samples.subjects[1]];
     assert_eq!((old.name.as_str(), new.name.as_str()), ("sort", "sort #2"));
     assert_eq!(old.command.as_deref(), Some("sort -k 1 data"));
-    assert_eq!((old.cwd.as_deref(), old.source.as_deref()), (None, Some("old.csv")));
+    let source = samples.sides[0].source.as_deref();
+    assert_eq!((old.cwd.as_deref(), source), (None, Some("old.csv")));
     assert_eq!(old.env, pairs(&[("LIBRARIES", "a:b"), ("LANG", "C")]));
     // A change of the file is still noticed, and the two values are still two.
     assert_eq!(old.files, pairs(&[("b.sh", "sha256:1")]));
-    assert_eq!(old.parameters, pairs(&[("data", "data"), ("n", "4")]));
-    assert_eq!(new.parameters, pairs(&[("data", "data #2"), ("n", "4")]));
+    assert_eq!(old.parameters, parameters(&[("data", "data"), ("n", "4")]));
+    assert_eq!(new.parameters, parameters(&[("data", "data #2"), ("n", "4")]));
     assert_eq!(samples.findings[0].subject.as_deref(), Some("sort #2"));
 }
 
@@ -100,7 +105,7 @@ fn a_path_is_cut_to_its_last_component() {
 #[test]
 fn a_name_that_is_no_path_of_the_command_stays() {
     let mut samples = Samples::new(vec![Metric::wall()]);
-    samples.add(Subject {
+    samples.add_command(Subject {
         name: "read/write".to_owned(),
         command: Some("/a/bench".to_owned()),
         ..Subject::default()
