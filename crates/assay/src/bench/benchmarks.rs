@@ -192,7 +192,6 @@ impl<'a> Benchmarks<'a> {
             let question = self.asker.prepare(side, &request, &scratch)?;
             let mut subjects = Vec::with_capacity(benchmarks.len());
             for (place, &benchmark) in benchmarks.iter().enumerate() {
-                let listed = &catalogue.benchmarks[benchmark];
                 let reading = trial.tried[benchmark][index].reading.as_ref();
                 let subject = self.declared.subjects.len();
                 let against = references.get(place).copied().unwrap_or(subject);

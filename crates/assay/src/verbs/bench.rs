@@ -361,7 +361,7 @@ fn measure(
     let measured = measured.and_then(|reason| match reason {
         StopReason::Interrupted => Ok(reason),
         // All passes come after the timing: what was counted before is complete.
-        _ if recorded.is_some_and(|recorded| !recorded.counting_blocks().is_empty()) => Ok(reason),
+        _ if recorded.is_some_and(|r| r.observations().any(|o| o.pass.is_some())) => Ok(reason),
         _ => count(args, &mut session, passes, &plan, &telling).map(|()| reason),
     });
     telling.end();
