@@ -381,5 +381,3 @@ pub fn against_the_first(subjects: usize) -> Vec<Option<usize>> {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod units;

@@ -21,7 +21,7 @@ const QUIET_AT_FIRST: Duration = Duration::from_millis(400);
 /// No line holds more subjects.
 const MOST_NAMES: usize = 6;
 /// Steps of the bar.
-const STEPS: u64 = 1000;
+pub(crate) const STEPS: u64 = 1000;
 
 /// Fewer values than these are done with before anybody would read about it,
 const MANY_VALUES: usize = 500_000;
@@ -98,7 +98,7 @@ impl Work {
 }
 
 /// A bar that nothing is drawn of yet.
-fn bar() -> ProgressBar {
+pub(crate) fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(20));
     let style = ProgressStyle::with_template("▕{bar:10}▏ {wide_msg}");
     bar.set_style(

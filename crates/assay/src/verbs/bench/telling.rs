@@ -2,11 +2,12 @@
 
 use crate::bench::{Benchmarks, Catalogue, Trial};
 use crate::output;
+use crate::progress::{self, STEPS};
 use assay_data::{Environment, Finding, Plan, StopRule, Unit};
 use assay_experiment::Standing;
 use assay_report::number;
 use assay_report::progress::{SuiteStanding, machine, suite_plan, suite_status};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
@@ -14,7 +15,6 @@ use std::time::{Duration, Instant};
 
 /// At most one drawing in so much time.
 const EVERY: Duration = Duration::from_millis(200);
-const STEPS: u64 = 1000;
 
 /// The line that shows how far a suite is.
 pub(super) struct Telling {
@@ -27,14 +27,7 @@ pub(super) struct Telling {
 impl Telling {
     /// It stays invisible when `quiet`, or when standard error is no terminal.
     pub fn new(quiet: bool) -> Self {
-        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(20);
-            let bar = ProgressBar::with_draw_target(Some(STEPS), target);
-            let style = ProgressStyle::with_template("▕{bar:10}▏ {wide_msg}");
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
-            bar
-        });
+        let bar = (!quiet && io::stderr().is_terminal()).then(progress::bar);
         Self { bar, quiet, drawn: Cell::new(None), began: Instant::now() }
     }
 
