@@ -73,14 +73,15 @@ class Experiment
             seed: @seed}
     head = [{assay: 1, kind: "run", tool: "examples/method-instrumentation", seed: @seed, plan: plan},
             {kind: "environment", ruby: RUBY_DESCRIPTION}]
-    subjects = @subjects.map { |subject| {kind: "subject", name: subject.name} }
+    sides = @subjects.map { |subject| {kind: "side", name: subject.name} }
+    subjects = @subjects.each_with_index.map { |subject, side| {kind: "subject", side: side, row: 0, name: subject.name} }
     metric = {kind: "metric", name: "wall", unit: "s", better: "lower"}
     values = @order.each_with_index.flat_map do |turn, block|
       turn.each_with_index.map do |subject, position|
         {kind: "obs", subject: @subjects.index(subject), block: block, pos: position, values: {wall: @times[subject][block]}}
       end
     end
-    [*head, *subjects, metric, *values]
+    [*head, *sides, {kind: "row", name: ""}, *subjects, metric, *values]
   end
 end
 

@@ -138,7 +138,9 @@ mod tests {
     const DIRECT: BenchmarkIps = BenchmarkIps { is_direct: true };
 
     const RESULT: &str = r#"{"assay":1,"kind":"run","tool":"benchmark-ips 2.14.0"}
-{"kind":"subject","name":"sum"}
+{"kind":"side","name":""}
+{"kind":"row","name":"sum"}
+{"kind":"subject","side":0,"row":0,"name":"sum"}
 {"kind":"metric","name":"wall","unit":"s"}
 {"kind":"metric","name":"allocated_objects","unit":"1"}
 {"kind":"metric","name":"iterations","unit":"1","better":"higher"}
@@ -146,7 +148,9 @@ mod tests {
 "#;
 
     const BROKEN: &str = r#"{"assay":1,"kind":"run","tool":"benchmark-ips 2.14.0"}
-{"kind":"subject","name":"sum"}
+{"kind":"side","name":""}
+{"kind":"row","name":"sum"}
+{"kind":"subject","side":0,"row":0,"name":"sum"}
 {"kind":"finding","code":"BENCHMARK_ERROR","severity":"serious","message":"ArgumentError: no","subject":"sum"}
 "#;
 

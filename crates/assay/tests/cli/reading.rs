@@ -92,7 +92,8 @@ fn records_of_an_unknown_kind_are_skipped() {
 fn values_of_different_units_are_not_compared() {
     let room = Room::new();
     let file = |unit: &str| {
-        let header = "{\"assay\":1,\"kind\":\"run\"}\n{\"kind\":\"subject\",\"name\":\"x\"}\n";
+        let header = "{\"assay\":1,\"kind\":\"run\"}\n{\"kind\":\"side\",\"name\":\"x\"}\n{\"kind\":\"row\"}\n\
+                      {\"kind\":\"subject\",\"side\":0,\"row\":0,\"name\":\"x\"}\n";
         let metric = format!("{{\"kind\":\"metric\",\"name\":\"size\",\"unit\":\"{unit}\"}}\n");
         let values = "{\"kind\":\"obs\",\"subject\":0,\"values\":{\"size\":1}}\n".repeat(6);
         format!("{header}{metric}{values}")
@@ -110,7 +111,8 @@ fn subjects_without_a_metric_in_common_are_an_error_that_names_both() {
     let room = Room::new();
     let file = |metric: &str| {
         format!(
-            "{{\"assay\":1,\"kind\":\"run\"}}\n{{\"kind\":\"subject\",\"name\":\"of-{metric}\"}}\n\
+            "{{\"assay\":1,\"kind\":\"run\"}}\n{{\"kind\":\"side\",\"name\":\"x\"}}\n{{\"kind\":\"row\"}}\n\
+             {{\"kind\":\"subject\",\"side\":0,\"row\":0,\"name\":\"of-{metric}\"}}\n\
              {{\"kind\":\"metric\",\"name\":\"{metric}\",\"unit\":\"s\"}}\n{}",
             format!("{{\"kind\":\"obs\",\"subject\":0,\"values\":{{\"{metric}\":1}}}}\n").repeat(6)
         )

@@ -238,7 +238,10 @@ fn add(
         // Without a common row nothing is matched: what has no row has none here, either.
         let row = Row {
             name: if matched { name.to_owned() } else { part.row_of(subject).name.clone() },
-            label: part.label_of(subject).filter(|_| matched).map(str::to_owned),
+            label: match matched {
+                true => part.label_of(subject).map(str::to_owned),
+                false => part.row_of(subject).label.clone(),
+            },
             ..part.row_of(subject).clone()
         };
         let (row, first) = *met.rows.entry(row.name.clone()).or_insert_with(|| {

@@ -98,7 +98,8 @@ module Benchmark
           # The answer is a file of assay's own format.
           def answer(name)
             head = ["{\"assay\":1,\"kind\":\"run\",\"tool\":#{quoted("benchmark-ips #{VERSION}")}}",
-                    "{\"kind\":\"subject\",\"name\":#{quoted(name)}}"]
+                    "{\"kind\":\"side\",\"name\":\"\"}", "{\"kind\":\"row\",\"name\":#{quoted(name)}}",
+                    "{\"kind\":\"subject\",\"side\":0,\"row\":0,\"name\":#{quoted(name)}}"]
             count, totals = yield
             values = totals.map { |metric, total| "\"#{metric}\":#{total.to_f / count}" }
             units = totals.map do |metric, _|

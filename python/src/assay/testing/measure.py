@@ -109,11 +109,17 @@ class Experiment:
         }
         tool = f"assay for Python {__version__}"
         records = [{"assay": 1, "kind": "run", "tool": tool, "seed": self.seed, "argv": [], "plan": plan}]
-        for index in kept:
+        # In a scan one function is one side, whatever its size.
+        side_of = [self.subjects[index].label or self.subjects[index].name for index in kept]
+        sides = list(dict.fromkeys(side_of))
+        records.extend({"kind": "side", "name": name} for name in sides)
+        records.append({"kind": "row", "name": ""})
+        for index, side in zip(kept, side_of):
             subject = self.subjects[index]
-            record = {"kind": "subject", "name": subject.name}
+            record = {"kind": "subject", "side": sides.index(side), "row": 0, "name": subject.name}
             if subject.size is not None:
-                record.update(label=subject.label, parameters=[["n", str(subject.size)]])
+                size = subject.size if isinstance(subject.size, int) else str(subject.size)
+                record.update(parameters=[["n", size]])
             records.append(record)
         records.append({"kind": "metric", "name": "time", "unit": "s", "better": "lower"})
         for observation in self._observations:

@@ -16,7 +16,7 @@ module Assay
       # Seconds for one iteration, and of the process's CPU time.
       WALL = "wall"
       CPU = "cpu"
-      # Objects for one iteration; in blocks of their own, as `assay run --alloc` has them.
+      # Objects for one iteration; in a pass of their own, as `assay run --alloc` has them.
       ALLOCATIONS = "allocations"
 
       # Blocks that were recorded with times.
@@ -30,8 +30,9 @@ module Assay
         @counted = []
         @times = []
         @subjects = sides.each_with_index.map do |side, index|
-          { kind: "subject", name: side.name, command: nil, label: scan,
-            parameters: scan && side.parameters.map { |name, value| [name, value.to_s] }, against: scan && index }.compact
+          { kind: "subject", side: scan || side.name, row: 0, name: side.name,
+            parameters: scan && side.parameters.map { |name, value| [name, value.is_a?(Integer) ? value : value.to_s] },
+            against: scan && index }.compact
         end
         @facts = {}
         @started = Time.now.utc
@@ -67,7 +68,7 @@ module Assay
 
       # Writes the file.
       def write(file)
-        lines = [head, { kind: "environment", **environment }, *@subjects, *metrics, *@times, *counting, *[stop].compact]
+        lines = [head, { kind: "environment", **environment }, *declared, *metrics, *@times, *counting, *[stop].compact]
         File.write(file, lines.map { |line| JSON.generate(line) << "\n" }.join)
       end
 
@@ -104,6 +105,13 @@ module Assay
         { ruby: RUBY_DESCRIPTION, os: RbConfig::CONFIG["host_os"], cpus: Etc.nprocessors, **@facts }
       end
 
+      # Sides, the one row, and the subjects with the numbers of their sides.
+      def declared
+        sides = @subjects.map { |subject| subject[:side] }.uniq
+        [*sides.map { |name| { kind: "side", name: name } }, { kind: "row", name: "" },
+         *@subjects.map { |subject| subject.merge(side: sides.index(subject[:side])) }]
+      end
+
       def metrics
         clocks = [WALL, CPU].map { |name| { kind: "metric", name: name, unit: "s", better: "lower" } }
         return clocks if @counted.empty?
@@ -118,7 +126,7 @@ module Assay
       def counting
         @counted.each_with_index.flat_map do |pass, index|
           pass.each_with_index.map do |count, side|
-            { kind: "obs", subject: side, block: @blocks + index, pos: side, values: { ALLOCATIONS => count } }
+            { kind: "obs", subject: side, pass: "allocations", block: index, pos: side, values: { ALLOCATIONS => count } }
           end
         end
       end
