@@ -7,6 +7,7 @@
 
 use crate::comparison::{Basis, Comparison};
 use crate::paired;
+use crate::policy;
 use crate::verdict::Scale;
 use assay_data::samples::BlockRow;
 use assay_data::{
@@ -22,12 +23,6 @@ pub(crate) use codes::RESUMED_DIFFERENT;
 pub(crate) use series::moved;
 pub use series::series;
 
-/// Level at which a position effect is told: one run in a thousand by chance.
-const POSITION_LEVEL: f64 = 0.001;
-/// A clock step beyond this share of the threshold is told.
-const COARSE_SHARE: f64 = 0.25;
-/// Values of which at most this share is distinct come in steps.
-const STEPPED_BELOW: f64 = 0.8;
 
 /// How many blocks were begun that should hold the primary metric: of one that passes count, those that have it.
 fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
@@ -165,8 +160,11 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
     }
     let step = c.decision.clock_step;
     // Values without ties come in steps too small to matter; the smallest gap of a few of them says nothing.
-    let in_steps = c.distinct as f64 <= STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
-    if c.decision.interval.is_some() && in_steps && step > COARSE_SHARE * c.decision.threshold {
+    let in_steps = c.distinct as f64 <= policy::STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
+    if c.decision.interval.is_some()
+        && in_steps
+        && step > policy::COARSE_OF_THRESHOLD * c.decision.threshold
+    {
         let message = format!(
             "{} comes in steps that are large against the threshold; the interval was held against it with half a step more on either side",
             metric.name
@@ -229,7 +227,7 @@ pub fn position(rows: &[BlockRow], distribution: &mut SignedRankDistribution) ->
     let effects: Option<Vec<f64>> =
         rows.iter().map(|row| Some(at(row, subjects - 1)? - at(row, 0)?)).collect();
     let sorted = descriptive::sorted(&effects?);
-    let interval: Interval = paired::interval_of(&sorted, POSITION_LEVEL, distribution)?;
+    let interval: Interval = paired::interval_of(&sorted, policy::POSITION_LEVEL, distribution)?;
     if interval.contains(0.0) {
         return None;
     }

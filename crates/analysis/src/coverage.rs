@@ -9,17 +9,14 @@ pub(crate) mod findings;
 pub mod page;
 pub mod simulation;
 
+use crate::policy;
 use assay_stats::{autocorrelation, descriptive, dip};
 
 /// The confidence that was simulated.
 pub const NOMINAL: f64 = 0.95;
 /// The sizes that were simulated, on each side where there are two.
 pub const SIZES: [usize; 4] = [5, 20, 100, 1000];
-/// Below this an interval at 95 % is called optimistic: more than Monte-Carlo error can make of it.
-pub const LEAST: f64 = 0.94;
 
-/// Below this many values no shape can be told.
-const SHAPE_FROM: usize = 20;
 /// At most so many values are looked at for their shape.
 const MOST_VALUES: usize = 4096;
 
@@ -217,14 +214,14 @@ impl Traits {
 
     /// The same where the autocorrelation time is known already. O(4,096 log 4,096) at most, beside one pass.
     pub fn with_time(values: &[f64], autocorrelation_time: f64) -> Self {
-        let unseen = values.len() < SHAPE_FROM;
+        let unseen = values.len() < policy::SHAPE_FROM;
         let dependent = autocorrelation_time > 4.0 / 3.0;
         Self { dependent, unseen, ..Self::of_shape(values) }
     }
 
     /// The shape alone: `dependent` and `unseen` are false, and below 20 values all else is.
     pub fn of_shape(values: &[f64]) -> Self {
-        if values.len() < SHAPE_FROM {
+        if values.len() < policy::SHAPE_FROM {
             return Self::default();
         }
         let stride = values.len().div_ceil(MOST_VALUES);
@@ -319,7 +316,11 @@ pub fn warning(method: Method, n: usize, traits: Traits) -> Option<Optimistic> {
         .filter_map(|kind| Some((kind, simulated(method, kind, n)?)))
         .min_by(|a, b| a.1.total_cmp(&b.1))?;
     let (situation, simulated) = worst;
-    (simulated < LEAST).then_some(Optimistic { nominal: NOMINAL, simulated, situation })
+    (simulated < policy::COVERAGE_LEAST).then_some(Optimistic {
+        nominal: NOMINAL,
+        simulated,
+        situation,
+    })
 }
 
 /// How many values there are and of what kind: enough to say of each of their intervals how often one like it held.

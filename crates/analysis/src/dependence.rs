@@ -4,19 +4,15 @@
 //! tenths of the values by chance, since it adds up the correlations of many lags; a correlation of neighbours beyond chance seldom
 //! is. So a warning needs both, or that more than half of the values are lost. Nothing is decided here but what is said.
 
-/// Below this share of effective values dependence is told, and widens what rests on it.
-pub const DEPENDENT_BELOW: f64 = 0.9;
-/// Below this share it is told whatever the neighbours say.
-const SURELY_BELOW: f64 = 0.5;
-/// Independent neighbours correlate by more than this over √n in 5 of 100 series.
-const CHANCE_Z: f64 = 1.645;
+use crate::policy;
 
 /// True when so few of n values count (`effective`) that chance alone hardly gives it; `lag1` is the rank autocorrelation of
 /// neighbours. Of independent series some 5 in 100 are called so. O(1).
 pub fn is_beyond_chance(n: usize, effective: f64, lag1: f64) -> bool {
     let n = n as f64;
     let share = effective / n;
-    share < DEPENDENT_BELOW && (lag1 > CHANCE_Z / n.sqrt() || share < SURELY_BELOW)
+    share < policy::DEPENDENT_BELOW
+        && (lag1 > policy::DEPENDENCE_Z / n.sqrt() || share < policy::SURELY_DEPENDENT_BELOW)
 }
 
 #[cfg(test)]

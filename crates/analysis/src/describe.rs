@@ -2,6 +2,7 @@
 //!
 //! Nothing here compares; nothing removes outliers, it only counts them.
 
+use crate::policy;
 use crate::recording::Recording;
 use assay_data::ParameterValue;
 use assay_stats::{Interval, descriptive, merged, order, trend};
@@ -86,11 +87,6 @@ pub struct Histogram {
     pub counts: Vec<Vec<u32>>,
 }
 
-/// How far a drift's z must be from 0 to be told: 1 in 2,000 by chance.
-const DRIFT_Z: f64 = 3.5;
-/// Fewest values for which a drift is looked for.
-const DRIFT_FROM: usize = 20;
-
 impl Description {
     /// Describes a series in its order of measurement; `None` for an empty one. O(n log n).
     pub fn of(values: &[f64], confidence: f64) -> Option<Self> {
@@ -134,11 +130,11 @@ impl Description {
 
 fn drift(recording: &Recording<'_>) -> Option<f64> {
     let values = &recording.in_order;
-    if values.len() < DRIFT_FROM {
+    if values.len() < policy::DRIFT_FROM {
         return None;
     }
     let z = recording.with_time * ((values.len() - 1) as f64).sqrt();
-    (z.abs() > DRIFT_Z).then(|| trend::shift_between_thirds(values))?
+    (z.abs() > policy::DRIFT_Z).then(|| trend::shift_between_thirds(values))?
 }
 
 impl Histogram {

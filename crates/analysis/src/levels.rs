@@ -4,6 +4,7 @@
 //! records (build > process > iteration), or from programs that gave several values within one run, which are then the
 //! iterations of that run. A level is not a block: nothing is compared here.
 
+use crate::policy;
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_stats::descriptive;
 use assay_stats::levels::Levels;
@@ -24,9 +25,6 @@ pub struct Nested {
     /// The standard error of the mean were all values independent.
     pub error_if_independent: f64,
 }
-
-/// An interval of the mean that ignores levels is called too narrow from this factor on.
-const TOO_NARROW: f64 = 1.5;
 
 impl Nested {
     /// How many times too small the standard error of the mean is that ignores the levels; `None` where nothing varies.
@@ -58,7 +56,8 @@ impl Nested {
 
     /// The finding that whoever ignores the levels is far too sure of the mean.
     pub(crate) fn ignored(&self, name: &str) -> Option<Finding> {
-        let factor = self.too_narrow().filter(|f| self.of_series && *f >= TOO_NARROW)?;
+        let factor =
+            self.too_narrow().filter(|f| self.of_series && *f >= policy::LEVELS_TOO_NARROW)?;
         let levels = &self.levels.levels;
         let (outer, inner) = (levels.first()?, levels.last()?);
         let message = format!(

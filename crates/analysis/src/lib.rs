@@ -46,6 +46,7 @@ pub mod outlook;
 pub mod overview;
 pub mod paired;
 pub mod planning;
+pub mod policy;
 pub mod protocol;
 pub mod quantiles;
 pub mod recording;

@@ -3,14 +3,8 @@
 //! Pure functions of recorded facts, so that a file gives the same findings wherever it is read. Facts that are absent give no
 //! finding: not knowing is not a fault of the machine.
 
+use crate::policy;
 use assay_data::{Action, Environment, Finding, Metric, Severity, Threshold};
-
-/// Load per CPU above which other work is said to disturb.
-const BUSY_PER_CPU: f64 = 0.5;
-/// Share of a CPU below which a spinning program was not alone.
-const FULL_SHARE: f64 = 0.95;
-/// Share of time stolen by the hypervisor that is worth telling.
-const STOLEN: f64 = 0.005;
 
 /// Findings about the machine, from the facts recorded when the run began.
 pub fn findings(environment: &Environment) -> Vec<Finding> {
@@ -20,7 +14,7 @@ pub fn findings(environment: &Environment) -> Vec<Finding> {
 
 fn load(e: &Environment) -> Option<Finding> {
     let (load, cpus) = (e.number("load_1m")?, e.number("cpus_online")?.max(1.0));
-    (load / cpus > BUSY_PER_CPU).then(|| {
+    (load / cpus > policy::BUSY_PER_CPU).then(|| {
         Finding::new(
             "LOAD",
             Severity::Warning,
@@ -35,7 +29,7 @@ fn load(e: &Environment) -> Option<Finding> {
 
 fn cpu_share(e: &Environment) -> Option<Finding> {
     let share = e.number("cpu_share")?;
-    (share < FULL_SHARE).then(|| {
+    (share < policy::FULL_SHARE).then(|| {
         let grouped =
             e.number("sched_autogroup") == Some(1.0) || e.flag("sched_autogroup") == Some(true);
         let finding = Finding::new(
@@ -115,7 +109,7 @@ fn quota(e: &Environment) -> Option<Finding> {
 
 fn steal(e: &Environment) -> Option<Finding> {
     let share = e.number("steal_share_of_run").or_else(|| e.number("steal_share"))?;
-    (share > STOLEN).then(|| {
+    (share > policy::STOLEN_OF_MACHINE).then(|| {
         Finding::new(
             "STEAL",
             Severity::Warning,

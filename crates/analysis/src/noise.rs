@@ -17,6 +17,7 @@ mod share;
 mod weighing;
 
 use crate::comparison::Comparison;
+use crate::policy;
 use crate::verdict::Scale;
 use assay_data::samples::{InPass, STEAL};
 use assay_data::{Action, Design, Finding, Samples, Severity, Unit};
@@ -27,16 +28,6 @@ use std::collections::BTreeMap;
 const CAUSES: [&str; 4] = ["involuntary_switches", "minor_faults", "major_faults", STEAL];
 /// The counts of which more than usual means a disturbed run. Minor faults belong to the program.
 const DISTURBING: [&str; 2] = ["involuntary_switches", "major_faults"];
-/// Stolen share of a run's wall time from which on the run is disturbed.
-const STOLEN: f64 = 0.01;
-/// Interquartile ranges above the third quartile up to which a count is usual.
-const FENCE: f64 = 3.0;
-/// Fewest runs that say what is usual.
-const USUAL_FROM: usize = 10;
-/// Share of disturbed runs from which on it is told as a finding.
-const MANY: f64 = 0.05;
-/// Fewer disturbed runs than this are no news, whatever their share.
-const MANY_FROM: usize = 3;
 
 /// What is known of the noise in one subject's runs of the primary metric.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,7 +74,8 @@ impl NoiseOf {
     /// True when more runs are disturbed than should be: at least three, and more than one in twenty.
     pub fn is_disturbed(&self) -> bool {
         let disturbed = self.disturbed.len();
-        disturbed >= MANY_FROM && disturbed as f64 > MANY * self.runs as f64
+        disturbed >= policy::DISTURBED_FROM
+            && disturbed as f64 > policy::DISTURBED_SHARE * self.runs as f64
     }
 }
 
@@ -148,7 +140,7 @@ fn excesses(samples: &Samples, subject: usize) -> BTreeMap<usize, f64> {
     };
     for metric in DISTURBING.iter().filter_map(|name| samples.metric_index(name)) {
         let counts = samples.series(subject, metric);
-        if counts.values.len() < USUAL_FROM {
+        if counts.values.len() < policy::USUAL_FROM {
             continue;
         }
         let sorted = descriptive::sorted(&counts.values);
@@ -156,7 +148,7 @@ fn excesses(samples: &Samples, subject: usize) -> BTreeMap<usize, f64> {
         let (upper, range) = (at(0.75), at(0.75) - at(0.25));
         for (&count, &observation) in counts.values.iter().zip(&counts.observations) {
             // Where nearly all runs count alike, one more is already out of the usual.
-            if count > upper + FENCE * range && count >= upper + 1.0 {
+            if count > upper + policy::DISTURBED_FENCE * range && count >= upper + 1.0 {
                 mark(observation, (count - upper) / range.max(1.0));
             }
         }
@@ -165,8 +157,8 @@ fn excesses(samples: &Samples, subject: usize) -> BTreeMap<usize, f64> {
         let (stolen, wall) = (samples.series(subject, steal), samples.series(subject, wall));
         for ((place, observation), seconds) in joined(&stolen, &wall) {
             let share = stolen.values[place] / seconds;
-            if share > STOLEN {
-                mark(observation, share / STOLEN);
+            if share > policy::STOLEN_OF_RUN {
+                mark(observation, share / policy::STOLEN_OF_RUN);
             }
         }
     }

@@ -7,6 +7,7 @@
 //! interval over eight consecutive groups must agree. It must not choose levels: they are handed
 //! in.
 
+use crate::policy;
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Threshold};
 use assay_stats::{
@@ -14,8 +15,6 @@ use assay_stats::{
     signed_rank::{self, SignedRankDistribution},
 };
 
-/// Fewest blocks at which drifting is looked for.
-const DRIFTING_FROM: usize = 24;
 /// Groups whose medians are asked when the difference drifts.
 const GROUPS: usize = 8;
 
@@ -283,7 +282,7 @@ pub fn cover_groups(found: Interval, in_order: &[f64], level: f64) -> Option<Int
 
 /// Rank autocorrelation at lag 1, when it is larger than chance allows in 1 % of runs.
 pub fn drifting(in_order: &[f64]) -> Option<f64> {
-    if in_order.len() < DRIFTING_FROM {
+    if in_order.len() < policy::DRIFTING_FROM {
         return None;
     }
     let lag1 = *autocorrelation::rank_autocorrelation(in_order, 1).first()?;

@@ -23,16 +23,16 @@ pub use assay_stats::quantile_difference::QuantileDifference;
 pub use assay_stats::steady_state::Label;
 pub use causes::{Cause, CauseKind, causes};
 pub use effect::EffectFound;
-pub use power::{PowerFound, Spread, TENFOLD};
+pub use power::{PowerFound, Spread};
 pub use reason::Reason;
 pub use test::{TestFound, TestName};
-pub(crate) use validity::JUDGED_FROM;
 pub use validity::{DistributionFound, SeriesFound, Validity};
 
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;
 use crate::design::level_for;
 use crate::paired;
+use crate::policy;
 use crate::recording::Recording;
 use crate::verdict::Scale;
 use assay_data::plan::look_level;
@@ -210,9 +210,6 @@ impl Values {
         Self { against: Recording::of(against), of: Recording::of(of), differences }
     }
 }
-
-/// The fewest values in all for which bootstrap, power and dependence mean anything.
-const FEWEST: usize = 4;
 
 /// Runs the protocol for every subject of an analysis against its reference, in their order; of one subject alone, the two steps
 /// that it allows. O(n log n + n · resamples) per subject.

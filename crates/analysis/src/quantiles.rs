@@ -5,23 +5,22 @@
 //! only widens the intervals. Decides nothing: the verdict stays that of the centre.
 
 use crate::comparison::Comparison;
+use crate::policy;
 use crate::recording::Recording;
 use crate::verdict::{Scale, Verdict};
 use assay_data::Better;
 use assay_stats::quantile_difference::{self, QuantileDifference, SHARES, Side};
 
-/// Fewest values on each side.
-pub const FEWEST: usize = 20;
 /// Quantiles from here on (for what is better when higher, from 1 minus this down) are the tail that hurts.
 const TAIL: f64 = 0.9;
 
-/// The quantiles of two series, in the order in which they were taken; empty below [`FEWEST`] values on a side. O(log n).
+/// The quantiles of two series, in the order in which they were taken; empty below [`policy::QUANTILES_FROM`] values on a side. O(log n).
 pub fn of(
     reference: &Recording<'_>,
     other: &Recording<'_>,
     confidence: f64,
 ) -> Vec<QuantileDifference> {
-    if reference.sorted.len().min(other.sorted.len()) < FEWEST {
+    if reference.sorted.len().min(other.sorted.len()) < policy::QUANTILES_FROM {
         return Vec::new();
     }
     let [x, y] = [reference, other].map(|r| Side::known(&r.sorted, r.lag1, r.autocorrelation_time));

@@ -11,16 +11,10 @@
 use crate::comparison::{Effect, effect_of_blocks};
 use crate::design::level_for;
 use crate::paired;
+use crate::policy;
 use assay_data::samples::BlockRow;
 use assay_data::{ParameterValue, Plan, Samples, Subject};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
-
-/// Fewest values of a parameter for a curve: two points make a line whatever is true.
-const FEWEST_POINTS: usize = 3;
-/// Fewest blocks for an exponent.
-pub const FEWEST_BLOCKS: usize = 5;
-/// Local exponents that differ by no more are told as one power, even where the bend is real.
-const BEND: f64 = 0.1;
 
 /// One command's values over one numeric parameter of a scan, all else held equal.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,7 +204,7 @@ fn groups(
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         values.dedup_by(|a, b| a.0 == b.0);
     }
-    groups.retain(|(_, values)| values.len() >= FEWEST_POINTS);
+    groups.retain(|(_, values)| values.len() >= policy::CURVE_POINTS);
     groups
 }
 
@@ -221,7 +215,7 @@ fn exponent(
     distribution: &mut SignedRankDistribution,
 ) -> Result<Exponent, NoExponent> {
     let rows = rows.ok_or(NoExponent::NotInBlocks)?;
-    if rows.len() < FEWEST_BLOCKS {
+    if rows.len() < policy::CURVE_BLOCKS {
         return Err(NoExponent::TooFewBlocks(rows.len()));
     }
     let of_points = |row: &BlockRow| -> Vec<f64> {
@@ -255,7 +249,7 @@ fn exponent(
     Ok(Exponent {
         estimate: whole.estimate,
         interval: whole.interval,
-        curved: bent && most - least > BEND,
+        curved: bent && most - least > policy::CURVE_BEND,
         steps,
         blocks: rows.len(),
     })

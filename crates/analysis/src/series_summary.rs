@@ -31,6 +31,7 @@ use crate::analysis::AnalysisError;
 use crate::coverage::{Situation, Traits};
 use crate::describe::Description;
 use crate::levels::{self as nesting, Nested};
+use crate::policy;
 use crate::recording::Recording;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{Better, Environment, Finding, Metric, Samples};
@@ -38,8 +39,6 @@ use assay_stats::periodic;
 use assay_stats::signed_rank::{self, SignedRankTest};
 use assay_stats::t_test::{self, TTest};
 
-/// The chance of telling a rhythm in values that have none.
-const PERIODIC_LEVEL: f64 = 0.001;
 /// The levels at which intervals are always given.
 const LEVELS: [f64; 3] = [0.90, 0.95, 0.99];
 
@@ -282,7 +281,7 @@ impl SeriesSummary {
             modes: shape::modes(&sorted, &shape, tests.dip),
             over_time: over_time::of(values),
             stability,
-            periodic: periodic::periodic(values, PERIODIC_LEVEL),
+            periodic: periodic::periodic(values, policy::PERIODIC_LEVEL),
             signed_rank: options
                 .all
                 .then(|| (SignedRankTest::of(values), signed_rank::pseudo_median(&sorted))),

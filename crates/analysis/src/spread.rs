@@ -9,14 +9,13 @@
 //!
 //! It says nothing about which setting is *faster*: for that there are comparisons.
 
+use crate::policy;
 use assay_stats::{Interval, descriptive};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// Resamples behind an interval.
 const RESAMPLES: usize = 2000;
-/// Fewest blocks: a quartile needs some runs beyond it.
-pub const FEWEST_BLOCKS: usize = 20;
 
 /// How widely one series spreads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +88,9 @@ pub enum SpreadError {
         after: usize,
     },
     /// Too few.
-    #[error("spreads need at least {FEWEST_BLOCKS} blocks, but there are {0}; measure longer")]
+    #[error(
+        "spreads need at least {policy::FEWEST_SPREAD_BLOCKS} blocks, but there are {0}; measure longer"
+    )]
     TooFewBlocks(usize),
     /// A share of a median that is not positive means nothing.
     #[error("block {block} holds {value}, but spreads are compared for positive values only")]
@@ -164,7 +165,7 @@ fn check(before: &[f64], after: &[f64]) -> Result<(), SpreadError> {
         let (before, after) = (before.len(), after.len());
         return Err(SpreadError::DifferentLengths { before, after });
     }
-    if before.len() < FEWEST_BLOCKS {
+    if before.len() < policy::FEWEST_SPREAD_BLOCKS {
         return Err(SpreadError::TooFewBlocks(before.len()));
     }
     for (index, (&a, &b)) in before.iter().zip(after).enumerate() {

@@ -8,22 +8,18 @@
 
 use crate::dependence::is_beyond_chance;
 use crate::paired::{clock_step_of_sorted, threshold_on};
+use crate::policy;
 use crate::recording::Recording;
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Threshold};
 use assay_stats::{Interval, descriptive, sorting, two_sample};
 
-/// Below this many values on a side the exact distribution is used, and dependence can't be judged.
-const EXACT_BELOW: usize = 10;
 /// Up to here the exact distribution is asked where placements have no answer.
 const EXACT_STILL_BELOW: usize = 50;
-/// Fewer effective observations than this on a side, and there is no verdict: unless they are so few that chance alone makes
-/// independent values look dependent.
-pub const FEWEST_EFFECTIVE: f64 = 10.0;
 
 /// True when samples of these sizes are compared by the exact distribution of the rank test.
 pub fn is_exact((n, m): (usize, usize)) -> bool {
-    n.min(m) < EXACT_BELOW
+    n.min(m) < policy::DEPENDENCE_FROM
 }
 
 /// The fewest values on each side at which the rank test can tell anything at a two-sided level: as many as make the most
@@ -137,7 +133,7 @@ impl Order {
 
     /// Whether n values are worth too few independent ones, and not by chance alone, which a dozen may well seem to be.
     fn refuses(self, n: f64) -> bool {
-        n / self.tau < FEWEST_EFFECTIVE && self.hangs_together(n)
+        n / self.tau < policy::FEWEST_EFFECTIVE && self.hangs_together(n)
     }
 
     fn hangs_together(self, n: f64) -> bool {

@@ -9,11 +9,10 @@ use crate::progress;
 use crate::small_table;
 use crate::terminal::Screen;
 use assay_analysis::calibration::{BUDGETS, Calibration, Detectable, Layout, Method, MethodName};
+use assay_analysis::policy;
 use assay_data::{Environment, Unit};
 use serde_json::{Value, json};
 
-/// Rates beyond this are told as bad: twice what is fair.
-const UNFAIR: f64 = 0.1;
 /// The budget that the sentence speaks of, s.
 const MINUTE: f64 = 60.0;
 
@@ -97,8 +96,10 @@ fn alarms(page: &mut Page, methods: &[Method]) {
     );
     let rows: Vec<[String; 4]> = methods.iter().map(row).collect();
     let head = ["50 runs of each", "told", "95 % sure", "phantom"].map(str::to_owned);
-    let tones: Vec<Tone> =
-        methods.iter().map(|m| if m.rate() > UNFAIR { Tone::Bad } else { Tone::Plain }).collect();
+    let tones: Vec<Tone> = methods
+        .iter()
+        .map(|m| if m.rate() > policy::UNFAIR_RATE { Tone::Bad } else { Tone::Plain })
+        .collect();
     small_table::draw(page, &head, &rows, &tones);
     page.paragraph(
         2,

@@ -14,14 +14,11 @@ use crate::layout::{Page, STICKY, Tone};
 use crate::names::{fitted, width};
 use crate::number::{self, Column, DECADES};
 use crate::terminal::Screen;
+use assay_analysis::policy;
 use assay_analysis::series_summary::{
     Distribution, DistributionKind, SeriesSummaries, SeriesSummary,
 };
 
-/// Fewer values have no correlogram: every autocorrelation would be within its bounds.
-const CORRELOGRAM_FROM: usize = 10;
-/// Fewer values follow any distribution.
-const DISTRIBUTIONS_FROM: usize = 8;
 /// Fewer values have no pictures but their box: they are listed.
 const PICTURES_FROM: usize = 10;
 /// The longest bar of a table of values.
@@ -93,12 +90,12 @@ fn draw(page: &mut Page, p: &SeriesSummary, name: &str) {
             head(page, "in the order of the file");
             say(page, words::listed(p, &column));
         }
-        if n >= CORRELOGRAM_FROM {
+        if n >= policy::CORRELOGRAM_FROM {
             head(page, "autocorrelation, by lag");
             pictures::correlogram(page, p);
             say(page, words::dependence(p));
         }
-        if p.description.n >= DISTRIBUTIONS_FROM {
+        if p.description.n >= policy::DISTRIBUTIONS_FROM {
             distributions(page, p, &column);
         }
         page.gap();

@@ -6,10 +6,9 @@
 use crate::number::{self, Column};
 use crate::words::quoted;
 use assay_analysis::noise::{Cause, NoiseOf, Weighed};
+use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Scale};
 
-/// A smaller share of the spread is not worth a line.
-const WORTH_TELLING: f64 = 0.1;
 /// Of so many subjects the shares are told, the largest first.
 const MOST_SUBJECTS: usize = 2;
 
@@ -37,7 +36,7 @@ fn shares(analysis: &Analysis, names: &[String]) -> Vec<String> {
     let mut told: Vec<(f64, &NoiseOf)> = analysis
         .noise
         .iter()
-        .filter_map(|of| Some((of.together.filter(|share| *share >= WORTH_TELLING)?, of)))
+        .filter_map(|of| Some((of.together.filter(|share| *share >= policy::CAUSE_SHARE)?, of)))
         .collect();
     told.sort_by(|a, b| b.0.total_cmp(&a.0));
     told.into_iter()

@@ -10,6 +10,7 @@ use crate::plot;
 use crate::scan_table;
 use crate::terminal::said;
 use crate::words::{self, Sentence, quoted};
+use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, Overall, Verdict};
 use assay_data::{Better, Threshold};
 
@@ -19,8 +20,6 @@ const FROM: usize = 4;
 const MOST_CURVES: usize = 8;
 /// Values that are listed before they are told as a range.
 const LISTED: usize = 5;
-/// An exponent whose interval stays within this of 0 is hardly any dependence.
-const FLAT: f64 = 0.05;
 
 /// Whether this is told as a scan.
 pub(crate) fn shows(analysis: &Analysis) -> bool {
@@ -423,7 +422,7 @@ fn growth(analysis: &Analysis, curve: &Curve) -> Sentence {
         Err(NoExponent::TooFewBlocks(blocks)) => {
             return plain(format!(
                 "{what}: no power of {n} is given yet; it needs {} blocks, {blocks} taken",
-                assay_analysis::scaling::FEWEST_BLOCKS
+                assay_analysis::policy::CURVE_BLOCKS
             ));
         }
         Err(NoExponent::NotPositive) => {
@@ -443,7 +442,7 @@ fn growth(analysis: &Analysis, curve: &Curve) -> Sentence {
         let grows = if exponent.estimate < 0.0 { "fall" } else { "grow" };
         return Sentence { claim: format!("{what} seems to {grows} like {power}"), sureness };
     };
-    let claim = if interval.lower > -FLAT && interval.upper < FLAT {
+    let claim = if interval.lower > -policy::CURVE_FLAT && interval.upper < policy::CURVE_FLAT {
         format!("{what} hardly depends on {n}: like {power}")
     } else if interval.lower > 0.0 {
         format!("{what} grows like {power}")

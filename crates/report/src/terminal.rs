@@ -15,6 +15,7 @@ use crate::screen_table as table;
 use crate::secondary;
 use crate::words::{self, Sentence, counted};
 use assay_analysis::dependence::{DEPENDENT_BELOW, is_beyond_chance};
+use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Severity, StopReason};
 
@@ -30,10 +31,6 @@ const MACHINE: [&str; 9] = [
     "STEAL",
     "TURBO",
 ];
-/// With fewer values the checks have nothing to say about drift, dependence, outliers.
-pub(crate) const DRIFT_FROM: usize = 20;
-const DEPENDENCE_FROM: f64 = 10.0;
-const OUTLIERS_FROM: usize = 10;
 /// More subjects that drifted are counted, not listed.
 const MOST_DRIFTS: usize = 3;
 
@@ -276,15 +273,15 @@ fn checks(analysis: &Analysis) -> Vec<String> {
             }
             _ => format!("drift {}{cancelled}", drifting.join(", ")),
         });
-    } else if most >= DRIFT_FROM {
+    } else if most >= policy::DRIFT_FROM {
         said.push("no drift".to_owned());
     }
-    said.extend((most >= OUTLIERS_FROM).then(
-        || match primaries().map(|d| d.outliers).sum::<usize>() {
+    said.extend((most >= policy::OUTLIERS_FROM).then(|| {
+        match primaries().map(|d| d.outliers).sum::<usize>() {
             0 => "no outliers".to_owned(),
             n => format!("{}, kept", counted(n, "outlier")),
-        },
-    ));
+        }
+    }));
     let seen = analysis.comparisons.iter().filter_map(|c| Some((c, c.detectable?)));
     let seen = seen.filter(|(_, size)| *size > 0.0);
     if let Some((c, size)) = seen.max_by(|a, b| a.1.total_cmp(&b.1)) {
@@ -319,7 +316,7 @@ fn dependence(analysis: &Analysis) -> Option<String> {
         };
         (0..analysis.subjects.len()).filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))?
     };
-    if n < DEPENDENCE_FROM {
+    if n < policy::DEPENDENCE_FROM as f64 {
         return None;
     }
     // In blocks only a difference that drifts matters: the check for that has its own level.

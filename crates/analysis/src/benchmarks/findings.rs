@@ -7,6 +7,7 @@ use crate::comparison::{Basis, NoInterval};
 use crate::levels::plural;
 use crate::machine;
 use crate::paired;
+use crate::policy;
 use crate::unpaired;
 use crate::verdict::Scale;
 use assay_data::samples::BySubject;
@@ -22,10 +23,6 @@ const NAMED_METRICS: usize = 12;
 const FACTS: usize = 4;
 /// Longer values are not told.
 const LONGEST_FACT: usize = 40;
-/// A clock's step beyond this share of the threshold is told.
-const COARSE_SHARE: f64 = 0.25;
-/// Values of which at most this share is distinct come in steps.
-const STEPPED_BELOW: f64 = 0.8;
 /// Facts that differ between any two recordings and mean nothing for the comparison.
 const ALWAYS_DIFFER: [&str; 8] = [
     "started",
@@ -246,8 +243,9 @@ fn steps(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
     let is_coarse = |row: &&Row| {
         let c = &row.comparison;
         let d = &c.decision;
-        let in_steps = c.distinct as f64 <= STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
-        d.interval.is_some() && in_steps && d.clock_step > COARSE_SHARE * d.threshold
+        let in_steps =
+            c.distinct as f64 <= policy::STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
+        d.interval.is_some() && in_steps && d.clock_step > policy::COARSE_OF_THRESHOLD * d.threshold
     };
     let coarse: Vec<&Row> = table.rows.iter().filter(is_coarse).collect();
     if !coarse.is_empty() {
@@ -444,9 +442,6 @@ fn stopped_early(samples: &Samples, suite: &Benchmarks) -> Option<Finding> {
     }
 }
 
-/// Less than any processor needs for one instruction, s.
-const NO_TIME: f64 = 5e-11;
-
 /// Benchmarks that take no time: their work is not in the program any more.
 fn optimised_away(suite: &Benchmarks) -> Option<Finding> {
     // A function that one program does not have takes none there, and nothing is wrong.
@@ -459,7 +454,7 @@ fn optimised_away(suite: &Benchmarks) -> Option<Finding> {
         for row in &table.rows {
             let (x, y) = row.comparison.medians;
             let name = suite.benchmarks[row.benchmark].name.as_str();
-            if x.min(y) < NO_TIME && !names.contains(&name) {
+            if x.min(y) < policy::NO_TIME && !names.contains(&name) {
                 names.push(name);
             }
         }

@@ -2,13 +2,9 @@
 
 use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use crate::describe::{Description, SubjectSummary};
+use crate::policy;
 use crate::unpaired;
 use assay_data::{Action, Finding, Metric, Severity, Unit};
-
-/// A drift is worth a warning from this share of the standard deviation on,
-const DRIFT_OF_SPREAD: f64 = 0.1;
-/// and from this share of the median.
-const DRIFT_OF_MEDIAN: f64 = 0.001;
 
 /// Findings about one subject's series of the primary metric. `in_blocks`: drift then cancels in the comparison.
 pub fn series(
@@ -54,9 +50,7 @@ pub fn series(
     }
     let share = description.effective() / description.n as f64;
     // Where so few are left that there is no interval, TOO_DEPENDENT says so.
-    if !in_blocks
-        && share < DEPENDENT_BELOW
-        && description.effective() >= unpaired::FEWEST_EFFECTIVE
+    if !in_blocks && share < DEPENDENT_BELOW && description.effective() >= policy::FEWEST_EFFECTIVE
     {
         findings.push(dependence(name, description));
     }
@@ -66,8 +60,8 @@ pub fn series(
 /// Whether a drift is worth a warning: it moves the values by something beside their spread, and their median by something beside
 /// itself. Of many values every trifle is more than chance, and values around 10¹² that scatter by 1 may well drift by 1.
 fn matters(drift: f64, d: &Description) -> bool {
-    drift.abs() >= DRIFT_OF_SPREAD * d.standard_deviation
-        && drift.abs() >= DRIFT_OF_MEDIAN * d.median.abs()
+    drift.abs() >= policy::DRIFT_OF_SPREAD * d.standard_deviation
+        && drift.abs() >= policy::DRIFT_OF_MEDIAN * d.median.abs()
 }
 
 /// How far something moved, as people read it: in per cent of where it was, or in units where that is not positive, prints as

@@ -87,7 +87,9 @@ fn hangs_together(effective: f64, n: usize) -> bool {
 }
 
 fn may_miss(method: Method, n: usize) -> bool {
-    Kind::ALL.iter().any(|kind| simulated(method, *kind, n).is_some_and(|c| c < super::LEAST))
+    Kind::ALL
+        .iter()
+        .any(|kind| simulated(method, *kind, n).is_some_and(|c| c < policy::COVERAGE_LEAST))
 }
 
 fn finding(found: Optimistic, what: &str, subject: &str, n: usize) -> Finding {
@@ -143,6 +145,6 @@ mod tests {
         assert_eq!(analysed(Kind::Normal), (false, false));
         let (dependent, warned) = analysed(Kind::Autoregressive);
         let misses = simulated(Method::MedianWidened, Kind::Autoregressive, 24);
-        assert_eq!(warned, dependent && misses.is_some_and(|c| c < super::super::LEAST));
+        assert_eq!(warned, dependent && misses.is_some_and(|c| c < policy::COVERAGE_LEAST));
     }
 }

@@ -1,5 +1,6 @@
 //! A series over time, and how its values depend on those before.
 
+use crate::policy;
 use assay_stats::{autocorrelation, descriptive, normal};
 
 /// So many pieces at most; more would be narrower than a dot of any screen.
@@ -8,8 +9,6 @@ const MOST_PIECES: usize = 800;
 const MOST_POINTS: usize = 3000;
 /// Lags of the correlogram.
 const LAGS: usize = 30;
-/// Fewer values have no correlogram.
-const CORRELOGRAM_FROM: usize = 10;
 
 /// Successive values, told by their extremes and their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +63,7 @@ impl Correlogram {
     /// The correlogram of a series; `None` for few values, or equal ones. O(30 n).
     pub fn of(values: &[f64]) -> Option<Self> {
         let differ = values.iter().any(|v| *v != values[0]);
-        (values.len() >= CORRELOGRAM_FROM && differ).then(|| Self {
+        (values.len() >= policy::CORRELOGRAM_FROM && differ).then(|| Self {
             at_lags: autocorrelation::autocorrelation(values, LAGS.min(values.len() / 2)),
             bound: normal::two_sided(0.95) / (values.len() as f64).sqrt(),
         })

@@ -13,16 +13,13 @@
 //! more often by chance. Counts that are nearly always zero can't reach a large share: one switch
 //! in a hundred runs explains one rank in a hundred.
 
+use crate::policy;
 use assay_stats::{autocorrelation, descriptive, special};
 
 /// Width of the running median, in runs.
 const WINDOW: usize = 31;
-/// Fewest runs of which anything is said.
-const FEWEST: usize = 20;
 /// Lags over which two series may agree because each depends on itself.
 const LAGS: usize = 12;
-/// Chance of a claim where there is nothing, for all causes of a subject.
-const LEVEL: f64 = 0.01;
 /// A cause of which less than this is its own is told by the others already.
 const OWN: f64 = 1e-9;
 
@@ -43,13 +40,13 @@ pub(super) struct Alone {
 /// `values` and every one of `causes`: as many, finite, run by run. O(causes · n · window).
 pub(super) fn explained(values: &[f64], causes: &[&[f64]]) -> Explained {
     let nothing = || Explained { alone: vec![Alone::default(); causes.len()], together: None };
-    if values.len() < FEWEST {
+    if values.len() < policy::CAUSE_FROM {
         return nothing();
     }
     let Some(target) = Standard::of(values) else { return nothing() };
     let sources: Vec<Option<Standard>> = causes.iter().map(|c| Standard::of(c)).collect();
     let changing = sources.iter().flatten().count();
-    let level = LEVEL / changing.max(1) as f64;
+    let level = policy::CAUSE_LEVEL / changing.max(1) as f64;
     let alone = |source: &Option<Standard>| {
         let Some(source) = source else { return Alone::default() };
         let correlation = dot(&target.ranks, &source.ranks).clamp(-1.0, 1.0);
@@ -80,7 +77,7 @@ fn together<'a>(target: &Standard, sources: impl Iterator<Item = &'a Standard>) 
         runs = runs.min(target.independent_with(source));
         basis.push(own);
     }
-    claimed(squared.min(1.0), basis.len(), runs, LEVEL)
+    claimed(squared.min(1.0), basis.len(), runs, policy::CAUSE_LEVEL)
 }
 
 /// The adjusted share, where `squared` is more than chance gives in `level` of cases.

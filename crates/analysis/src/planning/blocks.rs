@@ -7,13 +7,11 @@
 use super::Asked;
 use crate::analysis::seconds_per_block;
 use crate::paired::threshold_on;
+use crate::policy;
 use crate::verdict::Scale;
 use assay_data::{Samples, Threshold, plan};
 use assay_stats::power_t::Quantities;
 use assay_stats::{descriptive, normal, power};
-
-/// Fewest blocks whose spread says anything.
-const FEWEST: usize = 5;
 
 /// How many blocks a way of stopping needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,7 +58,7 @@ impl BlocksPlan {
         t: Quantities,
     ) -> Option<Self> {
         let rows = samples.complete_blocks(metric);
-        if rows.len() < FEWEST || samples.subjects.len() < 2 {
+        if rows.len() < policy::FEWEST_PILOT_BLOCKS || samples.subjects.len() < 2 {
             return None;
         }
         let column =

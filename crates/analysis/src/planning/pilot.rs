@@ -6,8 +6,8 @@
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
-use crate::dependence::DEPENDENT_BELOW;
-use crate::protocol::JUDGED_FROM;
+use crate::policy;
+use crate::policy::{DEPENDENCE_FROM, DEPENDENT_BELOW};
 use assay_data::{Samples, Unit};
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 use assay_stats::power_t::Kind;
@@ -18,8 +18,6 @@ use assay_stats::{autocorrelation, descriptive};
 const CONFIDENCE: f64 = 0.95;
 /// Values whose distribution stands for that of all: more change no answer, only its price.
 const KEPT: usize = 20_000;
-/// Fewer values say nothing about their spread.
-const FEWEST: usize = 3;
 /// Values that are enough to solve for a difference many times over.
 const KEPT_TO_SOLVE: usize = 2000;
 
@@ -67,7 +65,7 @@ impl SpreadOf {
     /// there are too few values to judge it. The same rule as for the intervals.
     pub fn runs_per_independent(&self) -> f64 {
         let time = self.autocorrelation_time;
-        if self.n >= JUDGED_FROM && time.is_finite() && 1.0 / time < DEPENDENT_BELOW {
+        if self.n >= DEPENDENCE_FROM && time.is_finite() && 1.0 / time < DEPENDENT_BELOW {
             time
         } else {
             1.0
@@ -184,9 +182,11 @@ impl Pilot {
             };
             samples.subjects.iter().enumerate().map(named).collect()
         };
-        if let Some((name, few)) = all.iter().find(|(_, values)| values.len() < FEWEST) {
+        if let Some((name, few)) =
+            all.iter().find(|(_, values)| values.len() < policy::FEWEST_PILOT_VALUES)
+        {
             return Err(PlanningError::Pilot(format!(
-                "the pilot has {} values of '{name}'; a spread needs {FEWEST} at least, and some dozens to be worth planning with",
+                "the pilot has {} values of '{name}'; a spread needs {policy::FEWEST_PILOT_VALUES} at least, and some dozens to be worth planning with",
                 few.len()
             )));
         }

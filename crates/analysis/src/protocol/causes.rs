@@ -4,6 +4,7 @@
 //! quoted rather than interpreted: what is looked for are a few words (governor, cpufreq, load average) that any log of a
 //! benchmark uses. A cause that the recording rules out is not named.
 
+use crate::policy;
 use assay_data::Environment;
 
 /// A thing that makes values hang together.
@@ -37,8 +38,6 @@ pub struct Cause {
     pub evidence: Option<String>,
 }
 
-/// Load from which on other work is named.
-const BUSY: f64 = 1.0;
 /// A quote longer than this is cut.
 const LONGEST_QUOTE: usize = 120;
 
@@ -111,7 +110,7 @@ fn load(environment: &Environment, lines: &[String]) -> Option<String> {
         number[..end].parse::<f64>().ok()
     };
     let most = lines.iter().filter_map(average).fold(0.0, f64::max);
-    (most > BUSY).then(|| format!("load average: {most}"))
+    (most > policy::BUSY_AS_CAUSE).then(|| format!("load average: {most}"))
 }
 
 /// What a foreign file says in comments, line by line.

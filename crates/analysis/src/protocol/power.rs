@@ -11,12 +11,10 @@ use super::validity::Validity;
 use super::{Protocol, Step, Values};
 use crate::planning::pilot::upper_end;
 use crate::planning::{RANK_OVERHEAD, rounded_up};
+use crate::policy;
 use assay_stats::bootstrap::{Statistic, bootstrap, resamples_for};
 use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 use assay_stats::{Interval, descriptive};
-
-/// Too few values even for so many times the threshold end the chain.
-pub const TENFOLD: f64 = 10.0;
 
 /// The standard deviation of one series with its bootstrap intervals.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +88,7 @@ pub(super) fn step(protocol: &Protocol, values: &Values, validity: &Validity) ->
         needed,
         n_t,
         planned: n_t.map(|n| rounded_up(RANK_OVERHEAD * n, None).0 as f64),
-        needed_tenfold: planning.n(TENFOLD * threshold).map(|n| (RANK_OVERHEAD * n).ceil()),
+        needed_tenfold: planning.n(policy::TENFOLD * threshold).map(|n| (RANK_OVERHEAD * n).ceil()),
         power: planning.power_at(have / RANK_OVERHEAD, threshold),
         visible: planning.visible(have / RANK_OVERHEAD),
         confidence: protocol.confidence,

@@ -7,31 +7,20 @@
 
 use super::causes::{Cause, causes};
 use super::reason::Reason;
-use super::{FEWEST, Protocol, Step, Values};
+use super::{Protocol, Step, Values};
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;
 use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
 use crate::paired;
+use crate::policy;
+use crate::policy::FEWEST_EFFECTIVE;
 use crate::recording::Recording;
-use crate::unpaired::FEWEST_EFFECTIVE;
 use crate::verdict::Scale;
 use assay_data::{Better, Outcome, Samples};
 use assay_stats::descriptive::ByDefinition;
 use assay_stats::steady_state::{Label, steady_state};
 use assay_stats::{autocorrelation, descriptive, kolmogorov, merged, normal};
 
-/// Below this share nothing can be trusted that takes the values for independent.
-pub const REFUSED_BELOW: f64 = 0.01;
-/// With fewer values dependence can't be judged.
-pub const JUDGED_FROM: usize = 10;
-/// A clock step beyond this share of the threshold is told.
-const COARSE_SHARE: f64 = 0.25;
-/// Values of which at most this share is distinct come in steps.
-const STEPPED_BELOW: f64 = 0.8;
-/// Below this p-value a distribution is called rejected.
-const DISTRIBUTION_LEVEL: f64 = 0.01;
-/// A series that does not change is called unsteady once in so many.
-const UNSTEADY_LEVEL: f64 = 0.001;
 /// The fixed number of lags that is looked at beside R's.
 const LAGS: usize = 30;
 
@@ -51,7 +40,7 @@ pub struct DistributionFound {
 impl DistributionFound {
     /// True when the values can't be of this distribution.
     pub fn is_rejected(&self) -> bool {
-        self.p_naive < DISTRIBUTION_LEVEL
+        self.p_naive < policy::NORMAL_LEVEL
     }
 
     fn all(sorted: &[f64]) -> Vec<Self> {
@@ -127,7 +116,7 @@ impl SeriesFound {
         let largest =
             |lags: usize| acf.iter().take(lags).fold(0.0, |most: f64, r| most.max(r.abs()));
         let autocorrelation_time =
-            if n < JUDGED_FROM { 1.0 } else { recording.autocorrelation_time };
+            if n < policy::DEPENDENCE_FROM { 1.0 } else { recording.autocorrelation_time };
         let moments = descriptive::moments(values);
         Self {
             subject,
@@ -256,9 +245,9 @@ pub(super) fn step(
 
 fn enough(found: &Validity, reasons: &mut Vec<Reason>) {
     for series in found.judged() {
-        if series.n < FEWEST {
+        if series.n < policy::FEWEST_VALUES {
             let (subject, n) = (series.subject, series.n);
-            reasons.push(Reason::TooFewValues { subject, n, fewest: FEWEST });
+            reasons.push(Reason::TooFewValues { subject, n, fewest: policy::FEWEST_VALUES });
         }
     }
 }
@@ -274,11 +263,11 @@ fn dependence(found: &Validity, protocol: &Protocol, reasons: &mut Vec<Reason>) 
     }
     for series in found.judged() {
         let &SeriesFound { subject, effective, n, .. } = series;
-        if n < JUDGED_FROM {
-            if n >= FEWEST {
+        if n < policy::DEPENDENCE_FROM {
+            if n >= policy::FEWEST_VALUES {
                 reasons.push(Reason::DependenceUnknown { n });
             }
-        } else if series.share() < REFUSED_BELOW || effective < FEWEST_EFFECTIVE {
+        } else if series.share() < policy::REFUSED_BELOW || effective < FEWEST_EFFECTIVE {
             reasons.push(Reason::TooDependent { subject, effective, n });
         } else if is_beyond_chance(n, effective, series.lag1) {
             reasons.push(Reason::Dependent { subject, effective, n });
@@ -312,7 +301,8 @@ fn unsteady(series: &SeriesFound, values: &Recording<'_>, protocol: &Protocol) -
     }
     let lower_is_better = protocol.better == Better::Lower;
     let (_, seed) = protocol.resampling;
-    let found = steady_state(&values.in_order, tolerance, lower_is_better, UNSTEADY_LEVEL, seed)?;
+    let found =
+        steady_state(&values.in_order, tolerance, lower_is_better, policy::UNSTEADY_LEVEL, seed)?;
     (found.label != Label::Flat).then_some(Reason::Unsteady {
         subject: series.subject,
         label: found.label,
@@ -331,8 +321,8 @@ fn clock(found: &Validity, protocol: &Protocol, values: &Values, reasons: &mut V
     }
     let (against, of) = (&values.against.sorted, &values.of.sorted);
     let all = against.len() + of.len();
-    let in_steps = merged::distinct(against, of) as f64 <= STEPPED_BELOW * all as f64;
-    if in_steps && found.clock_step > COARSE_SHARE * protocol.threshold {
+    let in_steps = merged::distinct(against, of) as f64 <= policy::STEPPED_BELOW * all as f64;
+    if in_steps && found.clock_step > policy::COARSE_OF_THRESHOLD * protocol.threshold {
         reasons.push(Reason::CoarseClock { step: found.clock_step });
     }
 }

@@ -5,26 +5,11 @@ use super::{Part, Periodic, SeriesSummary, repeated, shape};
 use crate::checks;
 use crate::coverage;
 use crate::describe::SubjectSummary;
+use crate::policy;
 use crate::unpaired;
 use assay_data::{Action, Finding, Severity, Unit};
 use assay_stats::steady_state::Label;
 
-/// A clock's step beyond this share of the median hides differences that people ask about,
-const COARSE_SHARE: f64 = 0.0025;
-/// and any step beyond this share of the spread is most of what is seen of it.
-const COARSE_SPREAD: f64 = 0.5;
-/// A rhythm matters where its ticks are off by this share of the spread of the values,
-const TICK_SPREAD: f64 = 0.25;
-/// or of their median.
-const TICK_SHARE: f64 = 0.01;
-/// A normal distribution is called wrong where it puts more than this share of the values on the
-/// wrong side,
-const NORMAL_DISTANCE: f64 = 0.05;
-/// or where the skewness or the excess kurtosis is larger than these,
-const NORMAL_SKEWNESS: f64 = 1.0;
-const NORMAL_KURTOSIS: f64 = 3.0;
-/// and chance alone would give such a fit once in so many samples.
-const NORMAL_LEVEL: f64 = 0.01;
 /// Fewest values for an interval of the median at 95 %.
 const FEWEST: f64 = 6.0;
 
@@ -108,8 +93,8 @@ fn too_few(summary: &SeriesSummary) -> Option<Finding> {
 
 fn too_dependent(summary: &SeriesSummary) -> Option<Finding> {
     let effective = summary.description.effective();
-    let dependent = effective < unpaired::FEWEST_EFFECTIVE
-        && summary.description.n as f64 >= 2.0 * unpaired::FEWEST_EFFECTIVE;
+    let dependent = effective < policy::FEWEST_EFFECTIVE
+        && summary.description.n as f64 >= 2.0 * policy::FEWEST_EFFECTIVE;
     dependent.then(|| {
         let message = format!(
             "successive values of {} hang together: {} are worth only {effective:.0} independent ones",
@@ -215,7 +200,7 @@ fn periodic(summary: &SeriesSummary) -> Option<Finding> {
     let d = &summary.description;
     let spread = repeated::spread(d.standard_deviation, summary.descriptives.iqr);
     let size = found.excess.abs();
-    if size < TICK_SPREAD * spread && size < TICK_SHARE * d.median.abs() {
+    if size < policy::TICK_OF_SPREAD * spread && size < policy::TICK_OF_MEDIAN * d.median.abs() {
         return None;
     }
     let Periodic { period, first, .. } = found;
@@ -247,11 +232,11 @@ fn periodic(summary: &SeriesSummary) -> Option<Finding> {
 fn coarse(summary: &SeriesSummary) -> Option<Finding> {
     let d = &summary.description;
     let step = d.clock_step?;
-    let stepped = summary.distinct as f64 <= shape::STEPPED_BELOW * d.n as f64;
+    let stepped = summary.distinct as f64 <= policy::STEPPED_BELOW * d.n as f64;
     let spread = repeated::spread(d.standard_deviation, summary.descriptives.iqr);
     let is_time = summary.metric.unit == Unit::Second;
-    let of_median = is_time && step > COARSE_SHARE * d.median.abs();
-    let of_spread = summary.multiples && step > COARSE_SPREAD * spread;
+    let of_median = is_time && step > policy::COARSE_OF_MEDIAN * d.median.abs();
+    let of_spread = summary.multiples && step > policy::COARSE_OF_SPREAD * spread;
     if !(stepped && (of_median || of_spread)) {
         return None;
     }
@@ -292,10 +277,10 @@ fn not_normal(summary: &SeriesSummary) -> Option<Finding> {
         .find(|distribution| distribution.kind == DistributionKind::Normal)?;
     // Equal values are a step in the distribution, and half of it or more is a distance from any
     // distribution.
-    let far = distribution.distance > NORMAL_DISTANCE + summary.commonest_share
-        || tails.skewness.abs() > NORMAL_SKEWNESS
-        || tails.kurtosis > NORMAL_KURTOSIS;
-    (far && fit.p < NORMAL_LEVEL).then(|| {
+    let far = distribution.distance > policy::NORMAL_DISTANCE + summary.commonest_share
+        || tails.skewness.abs() > policy::NORMAL_SKEWNESS
+        || tails.kurtosis > policy::NORMAL_KURTOSIS;
+    (far && fit.p < policy::NORMAL_LEVEL).then(|| {
         let message = format!(
             "{} does not follow a normal distribution: intervals and tests that assume one (Student's t, mean ± sd) mislead; assay's own compare ranks and do not",
             summary.name

@@ -1,6 +1,7 @@
 //! The plain numbers of a summary: descriptions, intervals, dependence, tests of the shape. One
 //! value per R call; nothing is judged here.
 
+use crate::policy;
 use assay_stats::descriptive::{self, ByDefinition, ROBUST_SD};
 use assay_stats::dip::Dip;
 use assay_stats::independence::{self, LjungBox, Runs};
@@ -13,9 +14,6 @@ use assay_stats::{Interval, binomial, dip, normal, order};
 pub(super) const LAGS: usize = 30;
 /// Lags up to which Ljung and Box' statistic is summed.
 const PORTMANTEAU: [usize; 5] = [1, 5, 10, 20, 30];
-
-/// Values are said to hang together where chance alone would make it seem so once in so many series.
-const DEPENDENCE_LEVEL: f64 = 0.05;
 
 /// Descriptions of one sample; NaN where a number has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,7 +131,7 @@ impl Order {
     pub fn hangs_together(&self) -> bool {
         let tests = self.ljung_box.iter().map(|found| found.p).chain([self.runs.p]);
         let least = tests.filter(|p| !p.is_nan()).fold(1.0, f64::min);
-        least * ((self.ljung_box.len() + 1) as f64) < DEPENDENCE_LEVEL
+        least * ((self.ljung_box.len() + 1) as f64) < policy::DEPENDENCE_LEVEL
     }
 
     /// `sorted`: the values in ascending order.

@@ -4,6 +4,7 @@
 //! has a clear valley, and enough values lie on either side of it. Values that come in coarse steps are smoothed over a step at
 //! least, or every step would be a mode.
 
+use crate::policy;
 use assay_stats::density::{self, Density};
 use assay_stats::descriptive;
 use assay_stats::dip::Dip;
@@ -14,17 +15,6 @@ pub const BINS: usize = 240;
 const POINTS: usize = 512;
 /// The picture reaches so many interquartile ranges beyond the quartiles, if values do.
 const VIEW: f64 = 3.0;
-/// The dip's p-value below which one mode is not believed.
-const DIP_LEVEL: f64 = 0.02;
-/// A valley is one where the density falls to this share of the lower hill beside it.
-const VALLEY: f64 = 0.8;
-/// A mode holds at least this share of the values.
-const FEWEST_SHARE: f64 = 0.02;
-/// Values in fewer steps than these from end to end are single values, which smoothing would only
-/// hide: they have no density.
-const FEWEST_STEPS: f64 = 8.0;
-/// Fewer values have no modes to speak of.
-const FEWEST: usize = 20;
 
 /// Bandwidths for a kernel density; `None` where a rule does not apply.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,18 +84,15 @@ impl Shape {
         let coarse = step.filter(|_| is_coarse(sorted)).unwrap_or(0.0);
         let bandwidth =
             bandwidths.best().map(|h| h.max(coarse)).filter(|h| *h > 0.0 && width > 0.0);
-        let smooth = coarse * FEWEST_STEPS <= high - low;
+        let smooth = coarse * policy::DENSITY_STEPS <= high - low;
         let density = bandwidth.filter(|_| smooth).and_then(|h| density::estimate(seen, h, POINTS));
         Self { low, high, below, above, counts, density, bandwidth }
     }
 }
 
-/// Values of which at most this share is distinct come in steps: then the smallest gap is the clock's, and no accident.
-pub(super) const STEPPED_BELOW: f64 = 0.8;
-
 fn is_coarse(sorted: &[f64]) -> bool {
     let distinct = 1 + sorted.windows(2).filter(|pair| pair[0] < pair[1]).count();
-    distinct as f64 <= STEPPED_BELOW * sorted.len() as f64
+    distinct as f64 <= policy::STEPPED_BELOW * sorted.len() as f64
 }
 
 /// A heap of values.
@@ -124,7 +111,8 @@ pub struct Mode {
 /// The modes from left to right; none where there is no density.
 pub(super) fn modes(sorted: &[f64], shape: &Shape, dip: Option<Dip>) -> Vec<Mode> {
     let Some(density) = &shape.density else { return Vec::new() };
-    let several = sorted.len() >= FEWEST && dip.is_some_and(|dip| dip.p < DIP_LEVEL);
+    let several =
+        sorted.len() >= policy::SHAPE_FROM && dip.is_some_and(|dip| dip.p < policy::DIP_LEVEL);
     let hills = if several { hills(&density.y) } else { vec![Hill::whole(&density.y)] };
     let n = sorted.len() as f64;
     let mut modes: Vec<Mode> = hills
@@ -145,7 +133,7 @@ pub(super) fn modes(sorted: &[f64], shape: &Shape, dip: Option<Dip>) -> Vec<Mode
     while modes.len() > 1
         && let Some(small) =
             (0..modes.len()).min_by(|&a, &b| modes[a].share.total_cmp(&modes[b].share))
-        && modes[small].share < FEWEST_SHARE
+        && modes[small].share < policy::MODE_SHARE
     {
         let gone = modes.remove(small);
         let left = small > 0
@@ -189,7 +177,7 @@ fn hills(y: &[f64]) -> Vec<Hill> {
     let depth = |pair: &[Hill]| y[pair[0].end] / y[pair[0].top].min(y[pair[1].top]);
     while let Some(shallowest) = (1..hills.len())
         .max_by(|&a, &b| depth(&hills[a - 1..=a]).total_cmp(&depth(&hills[b - 1..=b])))
-        && depth(&hills[shallowest - 1..=shallowest]) > VALLEY
+        && depth(&hills[shallowest - 1..=shallowest]) > policy::VALLEY
     {
         let right = hills.remove(shallowest);
         let left = &mut hills[shallowest - 1];

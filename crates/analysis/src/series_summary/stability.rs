@@ -8,14 +8,10 @@
 use super::numbers::Order;
 use crate::dependence;
 use crate::describe::Description;
+use crate::policy;
 use crate::recording::Recording;
 use assay_stats::change_points::{ChangePoints, Settings, change_points};
 use assay_stats::steady_state::{SteadyState, least_tolerance, steady_state};
-
-/// The chance of telling a change where there is none.
-const LEVEL: f64 = 0.01;
-/// Smaller differences between parts do not matter.
-const TOLERANCE: f64 = 0.01;
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +40,7 @@ impl Rest {
         let recording = Recording::of(values);
         let found = Description::of_recording(&recording, 0.95)?;
         let worth = found.effective() / found.n as f64;
-        let dependent = worth < dependence::DEPENDENT_BELOW
+        let dependent = worth < policy::DEPENDENT_BELOW
             && Order::of(values, &recording.sorted).hangs_together();
         Some(Self { drift: found.drift, dependent })
     }
@@ -53,11 +49,11 @@ impl Rest {
 impl Stability {
     /// `sorted`: the values in ascending order.
     pub(super) fn of(values: &[f64], sorted: &[f64], lower_is_better: bool, seed: u64) -> Self {
-        let tolerance = TOLERANCE.max(least_tolerance(sorted));
-        let steady = steady_state(values, tolerance, lower_is_better, LEVEL, seed);
+        let tolerance = policy::CHANGE_TOLERANCE.max(least_tolerance(sorted));
+        let steady = steady_state(values, tolerance, lower_is_better, policy::CHANGE_LEVEL, seed);
         let begins = steady.as_ref().and_then(|found| found.begins).filter(|begins| *begins > 0);
         Self {
-            changes: change_points(values, &Settings::e_divisive(LEVEL, seed)),
+            changes: change_points(values, &Settings::e_divisive(policy::CHANGE_LEVEL, seed)),
             tolerance,
             rest: begins.and_then(|begins| Rest::of(&values[begins..])),
             steady,

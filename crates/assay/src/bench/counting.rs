@@ -14,6 +14,7 @@ use crate::run_error::RunError;
 use anyhow::Context;
 use assay_analysis::benchmarks::Adjust;
 use assay_analysis::design::fewest_blocks;
+use assay_analysis::policy;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
 use assay_data::source::{Measured, Turn};
 use assay_data::{Action, Finding, Metric, Pass, Plan, Severity};
@@ -24,8 +25,6 @@ use assay_measure::counters::Event;
 
 /// How often what is exact is counted.
 pub(crate) const TIMES: u32 = 2;
-/// How often the machine's counters are read at least: enough for a verdict on what repeats nearly.
-const FEWEST_READINGS: u32 = 12;
 /// Iterations between the two runs whose difference is taken: against them, what differs from process to process is little.
 const BETWEEN: u64 = 1000;
 
@@ -55,7 +54,7 @@ impl Passes {
 /// the first of them.
 fn readings(plan: &Plan, adjust: Adjust, comparisons: usize) -> u32 {
     let share = if adjust == Adjust::None { 1 } else { comparisons.max(1) };
-    fewest_blocks(plan, share).max(FEWEST_READINGS)
+    fewest_blocks(plan, share).max(policy::FEWEST_READINGS)
 }
 
 /// What is counted in one run: exactly, or by the machine.
@@ -362,8 +361,10 @@ mod tests {
             // All on one side is the most that n blocks can say: it happens by chance in one of 2^(n-1).
             let reachable = 0.5_f64.powi(n as i32 - 1);
             assert!(reachable <= plan.level() / comparisons as f64, "{n} for {comparisons}");
-            assert!(n == FEWEST_READINGS || 2.0 * reachable > plan.level() / comparisons as f64);
-            assert_eq!(readings(&plan, Adjust::None, comparisons), FEWEST_READINGS);
+            assert!(
+                n == policy::FEWEST_READINGS || 2.0 * reachable > plan.level() / comparisons as f64
+            );
+            assert_eq!(readings(&plan, Adjust::None, comparisons), policy::FEWEST_READINGS);
         }
         assert_eq!(readings(&plan, Adjust::Holm, 36), 16);
     }

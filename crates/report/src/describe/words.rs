@@ -3,22 +3,11 @@
 use crate::layout::STICKY;
 use crate::number::{self, Column};
 use assay_analysis::levels::{Nested, plural};
+use assay_analysis::policy;
 use assay_analysis::series_summary::{RepeatedValue, SeriesSummary, SteadyLabel};
 
-/// A distribution less skewed than this looks the same from both sides.
-const EVEN: f64 = 0.25;
-/// Of fewer values skewness and kurtosis say next to nothing.
-const TAILS_FROM: usize = 20;
-/// Values of which at most this share is different come in steps,
-const STEPPED_BELOW: f64 = 0.8;
-/// told where they are at least this share of the median: finer ones are the rounding of whoever wrote the file.
-const SMALLEST_STEP: f64 = 1e-6;
 /// What a unit may cost in units of the level below it, for an example.
 const DEAR: f64 = 100.0;
-/// Below this p-value of the dip test nothing is called one mode.
-const DIP_LEVEL: f64 = 0.02;
-/// An excess kurtosis this near that of a distribution is called the same.
-const NEAR: f64 = 0.5;
 
 /// A p-value in a sentence.
 pub(super) fn p_value(p: f64) -> String {
@@ -117,28 +106,31 @@ pub(super) fn dependence(p: &SeriesSummary) -> String {
 
 /// Where skewness and kurtosis lie among those of known distributions, in words.
 pub(super) fn tails(p: &SeriesSummary) -> String {
-    let Some(t) = p.tails.filter(|_| p.description.n >= TAILS_FROM) else { return String::new() };
+    let Some(t) = p.tails.filter(|_| p.description.n >= policy::SHAPE_FROM) else {
+        return String::new();
+    };
     let side = if t.skewness > 0.0 { "right" } else { "left" };
-    let told = if t.skewness.abs() < EVEN {
+    let told = if t.skewness.abs() < policy::EVEN_SKEWNESS {
         match t.kurtosis {
             k if k < -0.9 => "even, and as flat as a uniform distribution or two modes",
-            k if k < -NEAR => "even, and flatter than a normal distribution",
-            k if k <= NEAR => "even, with the tails of a normal distribution",
+            k if k < -policy::SAME_KURTOSIS => "even, and flatter than a normal distribution",
+            k if k <= policy::SAME_KURTOSIS => "even, with the tails of a normal distribution",
             _ => "even, with longer tails than a normal distribution",
         }
         .to_owned()
-    } else if t.kurtosis < t.gamma_kurtosis - NEAR {
+    } else if t.kurtosis < t.gamma_kurtosis - policy::SAME_KURTOSIS {
         format!(
             "leaning, with a shorter {side} tail than distributions that lean so much mostly have: perhaps cut off, or a mixture"
         )
-    } else if t.kurtosis <= t.gamma_kurtosis + NEAR {
-        let exponential = (t.skewness - 2.0).abs() < EVEN && (t.kurtosis - 6.0).abs() < 2.0;
+    } else if t.kurtosis <= t.gamma_kurtosis + policy::SAME_KURTOSIS {
+        let exponential =
+            (t.skewness - 2.0).abs() < policy::EVEN_SKEWNESS && (t.kurtosis - 6.0).abs() < 2.0;
         if exponential {
             "as skewed as an exponential distribution".to_owned()
         } else {
             format!("a {side} tail like that of a gamma distribution")
         }
-    } else if t.kurtosis <= t.lognormal_kurtosis.max(t.gamma_kurtosis) + NEAR {
+    } else if t.kurtosis <= t.lognormal_kurtosis.max(t.gamma_kurtosis) + policy::SAME_KURTOSIS {
         format!("a {side} tail between that of a gamma and a lognormal distribution")
     } else {
         format!(
@@ -193,8 +185,8 @@ fn modes(p: &SeriesSummary, column: &Column) -> Option<String> {
         _ if !p.repeated.is_empty() => None,
         [] => None,
         // Of few values nobody can tell, and one heap is what there is unless something speaks for more.
-        [_] if p.description.n < TAILS_FROM => None,
-        [_] if p.tests.dip.is_some_and(|dip| dip.p < DIP_LEVEL) => {
+        [_] if p.description.n < policy::SHAPE_FROM => None,
+        [_] if p.tests.dip.is_some_and(|dip| dip.p < policy::DIP_LEVEL) => {
             Some(format!("perhaps more than one mode, but no valley tells them apart ({dip})"))
         }
         [only] => Some(format!("one mode, near {} ({dip})", column.with_unit(only.at))),
@@ -241,8 +233,8 @@ fn outliers(p: &SeriesSummary, column: &Column) -> Option<String> {
 fn clock(p: &SeriesSummary) -> Option<String> {
     let step = p.description.clock_step?;
     let told = format!("{} different values", p.distinct);
-    let in_steps = p.distinct as f64 <= STEPPED_BELOW * p.description.n as f64;
-    Some(if in_steps && step >= SMALLEST_STEP * p.description.median.abs() {
+    let in_steps = p.distinct as f64 <= policy::STEPPED_BELOW * p.description.n as f64;
+    Some(if in_steps && step >= policy::SMALLEST_STEP * p.description.median.abs() {
         format!("{told}, in steps of {}", number::rough(step, &p.metric.unit))
     } else {
         told

@@ -2,7 +2,7 @@
 
 use super::{SPREAD_DIGITS, Teller, in_unit, statistic, test_name};
 use crate::number::{self, Column};
-use crate::terminal::DRIFT_FROM;
+use assay_analysis::policy::DRIFT_FROM;
 use crate::words::listed;
 use assay_analysis::Interval;
 use assay_analysis::protocol::{

@@ -1,0 +1,173 @@
+//! The thresholds of judgement: from when on something is called coarse, drifting, dependent, disturbed, skewed or too little.
+//!
+//! They decide what is *said*, and which widening or refusal applies; the confidence and the threshold of a verdict are the user's
+//! ([`Plan`](assay_data::Plan)). Every check, screen and page takes them from here, so that nobody calls a value coarse that another
+//! calls fine. Each has its reason: a simulation (`analysis/tests`, `coverage`), a source, or the convention that it follows.
+//! Constants of an algorithm (how many resamples, how many bins) and the layout of screens stay where they are used.
+
+// Steps of the clock
+
+/// Values of which at most this share is distinct come in steps: the smallest gap is then the clock's, and no accident. Of continuous
+/// values practically all are distinct; a fifth of ties is far from chance.
+pub const STEPPED_BELOW: f64 = 0.8;
+/// A step beyond this share of the threshold makes a comparison coarse: half a step more on either side then moves the interval by an
+/// eighth of the threshold.
+pub const COARSE_OF_THRESHOLD: f64 = 0.25;
+/// Where nothing is compared, and so no threshold is given, a clock's step beyond this share of the median is coarse: a quarter of the
+/// default threshold of 1 %.
+pub const COARSE_OF_MEDIAN: f64 = 0.0025;
+/// Any step beyond this share of the spread is most of what is seen of it.
+pub const COARSE_OF_SPREAD: f64 = 0.5;
+/// A step is described from this share of the median on: finer ones are the rounding of whoever wrote the file.
+pub const SMALLEST_STEP: f64 = 1e-6;
+/// Less than any processor needs for one instruction, s: work that takes no longer was optimised away.
+pub const NO_TIME: f64 = 5e-11;
+
+// Dependence of successive values
+
+/// Below this share of effective values dependence is said, and widens what rests on it.
+pub const DEPENDENT_BELOW: f64 = 0.9;
+/// Below this share it is said whatever the neighbours say.
+pub const SURELY_DEPENDENT_BELOW: f64 = 0.5;
+/// Independent neighbours correlate by more than this over √n in 5 of 100 series (normal approximation, one-sided).
+pub const DEPENDENCE_Z: f64 = 1.645;
+/// Where a series is described by itself, its values are called autocorrelated where chance alone would make it seem so once in so many
+/// series.
+pub const DEPENDENCE_LEVEL: f64 = 0.05;
+/// With fewer values dependence can't be judged, and the exact distribution of ranks is used.
+pub const DEPENDENCE_FROM: usize = 10;
+/// Fewer effective values than this on a side, and there is no verdict: unless they are so few that chance alone makes independent
+/// values look dependent.
+pub const FEWEST_EFFECTIVE: f64 = 10.0;
+/// The four-step check refuses a series whose effective values are less than this share: nothing can be trusted then that takes values
+/// for independent.
+pub const REFUSED_BELOW: f64 = 0.01;
+/// Fewest blocks at which a difference that drifts is looked for.
+pub const DRIFTING_FROM: usize = 24;
+
+// Drift, changes, rhythms
+
+/// Fewest values for which a drift is looked for.
+pub const DRIFT_FROM: usize = 20;
+/// How far a drift's z must be from 0 to be said: 1 in 2,000 by chance.
+pub const DRIFT_Z: f64 = 3.5;
+/// A drift is worth a warning from this share of the standard deviation on, *and* from [`DRIFT_OF_MEDIAN`] on: of many values every
+/// trifle is more than chance.
+pub const DRIFT_OF_SPREAD: f64 = 0.1;
+/// A drift is worth a warning from this share of the median on, and from [`DRIFT_OF_SPREAD`] on.
+pub const DRIFT_OF_MEDIAN: f64 = 0.001;
+/// The chance of seeing a change of level where there is none, in a series described by itself.
+pub const CHANGE_LEVEL: f64 = 0.01;
+/// Parts of a series whose medians differ by a smaller share are one part.
+pub const CHANGE_TOLERANCE: f64 = 0.01;
+/// The same chance in the four-step check, which refuses nothing for it and asks it of every series.
+pub const UNSTEADY_LEVEL: f64 = 0.001;
+/// The chance of seeing a rhythm in values that have none.
+pub const PERIODIC_LEVEL: f64 = 0.001;
+/// A rhythm matters where its ticks are off by this share of the spread of the values, or by [`TICK_OF_MEDIAN`].
+pub const TICK_OF_SPREAD: f64 = 0.25;
+/// A rhythm matters where its ticks are off by this share of the median of the values, or by [`TICK_OF_SPREAD`].
+pub const TICK_OF_MEDIAN: f64 = 0.01;
+/// Level at which an effect of the place within a block is said: one run in a thousand by chance.
+pub const POSITION_LEVEL: f64 = 0.001;
+
+// Shape
+
+/// Fewer values have no shape: neither modes nor tails, skewness or kurtosis can be told from chance.
+pub const SHAPE_FROM: usize = 20;
+/// The dip test's p-value below which one mode is not believed (Hartigan & Hartigan, 1985).
+pub const DIP_LEVEL: f64 = 0.02;
+/// A valley between two modes is one where the density falls to this share of the lower hill.
+pub const VALLEY: f64 = 0.8;
+/// A mode holds at least this share of the values.
+pub const MODE_SHARE: f64 = 0.02;
+/// Values in fewer steps than these from end to end are single values, which smoothing would only hide: they have no density.
+pub const DENSITY_STEPS: f64 = 8.0;
+/// A distribution whose skewness is smaller looks the same from both sides.
+pub const EVEN_SKEWNESS: f64 = 0.25;
+/// An excess kurtosis this near that of a known distribution is called the same.
+pub const SAME_KURTOSIS: f64 = 0.5;
+/// A normal distribution is called wrong where it puts more than this share of the values on the wrong side …
+pub const NORMAL_DISTANCE: f64 = 0.05;
+/// … or where the skewness is larger …
+pub const NORMAL_SKEWNESS: f64 = 1.0;
+/// … or the excess kurtosis, …
+pub const NORMAL_KURTOSIS: f64 = 3.0;
+/// … and where besides chance alone would give such a fit once in so many samples; also the level at which the four-step check calls a
+/// distribution rejected.
+pub const NORMAL_LEVEL: f64 = 0.01;
+/// Fewer values follow any distribution.
+pub const DISTRIBUTIONS_FROM: usize = 8;
+/// Fewest values for an interval of the median at 95 %: with five the extremes hold it in 93.75 % of samples.
+pub const MEDIAN_FROM: usize = 6;
+/// Fewest values on each side for differences of quantiles.
+pub const QUANTILES_FROM: usize = 20;
+/// Fewer values have no outliers.
+pub const OUTLIERS_FROM: usize = 10;
+/// Fewer values have no correlogram: every autocorrelation would be within its bounds.
+pub const CORRELOGRAM_FROM: usize = 10;
+/// An interval of the mean that ignores levels is called too narrow from this factor on.
+pub const LEVELS_TOO_NARROW: f64 = 1.5;
+/// An interval at 95 % that held the truth in a smaller share of simulated experiments is called optimistic: more than Monte-Carlo
+/// error can make of it (2,000 experiments: ± 0.5 points).
+pub const COVERAGE_LEAST: f64 = 0.94;
+
+// Growth along a parameter
+
+/// Fewest values of a parameter for a curve: two points make a line whatever is true.
+pub const CURVE_POINTS: usize = 3;
+/// Fewest blocks for an exponent.
+pub const CURVE_BLOCKS: usize = 5;
+/// Local exponents that differ by no more are called one power, even where the bend is real.
+pub const CURVE_BEND: f64 = 0.1;
+/// An exponent whose interval stays within this of 0 is hardly any dependence.
+pub const CURVE_FLAT: f64 = 0.05;
+
+// The machine, and what disturbs runs
+
+/// Load per CPU above which other work is said to disturb.
+pub const BUSY_PER_CPU: f64 = 0.5;
+/// Load on the whole machine from which on other work is named as a possible cause of dependence.
+pub const BUSY_AS_CAUSE: f64 = 1.0;
+/// Share of a CPU below which a spinning program was not alone.
+pub const FULL_SHARE: f64 = 0.95;
+/// Share of all CPU time given to others by the hypervisor that is worth a warning about the machine.
+pub const STOLEN_OF_MACHINE: f64 = 0.005;
+/// Stolen share of one run's wall time from which on that run is disturbed. Larger than [`STOLEN_OF_MACHINE`]: steal time comes in ticks.
+pub const STOLEN_OF_RUN: f64 = 0.01;
+/// Interquartile ranges above the third quartile up to which a count of disturbances is usual (Tukey's far out).
+pub const DISTURBED_FENCE: f64 = 3.0;
+/// Fewest runs that say what is usual.
+pub const USUAL_FROM: usize = 10;
+/// Share of disturbed runs beyond which it is a finding.
+pub const DISTURBED_SHARE: f64 = 0.05;
+/// Fewer disturbed runs than this are no news, whatever their share.
+pub const DISTURBED_FROM: usize = 3;
+/// Chance of naming a cause of the spread where there is none, for all causes of a subject.
+pub const CAUSE_LEVEL: f64 = 0.01;
+/// Fewest runs of which a cause of the spread is said.
+pub const CAUSE_FROM: usize = 20;
+/// A smaller share of the spread is not worth a line.
+pub const CAUSE_SHARE: f64 = 0.1;
+
+// Too few
+
+/// The fewest values in all for which bootstrap, power and dependence mean anything.
+pub const FEWEST_VALUES: usize = 4;
+/// Too few values even for so many times the threshold end the four-step check.
+pub const TENFOLD: f64 = 10.0;
+/// Fewest blocks whose spread a plan can rest on.
+pub const FEWEST_PILOT_BLOCKS: usize = 5;
+/// Fewer values of a pilot say nothing about their spread.
+pub const FEWEST_PILOT_VALUES: usize = 3;
+/// A pilot of fewer values hardly knows its own spread.
+pub const SMALL_PILOT: usize = 30;
+/// Fewest blocks to compare spreads: a quartile needs some runs beyond it.
+pub const FEWEST_SPREAD_BLOCKS: usize = 20;
+/// How often the machine's counters are read at least: enough for a verdict on what repeats nearly.
+pub const FEWEST_READINGS: u32 = 12;
+
+// Calibration
+
+/// Rates of false positives beyond this are called bad: twice what is fair at 5 %.
+pub const UNFAIR_RATE: f64 = 0.1;
