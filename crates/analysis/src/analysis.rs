@@ -15,9 +15,7 @@ use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
 use crate::suite::{self, Overall};
 use assay_data::samples::BlockRow;
-use assay_data::{
-    Design, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopReason,
-};
+use assay_data::{Design, Environment, Finding, Metric, Outcome, Plan, Samples, StopReason};
 use assay_stats::signed_rank::SignedRankDistribution;
 use comparer::Comparer;
 
@@ -316,11 +314,7 @@ fn findings(
     }
     findings.extend(noise::findings(&analysis.noise, &names));
     if analysis.stop == Some(StopReason::Interrupted) {
-        findings.push(Finding::new(
-            "INTERRUPTED",
-            Severity::Note,
-            "stopped by the user; decided on what there was",
-        ));
+        findings.push(checks::interrupted("decided on what there was"));
     }
     if compared && analysis.subjects.iter().all(|s| s.command.is_some()) {
         let threshold = &analysis.plan.threshold;

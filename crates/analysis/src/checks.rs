@@ -11,18 +11,23 @@ use crate::policy;
 use crate::verdict::Scale;
 use assay_data::samples::BlockRow;
 use assay_data::{
-    Action, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold, Unit,
+    Action, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold,
 };
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
 mod codes;
 mod series;
+mod shared;
 
 pub use codes::CODES;
 pub(crate) use codes::RESUMED_DIFFERENT;
 pub(crate) use series::moved;
 pub use series::series;
-
+pub use shared::interrupted;
+pub(crate) use shared::{
+    coarse, failures, not_positive, runs_of, summary_only, summary_too_bare, timeouts,
+    too_dependent, too_few, units_compared,
+};
 
 /// How many blocks were begun that should hold the primary metric: of one that passes count, those that have it.
 fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
@@ -36,42 +41,15 @@ fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
 pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, subject) in samples.subjects.iter().enumerate() {
-        let runs = samples.count_outcomes(index, |_| true) as f64;
+        let runs = samples.count_outcomes(index, |_| true);
         let failed =
             samples.count_outcomes(index, |o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_)));
-        if failed > 0 {
-            findings.push(
-                Finding::new(
-                    "FAILURES",
-                    Severity::Warning,
-                    format!(
-                        "{failed} of {runs} runs of {} failed; their values count",
-                        subject.name
-                    ),
-                )
-                .about(&subject.name)
-                .with("failed", failed as f64)
-                .with("runs", runs)
-                .advise(Action::text("make sure that a failing run does the same work")),
-            );
-        }
         let late = samples.count_outcomes(index, |o| o == Outcome::Timeout);
-        if late > 0 {
-            findings.push(
-                Finding::new(
-                    "TIMEOUTS",
-                    Severity::Warning,
-                    format!(
-                        "{late} of {runs} runs of {} hit the time limit; they count as the limit, so they took longer than shown",
-                        subject.name
-                    ),
-                )
-                .about(&subject.name)
-                .with("timed_out", late as f64)
-                .with("runs", runs)
-                .advise(Action::LongerTimeout),
-            );
-        }
+        let name = &subject.name;
+        let found = failures(&runs_of(name, failed, runs), failed, runs)
+            .into_iter()
+            .chain(timeouts(&runs_of(name, late, runs), late, runs));
+        findings.extend(found.map(|finding| finding.about(name)));
     }
     if let Some(complete) = complete_blocks {
         let begun = begun_blocks(samples, primary, complete);
@@ -99,17 +77,13 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
     let name = &names[c.of];
     // What summaries and units lack is told with what they are.
     if c.decision.interval.is_none() && !c.too_dependent && !c.mixed && c.basis == Basis::Values {
-        findings.push(too_few(c, name, plan));
+        findings.push(without_verdict(c, name, plan));
     }
     if c.too_dependent {
         findings.push(
-            Finding::new(
-                "TOO_DEPENDENT",
-                Severity::Serious,
-                format!(
-                    "successive values hang together: they are worth only {:.0} independent ones",
-                    c.effective
-                ),
+            too_dependent(
+                &format!("of {name}"),
+                &format!("they carry no more information than {:.0} independent ones", c.effective),
             )
             .about(name)
             .with("effective", c.effective)
@@ -130,14 +104,7 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
         );
     }
     if c.decision.scale == Scale::Shift && matches!(plan.threshold, Threshold::Relative(_)) {
-        findings.push(
-            Finding::new(
-                "NOT_POSITIVE",
-                Severity::Note,
-                "some values are zero or negative, so differences are compared instead of ratios",
-            )
-            .about(name),
-        );
+        findings.push(not_positive("some values").about(name));
     }
     if c.changes_shape()
         && let (Some(ratio), Some(medians)) = (c.ratio, c.ratio_of_medians())
@@ -169,19 +136,17 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
             "{} comes in steps that are large against the threshold; the interval was held against it with half a step more on either side",
             metric.name
         );
-        let finding = Finding::new("COARSE_CLOCK", Severity::Warning, message)
-            .about(name)
-            .with("step", step)
-            .with("threshold", c.decision.threshold);
-        findings.push(match metric.unit {
-            Unit::Second => finding.advise(Action::FinerClock).advise(Action::MoreWork),
-            _ => finding.advise(Action::MoreWork).advise(Action::LargerThreshold),
-        });
+        findings.push(
+            coarse(message, &metric.unit)
+                .about(name)
+                .with("step", step)
+                .with("threshold", c.decision.threshold),
+        );
     }
     findings
 }
 
-fn too_few(c: &Comparison, name: &str, plan: &Plan) -> Finding {
+fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     let (what, have) = match c.blocks {
         Some(blocks) => ("blocks", format!("{blocks} taken, {} needed", c.fewest_blocks)),
         None => (

@@ -4,6 +4,7 @@
 //! where a tool recorded its processes (builds, forks), and started several, their means are what is compared. Where it left only a
 //! summary, the other side is summarised too. Nothing is decided here.
 
+use crate::checks;
 use crate::comparison::summaries::{Side, alike};
 use crate::comparison::{Basis, Comparison, NoInterval, Question, level_of};
 use crate::levels::{self, plural};
@@ -12,7 +13,7 @@ use crate::recording::Recording;
 use crate::unpaired;
 use crate::verdict::Decision;
 use assay_data::samples::{BySubject, InPass};
-use assay_data::{Action, Design, Finding, Metric, Samples, Severity, Summary};
+use assay_data::{Action, Design, Finding, Metric, Samples, Summary};
 use assay_stats::descriptive;
 use assay_stats::signed_rank::SignedRankDistribution;
 use std::collections::{BTreeMap, HashMap};
@@ -223,45 +224,21 @@ impl Pair {
 pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
     let (n, m) = c.counts;
     let lacking = c.no_interval();
-    let (code, severity, message, next) = match (&c.basis, lacking) {
+    let keep = Action::KeepValues { setting: None };
+    let finding = match (&c.basis, lacking) {
         (Basis::Values, _) => return None,
-        (Basis::Units(unit), Some(NoInterval::TooFew { needed })) => (
-            "TOO_FEW",
-            Severity::Serious,
-            format!(
-                "the values come from too few {} for a verdict ({n} and {m}): {needed} on each side can decide, since values of one are not independent",
-                plural(unit)
-            ),
-            Some(Action::MoreUnits { units: plural(unit) }),
-        ),
-        (Basis::Units(unit), _) => (
-            "UNITS_COMPARED",
-            Severity::Note,
-            format!(
-                "compared by the means of {n} and {m} {}, since values of one are not independent",
-                plural(unit)
-            ),
-            None,
-        ),
-        (Basis::Summary, None) => (
-            "SUMMARY_ONLY",
-            Severity::Warning,
-            "only a summary was recorded: means are compared, which one stall can move, and nothing is known of order and shape".to_owned(),
-            Some(Action::KeepValues { setting: None }),
-        ),
-        (Basis::Summary, Some(_)) => (
-            "SUMMARY_TOO_BARE",
-            Severity::Serious,
-            "only a number is left, without its spread or how many values it is of: a ratio, and no verdict".to_owned(),
-            Some(Action::KeepValues { setting: None }),
-        ),
+        (Basis::Units(unit), Some(NoInterval::TooFew { needed })) => checks::too_few(format!(
+            "the values come from too few {} for a verdict ({n} and {m}): {needed} on each side can decide, since values of one are not independent",
+            plural(unit)
+        ))
+        .advise(Action::MoreUnits { units: plural(unit) }),
+        (Basis::Units(unit), _) => {
+            checks::units_compared(&format!("the means of {n} and {m} {}", plural(unit)))
+        }
+        (Basis::Summary, None) => checks::summary_only("").advise(keep),
+        (Basis::Summary, Some(_)) => checks::summary_too_bare("").advise(keep),
     };
-    let finding = Finding::new(code, severity, message).about(name);
-    let finding = finding.with("of", m as f64).with("against", n as f64);
-    Some(match next {
-        Some(next) => finding.advise(next),
-        None => finding,
-    })
+    Some(finding.about(name).with("of", m as f64).with("against", n as f64))
 }
 
 #[cfg(test)]

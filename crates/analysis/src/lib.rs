@@ -42,6 +42,7 @@ pub mod levels;
 pub mod machine;
 pub mod mock;
 pub mod noise;
+pub mod number;
 pub mod outlook;
 pub mod overview;
 pub mod paired;

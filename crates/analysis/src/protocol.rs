@@ -2,8 +2,7 @@
 //! is it large enough to matter.
 //!
 //! The order is that of the series of articles "On Benchmarking" (C. O'Ryan, 2017): validity, power, test, effect. A step that fails
-//! ends the chain; one that warns does not. Each step keeps the numbers it rests on and its reasons as data; words are made by the
-//! reports. What is judged is how much something changes the answer, never its p-value: with 35,000 samples every trifle is
+//! ends the chain; one that warns does not. Each step keeps the numbers it rests on, and its reasons as findings. What is judged is how much something changes the answer, never its p-value: with 35,000 samples every trifle is
 //! significant. `docs/concepts/protocol.md` tells each step with its thresholds and sources.
 //!
 //! All sizes are shifts, subject − reference, in the metric's base unit: a threshold given in per cent is that share of the
@@ -11,8 +10,8 @@
 
 mod causes;
 mod effect;
+mod found;
 mod power;
-mod reason;
 mod test;
 mod validity;
 
@@ -23,8 +22,8 @@ pub use assay_stats::quantile_difference::QuantileDifference;
 pub use assay_stats::steady_state::Label;
 pub use causes::{Cause, CauseKind, causes};
 pub use effect::EffectFound;
+pub use found::{BELOW_THRESHOLD, NO_THRESHOLD, STRADDLES};
 pub use power::{PowerFound, Spread};
-pub use reason::Reason;
 pub use test::{TestFound, TestName};
 pub use validity::{DistributionFound, SeriesFound, Validity};
 
@@ -32,11 +31,10 @@ use crate::analysis::Analysis;
 use crate::comparison::Comparison;
 use crate::design::level_for;
 use crate::paired;
-use crate::policy;
 use crate::recording::Recording;
 use crate::verdict::Scale;
 use assay_data::plan::look_level;
-use assay_data::{Better, Design, Samples, Threshold};
+use assay_data::{Better, Design, Finding, Samples, Severity, Threshold, Unit};
 
 /// How a step of the protocol ended, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +50,15 @@ pub enum Status {
 }
 
 impl Status {
+    /// What a finding of this severity makes of its step.
+    pub fn of(severity: Severity) -> Self {
+        match severity {
+            Severity::Note => Self::Passed,
+            Severity::Warning => Self::Warning,
+            Severity::Serious => Self::Failed,
+        }
+    }
+
     /// The word that JSON uses.
     pub fn word(self) -> &'static str {
         match self {
@@ -87,25 +94,34 @@ impl Default for ProtocolOptions {
 pub struct Step<T> {
     /// How it ended: as the worst of the reasons says.
     pub status: Status,
-    /// What speaks against it, and what is to be known about it; empty when all is in order.
-    pub reasons: Vec<Reason>,
+    /// What speaks against it, and what is to be known about it, the worst first; empty when all is in order.
+    pub findings: Vec<Finding>,
     /// The numbers; `None` for a step that was not reached.
     pub found: Option<T>,
 }
 
 impl<T> Step<T> {
-    fn of(found: T, reasons: Vec<Reason>) -> Self {
-        let status = reasons.iter().map(Reason::status).max().unwrap_or(Status::Passed);
-        Self { status, reasons, found: Some(found) }
+    fn of(found: T, findings: Vec<Finding>) -> Self {
+        Self { status: status_of(&findings), findings, found: Some(found) }
     }
 
     fn not_reached() -> Self {
-        Self { status: Status::NotReached, reasons: Vec::new(), found: None }
+        Self { status: Status::NotReached, findings: Vec::new(), found: None }
     }
 
     fn may_go_on(&self) -> bool {
         matches!(self.status, Status::Passed | Status::Warning)
     }
+}
+
+/// A name that holds spaces in quotation marks.
+fn quoted(name: &str) -> String {
+    if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
+}
+
+/// The worst that these findings make of a step.
+fn status_of(findings: &[Finding]) -> Status {
+    findings.iter().map(|f| Status::of(f.severity)).max().unwrap_or(Status::Passed)
 }
 
 /// The chain for one subject against its reference, or for the only subject there is.
@@ -136,8 +152,12 @@ pub struct Protocol {
     pub confidence: f64,
     /// Two-sided level of the effect's interval: 1 − confidence (of one look), divided by the number of comparisons.
     pub interval_level: f64,
+    /// Unit of the metric.
+    pub unit: Unit,
     /// The smallest difference that matters, in the base unit; NaN when a share of zero was asked for.
     pub threshold: f64,
+    /// The same as it was given, where that was a share of the reference's median.
+    pub threshold_share: Option<f64>,
     /// Resamples asked for, and their seed.
     pub resampling: (usize, u64),
     /// Are the samples what the test takes them for?
@@ -154,13 +174,20 @@ pub struct Protocol {
 pub const STEPS: [&str; 4] = ["validity", "power", "test", "effect"];
 
 impl Protocol {
-    /// The steps in order: name, status, reasons.
-    pub fn steps(&self) -> [(&'static str, Status, &[Reason]); 4] {
+    /// What all steps found.
+    pub fn findings_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
+        let Self { validity, power, test, effect, .. } = self;
+        let steps = [&mut validity.findings, &mut power.findings, &mut test.findings];
+        steps.into_iter().chain([&mut effect.findings]).flatten()
+    }
+
+    /// The steps in order: name, status, findings.
+    pub fn steps(&self) -> [(&'static str, Status, &[Finding]); 4] {
         [
-            (STEPS[0], self.validity.status, &self.validity.reasons),
-            (STEPS[1], self.power.status, &self.power.reasons),
-            (STEPS[2], self.test.status, &self.test.reasons),
-            (STEPS[3], self.effect.status, &self.effect.reasons),
+            (STEPS[0], self.validity.status, &self.validity.findings),
+            (STEPS[1], self.power.status, &self.power.findings),
+            (STEPS[2], self.test.status, &self.test.findings),
+            (STEPS[3], self.effect.status, &self.effect.findings),
         ]
     }
 
@@ -274,7 +301,12 @@ fn chain(
         } else {
             (1.0 - confidence) / shared_by as f64
         },
+        unit: samples.metrics[metric].unit.clone(),
         threshold,
+        threshold_share: match plan.threshold {
+            Threshold::Relative(share) => Some(share),
+            Threshold::Absolute { .. } => None,
+        },
         resampling: (options.resamples, options.seed),
         validity: Step::not_reached(),
         power: Step::not_reached(),
@@ -303,12 +335,4 @@ fn chain(
 /// The significance of one look where the run looked after every block.
 fn alpha_of_a_look(alpha: f64, looked_often: bool) -> f64 {
     if looked_often { look_level(1.0 - alpha) } else { alpha }
-}
-
-/// The threshold as it was given, where that was a share of the reference's median.
-pub fn relative_threshold(analysis: &Analysis) -> Option<f64> {
-    match analysis.plan.threshold {
-        Threshold::Relative(share) => Some(share),
-        Threshold::Absolute { .. } => None,
-    }
 }

@@ -9,7 +9,7 @@
 //!
 //! It says nothing about which setting is *faster*: for that there are comparisons.
 
-use crate::policy;
+use crate::policy::FEWEST_SPREAD_BLOCKS;
 use assay_stats::{Interval, descriptive};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -89,7 +89,7 @@ pub enum SpreadError {
     },
     /// Too few.
     #[error(
-        "spreads need at least {policy::FEWEST_SPREAD_BLOCKS} blocks, but there are {0}; measure longer"
+        "spreads need at least {FEWEST_SPREAD_BLOCKS} blocks, but there are {0}; measure longer"
     )]
     TooFewBlocks(usize),
     /// A share of a median that is not positive means nothing.
@@ -165,7 +165,7 @@ fn check(before: &[f64], after: &[f64]) -> Result<(), SpreadError> {
         let (before, after) = (before.len(), after.len());
         return Err(SpreadError::DifferentLengths { before, after });
     }
-    if before.len() < policy::FEWEST_SPREAD_BLOCKS {
+    if before.len() < FEWEST_SPREAD_BLOCKS {
         return Err(SpreadError::TooFewBlocks(before.len()));
     }
     for (index, (&a, &b)) in before.iter().zip(after).enumerate() {

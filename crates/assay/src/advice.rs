@@ -108,6 +108,7 @@ impl Dialect {
             (Action::ThresholdAsAmount, Run | Bench | Compare | Profile) => {
                 option("--threshold", Some("250us".to_owned()))
             }
+            (Action::GiveUnit, Compare | Describe) => option("--unit", Some("us".to_owned())),
             (Action::FalseDiscoveryRate, Bench | Compare) => {
                 option("--adjust", Some("bh".to_owned()))
             }
@@ -178,6 +179,7 @@ mod tests {
             Action::FewerRows { rows: "benchmarks".to_owned() },
             Action::LargerThreshold,
             Action::ThresholdAsAmount,
+            Action::GiveUnit,
             Action::FalseDiscoveryRate,
             Action::LongerTimeout,
             Action::WarmUpLonger,

@@ -117,11 +117,13 @@ pub(crate) fn protocol(
     dialect: Dialect,
     analysis: &mut Analysis,
     samples: &Samples,
-    chains: &[Protocol],
+    chains: &mut [Protocol],
     show: &ShowArgs,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
     spell(dialect, &mut analysis.findings);
+    chains.iter_mut().for_each(|chain| spell(dialect, chain.findings_mut()));
+    let chains = &*chains;
     let meta = meta_of(dialect.verb(), samples, file);
     let rigorous = Some(Rigorous::new(analysis, chains));
     let report = json::text(&Decision { rigorous, ..json::of_analysis(analysis, &meta) })?;

@@ -75,6 +75,8 @@ pub enum Action {
     LargerThreshold,
     /// Give the threshold as an amount instead of a share.
     ThresholdAsAmount,
+    /// Say what unit the numbers have.
+    GiveUnit,
     /// Control the false discovery rate instead of the chance of any error.
     FalseDiscoveryRate,
     /// Let a run take longer before it is ended.
@@ -204,6 +206,7 @@ impl fmt::Display for Action {
             Self::FewerRows { rows } => return write!(f, "measure fewer {rows}"),
             Self::LargerThreshold => "accept a larger threshold",
             Self::ThresholdAsAmount => "give the threshold as an amount",
+            Self::GiveUnit => "say first what unit the numbers have",
             Self::FalseDiscoveryRate => "control the false discovery rate instead",
             Self::LongerTimeout => "raise the time limit if the size of the difference matters",
             Self::WarmUpLonger => "warm up longer",

@@ -49,7 +49,7 @@ mod layout;
 pub mod markdown;
 mod names;
 mod noise;
-pub mod number;
+pub use assay_analysis::number;
 pub mod overview;
 pub mod planning;
 mod plot;

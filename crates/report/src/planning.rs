@@ -9,7 +9,7 @@ use crate::terminal::Screen;
 use assay_analysis::Scale;
 use assay_analysis::planning::blocks::{BlocksPlan, Needed};
 use assay_analysis::planning::{CurvePoint, Kind, Measure, Planning, Quantities, Remedy, Unknown};
-use assay_analysis::policy;
+use assay_analysis::policy::SMALL_PILOT;
 use assay_data::Threshold;
 
 mod fields;
@@ -375,9 +375,9 @@ fn warnings(planning: &Planning) -> Vec<String> {
             number::grouped((spread.n as f64 / pilot.runs_per_independent).round() as u64),
         ));
     }
-    if let Some(small) = planning.pilot.as_ref().filter(|p| p.n < policy::SMALL_PILOT) {
+    if let Some(small) = planning.pilot.as_ref().filter(|p| p.n < SMALL_PILOT) {
         told.push(format!(
-            "a pilot of {} hardly knows how much runs spread, and nothing of rare ones; take {policy::SMALL_PILOT} at least",
+            "a pilot of {} hardly knows how much runs spread, and nothing of rare ones; take {SMALL_PILOT} at least",
             runs_of(small.n as u64, planning.asked.kind)
         ));
     }

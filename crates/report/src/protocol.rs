@@ -1,11 +1,10 @@
 //! The protocol: four steps with their numbers, and the sentence that one may publish, on the screen.
 //!
 //! Every step says its status in a word (colour only repeats it), one line of what it comes to, the numbers it rests on, and what to
-//! do where it did not pass. Nothing is decided here: statuses and reasons are read from [`assay_analysis::protocol`].
+//! do where it did not pass. Nothing is decided here: statuses and findings are read from [`assay_analysis::protocol`].
 
 mod markdown;
 mod page;
-mod reasons;
 mod summary;
 pub(crate) mod words;
 
@@ -14,13 +13,14 @@ pub(crate) use page::{ChainOnPage, on_page, summary_on_page};
 pub use words::sentence;
 
 use crate::all_table;
+use crate::findings;
 use crate::layout::{Page, Tone};
 use crate::names::fitted;
 use crate::small_table;
 use crate::terminal::{self, Screen};
 use assay_analysis::Analysis;
-use assay_analysis::protocol::{Protocol, Reason, Status};
-use assay_data::Finding;
+use assay_analysis::protocol::{Protocol, Status};
+use assay_data::{Finding, Severity};
 use words::Teller;
 
 /// Columns of "1 validity  ", and of the statuses.
@@ -40,7 +40,7 @@ pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> Stri
         draw(&mut page, &Teller::new(analysis, chain, &names));
     }
     all_table::draw(&mut page, analysis, &names);
-    let untold = |finding: &Finding| !has_said(finding) && !is_no_matter(finding, chains);
+    let untold = |finding: &Finding| !has_said(finding, chains) && !is_no_matter(finding, chains);
     if analysis.findings.iter().any(untold) {
         page.gap();
         terminal::findings(&mut page, analysis, untold);
@@ -48,28 +48,19 @@ pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> Stri
     page.finish()
 }
 
-/// Findings of the analysis that the first step of every chain tells in its own words.
-const SAID: [&str; 10] = [
-    "ALL_EQUAL",
-    "COARSE_CLOCK",
-    "DEPENDENCE",
-    "DRIFT",
-    "FAILURES",
-    "NOT_INTERLEAVED",
-    "RESUMED_DIFFERENT",
-    "TIMEOUTS",
-    "TOO_DEPENDENT",
-    "TOO_FEW",
-];
-
-fn has_said(finding: &Finding) -> bool {
-    SAID.contains(&finding.code.as_str())
+/// True for a finding of the analysis that the chains have in their own words.
+fn has_said(finding: &Finding, chains: &[Protocol]) -> bool {
+    let has = |f: &Finding| f.code == finding.code;
+    let in_chain = |chain: &Protocol| chain.steps().iter().any(|(_, _, own)| own.iter().any(has));
+    // Whether there are enough values for a verdict is what the steps are about.
+    matches!(finding.code.as_str(), "TOO_FEW" | "DRIFT" | "DEPENDENCE")
+        || chains.iter().any(in_chain)
 }
 
 /// True for what is said of the shape of a difference where no chain came to its effect, or every one that did says so itself.
 pub(crate) fn is_no_matter(finding: &Finding, chains: &[Protocol]) -> bool {
     let says_so = |chain: &Protocol| {
-        chain.effect.found.is_none() || chain.effect.reasons.contains(&Reason::NotPlainShift)
+        chain.effect.found.is_none() || chain.effect.findings.iter().any(|f| f.code == "SHAPE")
     };
     finding.code == "SHAPE" && !chains.is_empty() && chains.iter().all(says_so)
 }
@@ -78,7 +69,7 @@ fn draw(page: &mut Page, teller: &Teller<'_>) {
     page.paragraph(2, &[(Tone::Strong, teller.heading())]);
     page.paragraph(2, &[(Tone::Quiet, teller.settings())]);
     page.gap();
-    for (index, (name, status, reasons)) in teller.chain.steps().into_iter().enumerate() {
+    for (index, (name, status, found)) in teller.chain.steps().into_iter().enumerate() {
         let (tone, word) = (tone(status), shown(status));
         let pieces = [
             (Tone::Strong, format!("{:NAME_WIDTH$}", format!("{} {name}", index + 1))),
@@ -89,16 +80,9 @@ fn draw(page: &mut Page, teller: &Teller<'_>) {
         for detail in teller.numbers(index) {
             page.paragraph(6, &[(Tone::Quiet, format!("    {detail}"))]);
         }
-        let mut advice = Vec::new();
-        for reason in reasons {
-            advice.extend(told(page, teller, reason, status));
-        }
-        let mut said: Vec<&String> = Vec::new();
-        for next in &advice {
-            if !said.contains(&next) {
-                page.paragraph(7, &[(Tone::Plain, format!("    → {next}"))]);
-                said.push(next);
-            }
+        untold(status, found).iter().for_each(|finding| tell(page, finding));
+        for hint in hints(found) {
+            page.paragraph(7, &[(Tone::Plain, format!("    → {hint}"))]);
         }
     }
     page.gap();
@@ -109,22 +93,30 @@ fn draw(page: &mut Page, teller: &Teller<'_>) {
     );
 }
 
-/// Tells a reason, unless the line of its step has; gives back what to do about it.
-fn told(page: &mut Page, teller: &Teller<'_>, reason: &Reason, status: Status) -> Option<String> {
-    let (message, next) = teller.reason(reason);
-    let own = reason.status();
-    let (tone, word) = match own {
+/// What the line of its step has not said: it says the worst finding of a step that did not pass.
+fn untold(status: Status, found: &[Finding]) -> &[Finding] {
+    if status == Status::Passed { found } else { found.get(1..).unwrap_or_default() }
+}
+
+/// What to do about the findings of a step, each once.
+fn hints(found: &[Finding]) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for hint in found.iter().filter_map(findings::hint) {
+        if !told.contains(&hint) {
+            told.push(hint);
+        }
+    }
+    told
+}
+
+fn tell(page: &mut Page, finding: &Finding) {
+    let (tone, word) = match Status::of(finding.severity) {
         Status::Passed => (Tone::Quiet, "note"),
         Status::Warning => (Tone::Unsure, "warning"),
         Status::Failed | Status::NotReached => (Tone::Bad, "failed"),
     };
-    // The line of the step has said its worst reason.
-    let said = own == status && own != Status::Passed && teller.is_first(reason);
-    if !said {
-        let plain = if own == Status::Passed { Tone::Quiet } else { Tone::Plain };
-        page.paragraph(6, &[(tone, format!("    {word}: ")), (plain, message)]);
-    }
-    next
+    let plain = if finding.severity == Severity::Note { Tone::Quiet } else { Tone::Plain };
+    page.paragraph(6, &[(tone, format!("    {word}: ")), (plain, finding.message.clone())]);
 }
 
 /// The status as a word that is seen from afar.

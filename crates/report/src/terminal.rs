@@ -14,7 +14,7 @@ use crate::scan;
 use crate::screen_table as table;
 use crate::secondary;
 use crate::words::{self, Sentence, counted};
-use assay_analysis::dependence::{DEPENDENT_BELOW, is_beyond_chance};
+use assay_analysis::dependence::is_beyond_chance;
 use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Severity, StopReason};
@@ -322,7 +322,7 @@ fn dependence(analysis: &Analysis) -> Option<String> {
     // In blocks only a difference that drifts matters: the check for that has its own level.
     let word = match share {
         _ if in_blocks && so => "the difference drifted",
-        s if s >= DEPENDENT_BELOW => "dependence none",
+        s if s >= policy::DEPENDENT_BELOW => "dependence none",
         _ if in_blocks => "no dependence that matters",
         _ if so => "dependence no more than chance allows",
         s if s >= 0.5 => "dependence weak",

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::Verdict;
-use assay_data::Observation;
+use assay_data::{Observation, Severity};
 
 /// Samples of two subjects whose blocks begin at these times; each run takes 40 ms, each hook 10 ms.
 fn begun_at(starts: &[f64]) -> Samples {

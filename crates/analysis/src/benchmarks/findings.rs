@@ -104,11 +104,10 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         table.rows.iter().filter(lacks).collect()
     };
     let mut found = Vec::new();
-    let mut tell = |code: &str, rows: &[&Row], message: String, next: Vec<Action>| {
+    let mut tell = |rows: &[&Row], finding: Finding, next: Vec<Action>| {
         if !rows.is_empty() {
-            let finding = Finding::new(code, Severity::Serious, message)
-                .with("benchmarks", rows.len() as f64)
-                .with("of", table.rows.len() as f64);
+            let finding =
+                finding.with("benchmarks", rows.len() as f64).with("of", table.rows.len() as f64);
             found.push(next.into_iter().fold(finding, Finding::advise));
         }
     };
@@ -148,48 +147,41 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
     let enough = needed(&few);
     let what = if suite.design == Design::Blocks { "blocks" } else { "repetitions" };
     tell(
-        "TOO_FEW",
         &few,
-        format!(
+        checks::too_few(format!(
             "too few {what} for a verdict on {} ({}): {enough} on each side can decide{}",
             how_many(suite, table, few.len()),
             sizes(&few),
             shared(enough)
-        ),
+        )),
         advice(enough),
     );
     let few = rows(&|row, why| too_few(why) && matches!(row.comparison.basis, Basis::Units(_)));
     let enough = needed(&few);
     tell(
-        "TOO_FEW",
         &few,
-        format!(
+        checks::too_few(format!(
             "too few {} for a verdict on {} ({}): {enough} on each side can decide{}, since values of one are not independent",
             unit_of(&few),
             how_many(suite, table, few.len()),
             sizes(&few),
             shared(enough)
-        ),
+        )),
         advice(enough),
     );
     let dependent = rows(&|_, why| why == NoInterval::TooDependent);
     tell(
-        "TOO_DEPENDENT",
         &dependent,
-        format!(
-            "successive values of {} hang together so much that nothing can be decided",
-            how_many(suite, table, dependent.len())
+        checks::too_dependent(
+            &format!("of {}", how_many(suite, table, dependent.len())),
+            "too few independent ones are left for a verdict",
         ),
         vec![Action::MeasureInBlocks],
     );
     let bare = rows(&|_, why| matches!(why, NoInterval::NoCount | NoInterval::NoSpread));
     tell(
-        "SUMMARY_TOO_BARE",
         &bare,
-        format!(
-            "of {} only a number is left, without its spread or how many values it is of: a ratio, and no verdict",
-            how_many(suite, table, bare.len())
-        ),
+        checks::summary_too_bare(&format!("of {}", how_many(suite, table, bare.len()))),
         vec![Action::keep_values(&suite.environment)],
     );
     found
@@ -212,24 +204,15 @@ fn bases(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
     let units = of(&|basis| matches!(basis, Basis::Units(_)));
     if !units.is_empty() {
         let name = unit_of(&units);
-        let message = format!(
-            "of {} the means of {name} are compared ({}), since values of one are not independent",
-            how_many(suite, table, units.len()),
-            sizes(&units)
-        );
-        found.push(
-            Finding::new("UNITS_COMPARED", Severity::Note, message)
-                .with("benchmarks", units.len() as f64),
-        );
+        let rows = how_many(suite, table, units.len());
+        let what = format!("of {rows} the means of {name} ({})", sizes(&units));
+        found.push(checks::units_compared(&what).with("benchmarks", units.len() as f64));
     }
     let summaries = of(&|basis| *basis == Basis::Summary);
     if !summaries.is_empty() {
-        let message = format!(
-            "only a summary was recorded of {}: means are compared, which one stall can move, and nothing is known of order and shape",
-            how_many(suite, table, summaries.len())
-        );
+        let of = format!(" of {}", how_many(suite, table, summaries.len()));
         found.push(
-            Finding::new("SUMMARY_ONLY", Severity::Warning, message)
+            checks::summary_only(&of)
                 .with("benchmarks", summaries.len() as f64)
                 .advise(Action::keep_values(&suite.environment)),
         );
@@ -255,24 +238,20 @@ fn steps(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
             names(suite, coarse.iter().map(|row| row.benchmark))
         );
         found.push(
-            Finding::new("COARSE_CLOCK", Severity::Warning, message)
+            checks::coarse(message, &suite.metrics[table.metric].unit)
                 .with("benchmarks", coarse.len() as f64)
-                .advise(Action::MoreWork)
                 .advise(Action::text("keep more digits in the file")),
         );
     }
     let shifts = table.rows.iter().filter(|row| row.comparison.decision.scale == Scale::Shift);
     let shifts: Vec<&Row> = shifts.collect();
     if !shifts.is_empty() && matches!(suite.plan.threshold, Threshold::Relative(_)) {
-        let message = format!(
-            "of {} some values are zero or negative, so differences are compared instead of ratios ({})",
+        let what = format!(
+            "some values of {} ({})",
             how_many(suite, table, shifts.len()),
             names(suite, shifts.iter().map(|row| row.benchmark))
         );
-        found.push(
-            Finding::new("NOT_POSITIVE", Severity::Note, message)
-                .with("benchmarks", shifts.len() as f64),
-        );
+        found.push(checks::not_positive(&what).with("benchmarks", shifts.len() as f64));
     }
     found
 }
@@ -291,29 +270,12 @@ fn outcomes(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -> Vec
         }
         told.join(", ")
     };
-    let of = suite.benchmarks.len() as f64;
-    let mut found = Vec::new();
+    let of = suite.benchmarks.len();
     let failed = with(|o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_)));
-    if !failed.is_empty() {
-        let message = format!("runs of {} failed; their values count", named(&failed));
-        found.push(
-            Finding::new("FAILURES", Severity::Warning, message)
-                .with("failed", failed.len() as f64)
-                .with("of", of)
-                .advise(Action::text("make sure that a failing run does the same work")),
-        );
-    }
     let late = with(|o| o == Outcome::Timeout);
-    if !late.is_empty() {
-        let message =
-            format!("runs of {} hit the time limit; they took longer than shown", named(&late));
-        found.push(
-            Finding::new("TIMEOUTS", Severity::Warning, message)
-                .with("timed_out", late.len() as f64)
-                .with("of", of)
-                .advise(Action::LongerTimeout),
-        );
-    }
+    let mut found = Vec::new();
+    found.extend(checks::failures(&format!("runs of {}", named(&failed)), failed.len(), of));
+    found.extend(checks::timeouts(&format!("runs of {}", named(&late)), late.len(), of));
     found
 }
 
@@ -417,11 +379,7 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
 /// Why measuring ended before every benchmark was answered.
 fn stopped_early(samples: &Samples, suite: &Benchmarks) -> Option<Finding> {
     match samples.stop? {
-        StopReason::Interrupted => Some(Finding::new(
-            "INTERRUPTED",
-            Severity::Note,
-            "stopped by the user; decided on what there was",
-        )),
+        StopReason::Interrupted => Some(checks::interrupted("decided on what there was")),
         StopReason::Budget => {
             let counts = suite.primary_tables().map(Table::counts);
             let open: usize = counts.map(|counts| counts.inconclusive).sum();

@@ -2,12 +2,13 @@
 //! there.
 
 /// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 75] = [
+pub const CODES: [&str; 81] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
     "BATTERY",
     "BELOW_DETECTABLE",
+    "BELOW_THRESHOLD",
     "BENCHMARK_ERROR",
     "BENCHMARK_FAILED",
     "BENCHMARK_SKIPPED",
@@ -25,6 +26,7 @@ pub const CODES: [&str; 75] = [
     "CPU_SHARE",
     "DEBUG_LIBRARY",
     "DEPENDENCE",
+    "DEPENDENCE_UNKNOWN",
     "DISTURBED",
     "DRIFT",
     "FAILURES",
@@ -53,8 +55,10 @@ pub const CODES: [&str; 75] = [
     "NOT_INTERLEAVED",
     "NOT_NORMAL",
     "NOT_POSITIVE",
+    "NOT_REJECTED",
     "NOT_SAVED",
     "NO_ASLR",
+    "NO_THRESHOLD",
     "ONE_SIDE_ONLY",
     "OPTIMISED_AWAY",
     "PERIODIC",
@@ -67,11 +71,13 @@ pub const CODES: [&str; 75] = [
     "SHAPE",
     "SKIPPED",
     "STEAL",
+    "STRADDLES",
     "SUMMARY_ONLY",
     "SUMMARY_TOO_BARE",
     "TIMEOUTS",
     "TOO_DEPENDENT",
     "TOO_FEW",
+    "TOO_FEW_FOR_THRESHOLD",
     "TRUNCATED_FILE",
     "TURBO",
     "UNCOMMITTED",

@@ -1,9 +1,8 @@
 //! Checks of one subject's series by itself: values that are all equal, that drift, that hang together.
 
-use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
+use crate::dependence::is_beyond_chance;
 use crate::describe::{Description, SubjectSummary};
 use crate::policy;
-use crate::unpaired;
 use assay_data::{Action, Finding, Metric, Severity, Unit};
 
 /// Findings about one subject's series of the primary metric. `in_blocks`: drift then cancels in the comparison.
@@ -50,7 +49,9 @@ pub fn series(
     }
     let share = description.effective() / description.n as f64;
     // Where so few are left that there is no interval, TOO_DEPENDENT says so.
-    if !in_blocks && share < DEPENDENT_BELOW && description.effective() >= policy::FEWEST_EFFECTIVE
+    if !in_blocks
+        && share < policy::DEPENDENT_BELOW
+        && description.effective() >= policy::FEWEST_EFFECTIVE
     {
         findings.push(dependence(name, description));
     }
@@ -120,7 +121,7 @@ mod tests {
         };
         let found = series(&summary, 0, &Metric::wall(), false);
         let told = found.iter().find(|f| f.code == "DEPENDENCE").map(|f| f.severity);
-        (told, share < DEPENDENT_BELOW)
+        (told, share < policy::DEPENDENT_BELOW)
     }
 
     #[test]

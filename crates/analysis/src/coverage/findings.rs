@@ -7,6 +7,7 @@ use super::{Kind, Method, Optimistic, Situation, Traits, simulated, speaks_for, 
 use crate::comparison::Comparison;
 use crate::describe::SubjectSummary;
 use crate::paired::Paired;
+use crate::policy;
 use crate::series_summary::SeriesSummary;
 use assay_data::samples::BlockRow;
 use assay_data::{Action, Finding, Samples, Severity};

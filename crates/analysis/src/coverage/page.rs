@@ -4,7 +4,8 @@
 //! page to it. Simulates nothing.
 
 use super::simulation::EXPERIMENTS;
-use super::{Kind, LEAST, Method, NOMINAL, SIZES};
+use super::{Kind, Method, NOMINAL, SIZES};
+use crate::policy::COVERAGE_LEAST;
 use std::fmt::Write as _;
 
 /// The page of a table as the generator writes it.
@@ -41,7 +42,7 @@ pub fn page(table: &str) -> String {
         - JSON of `describe` and of `compare --all`: `coverage` beside every interval, `null` where it holds what it says, else with\n  \
         `nominal`, `simulated` and `situation`, the column of the tables below. Below 20 values that is the worst of all columns.\n\n",
         100.0 * error,
-        100.0 * LEAST,
+        100.0 * COVERAGE_LEAST,
     );
     for size in SIZES {
         let _ = write!(text, "## {size} values");
@@ -57,7 +58,7 @@ pub fn page(table: &str) -> String {
             for kind in Kind::ALL {
                 let cell = match cell_of(name, kind, size) {
                     None => "–".to_owned(),
-                    Some(c) if c < LEAST => format!("**{:.1}**", 100.0 * c),
+                    Some(c) if c < COVERAGE_LEAST => format!("**{:.1}**", 100.0 * c),
                     Some(c) => format!("{:.1}", 100.0 * c),
                 };
                 let _ = write!(text, " {cell} |");

@@ -121,7 +121,9 @@ fn every_cell_that_misses_is_marked_on_samples_of_its_situation() {
             let head = format!("{name},{},", kind.name());
             let line = TABLE.lines().find_map(|line| line.strip_prefix(&head));
             for (n, cell) in SIZES.into_iter().zip(line.expect("a line").split(',')) {
-                if cell.parse::<f64>().is_ok_and(|c| c >= LEAST) || cell.parse::<f64>().is_err() {
+                if cell.parse::<f64>().is_ok_and(|c| c >= crate::policy::COVERAGE_LEAST)
+                    || cell.parse::<f64>().is_err()
+                {
                     continue;
                 }
                 cells += 1;

@@ -6,8 +6,7 @@
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
-use crate::policy;
-use crate::policy::{DEPENDENCE_FROM, DEPENDENT_BELOW};
+use crate::policy::{DEPENDENCE_FROM, DEPENDENT_BELOW, FEWEST_PILOT_VALUES};
 use assay_data::{Samples, Unit};
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 use assay_stats::power_t::Kind;
@@ -182,11 +181,10 @@ impl Pilot {
             };
             samples.subjects.iter().enumerate().map(named).collect()
         };
-        if let Some((name, few)) =
-            all.iter().find(|(_, values)| values.len() < policy::FEWEST_PILOT_VALUES)
+        if let Some((name, few)) = all.iter().find(|(_, values)| values.len() < FEWEST_PILOT_VALUES)
         {
             return Err(PlanningError::Pilot(format!(
-                "the pilot has {} values of '{name}'; a spread needs {policy::FEWEST_PILOT_VALUES} at least, and some dozens to be worth planning with",
+                "the pilot has {} values of '{name}'; a spread needs {FEWEST_PILOT_VALUES} at least, and some dozens to be worth planning with",
                 few.len()
             )));
         }

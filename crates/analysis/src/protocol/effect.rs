@@ -6,12 +6,12 @@
 //! placements, widened by the autocorrelation times. The results are only interesting if the effect is larger than the threshold,
 //! so the whole interval is held against it, half a clock step more on either side.
 
-use super::reason::Reason;
 use super::validity::Validity;
-use super::{Protocol, Step, Values};
+use super::{Protocol, Step, Values, found};
 use crate::comparison::{Comparison, Effect, Wins, effect_of_blocks};
 use crate::paired::Level;
 use crate::unpaired;
+use assay_data::Finding;
 use assay_stats::quantile_difference::{QuantileDifference, SHARES, Side, quantile_differences_of};
 use assay_stats::signed_rank::SignedRankDistribution;
 use assay_stats::{Interval, two_sample};
@@ -57,17 +57,18 @@ pub(super) fn step(
         wins: comparison.wins,
         quantiles: quantiles(values, level),
     };
-    let mut reasons = Vec::new();
-    reasons.extend(held_against(&found, protocol.threshold, validity.clock_step));
+    let mut findings = Vec::new();
+    findings.extend(held_against(&found, protocol, validity.clock_step));
     if let (Some(interval), Some(classic)) = (found.interval, classic)
         && interval != classic
     {
-        reasons.push(Reason::Widened { classic });
+        let column = protocol.column(found.estimate, found.interval);
+        findings.push(found::widened(&column, classic));
     }
     if !is_plain_shift(&found, protocol.threshold) {
-        reasons.push(Reason::NotPlainShift);
+        findings.push(found::not_plain_shift());
     }
-    Step::of(found, reasons)
+    Step::of(found, findings)
 }
 
 fn of_blocks(
@@ -104,19 +105,22 @@ fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, O
 }
 
 /// What the interval, half a clock step wider, says about the threshold. Ends that touch it exclude nothing.
-fn held_against(found: &EffectFound, threshold: f64, clock_step: f64) -> Option<Reason> {
-    let Some(Interval { lower, upper }) = found.interval else { return Some(Reason::NoInterval) };
+fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> Option<Finding> {
+    let threshold = protocol.threshold;
+    let Some(Interval { lower, upper }) = effect.interval else {
+        return Some(found::no_interval(protocol));
+    };
     if lower == 0.0 && upper == 0.0 && clock_step == 0.0 {
-        return Some(Reason::BelowThreshold);
+        return Some(found::below_threshold(protocol));
     }
     let (lower, upper) = (lower - clock_step / 2.0, upper + clock_step / 2.0);
     // With a threshold of NaN nothing is beyond or within it.
     if lower > threshold || upper < -threshold {
         None
     } else if lower > -threshold && upper < threshold {
-        Some(Reason::BelowThreshold)
+        Some(found::below_threshold(protocol))
     } else {
-        Some(Reason::Straddles)
+        Some(found::straddles(protocol))
     }
 }
 

@@ -6,12 +6,12 @@
 //! that hang together count as the independent ones that they are worth; sides of different size as two equal ones that are worth
 //! the same. Planning looks at the numbers to be tested: it says what this experiment could see, not what the next one will.
 
-use super::reason::Reason;
 use super::validity::Validity;
-use super::{Protocol, Step, Values};
+use super::{Protocol, Step, Values, found};
 use crate::planning::pilot::upper_end;
 use crate::planning::{RANK_OVERHEAD, rounded_up};
 use crate::policy;
+use assay_data::Finding;
 use assay_stats::bootstrap::{Statistic, bootstrap, resamples_for};
 use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 use assay_stats::{Interval, descriptive};
@@ -96,26 +96,30 @@ pub(super) fn step(protocol: &Protocol, values: &Values, validity: &Validity) ->
         sd,
         have,
     };
-    let reasons = judge(&found, protocol);
-    Step::of(found, reasons)
+    let findings = judge(&found, protocol);
+    Step::of(found, findings)
 }
 
-fn judge(found: &PowerFound, protocol: &Protocol) -> Vec<Reason> {
+fn judge(result: &PowerFound, protocol: &Protocol) -> Vec<Finding> {
     if protocol.threshold.is_nan() {
-        return vec![Reason::NoThreshold];
+        return vec![found::no_threshold(&protocol.unit)];
     }
-    if found.sd == 0.0 {
-        return vec![Reason::NoSpread];
+    if result.sd == 0.0 {
+        return vec![found::no_spread()];
     }
-    let have = found.have;
-    let visible = found.visible.unwrap_or(f64::NAN);
+    let have = result.have;
+    let visible = result.visible.unwrap_or(f64::NAN);
     // What has no solution is out of reach.
     let needed = |n: Option<f64>| n.unwrap_or(f64::INFINITY);
-    let (once, tenfold) = (needed(found.needed), needed(found.needed_tenfold));
+    let (once, tenfold) = (needed(result.needed), needed(result.needed_tenfold));
+    let too_few = |needed, for_tenfold| {
+        let numbers = (needed, have, visible);
+        found::too_few_for_threshold(protocol, result.planned, numbers, for_tenfold)
+    };
     if have < tenfold {
-        vec![Reason::TooFewForTenfold { needed: tenfold, have, visible }]
+        vec![too_few(tenfold, true)]
     } else if have < once {
-        vec![Reason::TooFewForThreshold { needed: once, have, visible }]
+        vec![too_few(once, false)]
     } else {
         Vec::new()
     }

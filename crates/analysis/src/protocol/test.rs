@@ -7,9 +7,8 @@
 //! W (each side's share of its variance times its autocorrelation time). Several comparisons share
 //! the significance by Holm's rule (1979).
 
-use super::reason::Reason;
 use super::validity::{SeriesFound, Validity};
-use super::{Protocol, Status, Step, Values};
+use super::{Protocol, Step, Values, found, status_of};
 use assay_stats::normal;
 use assay_stats::signed_rank::SignedRankTest;
 use assay_stats::two_sample::RankSum;
@@ -82,19 +81,19 @@ pub(super) fn step(protocol: &Protocol, values: &Values, validity: &Validity) ->
 
 /// Reads off whether the test rejects at this level, and what is to be said of it.
 fn judge(step: &mut Step<TestFound>, level: f64) {
-    let Some(found) = &mut step.found else { return };
-    found.rejects = found.log10_p_decisive < level.log10();
-    let mut reasons = Vec::new();
-    if found.log10_p.is_nan() {
-        reasons.push(Reason::NothingToRank);
-    } else if !found.rejects {
-        reasons.push(Reason::NotRejected);
+    let Some(result) = &mut step.found else { return };
+    result.rejects = result.log10_p_decisive < level.log10();
+    let mut findings = Vec::new();
+    if result.log10_p.is_nan() {
+        findings.push(found::nothing_to_rank());
+    } else if !result.rejects {
+        findings.push(found::not_rejected(level, result.log10_p_decisive));
     }
-    if found.log10_p_decisive > found.log10_p {
-        reasons.push(Reason::Deflated { naive_log10_p: found.log10_p });
+    if result.log10_p_decisive > result.log10_p {
+        findings.push(found::deflated(result.log10_p));
     }
-    step.status = reasons.iter().map(Reason::status).max().unwrap_or(Status::Passed);
-    step.reasons = reasons;
+    step.status = status_of(&findings);
+    step.findings = findings;
 }
 
 /// Gives each chain its share of the significance: the smallest p-value is held against all of it divided by their number, the

@@ -6,17 +6,16 @@
 //! published figures. In blocks the per-block differences are judged, since what both sides share cancels.
 
 use super::causes::{Cause, causes};
-use super::reason::Reason;
-use super::{Protocol, Step, Values};
+use super::{Protocol, Step, Values, found, quoted};
 use crate::analysis::Analysis;
+use crate::checks;
 use crate::comparison::Comparison;
-use crate::dependence::{DEPENDENT_BELOW, is_beyond_chance};
+use crate::dependence::is_beyond_chance;
 use crate::paired;
 use crate::policy;
-use crate::policy::FEWEST_EFFECTIVE;
 use crate::recording::Recording;
 use crate::verdict::Scale;
-use assay_data::{Better, Outcome, Samples};
+use assay_data::{Better, Finding, Outcome, Samples, Severity};
 use assay_stats::descriptive::ByDefinition;
 use assay_stats::steady_state::{Label, steady_state};
 use assay_stats::{autocorrelation, descriptive, kolmogorov, merged, normal};
@@ -94,7 +93,7 @@ pub struct SeriesFound {
 impl SeriesFound {
     /// Values that count: all, or the effective ones where dependence matters.
     pub fn counting(&self) -> f64 {
-        if self.share() < DEPENDENT_BELOW { self.effective } else { self.n as f64 }
+        if self.share() < policy::DEPENDENT_BELOW { self.effective } else { self.n as f64 }
     }
 
     /// True where all values are equal, so that there is no shape to speak of.
@@ -170,7 +169,7 @@ impl Validity {
 
     /// True when dependence widens what rests on these values.
     pub(super) fn is_dependent(&self) -> bool {
-        self.judged().iter().any(|series| series.share() < DEPENDENT_BELOW)
+        self.judged().iter().any(|series| series.share() < policy::DEPENDENT_BELOW)
     }
 }
 
@@ -202,99 +201,105 @@ pub(super) fn step(
     let drifting = comparison.and_then(|c| c.drifting);
     let mut found = Validity { series, differences, clock_step, drifting, causes: Vec::new() };
 
-    let mut reasons = Vec::new();
+    let names: Vec<String> = analysis.names().iter().map(|name| quoted(name)).collect();
+    let mut findings = Vec::new();
     if comparison.is_some_and(|c| c.mixed) {
-        reasons.push(Reason::Mixed);
+        findings.push(found::mixed());
     }
-    enough(&found, &mut reasons);
-    dependence(&found, protocol, &mut reasons);
-    stationarity(&found, protocol, &mut reasons);
+    enough(&found, protocol, &names, &mut findings);
+    dependence(&found, protocol, &names, &mut findings);
+    stationarity(&found, protocol, &names, &mut findings);
     if !protocol.paired {
         for (series, of) in found.series.iter().rev().zip([&values.of, &values.against]) {
-            reasons.extend(unsteady(series, of, protocol));
+            findings.extend(unsteady(series, of, protocol, &names));
         }
     }
-    clock(&found, protocol, values, &mut reasons);
+    clock(&found, protocol, values, &names, &mut findings);
     for series in &found.series {
-        let subject = series.subject;
-        let runs = samples.count_outcomes(subject, |_| true);
+        let runs = samples.count_outcomes(series.subject, |_| true);
         let (failed, late) = series.failures;
-        if failed > 0 {
-            reasons.push(Reason::Failures { subject, failed, runs });
-        }
-        if late > 0 {
-            reasons.push(Reason::Timeouts { subject, late, runs });
-        }
+        let name = &names[series.subject];
+        let of = |some| checks::runs_of(name, some, runs);
+        findings.extend(checks::failures(&of(failed), failed, runs).map(|f| f.about(name)));
+        findings.extend(checks::timeouts(&of(late), late, runs).map(|f| f.about(name)));
     }
     if protocol.against.is_some() && !protocol.paired {
-        reasons.push(Reason::Unpaired);
+        findings.push(found::apart());
     }
-    let dependent = |reason: &Reason| {
-        matches!(
-            reason,
-            Reason::TooDependent { .. } | Reason::Dependent { .. } | Reason::Drifting { .. }
-        )
+    let dependent = |f: &Finding| {
+        f.severity > Severity::Note && matches!(f.code.as_str(), "TOO_DEPENDENT" | "DEPENDENCE")
     };
-    if reasons.iter().any(dependent) {
+    if findings.iter().any(dependent) {
         let drifts = found.series.iter().any(|series| series.drift.is_some());
         found.causes = causes(&analysis.environment, drifts);
     }
-    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.status()));
-    Step::of(found, reasons)
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    Step::of(found, findings)
 }
 
-fn enough(found: &Validity, reasons: &mut Vec<Reason>) {
+fn enough(found: &Validity, protocol: &Protocol, names: &[String], findings: &mut Vec<Finding>) {
     for series in found.judged() {
         if series.n < policy::FEWEST_VALUES {
-            let (subject, n) = (series.subject, series.n);
-            reasons.push(Reason::TooFewValues { subject, n, fewest: policy::FEWEST_VALUES });
+            let name = &names[series.subject];
+            findings.push(found::too_few_values(protocol, name, series.n, policy::FEWEST_VALUES));
         }
     }
 }
 
-fn dependence(found: &Validity, protocol: &Protocol, reasons: &mut Vec<Reason>) {
+fn dependence(
+    found: &Validity,
+    protocol: &Protocol,
+    names: &[String],
+    findings: &mut Vec<Finding>,
+) {
     if protocol.paired {
         // The order within a block was drawn, so that dependence alone costs nothing; a difference
         // that drifts does.
         if let Some(lag1) = found.drifting {
-            reasons.push(Reason::Drifting { lag1 });
+            findings.push(found::drifting(lag1));
         }
         return;
     }
     for series in found.judged() {
         let &SeriesFound { subject, effective, n, .. } = series;
+        let name = &names[subject];
         if n < policy::DEPENDENCE_FROM {
             if n >= policy::FEWEST_VALUES {
-                reasons.push(Reason::DependenceUnknown { n });
+                findings.push(found::dependence_unknown(n));
             }
-        } else if series.share() < policy::REFUSED_BELOW || effective < FEWEST_EFFECTIVE {
-            reasons.push(Reason::TooDependent { subject, effective, n });
+        } else if series.share() < policy::REFUSED_BELOW || effective < policy::FEWEST_EFFECTIVE {
+            findings.push(found::too_dependent(name, n, effective));
         } else if is_beyond_chance(n, effective, series.lag1) {
-            reasons.push(Reason::Dependent { subject, effective, n });
-        } else if series.share() < DEPENDENT_BELOW {
-            reasons.push(Reason::PerhapsDependent { subject, effective, n });
+            findings.push(found::dependent(name, n, effective));
+        } else if series.share() < policy::DEPENDENT_BELOW {
+            findings.push(found::perhaps_dependent(name, n, effective));
         }
     }
 }
 
-fn stationarity(found: &Validity, protocol: &Protocol, reasons: &mut Vec<Reason>) {
+fn stationarity(
+    found: &Validity,
+    protocol: &Protocol,
+    names: &[String],
+    findings: &mut Vec<Finding>,
+) {
     for series in &found.series {
         if let Some(drift) = series.drift {
-            let subject = series.subject;
             // A threshold of NaN is no yardstick: then every drift is told.
             let matters = !protocol.paired
                 && (drift.abs() > protocol.threshold || protocol.threshold.is_nan());
-            reasons.push(if matters {
-                Reason::Drift { subject, drift }
-            } else {
-                Reason::SmallDrift { subject, drift }
-            });
+            findings.push(found::drift(protocol, &names[series.subject], drift, matters));
         }
     }
 }
 
 /// Parts of a series that lie farther apart than the threshold, where chance would hardly make any.
-fn unsteady(series: &SeriesFound, values: &Recording<'_>, protocol: &Protocol) -> Option<Reason> {
+fn unsteady(
+    series: &SeriesFound,
+    values: &Recording<'_>,
+    protocol: &Protocol,
+    names: &[String],
+) -> Option<Finding> {
     let tolerance = protocol.threshold / descriptive::median_sorted(&values.sorted).abs();
     if !tolerance.is_finite() {
         return None;
@@ -303,26 +308,29 @@ fn unsteady(series: &SeriesFound, values: &Recording<'_>, protocol: &Protocol) -
     let (_, seed) = protocol.resampling;
     let found =
         steady_state(&values.in_order, tolerance, lower_is_better, policy::UNSTEADY_LEVEL, seed)?;
-    (found.label != Label::Flat).then_some(Reason::Unsteady {
-        subject: series.subject,
-        label: found.label,
-        begins: found.begins,
-        parts: found.parts.len(),
-    })
+    let name = &names[series.subject];
+    (found.label != Label::Flat)
+        .then(|| found::unsteady(name, found.label, found.begins, found.parts.len()))
 }
 
-fn clock(found: &Validity, protocol: &Protocol, values: &Values, reasons: &mut Vec<Reason>) {
+fn clock(
+    found: &Validity,
+    protocol: &Protocol,
+    values: &Values,
+    names: &[String],
+    findings: &mut Vec<Finding>,
+) {
     let constant =
         |of: &Recording<'_>| of.sorted.len() > 1 && of.sorted.first() == of.sorted.last();
     for (series, of) in found.series.iter().rev().zip([&values.of, &values.against]) {
         if constant(of) {
-            reasons.push(Reason::AllEqual { subject: series.subject });
+            findings.push(found::all_equal(&names[series.subject]));
         }
     }
     let (against, of) = (&values.against.sorted, &values.of.sorted);
     let all = against.len() + of.len();
     let in_steps = merged::distinct(against, of) as f64 <= policy::STEPPED_BELOW * all as f64;
     if in_steps && found.clock_step > policy::COARSE_OF_THRESHOLD * protocol.threshold {
-        reasons.push(Reason::CoarseClock { step: found.clock_step });
+        findings.push(found::coarse_clock(protocol, found.clock_step));
     }
 }

@@ -1,12 +1,11 @@
 //! What a summary finds: by how much something matters, never by its p-value alone.
 
 use super::distributions::DistributionKind;
-use super::{Part, Periodic, SeriesSummary, repeated, shape};
+use super::{Part, Periodic, SeriesSummary, repeated};
 use crate::checks;
 use crate::coverage;
 use crate::describe::SubjectSummary;
 use crate::policy;
-use crate::unpaired;
 use assay_data::{Action, Finding, Severity, Unit};
 use assay_stats::steady_state::Label;
 
@@ -83,7 +82,7 @@ fn too_few(summary: &SeriesSummary) -> Option<Finding> {
     let message =
         format!("{} has only {n} of the {FEWEST} values that an interval needs", summary.name);
     (n < FEWEST).then(|| {
-        Finding::new("TOO_FEW", Severity::Serious, message)
+        checks::too_few(message)
             .about(&summary.name)
             .with("have", n)
             .with("needed", FEWEST)
@@ -96,11 +95,11 @@ fn too_dependent(summary: &SeriesSummary) -> Option<Finding> {
     let dependent = effective < policy::FEWEST_EFFECTIVE
         && summary.description.n as f64 >= 2.0 * policy::FEWEST_EFFECTIVE;
     dependent.then(|| {
-        let message = format!(
-            "successive values of {} hang together: {} are worth only {effective:.0} independent ones",
-            summary.name, summary.description.n
+        let worth = format!(
+            "{} carry no more information than {effective:.0} independent ones",
+            summary.description.n
         );
-        Finding::new("TOO_DEPENDENT", Severity::Serious, message)
+        checks::too_dependent(&format!("of {}", summary.name), &worth)
             .about(&summary.name)
             .with("effective", effective)
             .advise(Action::text("look for what changes slowly: frequency, heat, other work"))
@@ -256,17 +255,14 @@ fn coarse(summary: &SeriesSummary) -> Option<Finding> {
     // Whole numbers are mostly counts, which can't be finer.
     let counts = !is_time && step == 1.0;
     let severity = if counts { Severity::Note } else { Severity::Warning };
-    let finding = Finding::new("COARSE_CLOCK", severity, message)
+    let finding = checks::coarse(message, &summary.metric.unit)
         .about(&summary.name)
         .with("step", step)
         .with("distinct", summary.distinct as f64);
-    Some(if is_time {
-        finding.advise(Action::FinerClock).advise(Action::MoreWork)
-    } else {
-        finding
-            .advise(Action::text("keep more digits if they were rounded"))
-            .advise(Action::text("compare sums of counts instead of single ones"))
-    })
+    Some(
+        Finding { severity, ..finding }
+            .advise(Action::text("keep more digits if they were rounded")),
+    )
 }
 
 fn not_normal(summary: &SeriesSummary) -> Option<Finding> {

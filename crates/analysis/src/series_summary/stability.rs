@@ -6,7 +6,6 @@
 //! it: parts with equal medians are one there, so that clusters do no harm.
 
 use super::numbers::Order;
-use crate::dependence;
 use crate::describe::Description;
 use crate::policy;
 use crate::recording::Recording;

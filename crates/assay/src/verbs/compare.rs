@@ -115,14 +115,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let mut analysis = analysis.with_context(|| named(&args.files))?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
     if let Some(options) = asked {
-        let chains =
+        let mut chains =
             protocol::run_telling(&samples, &analysis, &options, &mut |step| work.begin(step));
         work.end();
         present::protocol(
             Dialect::Compare,
             &mut analysis,
             &samples,
-            &chains,
+            &mut chains,
             &args.show,
             file.map(PathBuf::as_path),
         )?;

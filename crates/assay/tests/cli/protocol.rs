@@ -305,7 +305,7 @@ fn published_data_that_its_author_found_dependent_is_refused() {
     let Some(chain) = published("part5-data-ni.csv.gz") else { return };
     assert_eq!((&chain["outcome"], &chain["stopped_at"]), (&"failed".into(), &"validity".into()));
     let validity = &chain["steps"][0];
-    assert_eq!(validity["reasons"][0]["code"], "TOO_DEPENDENT");
+    assert_eq!(validity["findings"][0]["code"], "TOO_DEPENDENT");
     near(&validity["numbers"]["series"][0]["acf_max_abs_r_default"], 0.8338, 5e-5);
     let shares = validity["numbers"]["series"].as_array().unwrap().iter();
     assert!(shares.map(|s| s["ess_per_n"].as_f64().unwrap()).all(|share| share < 0.01));
@@ -323,7 +323,7 @@ fn a_published_pilot_plans_thirty_five_thousand_and_goes_on() {
         (&power["status"], &power["numbers"]["planned"]),
         (&"warning".into(), &35_000.0.into())
     );
-    assert_eq!(power["reasons"][0]["code"], "TOO_FEW_FOR_THRESHOLD");
+    assert_eq!(power["findings"][0]["code"], "TOO_FEW_FOR_THRESHOLD");
     assert_eq!(chain["steps"][3]["status"], "passed");
     assert_eq!(chain["outcome"], "warning");
 }

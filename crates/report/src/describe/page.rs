@@ -2,11 +2,10 @@
 //! far its values depend on each other, which distributions fit and how badly, modes, outliers,
 //! levels. The words are the screen's own; pictures and plain numbers are elsewhere on the page.
 
-use super::{
-    CORRELOGRAM_FROM, DISTRIBUTIONS_FROM, column, distribution_told, distributions_by_fit, words,
-};
+use super::{column, distribution_told, distributions_by_fit, words};
 use crate::layout::STICKY;
 use crate::names::clean;
+use assay_analysis::policy::{CORRELOGRAM_FROM, DISTRIBUTIONS_FROM};
 use assay_analysis::series_summary::SeriesSummary;
 
 /// One series: its heading, and what there is to say with the word for it.

@@ -1,10 +1,11 @@
 //! The four-step check as JSON: validity, power, test, effect.
 
+use super::finding::Finding;
 use super::values::{Interval, level};
 use crate::protocol::words::Teller;
 use assay_analysis::protocol::{
-    DistributionFound, EffectFound, PowerFound, Protocol, QuantileDifference,
-    Reason as FoundReason, SeriesFound, Spread as FoundSpread, Status, TestFound, Validity,
+    DistributionFound, EffectFound, PowerFound, Protocol, QuantileDifference, SeriesFound,
+    Spread as FoundSpread, Status, TestFound, Validity,
 };
 use assay_analysis::{Analysis, Interval as FoundInterval};
 use schemars::JsonSchema;
@@ -67,23 +68,10 @@ pub struct Step {
     pub status: &'static str,
     /// What it found, in words.
     pub line: String,
-    /// Why it did not pass.
-    pub reasons: Vec<StepReason>,
+    /// What speaks against it, and what to know about it, the worst first: `serious` fails the step, `warning` warns.
+    pub findings: Vec<Finding>,
     /// What it rests on; `null` where it was not reached.
     pub numbers: Option<Numbers>,
-}
-
-/// Why a step did not pass.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct StepReason {
-    /// Its stable name.
-    pub code: &'static str,
-    /// The status that it alone gives the step.
-    pub status: &'static str,
-    /// What was found, in words.
-    pub message: String,
-    /// What to do about it, or `null`.
-    pub next_step: Option<String>,
 }
 
 /// What a step rests on.
@@ -321,20 +309,15 @@ fn chain(analysis: &Analysis, chain: &Protocol) -> Chain {
         sentence: teller.sentence(),
         threshold: Some(chain.threshold),
         steps: steps
-            .map(|(index, ((name, status, reasons), numbers))| Step {
+            .map(|(index, ((name, status, found), numbers))| Step {
                 name,
                 status: status.word(),
                 line: teller.line(index),
-                reasons: reasons.iter().map(|r| reason(r, &teller)).collect(),
+                findings: found.iter().map(Finding::from).collect(),
                 numbers,
             })
             .collect(),
     }
-}
-
-fn reason(reason: &FoundReason, teller: &Teller<'_>) -> StepReason {
-    let (message, next_step) = teller.reason(reason);
-    StepReason { code: reason.code(), status: reason.status().word(), message, next_step }
 }
 
 fn validity(found: &Validity, names: &[String]) -> ValidityNumbers {

@@ -1,6 +1,6 @@
 //! The protocol as Markdown, below the summary of the analysis: of several chains a table, of each one of its steps, and the sentence that one may publish.
 
-use super::{shown, summary, words::Teller};
+use super::{shown, summary, untold, words::Teller};
 use crate::markdown::escaped;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::Protocol;
@@ -22,11 +22,10 @@ pub fn add_to(text: &mut String, analysis: &Analysis, chains: &[Protocol]) {
             escaped(&teller.heading()),
             escaped(&teller.settings())
         );
-        for (index, (name, status, reasons)) in chain.steps().into_iter().enumerate() {
+        for (index, (name, status, found)) in chain.steps().into_iter().enumerate() {
             let mut cell = escaped(&teller.line(index));
-            // The line of the step has said its worst reason.
-            for reason in reasons.iter().filter(|reason| !teller.is_first(reason)) {
-                cell += &format!("<br>{}", escaped(&teller.reason(reason).0));
+            for finding in untold(status, found) {
+                cell += &format!("<br>{}", escaped(&finding.message));
             }
             *text += &format!("| {} {name} | {} | {cell} |\n", index + 1, shown(status));
         }

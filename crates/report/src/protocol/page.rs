@@ -1,6 +1,6 @@
-//! The steps of a protocol as a page shows them: all of their numbers, reasons and advice, as plain lines.
+//! The steps of a protocol as a page shows them: all of their numbers, findings and advice, as plain lines.
 
-use super::{shown, summary, words::Teller};
+use super::{hints, shown, summary, untold, words::Teller};
 use crate::names::fitted;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};
@@ -33,7 +33,7 @@ pub(crate) struct StepOnPage {
     pub class: &'static str,
     /// What it comes to.
     pub line: String,
-    /// Its numbers, its reasons, and what to do.
+    /// Its numbers, its findings, and what to do.
     pub details: Vec<String>,
 }
 
@@ -56,23 +56,10 @@ pub(crate) fn summary_on_page(
 
 fn on_page_alone(teller: &Teller<'_>, several: bool) -> ChainOnPage {
     let steps =
-        teller.chain.steps().into_iter().enumerate().map(|(index, (name, status, reasons))| {
+        teller.chain.steps().into_iter().enumerate().map(|(index, (name, status, found))| {
             let mut details = teller.numbers(index);
-            for reason in reasons {
-                let (message, next) = teller.reason(reason);
-                // The line of the step has said its worst reason.
-                let said = reason.status() == status
-                    && status != Status::Passed
-                    && teller.is_first(reason);
-                details.extend((!said).then_some(message));
-                let advice = next.map(|next| format!("What to do: {next}"));
-                details.extend(
-                    advice
-                        .filter(|advice| !details.contains(advice))
-                        .into_iter()
-                        .collect::<Vec<_>>(),
-                );
-            }
+            details.extend(untold(status, found).iter().map(|finding| finding.message.clone()));
+            details.extend(hints(found).into_iter().map(|hint| format!("What to do: {hint}")));
             StepOnPage {
                 name: format!("{} {name}", index + 1),
                 status: shown(status),

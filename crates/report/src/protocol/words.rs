@@ -1,5 +1,5 @@
 //! The words of the protocol: its heading, what each step comes to, and what its other words share. [`numbers`] has the lines below a
-//! step, [`sentence`](mod@sentence) the sentence at the end, `reasons` beside this room what was seen and what to do.
+//! step, [`sentence`](mod@sentence) the sentence at the end.
 
 mod numbers;
 mod sentence;
@@ -8,14 +8,11 @@ use super::failure;
 use crate::label::{label, wording};
 use crate::number::{self, Column};
 use crate::words::{listed, quoted};
-use assay_analysis::protocol::{
-    EffectFound, Protocol, Reason, Status, TestName, relative_threshold,
-};
+use assay_analysis::protocol::{EffectFound, NO_THRESHOLD, Protocol, Status, Step, TestName};
 use assay_analysis::{Analysis, Interval};
 use assay_data::{Better, Unit};
 
-/// Digits of estimates and their intervals, as R prints them; of standard deviations.
-const DIGITS: i32 = 6;
+/// Digits of standard deviations.
 const SPREAD_DIGITS: i32 = 4;
 
 /// The sentence at the end of a chain: what one may publish, or why nothing.
@@ -61,7 +58,7 @@ impl<'a> Teller<'a> {
 
     /// An amount by itself, three significant digits or as it was chosen.
     pub fn amount(&self, value: f64) -> String {
-        Column::significant(self.unit(), &[value], SPREAD_DIGITS).with_unit(value)
+        self.chain.amount(value)
     }
 
     pub fn threshold(&self) -> String {
@@ -69,7 +66,7 @@ impl<'a> Teller<'a> {
         if threshold.is_nan() {
             return "unknown (a share of 0)".to_owned();
         }
-        match relative_threshold(self.analysis) {
+        match self.chain.threshold_share {
             Some(share) => {
                 let whose = if self.chain.against.is_some() { self.against() } else { self.of() };
                 format!(
@@ -84,14 +81,11 @@ impl<'a> Teller<'a> {
 
     /// The threshold without where it comes from.
     pub fn threshold_amount(&self) -> String {
-        match relative_threshold(self.analysis) {
-            Some(_) => self.amount(self.chain.threshold),
-            None => number::chosen(self.chain.threshold, self.unit()),
-        }
+        self.chain.threshold_amount()
     }
 
     pub fn things(&self) -> &'static str {
-        if self.chain.paired { "blocks" } else { "values" }
+        self.chain.things()
     }
 
     pub fn heading(&self) -> String {
@@ -136,18 +130,17 @@ impl<'a> Teller<'a> {
 
     /// What a step comes to, on one line.
     pub fn line(&self, step: usize) -> String {
-        let (_, status, reasons) = self.chain.steps()[step];
+        let (_, status, found) = self.chain.steps()[step];
         if status == Status::NotReached {
             return match (self.chain.stopped_at(), self.chain.against) {
-                (Some(_), _) if self.chain.power.reasons.contains(&Reason::NoThreshold) => {
+                (Some(_), _) if has(&self.chain.power, NO_THRESHOLD) => {
                     "since there is no threshold".to_owned()
                 }
                 (Some(at), _) => format!("since {}", failure(at)),
                 (None, _) => "one subject alone: give a second one to compare it with".to_owned(),
             };
         }
-        let worst = reasons.iter().find(|r| r.status() == status && status != Status::Passed);
-        let worst = worst.map(|worst| self.reason(worst).0);
+        let worst = found.first().filter(|_| status != Status::Passed).map(|f| f.message.clone());
         if let (3, Some(found)) = (step, &self.chain.effect.found) {
             let beyond = || format!("wholly beyond {}", self.threshold_amount());
             let (of, against) = (self.of(), self.against());
@@ -163,14 +156,6 @@ impl<'a> Teller<'a> {
             _ => self.chain.test.found.as_ref().map(|f| self.tested(f)),
         }
         .unwrap_or_default()
-    }
-
-    /// Whether the line of its step says this reason.
-    pub fn is_first(&self, reason: &Reason) -> bool {
-        let worst = |(_, status, reasons): (&str, Status, &'a [Reason])| {
-            reasons.iter().find(|r| r.status() == status)
-        };
-        self.chain.steps().into_iter().filter_map(worst).any(|first| std::ptr::eq(first, reason))
     }
 
     /// The numbers of a step, a line each.
@@ -191,11 +176,7 @@ impl<'a> Teller<'a> {
     }
 
     pub fn column(&self, found: &EffectFound) -> Column {
-        let ends = found.interval.map_or([found.estimate; 2], |i| [i.lower, i.upper]);
-        let all = [found.estimate, ends[0], ends[1]];
-        // No digit beyond those that the values have themselves.
-        let step = self.chain.validity.found.as_ref().map_or(0.0, |v| v.clock_step);
-        Column::significant(self.unit(), &all, DIGITS).no_finer_than(step)
+        self.chain.column(found.estimate, found.interval)
     }
 
     pub fn confidence(&self) -> String {
@@ -218,6 +199,11 @@ impl<'a> Teller<'a> {
         let what = if self.chain.paired { "blocks" } else { "pairs" };
         format!("{} is {word} in {} of {what}", self.of(), number::share(share, 1.0))
     }
+}
+
+/// Whether a step has a finding of this code.
+fn has<T>(step: &Step<T>, code: &str) -> bool {
+    step.findings.iter().any(|finding| finding.code == code)
 }
 
 /// An estimate with its interval, in the digits of this column.

@@ -210,11 +210,7 @@ fn findings(
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     if taken.iter().any(|own| own.ended.interrupted) {
-        found.push(Finding::new(
-            "INTERRUPTED",
-            Severity::Note,
-            "it was interrupted: this is what was sampled until then",
-        ));
+        found.push(assay_analysis::checks::interrupted("this is what was sampled until then"));
     }
     let failed = taken.iter().find(|own| {
         !own.ended.outcome.is_success() && !own.ended.interrupted && args.how.duration.is_none()

@@ -1,12 +1,12 @@
 //! What a step of the protocol comes to where it passed, and the numbers that it rests on, a line each.
 
-use super::{SPREAD_DIGITS, Teller, in_unit, statistic, test_name};
+use super::{SPREAD_DIGITS, Teller, has, in_unit, statistic, test_name};
 use crate::number::{self, Column};
-use assay_analysis::policy::DRIFT_FROM;
 use crate::words::listed;
 use assay_analysis::Interval;
+use assay_analysis::policy::DRIFT_FROM;
 use assay_analysis::protocol::{
-    CauseKind, EffectFound, PowerFound, QuantileDifference, Reason, SeriesFound, Spread, TestFound,
+    CauseKind, EffectFound, PowerFound, QuantileDifference, SeriesFound, Spread, TestFound,
     TestName, Validity,
 };
 
@@ -20,9 +20,8 @@ impl Teller<'_> {
         if self.chain.paired {
             return "the difference did not change during the run; the order within the blocks was drawn".to_owned();
         }
-        let perhaps = |reason: &Reason| matches!(reason, Reason::PerhapsDependent { .. });
-        if self.chain.validity.reasons.iter().any(perhaps) {
-            return "successive values hang together no more than chance allows".to_owned();
+        if has(&self.chain.validity, "DEPENDENCE") {
+            return "successive values are correlated no more than chance allows".to_owned();
         }
         format!(
             "successive values are independent as far as it matters: worth {} of their number",

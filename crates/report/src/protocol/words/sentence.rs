@@ -1,11 +1,14 @@
 //! The sentence at the end of a protocol: what one may publish, how sure it is, and under which circumstances it was found.
 
 use super::numbers::power_told;
-use super::{SPREAD_DIGITS, Teller, ranged_in, statistic, test_name};
+use super::{SPREAD_DIGITS, Teller, has, ranged_in, statistic, test_name};
 use crate::label::{article, wording};
 use crate::number::{self, Column};
 use crate::words::listed;
-use assay_analysis::protocol::{EffectFound, PowerFound, Reason, Status, TestName};
+use assay_analysis::protocol::{
+    BELOW_THRESHOLD, EffectFound, PowerFound, STRADDLES, Status, TestName,
+};
+use assay_data::Severity;
 
 impl Teller<'_> {
     /// How the sentence is introduced.
@@ -34,8 +37,9 @@ impl Teller<'_> {
         let mut parts = vec![self.claim(effect)];
         parts.extend(self.chain.power.found.as_ref().map(|power| self.power_told(power)));
         parts.push(format!("{}.", self.superiority(effect)));
-        let warned = self.chain.validity.reasons.iter().filter(|r| r.status() == Status::Warning);
-        parts.extend(warned.map(|reason| format!("Warning: {}.", self.reason(reason).0)));
+        let found = self.chain.validity.findings.iter();
+        let warned = found.filter(|f| f.severity == Severity::Warning);
+        parts.extend(warned.map(|finding| format!("Warning: {}.", finding.message)));
         parts.push(self.environment());
         if self.chain.paired {
             parts.push(
@@ -50,7 +54,7 @@ impl Teller<'_> {
     fn claim(&self, effect: &EffectFound) -> String {
         let how = self.how(effect);
         let rejects = self.chain.test.found.as_ref().is_some_and(|test| test.rejects);
-        let below = self.chain.effect.reasons.contains(&Reason::BelowThreshold);
+        let below = has(&self.chain.effect, BELOW_THRESHOLD);
         let (of, against) = (self.of(), self.against());
         if below {
             return format!(
@@ -63,7 +67,7 @@ impl Teller<'_> {
                 "no difference between {of} and {against} was shown, which does not mean that there is none ({how})."
             );
         }
-        let straddles = self.chain.effect.reasons.contains(&Reason::Straddles);
+        let straddles = has(&self.chain.effect, STRADDLES);
         let possibly = if straddles {
             format!(", possibly less than the {} that matters", self.threshold_amount())
         } else {

@@ -1,0 +1,323 @@
+//! What the steps of the check find, in words: each finding's severity says how its step ends (a note lets it pass, a warning
+//! warns, a serious one ends the chain).
+
+use super::{Label, Protocol};
+use crate::checks;
+use crate::number::{self, Column};
+use crate::policy::TENFOLD;
+use assay_data::{Action, Finding, Severity, Unit};
+use assay_stats::Interval;
+
+/// Digits of an estimate's interval, as R prints them; of amounts by themselves.
+const DIGITS: i32 = 6;
+const FEW_DIGITS: i32 = 4;
+
+/// Code of an interval that reaches from beyond the threshold to within it.
+pub const STRADDLES: &str = "STRADDLES";
+/// Code of an interval that lies within the threshold on both sides.
+pub const BELOW_THRESHOLD: &str = "BELOW_THRESHOLD";
+/// Code of a threshold that is a share of zero.
+pub const NO_THRESHOLD: &str = "NO_THRESHOLD";
+
+/// Words that depend on what a chain is about.
+impl Protocol {
+    /// The threshold as an amount.
+    pub fn threshold_amount(&self) -> String {
+        match self.threshold_share {
+            Some(_) => self.amount(self.threshold),
+            None => number::chosen(self.threshold, &self.unit),
+        }
+    }
+
+    /// An amount of the metric by itself.
+    pub fn amount(&self, value: f64) -> String {
+        Column::significant(&self.unit, &[value], FEW_DIGITS).with_unit(value)
+    }
+
+    /// The digits of an effect: none beyond those that the values have themselves.
+    pub fn column(&self, estimate: f64, interval: Option<Interval>) -> Column {
+        let ends = interval.map_or([estimate; 2], |i| [i.lower, i.upper]);
+        let step = self.validity.found.as_ref().map_or(0.0, |v| v.clock_step);
+        let all = [estimate, ends[0], ends[1]];
+        Column::significant(&self.unit, &all, DIGITS).no_finer_than(step)
+    }
+
+    /// What is counted: blocks, or values.
+    pub fn things(&self) -> &'static str {
+        if self.paired { "blocks" } else { "values" }
+    }
+}
+
+fn signed(protocol: &Protocol, value: f64) -> String {
+    format!("{}{}", if value < 0.0 { "-" } else { "+" }, protocol.amount(value.abs()))
+}
+
+fn count(n: usize) -> String {
+    number::count(n as f64)
+}
+
+/// Of a run that was resumed with a different setup.
+pub(super) fn mixed() -> Finding {
+    let message =
+        "the run was resumed with a different setup, so its blocks do not form one experiment";
+    Finding::new(checks::RESUMED_DIFFERENT, Severity::Serious, message)
+        .advise(Action::text("measure anew"))
+}
+
+/// Of a series with too few values for anything to be said.
+pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: usize) -> Finding {
+    let message = format!("{name} has {n} {}; {fewest} are the fewest", protocol.things());
+    checks::too_few(message)
+        .about(name)
+        .with("have", n as f64)
+        .with("needed", fewest as f64)
+        .advise(Action::MoreValues)
+}
+
+/// Of successive values so correlated that no answer of the test can be trusted.
+pub(super) fn too_dependent(name: &str, n: usize, effective: f64) -> Finding {
+    let message = format!(
+        "{} carry as much information as {} independent ones (ESS/n {})",
+        count(n),
+        number::count(effective),
+        number::fixed(effective / n as f64, 4)
+    );
+    checks::too_dependent(&format!("of {name}"), &message)
+        .about(name)
+        .with("effective", effective)
+        .advise(Action::text("remove the cause and measure again"))
+        .advise(Action::MeasureInBlocks)
+}
+
+/// Of successive values that are correlated, more than by chance.
+pub(super) fn dependent(name: &str, n: usize, effective: f64) -> Finding {
+    let message = format!(
+        "successive values of {name} are correlated: {} count as {} (ESS/n {}), which widens p and interval",
+        count(n),
+        number::count(effective),
+        number::fixed(effective / n as f64, 3)
+    );
+    Finding::new("DEPENDENCE", Severity::Warning, message)
+        .about(name)
+        .with("effective", effective)
+        .advise(Action::text("look for what changes slowly"))
+        .advise(Action::MeasureInBlocks)
+}
+
+/// Of values that may look correlated by chance.
+pub(super) fn perhaps_dependent(name: &str, n: usize, effective: f64) -> Finding {
+    let message = format!(
+        "{} values of {name} count as {}, to be safe: chance alone may make them look so dependent",
+        count(n),
+        number::count(effective)
+    );
+    Finding::new("DEPENDENCE", Severity::Note, message).about(name).with("effective", effective)
+}
+
+/// Of a per-block difference that changed during the run.
+pub(super) fn drifting(lag1: f64) -> Finding {
+    let message = format!(
+        "the difference changed during the run (neighbouring blocks correlate by {}); its interval was widened for that",
+        number::fixed(lag1, 2)
+    );
+    Finding::new("DEPENDENCE", Severity::Warning, message).with("lag1", lag1).advise(Action::Repeat)
+}
+
+/// Of too few values to judge dependence.
+pub(super) fn dependence_unknown(n: usize) -> Finding {
+    let message = format!("{n} values are too few to tell whether they are independent");
+    Finding::new("DEPENDENCE_UNKNOWN", Severity::Warning, message)
+        .with("have", n as f64)
+        .advise(Action::text("record ten or more of each"))
+}
+
+/// Of values that moved from the first to the last third, by more or less than the threshold.
+pub(super) fn drift(protocol: &Protocol, name: &str, drift: f64, matters: bool) -> Finding {
+    let moved = signed(protocol, drift);
+    let finding = if matters {
+        let message = format!(
+            "{name} drifted by {moved} from the first to the last third, more than the threshold"
+        );
+        Finding::new("DRIFT", Severity::Warning, message)
+            .advise(Action::WarmUpLonger)
+            .advise(Action::MeasureInBlocks)
+    } else {
+        let why =
+            if protocol.paired { "which the blocks cancel" } else { "less than the threshold" };
+        Finding::new("DRIFT", Severity::Note, format!("{name} drifted by {moved}, {why}"))
+    };
+    finding.about(name).with("drift", drift)
+}
+
+/// Of a series that fell into parts that lie farther apart than the threshold.
+pub(super) fn unsteady(name: &str, label: Label, begins: Option<usize>, parts: usize) -> Finding {
+    let from = begins.map(|at| count(at + 1)).unwrap_or_default();
+    let (code, what) = match label {
+        Label::WarmUp => {
+            ("WARM_UP", format!("{name} warmed up: it is steady only from value {from} on"))
+        }
+        Label::Slowdown => {
+            ("CHANGE_POINT", format!("{name} became slower, or came and went, before value {from}"))
+        }
+        Label::NoSteadyState | Label::Flat => {
+            ("CHANGE_POINT", format!("{name} did not come to a steady state"))
+        }
+    };
+    let message = format!("{what} ({parts} parts, farther apart than the threshold)");
+    Finding::new(code, Severity::Warning, message)
+        .about(name)
+        .with("parts", parts as f64)
+        .advise(Action::WarmUpLonger)
+        .advise(Action::MeasureInBlocks)
+}
+
+/// Of values that come in steps that are large against the threshold.
+pub(super) fn coarse_clock(protocol: &Protocol, step: f64) -> Finding {
+    let message = format!(
+        "values come in steps of {}, which is large against the threshold",
+        protocol.amount(step)
+    );
+    checks::coarse(message, &protocol.unit).with("step", step).with("threshold", protocol.threshold)
+}
+
+/// Of a series whose values are all equal.
+pub(super) fn all_equal(name: &str) -> Finding {
+    Finding::new("ALL_EQUAL", Severity::Warning, format!("all values of {name} are equal"))
+        .about(name)
+        .advise(Action::text("make sure that this is what was to be measured"))
+}
+
+/// Of samples that were not taken in blocks, which the step takes as they are.
+pub(super) fn apart() -> Finding {
+    Finding { severity: Severity::Note, advice: Vec::new(), ..checks::not_interleaved() }
+}
+
+/// Of a threshold that is a share of zero.
+pub(super) fn no_threshold(unit: &Unit) -> Finding {
+    let message = "the threshold is a share of a median of 0, so that nothing can be planned";
+    let finding =
+        Finding::new(NO_THRESHOLD, Severity::Serious, message).advise(Action::ThresholdAsAmount);
+    match unit {
+        Unit::Second => finding,
+        _ => finding.advise(Action::GiveUnit),
+    }
+}
+
+/// Of too few values for the threshold: a warning; of too few even for ten times it: the end of the chain.
+pub(super) fn too_few_for_threshold(
+    protocol: &Protocol,
+    planned: Option<f64>,
+    (needed, have, visible): (f64, f64, f64),
+    tenfold: bool,
+) -> Finding {
+    let things = protocol.things();
+    let each = if protocol.paired { "" } else { " of each" };
+    let what = if tenfold {
+        format!("{}, ten times the threshold", protocol.amount(TENFOLD * protocol.threshold))
+    } else {
+        protocol.threshold_amount()
+    };
+    let planned = planned.map_or_else(String::new, |planned| {
+        format!(" ({} would be planned for the threshold)", number::count(planned))
+    });
+    let detectable = if visible.is_finite() {
+        format!("; they can detect {}", protocol.amount(visible))
+    } else {
+        String::new()
+    };
+    let message = if needed.is_finite() {
+        format!(
+            "{} {things}{each} are too few for {what}: {} are needed{planned}{detectable}",
+            number::count(have.floor()),
+            number::count(needed)
+        )
+    } else {
+        format!("no number of {things} is enough for {what}{detectable}")
+    };
+    let severity = if tenfold { Severity::Serious } else { Severity::Warning };
+    let finding = Finding::new("TOO_FEW_FOR_THRESHOLD", severity, message)
+        .with("have", have)
+        .with("needed", needed)
+        .with("detectable", visible)
+        .advise(Action::MoreValues)
+        .advise(Action::LargerThreshold);
+    if tenfold { finding.advise(Action::PlanRuns) } else { finding }
+}
+
+/// Of values without any spread to plan with.
+pub(super) fn no_spread() -> Finding {
+    let message = "the values of each side are all equal, so that their number does not matter";
+    Finding::new("ALL_EQUAL", Severity::Note, message)
+}
+
+/// Of a test that does not reject.
+pub(super) fn not_rejected(level: f64, log10_p: f64) -> Finding {
+    let message = format!(
+        "not known: no difference is shown at a significance of {} ({}), which does not mean that there is none",
+        number::chosen_percent(level),
+        number::p_value(log10_p)
+    );
+    Finding::new("NOT_REJECTED", Severity::Warning, message)
+        .advise(Action::text("see below how large a difference the interval leaves open"))
+}
+
+/// Of a test that is not defined.
+pub(super) fn nothing_to_rank() -> Finding {
+    Finding::new(
+        "ALL_EQUAL",
+        Severity::Warning,
+        "the test is not defined, since all observations are equal",
+    )
+}
+
+/// Of a test that was made stricter for the dependence.
+pub(super) fn deflated(naive_log10_p: f64) -> Finding {
+    let message = format!(
+        "made stricter for the dependence; taken for independent the values would give {}",
+        number::p_value(naive_log10_p)
+    );
+    Finding::new("DEPENDENCE", Severity::Note, message)
+}
+
+/// Of too few values for an interval.
+pub(super) fn no_interval(protocol: &Protocol) -> Finding {
+    let message = format!("too few independent {} for an interval", protocol.things());
+    Finding::new("TOO_FEW", Severity::Warning, message).advise(Action::MoreValues)
+}
+
+/// Of an interval that reaches from beyond the threshold to within it.
+pub(super) fn straddles(protocol: &Protocol) -> Finding {
+    let message = format!(
+        "the interval reaches into ± {}: the effect may be too small to matter",
+        protocol.threshold_amount()
+    );
+    Finding::new(STRADDLES, Severity::Warning, message).advise(Action::MoreValues)
+}
+
+/// Of an interval that lies within the threshold.
+pub(super) fn below_threshold(protocol: &Protocol) -> Finding {
+    let message = format!(
+        "an effect below the threshold of {}: not worth publishing as one",
+        protocol.threshold_amount()
+    );
+    Finding::new(BELOW_THRESHOLD, Severity::Serious, message)
+}
+
+/// Of an interval that was widened for the dependence.
+pub(super) fn widened(column: &Column, classic: Interval) -> Finding {
+    let message = format!(
+        "widened for the dependence; taken for independent the values would give [{} … {}]",
+        column.number(classic.lower),
+        column.number(classic.upper)
+    );
+    Finding::new("DEPENDENCE", Severity::Note, message)
+}
+
+/// Of a difference that is not the same everywhere in the distribution.
+pub(super) fn not_plain_shift() -> Finding {
+    Finding::new(
+        "SHAPE",
+        Severity::Note,
+        "the difference is not a plain shift: it is not the same for fast and slow values, so that one number is not the whole story",
+    )
+}
