@@ -211,7 +211,8 @@ mod tests {
 
     #[test]
     fn every_option_that_is_advised_is_one_of_the_verb() {
-        let assay = crate::Cli::command();
+        let mut assay = crate::command();
+        assay.build();
         let has = |verb: &str, option: &str| {
             let verb = assay.find_subcommand(verb).expect("a verb");
             verb.get_arguments().any(|own| own.get_long() == option.strip_prefix("--"))
