@@ -1,7 +1,7 @@
 """The figure about counting allocations: a loop of malloc and free alone, plain, under the counter of `assay run --alloc`, under glibc's
 libmemusage, and under valgrind and heaptrack where they are installed.
 
-CPU time of every single run from the kernel's account, start-up taken off by a run of no iterations, the tools in an order drawn anew for
+CPU time of every single run from the kernel's account, start-up taken off by a run of no iterations, the tools in an order drawn again for
 each round, and ratios of one round. `assay` itself never takes a time under the counter: what it costs is patience alone.
 """
 

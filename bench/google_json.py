@@ -43,7 +43,7 @@ def rows(count):
 def main():
     count, form = int(sys.argv[1]), sys.argv[2]
     out = sys.stdout
-    out.write('{"context": {"num_cpus": 2, "host_name": "made-up", "library_build_type": "release"},\n"benchmarks": [\n')
+    out.write('{"context": {"num_cpus": 2, "host_name": "synthetic", "library_build_type": "release"},\n"benchmarks": [\n')
     for number, row in enumerate(rows(count)):
         if number:
             out.write(",\n")

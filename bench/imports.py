@@ -1,7 +1,7 @@
 """The figure about other tools' files: a large Google Benchmark JSON, read and described, in two layouts of the same rows.
 
 The floor is what others need to read the file at all: `python3 -c 'json.load'` and `wc -c`. Time and peak memory are those of the whole process;
-the order of everything is drawn anew for each round.
+the order of everything is drawn again for each round.
 """
 
 import sys

@@ -85,7 +85,7 @@ class Bench:
                 process.wait()
 
     def rounds(self, count, things, step):
-        """Calls `step(round, thing)` for everything in every round, in an order drawn anew for each round."""
+        """Calls `step(round, thing)` for everything in every round, in an order drawn again for each round."""
         for number in range(count):
             for thing in self.random.sample(things, len(things)):
                 step(number, thing)

@@ -1,7 +1,7 @@
 """The figure about the classic: `assay ministat` beside the ministat that the machine has, on files of many numbers.
 
 CPU time, wall time and peak memory come from the kernel's account of every single run; `wc -l` and `awk` on the same files, in the same
-rounds, say what reading alone costs. The order of everything is drawn anew for each round, and ratios are those of one round.
+rounds, say what reading alone costs. The order of everything is drawn again for each round, and ratios are those of one round.
 """
 
 import os

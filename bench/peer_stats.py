@@ -1,4 +1,4 @@
-"""One task on made-up data, timed within scipy; prints {"seconds":...}. python peer_stats.py TASK N [RESAMPLES]"""
+"""One task on synthetic data, timed within scipy; prints {"seconds":...}. python peer_stats.py TASK N [RESAMPLES]"""
 
 import json
 import sys

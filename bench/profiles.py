@@ -1,7 +1,7 @@
 """The figure about sampling: what a profile costs (a program alone, under its sampler, under `assay profile`), and how often the comparison of two
 programs is right (equal ones called different, a function with a tenth more work found).
 
-CPU time of every run from the kernel's account, the sampler's and assay's own included, the ways in an order drawn anew for each round,
+CPU time of every run from the kernel's account, the sampler's and assay's own included, the ways in an order drawn again for each round,
 and ratios of one round. The verdicts are assay's own, read from its JSON.
 """
 

@@ -68,7 +68,7 @@ def main():
     arguments.add_argument("figure", choices=[*FIGURES, "all", "report"])
     arguments.add_argument("--quick", action="store_true", help="tiny counts: shows that it works, measures nothing")
     arguments.add_argument("--long", action="store_true", help="also the peers that take many minutes at a task (stats)")
-    arguments.add_argument("--seed", type=int, default=None, help="of every random order [default: drawn anew, and recorded]")
+    arguments.add_argument("--seed", type=int, default=None, help="of every random order [default: drawn again, and recorded]")
     given = arguments.parse_args()
     if given.figure == "report":
         return report(given.quick)

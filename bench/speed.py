@@ -34,7 +34,7 @@ def overhead(bench):
 def _rate(runs, rounds, seconds):
     result = Result(
         "overhead",
-        f"Runs per second of `/bin/true`: {runs} runs a round, {rounds} rounds, the order of the tools drawn anew for each",
+        f"Runs per second of `/bin/true`: {runs} runs a round, {rounds} rounds, the order of the tools drawn again for each",
         ["tool", "runs/s", "× floor (median of the rounds)", "smallest … largest"],
     )
     result.note(

@@ -1,7 +1,7 @@
 """The figure about statistics: assay beside R and scipy, each at the same task, in one run.
 
 Every tool makes its own data of the same distribution (lognormal, in thousandths, so that there are ties) and times the task within its
-process; whole processes are timed from outside. The order of tasks and tools is drawn anew for every round.
+process; whole processes are timed from outside. The order of tasks and tools is drawn again for every round.
 """
 
 import json
@@ -88,7 +88,7 @@ def stats(bench):
     bench.rounds(rounds, pairs, step)
     result = Result(
         "stats",
-        f"Statistics beside the peers: median of {rounds} rounds (fewer for what took over {ENOUGH} s), the order of all tasks and tools drawn anew for each",
+        f"Statistics beside the peers: median of {rounds} rounds (fewer for what took over {ENOUGH} s), the order of all tasks and tools drawn again for each",
         ["task", "tool", "median", "× assay", "smallest … largest"],
     )
     for task in tasks:
@@ -161,7 +161,7 @@ def correlations(bench):
 
 
 def made_up(bench, name, count, shift):
-    """A file of made-up numbers, the same every time."""
+    """A file of synthetic data, the same every time."""
     path = bench.scratch / name
     if not path.exists():
         distribution = f"{shift} + lognormal(5, 0.2)"

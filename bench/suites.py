@@ -2,7 +2,7 @@
 often a true 3 % is found.
 
 The usual way is that of Google Benchmark's compare.py and of benchstat: all repetitions of the one executable, then all of the other, each
-in one process. Both judge the very same files. Ours and theirs stand in the same minutes, in an order drawn anew for each repetition.
+in one process. Both judge the very same files. Ours and theirs stand in the same minutes, in an order drawn again for each repetition.
 """
 
 import csv

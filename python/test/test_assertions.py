@@ -123,9 +123,9 @@ def test_claims_that_can_not_be_shown_are_refused():
         measure.Experiment([measure.Subject("a", short)], clock="sun")
 
 
-def test_laws_have_the_powers_that_they_look_like():
+def test_models_have_the_powers_that_they_look_like():
     sizes = [1000.0, 2000.0, 4000.0]
-    powers = {name: assertions._exponent(law, sizes) for name, law in assertions.GROWTH.items()}
+    powers = {name: assertions._exponent(model, sizes) for name, model in assertions.GROWTH.items()}
     assert powers["constant"] == pytest.approx(0) and powers["linear"] == pytest.approx(1)
     assert powers["quadratic"] == pytest.approx(2) and powers["cubic"] == pytest.approx(3)
     assert 0 < powers["logarithmic"] < 0.2 and 1 < powers["linearithmic"] < 1.2

@@ -74,7 +74,8 @@ pub struct Method {
     pub test: &'static str,
     /// Comparisons tried.
     pub comparisons: u32,
-    /// How many independent ones they are worth: those that share no run, or, where the order is drawn anew for each, all.
+    /// How many independent ones they are worth: those that share no run, or, where the order is
+    /// drawn again for each, all.
     pub independent: u32,
     /// How many found a difference, at 5 %.
     pub false_alarms: u32,

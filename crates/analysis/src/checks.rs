@@ -59,7 +59,7 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
                     "INCOMPLETE_BLOCKS",
                     Severity::Note,
                     format!(
-                        "{} of {begun} blocks lack a value and are left out of the comparison",
+                        "{} of {begun} blocks have no value and are left out of the comparison",
                         begun - complete
                     ),
                 )
@@ -152,7 +152,7 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
         None => (
             "values",
             format!(
-                "{} and {}; for 95 % it takes 4 and 4 at least, or 3 and 5, or 2 and 8",
+                "{} and {}; for 95 % at least 4 and 4, 3 and 5, or 2 and 8 are needed",
                 c.counts.0, c.counts.1
             ),
         ),
@@ -284,7 +284,7 @@ pub fn not_interleaved() -> Finding {
     Finding::new(
         "NOT_INTERLEAVED",
         Severity::Warning,
-        "these were recorded apart: whatever else changed between the recordings is in the difference",
+        "these were recorded in separate runs: whatever else changed between the runs is part of the difference",
     )
     .advise(Action::MeasureInBlocks)
 }

@@ -62,7 +62,7 @@ pub enum NoInterval {
         /// The fewest on each side.
         needed: usize,
     },
-    /// Successive values hang together too much.
+    /// Successive values are correlated too much.
     TooDependent,
     /// The samples are not one experiment.
     Mixed,
@@ -113,9 +113,10 @@ pub struct Comparison {
     pub effective: f64,
     /// Rank autocorrelation of successive differences where the difference drifted during the run.
     pub drifting: Option<f64>,
-    /// True when a recording's values hang together so much that no interval is given.
+    /// True when a recording's values are correlated so much that no interval is given.
     pub too_dependent: bool,
-    /// True when the run was gone on with as another one, so that its blocks are not one experiment: there is no interval then.
+    /// True when the run was resumed as another one, so that its blocks are not one experiment:
+    /// there is no interval then.
     pub mixed: bool,
     /// How many of all values are distinct: few, if they come in steps.
     pub distinct: usize,

@@ -70,7 +70,7 @@ impl Kind {
             Kind::Bimodal => "values with several modes",
             Kind::HeavyTail => "values with so heavy a tail",
             Kind::Ties => "values with so many ties",
-            Kind::Autoregressive => "values that hang together",
+            Kind::Autoregressive => "correlated values",
         }
     }
 }
@@ -199,9 +199,10 @@ pub struct Traits {
     pub heavy_tail: bool,
     /// Fewer than half of the values are distinct.
     pub ties: bool,
-    /// Successive values hang together: they are worth less than three quarters of their number.
+    /// Successive values are correlated: they are worth less than three quarters of their number.
     pub dependent: bool,
-    /// There are too few values to tell their shape, or whether they hang together: they may be of any kind.
+    /// There are too few values to tell their shape, or whether they are correlated: they may be of
+    /// any kind.
     pub unseen: bool,
 }
 
@@ -341,7 +342,7 @@ impl Situation {
     /// What it is about these values that makes intervals miss, in words that follow "with".
     pub fn words(self, worst: Kind) -> &'static str {
         if self.traits.unseen {
-            "so few values, whose shape and dependence can't be told,"
+            "so few values, whose distribution and autocorrelation are unknown,"
         } else {
             worst.words()
         }

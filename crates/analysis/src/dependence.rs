@@ -1,4 +1,5 @@
-//! When it is told that successive values hang together: one rule for the checks and for the protocol.
+//! When it is told that successive values are correlated: one rule for the checks and for the
+//! protocol.
 //!
 //! The effective sample size (Geyer 1992) widens every interval, whatever is said here. Of short series it is often below nine
 //! tenths of the values by chance, since it adds up the correlations of many lags; a correlation of neighbours beyond chance seldom

@@ -5,9 +5,10 @@
 //! the next turn, or with why it stopped. It knows neither clocks nor processes: the caller says how much time has passed, and
 //! everything random comes from the plan's seed, so that the same seed gives the same order.
 //!
-//! Several units are taken in rounds: a round goes once through every unit that is open, in an order drawn anew, and takes one
-//! block of each. So a disturbance of the machine falls on few blocks of many units, not on all of one, and what is answered costs
-//! no more time. Each row stops by itself; a unit goes on as long as one of its rows is open.
+//! Several units are taken in rounds: a round goes once through every unit that is open, in a new
+//! random order, and takes one block of each. So a disturbance of the machine falls on few blocks
+//! of many units, not on all of one, and what is answered costs no more time. Each row stops by
+//! itself; a unit goes on as long as one of its rows is open.
 //!
 //! A plan's `until` takes the place of "is the answer clear?". That costs no certainty: the interval of every look is at the look
 //! level, which was chosen so that one may look after every block and stop at any of them, for whatever reason.
@@ -111,7 +112,7 @@ impl UnitState {
         !self.given_up && self.rows.iter().any(|row| row.stopped.is_none())
     }
 
-    /// Where a block is begun, its order is drawn anew.
+    /// Where a block is begun, its order is drawn again.
     fn next_turn(&mut self, unit: usize, purpose: Purpose) -> Turn {
         if self.position == 0 {
             shuffle(&mut self.order, &mut self.random);
@@ -232,7 +233,8 @@ impl Experiment {
         unit.and_then(|unit| unit.rows.get(row)).is_some_and(|row| row.stopped.is_none())
     }
 
-    /// What to measure next, in an order that is drawn anew for every block and every round; `None` when nothing is open.
+    /// What to measure next, in a new random order for every block and every round; `None` when
+    /// nothing is open.
     pub fn next_turn(&mut self) -> Option<Turn> {
         let unit = self.next_unit()?;
         Some(self.units[unit].next_turn(unit, self.purpose))

@@ -20,7 +20,8 @@
 //! - [`coverage`]: how often intervals hold what they are about, simulated.
 //! - [`calibration`]: how often a series of one program would have been called two.
 //! - [`spread`]: whether a setting makes runs spread less.
-//! - [`mock`]: made-up numbers to learn with. [`replication`]: whether a result was confirmed by another run.
+//! - [`mock`]: synthetic data to learn with. [`replication`]: whether a result was confirmed by
+//!   another run.
 //! - [`battery`]: every classical test beside the verdict, for those who ask.
 //! - [`figures`]: what the plots of a report show, thinned.
 //! - [`planning`]: how many runs a question needs.

@@ -164,7 +164,7 @@ pub fn detectable(
             "BELOW_DETECTABLE",
             Severity::Warning,
             format!(
-                "the threshold is {}, but when this machine was calibrated{when} a minute could show no less than {} in {}",
+                "the threshold is {}, but when this machine was calibrated{when} a run of one minute could detect no less than {} in {}",
                 percent(wanted),
                 percent(seen),
                 metric.name

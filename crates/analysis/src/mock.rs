@@ -40,7 +40,8 @@ pub struct Recipe {
     pub count: u32,
     /// Seed of every random choice.
     pub seed: u64,
-    /// One value of every subject per block, in an order drawn anew, instead of one subject after the other.
+    /// One value of every subject per block, in a new random order, instead of one subject after
+    /// the other.
     pub blocks: bool,
     /// φ of the memory, above −1 and below 1; 0: every value for itself.
     pub memory: f64,

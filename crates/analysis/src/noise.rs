@@ -118,7 +118,7 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
                 "DISTURBED",
                 Severity::Note,
                 format!(
-                    "{disturbed} of {} runs of {name} were put aside for others, or waited for the disk, more than it usually is",
+                    "{disturbed} of {} runs of {name} were preempted, or waited for the disk, more than usual",
                     of.runs
                 ),
             )

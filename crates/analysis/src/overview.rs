@@ -19,7 +19,7 @@ pub enum Known {
         description: Box<Description>,
         /// The outermost units they come from and what such a unit is called, where there are several.
         units: Option<(usize, String)>,
-        /// Whether successive values hang together beyond chance.
+        /// Whether successive values are correlated beyond chance.
         dependent: bool,
     },
     /// Only a summary.

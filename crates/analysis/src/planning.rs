@@ -83,7 +83,7 @@ pub enum Measure {
 pub enum PlanningError {
     /// Too much or too little is given.
     #[error(
-        "{problem}; of --n, --delta, --sd, --alpha and --power give four, and the fifth is worked out (--alpha is 0.05 and --power 0.8 where they are not given)"
+        "{problem}; give four of --n, --delta, --sd, --alpha and --power; the fifth is calculated (--alpha is 0.05 and --power 0.8 where they are not given)"
     )]
     Given {
         /// What is wrong.
@@ -304,7 +304,7 @@ pub fn from_pilot_telling(
     let sd = asked.sd.unwrap_or(facts.sd);
     if sd.is_nan() || sd <= 0.0 {
         return Err(PlanningError::Pilot(
-            "all values of the pilot are equal: any difference at all is seen by a few runs; give --sd if you know better".to_owned(),
+            "all values of the pilot are equal: a few runs detect any difference; give --sd if you know better".to_owned(),
         ));
     }
     let unknown = asked.unknown(true)?;
@@ -344,14 +344,14 @@ fn solved(
         Unknown::N => ("number of runs", "the power must be above the significance"),
         Unknown::Delta => (
             "difference",
-            "the power must be above the significance, and there must be two runs of each at least",
+            "the power must be above the significance, and there must be at least two runs of each",
         ),
         Unknown::Sd => (
             "standard deviation",
-            "the power must be above the significance, and there must be two runs of each at least",
+            "the power must be above the significance, and there must be at least two runs of each",
         ),
         Unknown::SigLevel => ("significance", "the power must be below 1"),
-        Unknown::Power => ("answer", "there must be two runs of each at least"),
+        Unknown::Power => ("answer", "there must be at least two runs of each"),
     };
     asked.test().solve(unknown, given).ok_or_else(|| {
         let needed = if unknown == Unknown::N { about(asked, given) } else { f64::NAN };

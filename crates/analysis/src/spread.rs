@@ -1,11 +1,12 @@
 //! How widely runs spread, and whether a setting makes them spread less.
 //!
-//! The spread is the interquartile range over the median: one stall in a hundred does not move it, and a program twice as long
-//! with noise twice as large spreads alike. Two settings measured in turns are compared by the ratio of their spreads. Its
-//! interval is a percentile bootstrap (Efron & Tibshirani, *An Introduction to the Bootstrap*, ch. 13) that draws whole blocks,
-//! so that what both met together stays together, and stretches of neighbouring blocks from the run closed to a ring, so that
-//! runs that hang together stay so too (the circular block bootstrap of Politis & Romano, 1992). Every random choice comes
-//! from the seed.
+//! The spread is the interquartile range over the median: one stall in a hundred does not move it,
+//! and a program twice as long with noise twice as large spreads alike. Two settings measured in
+//! turns are compared by the ratio of their spreads. Its interval is a percentile bootstrap (Efron
+//! & Tibshirani, *An Introduction to the Bootstrap*, ch. 13) that draws whole blocks, so that what
+//! both met together stays together, and stretches of neighbouring blocks from the run closed to a
+//! ring, so that runs that are correlated stay so too (the circular block bootstrap of Politis &
+//! Romano, 1992). Every random choice comes from the seed.
 //!
 //! It says nothing about which setting is *faster*: for that there are comparisons.
 
@@ -210,7 +211,8 @@ mod tests {
         }
     }
 
-    /// Two settings, the second `factor` times as wide and 2 % faster; runs hang together by `lag1`.
+    /// Two settings, the second `factor` times as wide and 2 % faster; runs are correlated by
+    /// `lag1`.
     fn measured_in_turns(seed: u64, blocks: usize, factor: f64, lag1: f64) -> (Vec<f64>, Vec<f64>) {
         let mut normal = normals(seed);
         let (mut a, mut b) = (normal(), normal());

@@ -42,7 +42,7 @@ pub struct UnpairedDecision {
     pub decision: Decision,
     /// Effective sample sizes of reference and other.
     pub effective: (f64, f64),
-    /// True when successive values hang together so much that no interval is given.
+    /// True when successive values are correlated so much that no interval is given.
     pub too_dependent: bool,
 }
 
@@ -109,8 +109,8 @@ fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64)
 }
 
 fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
-    // Logarithms keep the order, and so the ranks and how they hang together; should one be rounded out of place, sorting
-    // them again finds it at a glance.
+    // Logarithms keep the order, and so the ranks and how they are correlated; should one be
+    // rounded out of place, sorting them again finds it at a glance.
     let logs = |recording: &Recording<'_>| {
         let mut logs: Vec<f64> = recording.sorted.iter().map(|v| v.ln()).collect();
         sorting::sort(&mut logs);

@@ -21,7 +21,7 @@ enum Kind {
     Plain,
     /// Independent, with a 30 % drift over 600 runs.
     Drift,
-    /// Successive runs hang together (0.9), 5 %.
+    /// Successive runs are correlated (0.9), 5 %.
     Dependent,
     /// Every second run is 5 % slower, as a timer tick makes it.
     Tick,

@@ -76,7 +76,7 @@ mod tests {
         let machine = |host: &str, cpus: u32, load: f64| {
             Environment::from_facts([
                 ("hostname".to_owned(), host.into()),
-                ("cpu_model".to_owned(), "made-up".into()),
+                ("cpu_model".to_owned(), "synthetic".into()),
                 ("cpus_online".to_owned(), cpus.into()),
                 ("load_1m".to_owned(), load.into()),
             ])

@@ -40,7 +40,7 @@ impl SettingsGuard {
         let guard = self.guard.take();
         let restored: Result<Vec<Undone>, KnobError> =
             self.machine.restore(&changes).into_iter().collect();
-        restored.context("a setting of the machine could not be put back")?;
+        restored.context("a setting of the machine could not be restored")?;
         // It writes without looking, and somebody else may set something from now on.
         if let Some(guard) = guard {
             guard.forget();
@@ -129,7 +129,7 @@ fn plan(
             Ok(changes) => match holder(machine, knob, &held)? {
                 // `assay doctor --fix` that started us has set it, and waits for our end.
                 Some(other) if other.encloses_us && changes.is_empty() => {}
-                // Also where it has the wished value already: the other run will put back another.
+                // Also where it has the wished value already: the other run will restored another.
                 Some(other) => findings.push(held_by(knob, other.process)),
                 None => wanted.extend(changes),
             },
@@ -298,7 +298,7 @@ fn set(changes: &[Change]) -> Finding {
     Finding::new(
         "MACHINE_SET",
         Severity::Note,
-        format!("set while measuring, and put back: {}", listed(changes)),
+        format!("set while measuring, and restored: {}", listed(changes)),
     )
 }
 

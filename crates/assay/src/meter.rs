@@ -20,7 +20,7 @@ const CPU_PER_WALL: &str = "cpu_per_wall";
 const THROUGHPUT: &str = "throughput";
 /// The median time of one of several runs at once.
 const JOB_WALL: &str = "job_wall";
-/// A shorter run can't be told anything about stolen time, which is counted in steps of 10 ms.
+/// Steal time is accounted in 10 ms ticks, so it says nothing about shorter runs.
 pub(crate) const STEAL_FROM_SECONDS: f64 = 0.01;
 
 /// The metrics that every run has.
@@ -144,7 +144,7 @@ impl Meter {
         Self { wishes, metrics, welcome: Vec::new(), bad_lines: BTreeMap::new(), multiplexed: None }
     }
 
-    /// Takes over the metrics of a run that is gone on with, so that every value keeps its place.
+    /// Takes over the metrics of a run that is resumed, so that every value keeps its place.
     ///
     /// # Errors
     /// In words, when they are not those that this meter measures.

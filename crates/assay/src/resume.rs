@@ -90,7 +90,7 @@ pub(crate) fn check(
     }
     if !differences.is_empty() && !earlier.force {
         bail!(
-            "--resume {}: that would not be the same experiment:\n  {}\nhint: measure anew, or go on all the same with --force",
+            "--resume {}: that would not be the same experiment:\n  {}\nhint: measure again, or go on all the same with --force",
             path.display(),
             differences.join("\n  ")
         );
@@ -128,9 +128,9 @@ fn resumed(samples: &Samples, differences: &[String], began: jiff::Timestamp) ->
     Finding::new(
         "RESUMED_DIFFERENT",
         Severity::Serious,
-        format!("what was gone on with was not the same: {}", differences.join("; ")),
+        format!("the run was resumed although something changed: {}", differences.join("; ")),
     )
-    .advise(Action::text("measure anew: the blocks before and after are not one experiment"))
+    .advise(Action::text("measure again: the blocks before and after are not one experiment"))
 }
 
 /// Facts by which a machine is known. What changes from day to day, such as the load, is not among them.

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all: pages, pictures, exports, made-up numbers.
+//! Files that appear whole or not at all: pages, pictures, exports, synthetic data.
 //!
 //! What is written goes into a new file beside its place, which takes the place when it is complete. Whoever looks meanwhile sees
 //! what was there before, and so does whoever comes after a failure. Recordings of a run are no business of this room: they are

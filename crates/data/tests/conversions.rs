@@ -1,4 +1,5 @@
-//! What the exporters write, the importers read back as it was: over every file that a real tool wrote, and over made-up samples.
+//! What the exporters write, the importers read back as it was: over every file that a real tool
+//! wrote, and over synthetic samples.
 //!
 //! Each form is held to what it can hold. What it can't is said beside it here, and in the exporter's own words. Google Benchmark and Go
 //! write times in nanoseconds: for a time that a tool wrote in milliseconds there may be no double that reads back to the same bits, and

@@ -1,4 +1,4 @@
-//! What is put back when this is killed? `cargo run --example guarded -- FILE NEW-VALUE`
+//! What is restored when this is killed? `cargo run --example guarded -- FILE NEW-VALUE`
 //!
 //! It writes the value into the file and sleeps. However it ends, the file has its old value again.
 

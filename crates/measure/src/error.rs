@@ -103,7 +103,7 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// Files that were changed do not have their old values again.
-    #[error("not everything could be put back as it was. Do it by hand:{}", by_hand(files))]
+    #[error("not everything could be restored as it was. Do it by hand:{}", by_hand(files))]
     NotRestored {
         /// The files and their old values.
         files: Vec<(PathBuf, String)>,

@@ -1,4 +1,4 @@
-//! The guard: what `assay` changes on the machine is put back when `assay` ends, however it ends.
+//! The guard: what `assay` changes on the machine is restored when `assay` ends, however it ends.
 //!
 //! A setting of the machine lives in a file of `/proc` or `/sys`. Before such a file is changed its
 //! value is handed to a small process of its own (the program of the launcher once more), which

@@ -1,11 +1,11 @@
-//! The machine as something that can be set up for measuring, and put back: its settings, what may
+//! The machine as something that can be set up for measuring, and restored: its settings, what may
 //! be done to it, and who else is at work on it.
 //!
 //! Whoever changes a setting goes this way, so that no end of a process, not even `kill -9`, leaves
 //! a machine changed for good: [`Machine::plan`] says what has to be written; [`Journal::record`]
 //! writes that down safely; only then [`Machine::apply`] does it. Afterwards comes
 //! [`Machine::restore`], and [`Journal::clear`]. Who starts next asks [`Journal::left_behind`] for
-//! what somebody before had no time to put back, and [`Journal::held_by_others`] for what somebody
+//! what somebody before had no time to restored, and [`Journal::held_by_others`] for what somebody
 //! else holds at this moment; one at a time, for which there is [`Journal::turn`].
 //!
 //! Nothing here decides what a setting should be: what disturbs a measurement is the analysis's to

@@ -222,7 +222,7 @@ fn a_change_that_no_plan_could_hold_is_not_made() {
         change("governor", POLICY_0, "", "powersave"),
         change("rt-runtime", RT, "many", "950000"),
         change("autogroup", AUTOGROUP, "2", "1"),
-        change("made-up", RT, "1", "950000"),
+        change("synthetic", RT, "1", "950000"),
     ];
     for change in forged {
         let refused = made.machine.restore(std::slice::from_ref(&change)).remove(0);
@@ -277,7 +277,7 @@ fn autogroup_is_set_and_put_back_for_real_where_that_is_permitted() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
-/// The whole way: what a process changed and had no time to put back, another one restores.
+/// The whole way: what a process changed and had no time to restored, another one restores.
 #[test]
 fn what_a_killed_process_left_behind_is_restored_by_the_next() {
     let made = laptop();

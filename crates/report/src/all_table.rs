@@ -82,7 +82,7 @@ fn mark_optimistic(rows: &mut [Row], tests: &PairTests, confidence: f64) -> Vec<
         let range = if least == most { least } else { format!("{least} to {most}") };
         let worst = if tests.situation.traits.unseen { " at worst" } else { "" };
         format!(
-            "with {words} such intervals at 95 % held the truth in only {range} % of simulated experiments{worst}"
+            "with {words} such 95 % intervals contained the true value in only {range} % of simulated experiments{worst}"
         )
     };
     found.into_iter().map(told).collect()

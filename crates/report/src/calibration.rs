@@ -55,16 +55,16 @@ fn sentence(report: &CalibrationReport<'_>) -> String {
             let cpu = cpu
                 .map_or_else(String::new, |cpu| format!(" ({} in CPU time)", number::percent(cpu)));
             format!(
-                "Trust differences above {}{cpu} from a run of a minute here.",
+                "With the program measured here, a run of one minute detects differences above {}{cpu}.",
                 number::percent(wall)
             )
         }
         (None, Some(cpu)) => format!(
-            "Trust differences in CPU time above {} from a run of a minute here, and none in wall time.",
+            "With the program measured here, a run of one minute detects differences in CPU time above {}, and none in wall time.",
             number::percent(cpu)
         ),
         (None, None) => {
-            "A run of a minute is too short to trust any difference of such a program here."
+            "With the program measured here, a run of one minute is too short to detect any difference."
                 .to_owned()
         }
     }
@@ -88,10 +88,10 @@ fn alarms(page: &mut Page, methods: &[Method]) {
         &[
             (
                 Tone::Strong,
-                "If A and B were the same program, how often would you be told that they differ?"
+                "False-positive rate: if A and B were the same program, how often would a difference be reported?"
                     .to_owned(),
             ),
-            (Tone::Quiet, "   (5 % would be fair)".to_owned()),
+            (Tone::Quiet, "   (nominal: 5 %)".to_owned()),
         ],
     );
     let rows: Vec<[String; 4]> = methods.iter().map(row).collect();
@@ -132,7 +132,7 @@ fn called(method: &Method) -> String {
 fn detectable_differences(page: &mut Page, calibration: &Calibration) {
     page.paragraph(
         2,
-        &[(Tone::Strong, "The smallest difference that one can believe in:".to_owned())],
+        &[(Tone::Strong, "The smallest difference that can be detected:".to_owned())],
     );
     let mut head = vec!["time for both".to_owned()];
     head.extend(BUDGETS.map(number::duration));
@@ -156,7 +156,7 @@ fn detectable_differences(page: &mut Page, calibration: &Calibration) {
         .collect();
     small_table::draw(page, &head, &rows, &[Tone::Plain, Tone::Plain]);
     if calibration.detectable.iter().any(|s| s.extrapolated && s.difference.is_some()) {
-        let note = "  ~ more runs than were recorded: extrapolated";
+        let note = "  ~ extrapolated beyond the recorded runs";
         page.paragraph(2, &[(Tone::Quiet, note.to_owned())]);
     }
 }
@@ -171,7 +171,7 @@ fn luck(layout: &Layout) -> String {
     } else {
         let direction = if change < 0.0 { "less" } else { "more" };
         format!(
-            "{size} {direction} time, by the luck of its layout; differences up to that are not about the code"
+            "{size} {direction} time, from memory layout alone; differences up to that size say nothing about the code"
         )
     };
     format!("A byte-identical copy at another path: ratio {ratio}: {found}")

@@ -199,7 +199,7 @@ fn distributions(page: &mut Page, p: &SeriesSummary, column: &Column) {
     }
     head(
         page,
-        "distributions fitted, and how many values each puts on the wrong side where it fits worst",
+        "fitted distributions, and the largest distance of each from the data (Kolmogorov-Smirnov)",
     );
     for distribution in distributions_by_fit(p) {
         let (with, wrong) = distribution_told(&distribution, column);

@@ -84,7 +84,7 @@ impl DoctorReport {
         };
         match self.best() {
             Some(trial) => format!(
-                "{disturbs} With {}, runs spread {} as much.",
+                "{disturbs} With {}, the spread is {} what it was.",
                 trial.name,
                 number::multiple(trial.found.ratio)
             ),
@@ -111,7 +111,7 @@ pub fn render(report: &DoctorReport, screen: &Screen) -> String {
     }
     if !report.missing.is_empty() {
         page.gap();
-        page.paragraph(2, &[(Tone::Strong, "What could not be tried:".to_owned())]);
+        page.paragraph(2, &[(Tone::Strong, "Not tried:".to_owned())]);
         for missing in &report.missing {
             page.paragraph(4, &[(Tone::Plain, format!("  {missing}"))]);
         }
@@ -131,7 +131,7 @@ fn disturbance(page: &mut Page, report: &DoctorReport, ailment: &Ailment) {
     if let Some(Trial { name, found }) = trial {
         let said = match found.verdict {
             SpreadVerdict::Narrower => {
-                format!("with {name}, runs spread {} as much", number::multiple(found.ratio))
+                format!("with {name}, the spread is {} what it was", number::multiple(found.ratio))
             }
             SpreadVerdict::Wider => format!("with {name}, runs spread more, not less"),
             SpreadVerdict::Unknown => format!("with {name}, no difference is known"),
@@ -149,8 +149,10 @@ fn disturbance(page: &mut Page, report: &DoctorReport, ailment: &Ailment) {
 
 fn trials(page: &mut Page, report: &DoctorReport) {
     let blocks = report.costs.iter().map(|t| t.found.blocks).min().unwrap_or(0);
-    let head =
-        format!("What shields, measured in turns: {}, {blocks} runs of each", report.workload);
+    let head = format!(
+        "What helps, measured in interleaved runs: {}, {blocks} runs of each",
+        report.workload
+    );
     page.paragraph(2, &[(Tone::Strong, head)]);
     let heads = ["", "spread", "p99/median", "median", "ratio of spreads"];
     let rows: Vec<Vec<String>> = report.costs.iter().map(row).collect();
@@ -164,7 +166,7 @@ fn trials(page: &mut Page, report: &DoctorReport) {
         })
         .collect();
     small_table::draw(page, &heads.map(str::to_owned), &rows, &tones);
-    let note = "  spread: interquartile range over median; as it was → under the setting; median: by how much it changed";
+    let note = "  spread: interquartile range over median, without → with the setting; median: change of the median";
     page.paragraph(2, &[(Tone::Quiet, note.to_owned())]);
 }
 

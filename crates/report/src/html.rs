@@ -184,7 +184,7 @@ fn title(analysis: &Analysis) -> String {
 /// The chains of a protocol at one glance; none for one alone.
 fn summary(analysis: &Analysis, chains: &[Protocol]) -> Option<Table> {
     let (heads, rows) = protocol::summary_on_page(analysis, chains)?;
-    Some(Table { title: "The protocol at a glance".to_owned(), heads, rows })
+    Some(Table { title: "The four-step check at a glance".to_owned(), heads, rows })
 }
 
 /// The verdicts, and the notes below them: none about what the protocol has refused.

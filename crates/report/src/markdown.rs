@@ -106,7 +106,7 @@ fn ratio(analysis: &Analysis, subject: usize) -> String {
 /// How the samples were taken, in one sentence.
 fn design_note(analysis: &Analysis) -> String {
     let confidence = number::chosen_percent(analysis.plan.confidence);
-    let medians = format!("Medians with their intervals, {confidence} sure");
+    let medians = format!("Medians with {confidence} confidence intervals");
     match (analysis.design, analysis.blocks) {
         (Design::Blocks, Some(blocks)) if analysis.subjects.len() > 1 => {
             format!("{medians}; {blocks} blocks, random order within each.")

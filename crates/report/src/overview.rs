@@ -30,9 +30,9 @@ pub fn render(overview: &Overview, screen: &Screen) -> String {
     let summaries =
         overview.lines.iter().filter(|line| matches!(line.known, Known::Summary(_))).count();
     let what = match summaries {
-        0 => format!("medians, {sure} sure"),
+        0 => format!("medians, {sure} confidence"),
         all if all == overview.lines.len() => "means".to_owned(),
-        _ => format!("medians, {sure} sure; of summaries the means"),
+        _ => format!("medians, {sure} confidence; of summaries the means"),
     };
     page.paragraph(2, &[(Tone::Strong, head), (Tone::Quiet, format!("   ({what})"))]);
     page.gap();
@@ -59,7 +59,7 @@ pub fn render(overview: &Overview, screen: &Screen) -> String {
     page.gap();
     if summaries > 0 {
         let message = format!(
-            "only a summary was recorded of {}: means, and nothing is known of order and shape",
+            "only a summary was recorded of {}: means; order and distribution are unknown",
             numbers_of(summaries)
         );
         page.paragraph(6, &[(Tone::Quiet, format!("note: {message}"))]);
@@ -73,7 +73,7 @@ pub fn render(overview: &Overview, screen: &Screen) -> String {
         findings::draw(&mut page, finding, "");
     }
     if overview.lines.len() > 1 {
-        let more = "each by itself, from every side: --all".to_owned();
+        let more = "every series in full: --all".to_owned();
         page.paragraph(2, &[(Tone::Quiet, more)]);
     }
     page.finish()

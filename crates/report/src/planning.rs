@@ -28,7 +28,7 @@ pub fn render(planning: &Planning, screen: &Screen) -> String {
     if let Some(blocks) = blocks.filter(|_| planning.asked.in_blocks) {
         page.gap();
         in_blocks(&mut page, planning, blocks);
-        page.paragraph(2, &[(Tone::Plain, format!("with runs apart: {}", apart(planning)))]);
+        page.paragraph(2, &[(Tone::Plain, format!("with separate runs: {}", apart(planning)))]);
     } else {
         page.gap();
         curve(&mut page, planning);
@@ -107,7 +107,10 @@ fn apart(planning: &Planning) -> String {
 fn if_as_dependent(planning: &Planning) -> String {
     let factor = planning.rank.runs_per_independent;
     if factor > 1.0 {
-        format!(", if {} runs are worth one independent run, as in the pilot", factor_of(factor))
+        format!(
+            ", if {} runs carry as much information as one independent run, as in the pilot",
+            factor_of(factor)
+        )
     } else {
         String::new()
     }
@@ -330,11 +333,11 @@ fn hopeless(planning: &Planning, remedy: &Remedy) -> String {
     let level = number::percent_fine(t.sig_level);
     let why = if t.power <= t.sig_level {
         format!(
-            "this is hopeless: where there is no difference such a test finds one in {level} of experiments too"
+            "not useful: where there is no difference, such a test also finds one in {level} of experiments"
         )
     } else {
         format!(
-            "this is hopeless: such a test finds a difference in {level} of experiments where there is none"
+            "not useful: such a test finds a difference in {level} of experiments where there is none"
         )
     };
     let runs =
@@ -364,12 +367,12 @@ fn warnings(planning: &Planning) -> Vec<String> {
     let pilot = planning.pilot.as_ref().filter(|p| p.runs_per_independent > 1.0);
     if let Some((pilot, spread)) = pilot.and_then(|p| Some((p, p.spreads.get(p.most_dependent)?))) {
         let advice = if planning.asked.in_blocks {
-            "which counts for runs apart"
+            "which holds for separate runs"
         } else {
             "and the plan counts them so; blocks (`assay run A B`) need fewer, and so does a machine at rest"
         };
         told.push(format!(
-            "successive values of '{}' hang together: {} of them are worth {}, {advice}",
+            "successive values of '{}' are correlated: {} of them carry as much information as {} independent ones, {advice}",
             spread.name,
             number::grouped(spread.n as u64),
             number::grouped((spread.n as f64 / pilot.runs_per_independent).round() as u64),
@@ -377,7 +380,7 @@ fn warnings(planning: &Planning) -> Vec<String> {
     }
     if let Some(small) = planning.pilot.as_ref().filter(|p| p.n < SMALL_PILOT) {
         told.push(format!(
-            "a pilot of {} hardly knows how much runs spread, and nothing of rare ones; take {SMALL_PILOT} at least",
+            "a pilot of {} says little about the spread, and nothing about rare slow runs; take at least {SMALL_PILOT}",
             runs_of(small.n as u64, planning.asked.kind)
         ));
     }

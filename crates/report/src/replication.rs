@@ -52,7 +52,7 @@ pub fn render(report: &ReplicationReport<'_>, screen: &Screen) -> String {
     page.finish()
 }
 
-const EMPTY: &str = "can't tell: the runs have no result in common";
+const EMPTY: &str = "unknown: the runs have no result in common";
 
 fn tone(status: Status) -> Tone {
     match status {
@@ -87,17 +87,17 @@ fn sentence_with(report: &ReplicationReport<'_>, result: &Replicated, names: &[S
     let why = match result.reason {
         Reason::Same => format!("{then} then, {now} now"),
         Reason::OtherSize => {
-            format!("{then} then, {now} now: that is not the size that the first run predicts")
+            format!("{then} then, {now} now: not the size that the first run predicts")
         }
         Reason::OtherDirection | Reason::Gone | Reason::New => {
-            format!("{then} then, {now} now: both can't be true of the same thing")
+            format!("{then} then, {now} now: the two results exclude each other")
         }
         Reason::BothSmall => {
-            format!("{then} then, {now} now: both can be true of a difference that is small")
+            format!("{then} then, {now} now: both are compatible with a small difference")
         }
         Reason::OpenNow => {
             format!(
-                "{then} then; now it is {now}, which does not contradict the first run. Measure longer"
+                "{then} then; now {now}, which does not contradict the first run. Measure longer"
             )
         }
         Reason::OpenThen => {

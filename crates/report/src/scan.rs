@@ -140,9 +140,9 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
             },
         );
         told.push(if comparisons.iter().any(|c| c.decision.interval.is_some()) {
-            format!("ratio: to {to}, with its interval ({sure} sure of all rows together)")
+            format!("ratio: to {to}, with a confidence interval ({sure} for all rows together)")
         } else {
-            format!("ratio: to {to}, as seen; no interval can be given")
+            format!("ratio: to {to}, observed; without an interval")
         });
     }
     if comparisons.is_empty() {
@@ -151,9 +151,9 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
             described.partition(|d| d.median_interval.is_some());
         told.push(match (known.is_empty(), lacking.is_empty()) {
             (true, _) => "medians; too few values for intervals".to_owned(),
-            (_, true) => format!("medians with their intervals, {sure} sure of each"),
+            (_, true) => format!("medians with {sure} confidence intervals"),
             _ => format!(
-                "medians with their intervals, {sure} sure of each; none where there are too few independent values for one"
+                "medians with {sure} confidence intervals; none where there are too few independent values"
             ),
         });
     }
@@ -272,7 +272,7 @@ fn summary(analysis: &Analysis, of: &str, against: &str, own: &[Comparison]) -> 
     if !unknown.is_empty() {
         let places = places(analysis, &unknown, own, "any");
         parts.push(if parts.is_empty() && is_place(against) {
-            format!("not known yet whether {of} differs {places} from how it is {against}")
+            format!("not known yet whether {of} differs {places} from its value {against}")
         } else if parts.is_empty() {
             format!("not known yet whether {of} differs from {against} {places}")
         } else {
@@ -287,7 +287,7 @@ fn summary(analysis: &Analysis, of: &str, against: &str, own: &[Comparison]) -> 
     };
     let sure = number::chosen_percent(analysis.plan.confidence);
     let blocks = analysis.blocks.map_or_else(String::new, |n| format!("; {n} blocks"));
-    let sureness = format!("{sure} sure of all together{blocks}");
+    let sureness = format!("{sure} confidence for all together{blocks}");
     (tone, Sentence { claim: parts.join("; "), sureness })
 }
 
@@ -452,7 +452,7 @@ fn growth(analysis: &Analysis, curve: &Curve) -> Sentence {
         format!("not known yet whether {what} grows with {n}: like {power}")
     };
     let twice = number::multiple(2f64.powf(exponent.estimate));
-    Sentence { claim, sureness: format!("{sure} sure; twice the {n}: {twice} the {whole}") }
+    Sentence { claim, sureness: format!("{sure} confidence; twice the {n}: {twice} the {whole}") }
 }
 
 /// `follows no single power of n: from n^0.1 between 1 and 2 to n^0.9 between 8 and 16`.

@@ -181,7 +181,7 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     let (interval, how) = match d.median_interval {
         Some(i) => (
             format!(" [{}{STICKY}…{STICKY}{}]", column.number(i.lower), column.number(i.upper)),
-            format!("median, {sure} sure"),
+            format!("median, {sure} confidence"),
         ),
         None => {
             (String::new(), format!("median of {}; too few for an interval", counted(d.n, "value")))
@@ -291,7 +291,7 @@ fn checks(analysis: &Analysis) -> Vec<String> {
                 format!("a difference of {}", number::rough(size, &analysis.metrics[c.metric].unit))
             }
         };
-        said.push(format!("this experiment could see {size}"));
+        said.push(format!("this experiment could detect {size}"));
     }
     said.extend(analysis.blocks.map(|blocks| taken(blocks, analysis)));
     said
@@ -322,13 +322,13 @@ fn dependence(analysis: &Analysis) -> Option<String> {
     // In blocks only a difference that drifts matters: the check for that has its own level.
     let word = match share {
         _ if in_blocks && so => "the difference drifted",
-        s if s >= policy::DEPENDENT_BELOW => "dependence none",
-        _ if in_blocks => "no dependence that matters",
-        _ if so => "dependence no more than chance allows",
-        s if s >= 0.5 => "dependence weak",
-        _ => "dependence strong",
+        s if s >= policy::DEPENDENT_BELOW => "no autocorrelation",
+        _ if in_blocks => "no autocorrelation that matters",
+        _ if so => "autocorrelation within chance",
+        s if s >= 0.5 => "weak autocorrelation",
+        _ => "strong autocorrelation",
     };
-    Some(format!("{word} (ESS {effective:.0} of {n:.0})"))
+    Some(format!("{word} (effective sample size {effective:.0} of {n:.0})"))
 }
 
 fn taken(blocks: usize, analysis: &Analysis) -> String {

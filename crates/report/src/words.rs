@@ -67,15 +67,19 @@ pub(crate) fn has_said(code: &str) -> bool {
 /// The finding that [`unpaired_note`] says whole, advice and all.
 pub(crate) const NOT_INTERLEAVED: &str = "NOT_INTERLEAVED";
 
-/// Why a run that was gone on with as another one has no verdict.
+/// Why a run that was resumed as another one has no verdict.
 pub(crate) const MIXED: &str =
-    "the run was gone on with although not all was the same, so its blocks are not one experiment";
+    "the run was resumed with a different setup, so its blocks do not form one experiment";
 
 /// The line that goes once with every comparison of recordings.
 pub fn unpaired_note(several: bool) -> String {
-    let what = if several { "These are recordings" } else { "These are two recordings" };
+    let what = if several {
+        "These were recorded in separate runs"
+    } else {
+        "These were recorded in two separate runs"
+    };
     format!(
-        "{what}: programs are not proven different, since drift between the recordings is not in them. Run both in blocks: assay run A B"
+        "{what}: drift between the runs is part of the difference. Measure both in blocks: assay run A B"
     )
 }
 
@@ -145,7 +149,7 @@ impl<'a> Teller<'a> {
     fn condition(&self) -> &'static str {
         match self.c.design {
             Design::Blocks => "",
-            Design::Summary => ", by the means that were recorded, if nothing else changed",
+            Design::Summary => ", by the recorded means, if nothing else changed",
             Design::Unpaired => ", if nothing else changed between the recordings",
         }
     }
@@ -257,7 +261,7 @@ impl<'a> Teller<'a> {
             let step = self.on_scale(d.clock_step);
             let name = crate::label::label(self.metric);
             return format!(
-                "any difference is small, but {name} comes in steps of {step}, too coarse for a threshold of {}",
+                "any difference is small, but {name} comes in steps of {step}: too coarse for a threshold of {}",
                 self.threshold()
             );
         }
@@ -285,14 +289,14 @@ impl<'a> Teller<'a> {
         }
         if c.too_dependent {
             return format!(
-                "no verdict on {} against {}: successive values hang together so much that they are worth only {:.0} independent ones, and 10 are the fewest",
+                "no verdict on {} against {}: successive values are so strongly correlated that they carry as much information as {:.0} independent ones; at least 10 are needed",
                 self.of, self.against, c.effective
             );
         }
         match (&c.basis, c.no_interval()) {
             (Basis::Units(unit), Some(NoInterval::TooFew { needed })) => {
                 return format!(
-                    "too few {} for a verdict on {} against {}: there are {} and {}, and {needed} on each side can decide",
+                    "too few {} for a verdict on {} against {}: there are {} and {}; {needed} on each side are needed",
                     levels::plural(unit),
                     self.of,
                     self.against,
@@ -302,7 +306,7 @@ impl<'a> Teller<'a> {
             }
             (Basis::Summary, _) => {
                 return format!(
-                    "no verdict on {} against {}: only a summary was recorded, without its spread or how many values it is of",
+                    "no verdict on {} against {}: only a summary was recorded, without a spread or the number of values",
                     self.of, self.against
                 );
             }
@@ -321,11 +325,11 @@ impl<'a> Teller<'a> {
                 )
             }
             Some(_) => format!(
-                "no verdict on {} against {}: their difference changed during the run, and no interval can be given for it",
+                "no verdict on {} against {}: their difference changed during the run, so it has no interval",
                 self.of, self.against
             ),
             None => format!(
-                "too few values for a verdict on {} against {}: there are {} and {}, and for 95 % it takes 4 and 4 at least, or 3 and 5, or 2 and 8",
+                "too few values for a verdict on {} against {}: there are {} and {}; for 95 % at least 4 and 4, 3 and 5, or 2 and 8 are needed",
                 self.of, self.against, c.counts.1, c.counts.0
             ),
         }

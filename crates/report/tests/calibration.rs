@@ -73,17 +73,17 @@ fn what_can_not_be_seen_is_said_and_not_left_empty() {
     blind.detectable.iter_mut().for_each(|s| s.difference = None);
     let even = Layout { interval: Interval { lower: 0.99, upper: 1.01 }, ..copy() };
     let text = screen(&blind, Some(even), 120);
-    assert!(text.starts_with("A run of a minute is too short to trust any difference"), "{text}");
+    assert!(text.contains("a run of one minute is too short to detect any"), "{text}");
     assert!(text.contains("no difference found") && !text.contains("extrapolated"), "{text}");
     assert!(!screen(&blind, None, 80).contains("byte-identical"));
     // What two copies of one program differ by is not to be believed either.
     let lucky = Layout { ratio: 1.03, interval: Interval { lower: 1.02, upper: 1.04 }, ..copy() };
     let text = screen(&calibration(), Some(lucky), 120);
-    assert!(text.starts_with("Trust differences above 3.0 % (0.27 % in CPU time)"), "{text}");
+    assert!(text.contains("detects differences above 3.0 % (0.27 % in CPU"), "{text}");
     let mut only_cpu = calibration();
     only_cpu.detectable.iter_mut().take(3).for_each(|s| s.difference = None);
     let text = screen(&only_cpu, None, 80);
-    assert!(text.starts_with("Trust differences in CPU time above 0.27 %"), "{text}");
+    assert!(text.replace("\n  ", " ").contains("differences in CPU time above 0.27 %"), "{text}");
 }
 
 #[test]

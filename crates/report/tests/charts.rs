@@ -1,4 +1,5 @@
-//! Plots and pages of made-up samples: every one is well-formed, of bounded size, and takes names for nothing but names.
+//! Plots and pages of synthetic samples: every one is well-formed, of bounded size, and takes names
+//! for nothing but names.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "in a test a failed unwrap is a failed test")]
 
 mod common;

@@ -93,7 +93,8 @@ fn nested() -> SeriesSummaries {
 fn levels_of_repetition_say_where_more_of_them_pay() {
     let drawn = nested();
     let text = render(&drawn, &screen(80, true));
-    assert!(text.contains("more iterations") && text.contains("twice as many processes"), "{text}");
+    let flat = text.replace("\n  ", " ");
+    assert!(flat.contains("more iterations") && flat.contains("twice as many processes"), "{text}");
     assert!(drawn.series[0].findings.iter().any(|f| f.code == "LEVELS_IGNORED"));
     assert_snapshot!("describe_levels", text);
     let json = describe_json::render(&drawn, &Meta::default());

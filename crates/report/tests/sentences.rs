@@ -172,7 +172,7 @@ fn nothing_against_nothing_is_no_difference() {
 fn a_clock_too_coarse_is_named_as_what_keeps_it_from_being_known() {
     let coarse = decided(Metric::wall(), Scale::Ratio, [1.0, 0.996, 1.004], 0.01, 0.02);
     assert!(sentence(&coarse).contains(
-        "so any difference is small, but wall comes in steps of 2.0 %, too coarse for a threshold of 1 %"
+        "so any difference is small, but wall comes in steps of 2.0 %: too coarse for a threshold of 1 %"
     ));
 }
 
@@ -217,7 +217,7 @@ fn the_outlook_answers_two_questions_and_says_what_to_type() {
     assert_eq!(
         follow(beyond, None),
         [
-            "Ruling out 1 % is beyond 1024 blocks with this noise; 3.1 % would be in reach: --threshold 3.1%"
+            "Ruling out 1 % takes more than 1024 blocks with this noise; 3.1 % is feasible: --threshold 3.1%"
         ]
     );
     let nothing = Outlook { to_rule_out: None, to_confirm: None, reachable_threshold: None };

@@ -90,7 +90,7 @@ fn a_ratio_that_points_away_from_the_medians_is_explained() {
     ]);
     let screen = Screen { width: 200, color: false, unicode: true };
     let text = screen::render(&suite, Shown::default(), &screen);
-    let note = "copy: the ratio points the other way than the two medians; it is the middle of the ratios of all pairs";
+    let note = "copy: the ratio and the two medians disagree in direction: the ratio is the median of the ratios within all pairs";
     assert!(text.contains(note), "{text}");
     assert!(markdown::render(&suite, Shown::default()).contains(note));
     // Where no medians are shown there is nothing to explain.
@@ -135,9 +135,12 @@ fn how_the_error_is_shared_is_said() {
         let screen = Screen { width: 200, color: false, unicode: true };
         screen::render(&suite, Shown::default(), &screen)
     };
-    assert!(told(Adjust::Holm).contains("95 % sure of all that is said together"));
-    assert!(told(Adjust::FalseDiscovery).contains("at most 5 % are wrong on average"));
-    assert!(told(Adjust::None).contains("95 % sure of each by itself: of 6 equal ones"));
+    assert!(told(Adjust::Holm).contains("95 % confidence for all statements together"));
+    assert!(
+        told(Adjust::FalseDiscovery)
+            .contains("on average at most 5 % of the reported differences are wrong")
+    );
+    assert!(told(Adjust::None).contains("95 % confidence for each by itself: of 6 equal ones"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! How long one task on made-up data takes, as one JSON object, for the benchmarks.
+//! How long one task on synthetic data takes, as one JSON object, for the benchmarks.
 //!
 //!     cargo run --release -p assay-stats --example speed -- TASK VALUES [REPEATS]
 //!     cargo run --release -p assay-stats --example speed -- bootstrap VALUES RESAMPLES THREADS

@@ -11,7 +11,7 @@
 //!
 //! The resamples are cut into chunks of fixed size with a stream of random numbers each, so that
 //! any number of threads gives the same digits. Everything here takes the values as independent:
-//! for series that hang together it promises too much.
+//! for series that are correlated it promises too much.
 
 use crate::resampling::Stream;
 use crate::{Interval, descriptive, normal};

@@ -17,7 +17,7 @@
 //!   and again from what is left once the steps are taken out.
 //!
 //! `level` is the chance that a series without a change is said to have one (at most that where
-//! values hang together: then both err on the careful side). What a change means is not decided
+//! values are correlated: then both err on the careful side). What a change means is not decided
 //! here.
 
 mod energy;

@@ -1,4 +1,4 @@
-//! Intervals that stay true when successive values hang together: widened by the autocorrelation
+//! Intervals that stay true when successive values are correlated: widened by the autocorrelation
 //! time, or by the stationary bootstrap.
 //!
 //! Widening takes n values as n/τ independent ones, with the autocorrelation time τ of the ranks
@@ -15,7 +15,7 @@ use crate::{Interval, autocorrelation, descriptive, signed_rank, student_t};
 /// n/τ − 1 degrees of freedom.
 ///
 /// `xs`: finite, in the order in which they were taken; `confidence` in 0..1. The variance is that
-/// of n/τ values too: s² n⁻¹(n − 1)/(1 − τ/n), since a series that hangs together shows less of its
+/// of n/τ values too: s² n⁻¹(n − 1)/(1 − τ/n), since a series that is correlated shows less of its
 /// spread. None for fewer than two effective values. O(n log n).
 #[must_use]
 pub fn mean_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
@@ -34,7 +34,7 @@ pub fn mean_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
 /// The signed-rank interval for the pseudo-median with its distance from the middle widened by √τ.
 ///
 /// `xs`: finite, in the order in which they were taken; `confidence` in 0..1. None when there are
-/// too few values, or they hang together too much, for an end within the data. O(n log n)
+/// too few values, or they are correlated too much, for an end within the data. O(n log n)
 /// typically.
 #[must_use]
 pub fn pseudo_median_interval(xs: &[f64], confidence: f64) -> Option<Interval> {

@@ -129,8 +129,8 @@ pub struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Sorts the values, and asks how they hang together. `values`: finite, in the order in which they
-    /// were taken. O(n log n).
+    /// Sorts the values, and asks how they are correlated. `values`: finite, in the order in which
+    /// they were taken. O(n log n).
     #[must_use]
     pub fn new(values: &[f64]) -> Self {
         let sorted = descriptive::sorted(values);

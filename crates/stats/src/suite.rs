@@ -1,13 +1,14 @@
 //! Many benchmarks, one number: the geometric mean of their ratios, with what is not known about it.
 //!
 //! Each benchmark gives the Hodges-Lehmann shift of the logarithms (in blocks the pseudo-median of
-//! the per-block log-ratios), so that a stall does not move it; their mean is the logarithm of the geometric mean. Two questions have two intervals. *These
-//! benchmarks*: only the samples could have come out otherwise, so each is resampled. *Such
-//! benchmarks*: those at hand stand for others, so the benchmarks are drawn anew, with their effects
-//! as measured, which hold the wavering of their samples already (Efron and Tibshirani, "An
-//! Introduction to the Bootstrap", chapter 8). Both are percentile intervals; since few benchmarks
-//! make one too narrow, the second is stretched by t/z · √(k/(k − 1)) about the estimate, and never
-//! narrower than the first. p-values of single benchmarks are adjusted by [`crate::adjust`].
+//! the per-block log-ratios), so that a stall does not move it; their mean is the logarithm of the
+//! geometric mean. Two questions have two intervals. *These benchmarks*: only the samples could
+//! have come out otherwise, so each is resampled. *Such benchmarks*: those at hand stand for
+//! others, so the benchmarks are drawn again, with their effects as measured, which hold the
+//! wavering of their samples already (Efron and Tibshirani, "An Introduction to the Bootstrap",
+//! chapter 8). Both are percentile intervals; since few benchmarks make one too narrow, the second
+//! is stretched by t/z · √(k/(k − 1)) about the estimate, and never narrower than the first.
+//! p-values of single benchmarks are adjusted by [`crate::adjust`].
 
 use crate::resampling::Stream;
 use crate::{Interval, descriptive, normal, signed_rank, student_t, two_sample};
@@ -101,7 +102,7 @@ pub fn geometric_mean(
         let drawn: Vec<f64> =
             of_logs.iter().map(|logs| logs.resampled(&mut stream).effect()).collect();
         these.push(descriptive::mean(&drawn));
-        // Benchmarks drawn anew: their effects as measured, since those already waver by their
+        // Benchmarks drawn again: their effects as measured, since those already waver by their
         // samples; a second wavering on top would count it twice.
         let sum: f64 = (0..count).map(|_| effects[stream.next_index(count)]).sum();
         such.push(sum / count as f64);

@@ -386,8 +386,9 @@ fn stopped_early(samples: &Samples, suite: &Benchmarks) -> Option<Finding> {
             let all: usize = suite.primary_tables().map(|table| table.rows.len()).sum();
             let seconds = suite.plan.budget_seconds?;
             (open > 0).then(|| {
-                let message =
-                    format!("the time was spent before {open} of {all} comparisons had an answer");
+                let message = format!(
+                    "the time budget ended before {open} of {all} comparisons had a verdict"
+                );
                 Finding::new("BUDGET_SPENT", Severity::Note, message)
                     .with("open", open as f64)
                     .with("budget_seconds", seconds)

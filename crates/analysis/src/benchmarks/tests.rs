@@ -1,4 +1,4 @@
-//! Suites with made-up numbers of which the truth is known.
+//! Suites with synthetic data of which the truth is known.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 

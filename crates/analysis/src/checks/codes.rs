@@ -86,7 +86,7 @@ pub const CODES: [&str; 81] = [
     "WARM_UP",
 ];
 
-/// The code of a run that was gone on with as another one: its verdicts are withheld.
+/// The code of a run that was resumed as another one: its verdicts are withheld.
 pub(crate) const RESUMED_DIFFERENT: &str = "RESUMED_DIFFERENT";
 
 #[cfg(test)]

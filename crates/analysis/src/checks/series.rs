@@ -1,4 +1,5 @@
-//! Checks of one subject's series by itself: values that are all equal, that drift, that hang together.
+//! Checks of one subject's series by itself: values that are all equal, that drift, that are
+//! correlated.
 
 use crate::dependence::is_beyond_chance;
 use crate::describe::{Description, SubjectSummary};
@@ -82,12 +83,13 @@ pub(crate) fn moved(by: f64, from: f64, unit: &Unit) -> String {
     format!("{shown} {symbol}").trim_end().to_owned()
 }
 
-/// Values that hang together: a warning where that is more than chance, else a note on why the interval is wider.
+/// Values that are correlated: a warning where that is more than chance, else a note on why the
+/// interval is wider.
 fn dependence(name: &str, description: &Description) -> Finding {
     let (n, effective, lag1) = (description.n, description.effective(), description.lag1);
     let finding = if is_beyond_chance(n, effective, lag1) {
         let message = format!(
-            "successive values of {name} hang together: {n} are worth {effective:.0} independent ones; the interval was widened for that"
+            "successive values of {name} are correlated: {n} carry as much information as {effective:.0} independent ones; the interval was widened for that"
         );
         Finding::new("DEPENDENCE", Severity::Warning, message)
             .advise(Action::text("look for what changes slowly: frequency, heat, other work"))

@@ -83,7 +83,7 @@ pub(crate) fn summary_only(of: &str) -> Finding {
 pub(crate) fn summary_too_bare(of: &str) -> Finding {
     let whose = if of.is_empty() { String::new() } else { format!("{of} ") };
     let message = format!(
-        "{whose}only a number is left, without its spread or how many values it is of: a ratio, and no verdict"
+        "{whose}only a single number was recorded, without a spread or the number of values: there is a ratio, but no verdict"
     );
     Finding::new("SUMMARY_TOO_BARE", Severity::Serious, message)
 }

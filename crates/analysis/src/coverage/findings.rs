@@ -98,7 +98,7 @@ fn finding(found: Optimistic, what: &str, subject: &str, n: usize) -> Finding {
         CODE,
         Severity::Warning,
         format!(
-            "the interval of {what} promises more than it keeps: with {}, one at 95 % held the truth in only {:.0} % of simulated experiments",
+            "the interval of {what} covers less than its level: with {}, a 95 % interval contained the true value in only {:.0} % of simulated experiments",
             found.situation.words(),
             100.0 * found.simulated
         ),
@@ -120,7 +120,7 @@ mod tests {
         let found = Optimistic { nominal: 0.95, simulated: 0.871, situation: Kind::Autoregressive };
         let finding = finding(found, "the median of a", "a", 20);
         assert!(finding.message.contains("in only 87 % of simulated experiments"), "{finding:?}");
-        assert!(finding.message.contains("values that hang together"), "{finding:?}");
+        assert!(finding.message.contains("correlated values"), "{finding:?}");
         assert_eq!(finding.evidence[1], ("simulated".to_owned(), 0.871));
         assert!(crate::checks::CODES.contains(&CODE));
     }

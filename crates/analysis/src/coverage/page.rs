@@ -77,7 +77,7 @@ pub fn page(table: &str) -> String {
         recorded apart and for blocks. `fieller`, `delta_log`: ratio of means. `brunner_munzel`: how often one is below the other.\n\
         `quantile_p50`, `quantile_p90`: difference of two medians and of two 90 % quantiles, by order statistics, widened where values hang\n\
         together; `assay` compares quantiles from 20 values on, and no warning stands beside these intervals: of the cells that there are,\n\
-        only the median of 20 values that hang together misses.\n\
+        only the median of 20 correlated values misses.\n\
         Sources stand with each method in `crates/stats`.\n",
     );
     text

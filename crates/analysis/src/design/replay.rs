@@ -31,7 +31,7 @@ pub enum ReplayError {
     },
     /// An observation is not the one whose turn it was.
     #[error(
-        "observation {observation} of the recording is not the one whose turn it was by the plan and its seed ({expected}): the file was changed, or measured in another way; measure anew"
+        "observation {observation} of the recording is not the one whose turn it was by the plan and its seed ({expected}): the file was changed, or measured in another way; measure again"
     )]
     Turn {
         /// Which observation, counted from 1.

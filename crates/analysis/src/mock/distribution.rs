@@ -1,4 +1,4 @@
-//! The distributions that made-up numbers can follow, and how they are written: `2000 * mix(0.7:
+//! The distributions that synthetic data can follow, and how they are written: `2000 * mix(0.7:
 //! lognormal(0, 0.2), 0.3: 1 + lognormal(0, 0.2))`.
 //!
 //! Numbers, distributions with their parameters, `+`, `-`, `*`, parentheses, and `mix` of

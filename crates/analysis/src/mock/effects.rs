@@ -1,4 +1,4 @@
-//! What goes wrong with made-up numbers, and how it is written: outliers (`1%: 10 x`), drift
+//! What goes wrong with synthetic data, and how it is written: outliers (`1%: 10 x`), drift
 //! (`5%`), a tick (`period 10, 3%`), the step of a clock (`1us`). Amounts are in the numbers of the
 //! distribution, or in a unit that can be converted to theirs.
 

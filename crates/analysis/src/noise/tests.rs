@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// A series that hangs together from run to run.
+/// A series that is correlated from run to run.
 fn dependent(normals: &[f64], lag1: f64) -> Vec<f64> {
     let mut last = 0.0;
     let next = |z: &f64| {

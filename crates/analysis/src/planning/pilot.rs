@@ -37,7 +37,7 @@ pub struct SpreadOf {
     pub percentile_upper: Option<f64>,
     /// Resamples.
     pub resamples: usize,
-    /// How strongly successive values hang together; 1: not at all.
+    /// How strongly successive values are correlated; 1: not at all.
     pub autocorrelation_time: f64,
 }
 

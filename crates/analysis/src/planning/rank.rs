@@ -5,9 +5,10 @@
 //! are affordable. All sizes that are tried share their random numbers, so that the number at which
 //! the power is reached can be read off between them.
 //!
-//! Of few runs the exact test's level jumps, mostly to less than the significance asked for; the rule then counts with the level
-//! that is kept, since it would promise too much otherwise. Where the pilot's values hang together, all of this is said of
-//! independent runs and multiplied in the end by how many runs are worth one of them.
+//! Of few runs the exact test's level jumps, mostly to less than the significance asked for; the
+//! rule then counts with the level that is kept, since it would promise too much otherwise. Where
+//! the pilot's values are correlated, all of this is said of independent runs and multiplied in the
+//! end by how many runs are worth one of them.
 
 use super::pilot::Series;
 use super::{Asked, RANK_OVERHEAD, rounded_up};

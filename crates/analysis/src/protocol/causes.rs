@@ -1,4 +1,4 @@
-//! What makes successive values hang together, held against what the recording says of itself.
+//! What makes successive values correlated, held against what the recording says of itself.
 //!
 //! The environment tells of machines that `assay` measured on; foreign files tell in comments, in anybody's words. So a line is
 //! quoted rather than interpreted: what is looked for are a few words (governor, cpufreq, load average) that any log of a
@@ -7,7 +7,7 @@
 use crate::policy;
 use assay_data::Environment;
 
-/// A thing that makes values hang together.
+/// A thing that makes values correlated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseKind {
     /// The CPU's frequency was left to scale with the load.

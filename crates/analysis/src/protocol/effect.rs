@@ -1,10 +1,12 @@
 //! The fourth step: is the difference large enough to matter, and is one number the whole story?
 //!
-//! The effect is the Hodges-Lehmann shift, subject − reference: the median of all differences between a value of the one and a
-//! value of the other, with the interval that belongs to the Mann-Whitney test (for blocks the pseudo-median of the per-block
-//! differences with that of the signed-rank test). Where values hang together the interval must also cover the one from
-//! placements, widened by the autocorrelation times. The results are only interesting if the effect is larger than the threshold,
-//! so the whole interval is held against it, half a clock step more on either side.
+//! The effect is the Hodges-Lehmann shift, subject − reference: the median of all differences
+//! between a value of the one and a value of the other, with the interval that belongs to the
+//! Mann-Whitney test (for blocks the pseudo-median of the per-block differences with that of the
+//! signed-rank test). Where values are correlated the interval must also cover the one from
+//! placements, widened by the autocorrelation times. The results are only interesting if the effect
+//! is larger than the threshold, so the whole interval is held against it, half a clock step more
+//! on either side.
 
 use super::validity::Validity;
 use super::{Protocol, Step, Values, found};

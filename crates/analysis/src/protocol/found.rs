@@ -61,7 +61,7 @@ pub(super) fn mixed() -> Finding {
     let message =
         "the run was resumed with a different setup, so its blocks do not form one experiment";
     Finding::new(checks::RESUMED_DIFFERENT, Severity::Serious, message)
-        .advise(Action::text("measure anew"))
+        .advise(Action::text("measure again"))
 }
 
 /// Of a series with too few values for anything to be said.
@@ -77,7 +77,7 @@ pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: 
 /// Of successive values so correlated that no answer of the test can be trusted.
 pub(super) fn too_dependent(name: &str, n: usize, effective: f64) -> Finding {
     let message = format!(
-        "{} carry as much information as {} independent ones (ESS/n {})",
+        "{} carry as much information as {} independent ones (effective sample size / n: {})",
         count(n),
         number::count(effective),
         number::fixed(effective / n as f64, 4)
@@ -92,7 +92,7 @@ pub(super) fn too_dependent(name: &str, n: usize, effective: f64) -> Finding {
 /// Of successive values that are correlated, more than by chance.
 pub(super) fn dependent(name: &str, n: usize, effective: f64) -> Finding {
     let message = format!(
-        "successive values of {name} are correlated: {} count as {} (ESS/n {}), which widens p and interval",
+        "successive values of {name} are correlated: {} count as {} (effective sample size / n: {}), which widens p and interval",
         count(n),
         number::count(effective),
         number::fixed(effective / n as f64, 3)

@@ -1,10 +1,12 @@
 //! The second step: are there enough samples to see the smallest difference that matters?
 //!
-//! As the series of articles does it: the standard deviation is taken at the upper end of its bootstrap intervals (the largest of
-//! normal, basic and percentile, of the noisier side), `power.t.test` gives the number of values that Student's t needs, and 15 %
-//! are added for a rank test (Lehmann, *Nonparametrics*, 1975: the efficiency against t is at least 0.864 for any shape). Values
-//! that hang together count as the independent ones that they are worth; sides of different size as two equal ones that are worth
-//! the same. Planning looks at the numbers to be tested: it says what this experiment could see, not what the next one will.
+//! As the series of articles does it: the standard deviation is taken at the upper end of its
+//! bootstrap intervals (the largest of normal, basic and percentile, of the noisier side),
+//! `power.t.test` gives the number of values that Student's t needs, and 15 % are added for a rank
+//! test (Lehmann, *Nonparametrics*, 1975: the efficiency against t is at least 0.864 for any
+//! shape). Values that are correlated count as the independent ones that they are worth; sides of
+//! different size as two equal ones that are worth the same. Planning looks at the numbers to be
+//! tested: it says what this experiment could see, not what the next one will.
 
 use super::validity::Validity;
 use super::{Protocol, Step, Values, found};

@@ -3,7 +3,7 @@
 //!
 //! The statistic W is R's: the number of pairs in which the subject's value is larger than the
 //! reference's, ties counting half; for blocks V, the sum of the ranks of the positive differences.
-//! Where values hang together, z is divided by the factor by which that widens the distribution of
+//! Where values are correlated, z is divided by the factor by which that widens the distribution of
 //! W (each side's share of its variance times its autocorrelation time). Several comparisons share
 //! the significance by Holm's rule (1979).
 

@@ -146,7 +146,7 @@ pub struct Validity {
     pub clock_step: f64,
     /// Rank autocorrelation of successive differences where the difference changed during a run in blocks.
     pub drifting: Option<f64>,
-    /// What may make the values hang together; empty unless they do.
+    /// What may make the values correlated; empty unless they do.
     pub causes: Vec<Cause>,
 }
 

@@ -1,4 +1,4 @@
-//! Exponents of made-up scans, and the coverage of their intervals by seeded simulation.
+//! Exponents of synthetic scans, and the coverage of their intervals by seeded simulation.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 

@@ -28,7 +28,7 @@ pub(super) fn of(summary: &SeriesSummary) -> Vec<Finding> {
     found
 }
 
-/// A warm-up, or a change, makes a series drift and its values hang together. Where the steady part does neither, the change
+/// A warm-up, or a change, makes a series drift and its values correlated. Where the steady part does neither, the change
 /// speaks for them all, as seriously as the gravest of them, and what they found is its evidence.
 fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     let changed = |finding: &Finding| finding.code == "WARM_UP" || finding.code == "CHANGE_POINT";

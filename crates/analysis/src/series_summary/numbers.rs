@@ -125,7 +125,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Whether more than chance makes the values hang together: Ljung and Box' sums and the runs test together, at 5 % (Bonferroni).
+    /// Whether more than chance makes the values correlated: Ljung and Box' sums and the runs test together, at 5 % (Bonferroni).
     /// The autocorrelation time of independent values often comes out at a little more than 1, which costs an interval little but
     /// is no finding.
     pub fn hangs_together(&self) -> bool {

@@ -30,7 +30,8 @@ pub struct Stability {
 pub struct Rest {
     /// Drift within the steady part, where it is larger than chance allows.
     pub drift: Option<f64>,
-    /// Whether its values still hang together: worth less than nine tenths of their number, and by more than chance.
+    /// Whether its values still are correlated: worth less than nine tenths of their number, and by
+    /// more than chance.
     pub dependent: bool,
 }
 

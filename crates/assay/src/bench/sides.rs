@@ -131,8 +131,7 @@ pub(crate) fn check_differ(sides: &[Side], proof: &Proof) -> anyhow::Result<()> 
                 && !proof.differ(first, second);
             if alike {
                 anyhow::bail!(
-                    "`{}` and `{}` are the same file to the last byte, so there is nothing to compare; if that is meant, to see what \
-                     this machine makes of no difference: --aa",
+                    "`{}` and `{}` are the same file to the last byte, so there is nothing to compare; if that is meant, to see this machine's false positives: --aa",
                     other.name,
                     side.name
                 );

@@ -435,8 +435,7 @@ fn refuse_debug_builds(args: &Args, catalogue: &Catalogue, trial: &Trial) -> any
         return Ok(());
     }
     bail!(
-        "{}. Times of such a build say little about one that is optimised; build it anew (CMAKE_BUILD_TYPE=Release, cargo bench), or go on all \
-         the same with --allow-debug",
+        "{}. Times of such a build say little about an optimised one; rebuild it (CMAKE_BUILD_TYPE=Release, cargo bench), or measure it anyway with --allow-debug",
         told.join("; ")
     )
 }

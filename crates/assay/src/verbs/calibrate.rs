@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         }
         bail!(few);
     }
-    progress.busy("seeing what each way of measuring would have said");
+    progress.busy("evaluating every way of measuring");
     let calibration = label(&samples);
     progress.end();
     let calibration = calibration?;

@@ -250,7 +250,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             comparing::commands(args, [old, new])
         }
         ([_, _], _) => bail!(
-            "a file can't be compared with a command: what differs between them would be more than the program; sample both by turns, or compare two files"
+            "a file can't be compared with a command: what differs between them would be more than the program; sample both in one run, or compare two files"
         ),
         _ => bail!("one or two can be profiled at once"),
     }

@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let recorded = assay_file::read(path)?;
     if args.commands.is_empty() {
         resume::check_given(&args.given, path)?;
-        let mut first: Args = resume::begun(&recorded, path, "run", "gone on with")?;
+        let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
         // What it measures is the file's business; how long, and what to show, is that of the user here and now.
         first.when.time = args.when.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
@@ -318,7 +318,7 @@ fn measure_held(
                 .source
                 .adopt_metrics(&recorded.metrics)
                 .map_err(|why| anyhow::anyhow!("--resume {}: {why}", path.display()))?;
-            let first = resume::begun::<Args>(recorded, &path, "run", "gone on with");
+            let first = resume::begun::<Args>(recorded, &path, "run", "resumed");
             let other = first.is_ok_and(|first| first.manner() != args.manner());
             Some(resume::check(&args.earlier, recorded, &session.samples, other)?)
         }
@@ -358,9 +358,8 @@ fn measure_held(
             .filter(|(_, blocks)| *blocks > 0)
             .collect();
         if done.is_some() && lacking.is_empty() {
-            progress.say(
-                "note: there is nothing to go on with: the run had its answer, or all its blocks",
-            );
+            progress
+                .say("note: nothing to resume: the run already has its verdict, or all its blocks");
         }
         let reason = match done {
             Some(reason) => reason,

@@ -303,7 +303,7 @@ impl Made<'_> {
     /// Says what the numbers are and how they can be had again.
     fn preamble(&self, out: &mut impl Write) -> io::Result<()> {
         let version = env!("CARGO_PKG_VERSION");
-        writeln!(out, "{FIRST} {version}; these are made-up numbers, not measurements")?;
+        writeln!(out, "{FIRST} {version}; these are synthetic data, not measurements")?;
         match self.recipe.subjects.as_slice() {
             [(_, distribution)] => writeln!(out, "# distribution: {distribution}")?,
             several => {

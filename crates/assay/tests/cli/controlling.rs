@@ -74,7 +74,7 @@ fn a_setting_of_the_machine_is_put_back_when_the_run_ends() {
     until("the command runs", || !processes_of(&sleep).is_empty());
     assert_eq!(fs::read_to_string(AUTOGROUP).unwrap().trim(), set);
     signal(running.pid(), "KILL");
-    until("it is put back", || fs::read_to_string(AUTOGROUP).unwrap() == before);
+    until("it is restored", || fs::read_to_string(AUTOGROUP).unwrap() == before);
     running.finish().ends(128 + 9);
     // The journal that the killed run left names nothing that is still to be done, and goes with the next run.
     room.run(&few(&["true"])).ends(0);

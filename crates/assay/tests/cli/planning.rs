@@ -124,7 +124,7 @@ fn pairs_are_planned_by_their_differences() {
 fn a_calibrated_machine_tells_how_long_a_percentage_takes() {
     let room = Room::new();
     let asked = ["plan", "--delta", "1%", "--sd", "3%"];
-    room.run(&asked).ends(0).shows("`assay calibrate` finds out");
+    room.run(&asked).ends(0).shows("`assay calibrate` which");
     assert!(room.json(&asked)["here"].is_null());
     let amounts = room.run(&["plan", "--delta", "1ms", "--sd", "3ms"]).ends(0);
     assert!(!amounts.stdout.contains("calibrate"), "{}", amounts.stdout);
@@ -152,7 +152,7 @@ fn what_this_machine_can_tell_makes_minutes_of_a_percentage() {
     // That of another machine says nothing about this one.
     kept["hostname"] = "elsewhere".into();
     room.write("state/assay/calibration.json", &kept.to_string());
-    room.run(&asked).ends(0).shows("`assay calibrate` finds out");
+    room.run(&asked).ends(0).shows("`assay calibrate` which");
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn sides_of_different_size_are_explained() {
         "counted as ",
         " of each: 100 values of few",
         " and 900 values of many",
-        " tell as much as ",
+        " carry as much information as ",
     ] {
         assert!(flat.contains(told), "{told}: {shown}");
     }
@@ -159,12 +159,12 @@ fn several_chains_begin_with_a_table_and_their_sections_name_them() {
     let asked = ["compare", "--rigorous", "--threshold", "30%", &three];
     let exports = ["--report", "p.html", "--export", "p.md"];
     let shown = room.run(&[&asked[..], &exports].concat()).ends(0).stdout;
-    let (table, _) = shown.split_once("protocol: ").unwrap();
+    let (table, _) = shown.split_once("four-step check: ").unwrap();
     assert!(table.contains("outcome") && table.contains("did not pass"), "{shown}");
     assert_eq!(table.lines().filter(|line| line.contains(" - ")).count(), 2, "{shown}");
     let page = room.read("p.html");
-    assert!(page.contains("<h2>The protocol at a glance</h2>"));
-    assert_eq!(page.matches("<h2>The protocol: ").count(), 2);
+    assert!(page.contains("<h2>The four-step check at a glance</h2>"));
+    assert_eq!(page.matches("<h2>The four-step check: ").count(), 2);
     assert!(
         room.read("p.md")
             .contains("| pair | outcome | difference | 95 % interval | did not pass |")

@@ -58,7 +58,7 @@ fn another_program_contradicts_and_is_named() {
     let ended = room.run(&["repeat", "--fail-if", "not-confirmed", "x.assay"]).ends(1);
     let ended = ended.shows("contradicted: 'sh b.sh' against 'sh a.sh'");
     ended
-        .shows("both can't be true")
+        .shows("the two results exclude each other")
         .shows("Not the same as then:")
         .shows("b.sh of 'sh b.sh' has changed");
     let report = room.json(&["repeat", "--no-save", "x.assay"]);
@@ -73,7 +73,7 @@ fn another_program_contradicts_and_is_named() {
 #[test]
 fn a_program_alone_has_its_median_held_against_the_old_one() {
     let room = Room::new();
-    // A dozen runs may hang together by chance so much that their median has no interval.
+    // A dozen runs may be correlated by chance so much that their median has no interval.
     room.write("a.sh", "sleep 0.005");
     room.run(&["run", "--save", "x.assay", "-r", "40", "sh a.sh"]).ends(0);
     room.write("a.sh", "sleep 0.02");

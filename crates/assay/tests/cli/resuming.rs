@@ -42,7 +42,7 @@ fn a_run_that_was_killed_goes_on_where_it_was() {
     assert!(times.is_sorted(), "{times:?}");
     // There is nothing left to do.
     let runs = room.read("log").lines().count();
-    room.run(&["run", "--resume", "x.assay"]).ends(0).complains("nothing to go on with");
+    room.run(&["run", "--resume", "x.assay"]).ends(0).complains("nothing to resume");
     assert_eq!(room.read("log").lines().count(), runs);
 }
 

@@ -25,7 +25,7 @@ fn the_same_seed_writes_the_same_numbers_and_the_file_says_how() {
     for line in [
         "# distribution: 4000 + lognormal(5, 0.2)",
         "# seed: 7",
-        "made-up numbers",
+        "synthetic data",
         "simulate -n 50 --distribution '4000 + ",
     ] {
         assert!(text.contains(line), "{line}: {text}");

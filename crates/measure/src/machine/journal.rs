@@ -1,4 +1,4 @@
-//! What was changed on this machine, kept in a file until it is put back.
+//! What was changed on this machine, kept in a file until it is restored.
 //!
 //! One file for each process that changes something, in a directory of the caller's: JSON Lines,
 //! the first naming the process and the boot, each other a change. A line is on the disk before
@@ -119,7 +119,7 @@ impl Journal {
         }
     }
 
-    /// Everything is put back: the file is removed.
+    /// Everything is restored: the file is removed.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Journal {
         removed(&self.path)
     }
 
-    /// What processes that are gone changed in this boot and did not put back, the earliest first.
+    /// What processes that are gone changed in this boot and did not restored, the earliest first.
     /// Empty where there is nothing, or no such directory. What is not of a journal's form is left
     /// out.
     ///
@@ -219,7 +219,7 @@ pub struct Holder {
     pub changes: Vec<Change>,
 }
 
-/// What a process that is gone did not put back.
+/// What a process that is gone did not restored.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LeftBehind {
     /// In the order in which they were made, as [`Machine::restore`](super::Machine::restore) takes

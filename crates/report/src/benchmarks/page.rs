@@ -138,12 +138,15 @@ fn methods(suite: &Benchmarks) -> Vec<String> {
     let error = number::chosen_percent(1.0 - suite.plan.confidence);
     let shared = match suite.adjust {
         Adjust::Holm => format!(
-            "The error of {error} is shared by Holm's procedure (1979): the benchmarks of the metric that decides are one family, all other metrics a second one."
+            "Holm's procedure (1979) keeps the family-wise error at {error}: the benchmarks of the primary metric are one family, all secondary metrics a second one."
         ),
         Adjust::FalseDiscovery => format!(
-            "The false discovery rate is kept at {error} (Benjamini and Hochberg 1995), and intervals are at the level at which as few of those told miss (Benjamini and Yekutieli 2005). The metric that decides is one family, all other metrics a second one."
+            "The false discovery rate is kept at {error} (Benjamini and Hochberg 1995); intervals of the reported differences are false-coverage adjusted (Benjamini and Yekutieli 2005). The primary metric is one family, all secondary metrics a second one."
         ),
-        Adjust::None => "The error is not shared: each comparison stands by itself.".to_owned(),
+        Adjust::None => {
+            "There is no multiple-comparison correction: each comparison stands by itself."
+                .to_owned()
+        }
     };
     vec![
         "Benchmarks are matched by name and parameters. Each is compared by the Hodges-Lehmann ratio with its rank-based interval, which dependence of successive values widens; below ten values by the exact distribution of the Mann-Whitney test. Where several processes were recorded, their means are compared; where only summaries are left, Welch's test of the logarithms of means.".to_owned(),

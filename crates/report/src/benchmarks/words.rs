@@ -61,12 +61,12 @@ pub(crate) fn sureness(suite: &Benchmarks) -> String {
     let family: usize = suite.primary_tables().map(|table| table.rows.len()).sum();
     let how = match suite.adjust {
         _ if family < 2 => format!("{sure} sure"),
-        Adjust::Holm => format!("{sure} sure of all that is said together"),
+        Adjust::Holm => format!("{sure} confidence for all statements together"),
         Adjust::FalseDiscovery => {
-            format!("of the differences that are told, at most {error} are wrong on average")
+            format!("on average at most {error} of the reported differences are wrong")
         }
         Adjust::None => format!(
-            "{sure} sure of each by itself: of {family} equal ones {} may look different",
+            "{sure} confidence for each by itself: of {family} equal ones {} may look different",
             number::rough(family as f64 * (1.0 - suite.plan.confidence), &assay_data::Unit::One)
         ),
     };
@@ -100,7 +100,7 @@ pub(crate) fn mean(suite: &Benchmarks, table: &Table) -> Option<String> {
         side(suite, 0)
     );
     if found.of_these.is_none() {
-        line += "; how sure it is is not known, since the spread of some is not";
+        line += "; no interval: some benchmarks have no spread";
     }
     if let Some(such) = found.of_such {
         let [low, high] = [such.lower, such.upper].map(|end| number::fixed(end, 2));
@@ -112,7 +112,7 @@ pub(crate) fn mean(suite: &Benchmarks, table: &Table) -> Option<String> {
 /// What goes once with every suite that was not measured in blocks.
 pub(crate) fn design_note(suite: &Benchmarks) -> Option<&'static str> {
     (suite.design != Design::Blocks).then_some(
-        "These are recordings: programs are not proven different, since drift between the recordings is not in them, and more repetitions do not put it there. Run both in turns, in blocks: assay bench OLD NEW",
+        "These were recorded in separate runs: drift between the runs is part of every difference, and more repetitions do not remove it. Measure both in blocks: assay bench OLD NEW",
     )
 }
 
@@ -164,10 +164,10 @@ pub(crate) fn reason(c: &Comparison) -> Option<String> {
             format!("too few: {n} and {m}; {} a side can decide", counted(needed, what))
         }
         NoInterval::TooDependent => format!(
-            "successive values hang together: they are worth {} independent ones",
+            "successive values are correlated: they carry as much information as {} independent ones",
             number::fixed(c.effective, 0)
         ),
-        NoInterval::Mixed => "the blocks are not one experiment".to_owned(),
+        NoInterval::Mixed => "the blocks do not form one experiment".to_owned(),
         NoInterval::NoCount => "a summary without the number of its values".to_owned(),
         NoInterval::NoSpread => "a summary without a spread".to_owned(),
         NoInterval::Drifting => "the difference changed during the run".to_owned(),
@@ -261,7 +261,7 @@ fn what_effect_is(suite: &Benchmarks, row: &Row) -> String {
         Basis::Values | Basis::Summary => "pairs of values".to_owned(),
     };
     format!(
-        "the {what} points the other way than the two medians; it is the middle of the {what}s of all {of}, not that of the medians"
+        "the {what} and the two medians disagree in direction: the {what} is the median of the {what}s within all {of}, not the {what} of the medians"
     )
 }
 

@@ -187,7 +187,7 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
             counted(only.n.round() as usize),
             if sheet.figures.in_blocks { "blocks" } else { "values a side" },
             size(only.standard_deviation),
-            if only.of_protocol { " as the protocol plans with it" } else { "" },
+            if only.of_protocol { " as used for planning in the four-step check" } else { "" },
             number::percent(only.level)
         ),
         _ => "as many independent values as there are, with their standard deviation".to_owned(),
@@ -201,7 +201,7 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     };
     Some(Chart {
         name: "power",
-        title: "What this experiment could see".to_owned(),
+        title: "What this experiment could detect".to_owned(),
         caption: format!(
             "How likely a difference of a given size would have been found.{visible}{threshold} Power of a t test ({n}); the dotted line \
              is a rank test by the rule that it needs 15 % more values (for a shift 15.7 % is the most)."

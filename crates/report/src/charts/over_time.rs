@@ -101,8 +101,7 @@ pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "correlogram",
         title: "Dependence on earlier values".to_owned(),
         caption: format!(
-            "Bars within the grey band are what independent values show too: about 1 in 20 lies outside by chance. Tall bars mean \
-             that successive values hang together, and that there is less to be learned from them than their number says. \
+            "Bars within the grey band are what independent values show too: about 1 in 20 lies outside by chance. Tall bars mean that successive values are correlated, and carry less information than their number suggests. \
              Autocorrelation as R's acf computes it; the band is ± 1.96 / √n.{}",
             sheet.left_out()
         ),

@@ -37,9 +37,8 @@ fn facts(p: &SeriesSummary) -> Vec<(&'static str, String)> {
     if n >= DISTRIBUTIONS_FROM {
         for distribution in distributions_by_fit(p) {
             let (with, wrong) = distribution_told(&distribution, &column);
-            let told = format!(
-                "{with}; where it fits worst, it puts {wrong} of the values on the wrong side"
-            );
+            let told =
+                format!("{with}; largest distance from the data (Kolmogorov-Smirnov): {wrong}");
             facts.push((distribution.kind.word(), told));
         }
         facts.push(("tails", words::tails(p)));

@@ -83,7 +83,7 @@ fn unseen_changes(p: &SeriesSummary) -> String {
 pub(super) fn dependence(p: &SeriesSummary) -> String {
     let order = &p.order;
     let mut said = vec![format!(
-        "worth {:.0} independent values of {}",
+        "effective sample size {:.0} of {}",
         p.description.effective(),
         p.description.n
     )];
@@ -112,15 +112,15 @@ pub(super) fn tails(p: &SeriesSummary) -> String {
     let side = if t.skewness > 0.0 { "right" } else { "left" };
     let told = if t.skewness.abs() < policy::EVEN_SKEWNESS {
         match t.kurtosis {
-            k if k < -0.9 => "even, and as flat as a uniform distribution or two modes",
-            k if k < -policy::SAME_KURTOSIS => "even, and flatter than a normal distribution",
-            k if k <= policy::SAME_KURTOSIS => "even, with the tails of a normal distribution",
-            _ => "even, with longer tails than a normal distribution",
+            k if k < -0.9 => "symmetric, as flat as a uniform distribution or one with two modes",
+            k if k < -policy::SAME_KURTOSIS => "symmetric, flatter than a normal distribution",
+            k if k <= policy::SAME_KURTOSIS => "symmetric, with the tails of a normal distribution",
+            _ => "symmetric, with longer tails than a normal distribution",
         }
         .to_owned()
     } else if t.kurtosis < t.gamma_kurtosis - policy::SAME_KURTOSIS {
         format!(
-            "leaning, with a shorter {side} tail than distributions that lean so much mostly have: perhaps cut off, or a mixture"
+            "skewed, with a shorter {side} tail than most distributions of this skewness: perhaps truncated, or a mixture"
         )
     } else if t.kurtosis <= t.gamma_kurtosis + policy::SAME_KURTOSIS {
         let exponential =
@@ -187,7 +187,7 @@ fn modes(p: &SeriesSummary, column: &Column) -> Option<String> {
         // Of few values nobody can tell, and one heap is what there is unless something speaks for more.
         [_] if p.description.n < policy::SHAPE_FROM => None,
         [_] if p.tests.dip.is_some_and(|dip| dip.p < policy::DIP_LEVEL) => {
-            Some(format!("perhaps more than one mode, but no valley tells them apart ({dip})"))
+            Some(format!("perhaps more than one mode, but no clear valley between them ({dip})"))
         }
         [only] => Some(format!("one mode, near {} ({dip})", column.with_unit(only.at))),
         several => {
@@ -263,7 +263,7 @@ pub(super) fn levels(p: &SeriesSummary, found: &Nested) -> Vec<String> {
         let ends = [mean, interval.lower, interval.upper];
         let column = Column::new(&p.metric.unit, &ends, &[interval.half_width()]);
         said.push(format!(
-            "mean over the {outer}: {} [{}{STICKY}…{STICKY}{}], {} sure",
+            "mean over the {outer}: {} [{}{STICKY}…{STICKY}{}], {} confidence",
             column.with_unit(mean),
             column.number(interval.lower),
             column.number(interval.upper),
@@ -279,7 +279,7 @@ fn named(name: &str, count: f64) -> String {
 }
 
 fn advice(found: &Nested, outer: &str) -> String {
-    let twice = format!("twice as many {outer} make that interval about 29 % narrower");
+    let twice = format!("twice as many {outer} would make that interval about 29 % narrower");
     let gained = found.most_gained();
     let (even, dear) = (found.best_repetitions(1.0), found.best_repetitions(DEAR));
     let mut told = vec![twice];

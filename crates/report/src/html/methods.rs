@@ -96,7 +96,7 @@ fn resampled(figures: &Figures) -> String {
 fn planned_and_tested(chain: &Protocol) -> Option<String> {
     let power = chain.power.found.as_ref()?;
     let mut told = format!(
-        "The protocol planned with the largest upper end of the standard deviations' {} bootstrap intervals (normal, basic and \
+        "The four-step check planned with the largest upper end of the standard deviations' {} bootstrap intervals (normal, basic and \
          percentile; up to {} resamples from the seed {}; Davison and Hinkley 1997): the number of values that Student's t test needs \
          for the threshold at a significance of {} and a power of {} (R's power.t.test), and 15 % more for a rank test (Lehmann \
          1975).",
@@ -148,16 +148,15 @@ fn taken(analysis: &Analysis) -> String {
                 }
             };
             format!(
-                "The {} subjects were measured in {blocks} blocks, each once per block, in an order drawn anew for every block \
-                 ({seed}). {stopped}",
+                "The {} subjects were measured in {blocks} blocks, each once per block, in a new random order for every block ({seed}). {stopped}",
                 analysis.subjects.len()
             )
         }
         (Design::Blocks, Some(blocks)) => format!("One subject was measured {blocks} times."),
         _ if analysis.subjects.len() > 1 => {
-            "The samples were recorded apart; what changed between the recordings is in their difference.".to_owned()
+            "The samples were recorded in separate runs; whatever changed between the runs is part of their difference.".to_owned()
         }
-        _ => "The sample was recorded and is described here.".to_owned(),
+        _ => "The recorded sample is described here.".to_owned(),
     }
 }
 

@@ -62,7 +62,7 @@ fn values(analysis: &Analysis) -> Table {
         row("99 %", &|d| n(d.quantiles.p99)),
         row("largest", &|d| n(d.max)),
         row("far outliers (beyond 3 times the box; kept)", &|d| d.outliers.to_string()),
-        row("worth so many independent values", &|d| number::fixed(d.effective(), 0)),
+        row("effective sample size", &|d| number::fixed(d.effective(), 0)),
     ];
     let title = if unit.is_empty() {
         metric_name(analysis)

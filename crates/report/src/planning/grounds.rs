@@ -47,7 +47,7 @@ fn by_t(planning: &Planning) -> String {
 fn by_rule(planning: &Planning) -> String {
     let rule = planning.rank.rule;
     if !planning.rank.is_able() {
-        return "ranks: nothing is found by so few, whatever the values are".to_owned();
+        return "ranks: so few runs find nothing, whatever the values".to_owned();
     }
     let what = match planning.unknown {
         Unknown::N => {
@@ -92,9 +92,7 @@ fn by_rule(planning: &Planning) -> String {
 
 fn by_the_rule(what: &str) -> String {
     let more = number::percent_fine(RANK_OVERHEAD - 1.0);
-    format!(
-        "ranks, by the {more} rule (for a shift 15.7 % is the most, whatever the distribution of the values): {what}"
-    )
+    format!("ranks, by the {more} rule (for a shift at most 15.7 %, for any distribution): {what}")
 }
 
 fn by_distribution(planning: &Planning, distribution: &Distribution) -> String {
@@ -163,11 +161,11 @@ fn saw(planning: &Planning, pilot: &Pilot) -> String {
     };
     match pilot.detectable {
         Some(delta) => format!(
-            "the pilot itself, {runs}, could see {}{}",
+            "the pilot itself, {runs}, could detect {}{}",
             found_amount(planning, delta),
             relative(delta)
         ),
-        None => format!("the pilot itself, {runs}, could see nothing so surely"),
+        None => format!("the pilot itself, {runs}, could detect nothing with that power"),
     }
 }
 
@@ -177,7 +175,7 @@ fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
     let subjects = if planning.asked.kind == Kind::OneSample { 1.0 } else { 2.0 };
     let all = each * subjects * planning.rank.n as f64;
     Some(format!(
-        "time: {}, at the {} that a run of the pilot took, pauses and all",
+        "time: {}, at {} per run of the pilot including pauses",
         number::duration(all),
         number::rough(each, &Unit::Second)
     ))
@@ -188,11 +186,11 @@ fn here(planning: &Planning) -> Option<String> {
     match &planning.here {
         Here::NotAsked => None,
         Here::NotCalibrated => Some(
-            "time: unknown; `assay calibrate` finds out which difference this machine can tell in a minute, a pilot how long a run takes"
+            "time: unknown; a pilot shows how long a run takes, and `assay calibrate` which difference this machine detects in a minute"
                 .to_owned(),
         ),
         Here::Calibrated { at, in_a_minute, seconds } => Some(format!(
-            "time: about {} of `assay run A B` here, since this machine could tell {} in a minute when it was calibrated ({at})",
+            "time: about {} of `assay run A B` here, because this machine detected {} in a minute when it was calibrated ({at})",
             number::duration(*seconds),
             number::percent(*in_a_minute)
         )),

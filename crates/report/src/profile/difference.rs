@@ -36,7 +36,7 @@ pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen
 }
 
 /// What two recordings can't show.
-pub(super) const DOUBT: &str = "The error of sampling is all that two recordings can show: whether the programs differ, runs by turns tell (assay profile OLD NEW with two commands).";
+pub(super) const DOUBT: &str = "Two recordings only show differences beyond the sampling error. To find out whether the programs differ, give two commands: assay profile OLD NEW";
 
 /// How many functions have changed, in a sentence.
 pub(super) fn claim(found: &Difference) -> String {
@@ -44,7 +44,7 @@ pub(super) fn claim(found: &Difference) -> String {
     let (grew, shrank) = (of(Change::Grew), of(Change::Shrank));
     match grew + shrank {
         0 => format!(
-            "No function is known to have another share in '{}' than in '{}'",
+            "No function has a detectably different share in '{}' than in '{}'",
             found.names[1], found.names[0]
         ),
         _ => format!(
@@ -63,7 +63,7 @@ pub(super) fn claim(found: &Difference) -> String {
 /// How sure that is.
 pub(super) fn sureness(found: &Difference) -> String {
     format!(
-        "{:.0} % sure of all together; {} and {} samples",
+        "{:.0} % confidence for all together; {} and {} samples",
         found.confidence * 100.0,
         number::grouped(found.samples[0]),
         number::grouped(found.samples[1])

@@ -251,7 +251,7 @@ impl Marked<'_> {
         match (index, self.mark(index)) {
             (0, _) => node.name.clone(),
             (_, Some(mark)) => format!("{width}. {}", mark.told),
-            (_, None) => format!("{width}. Too little of its own to be asked about"),
+            (_, None) => format!("{width}. Too little time of its own to be tested"),
         }
     }
 
@@ -274,7 +274,7 @@ impl Marked<'_> {
         };
         (all > 0.0005).then(|| {
             format!(
-                "not in the picture, for {} gone: {}{more} ({:.1} % of the first)",
+                "not in the picture, because {} gone: {}{more} ({:.1} % of the first)",
                 if gone.len() == 1 { "it is" } else { "they are" },
                 named.join(", "),
                 all * 100.0

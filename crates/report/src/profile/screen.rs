@@ -76,8 +76,10 @@ fn headline(report: &ProfileReport<'_>) -> String {
 fn sureness(shares: &Shares) -> String {
     let sure = format!("{:.0} % sure", shares.confidence * 100.0);
     match shares.basis {
-        Basis::Samples => format!("in brackets: {sure}, if samples are independent"),
-        Basis::Runs(_) => format!("in brackets: {sure}, by how the runs differ"),
+        Basis::Samples => format!("in brackets: {sure} interval, if samples are independent"),
+        Basis::Runs(_) => {
+            format!("in brackets: {sure} interval, from the differences between runs")
+        }
         Basis::None => "no intervals: these are not samples of time".to_owned(),
     }
 }
@@ -89,13 +91,16 @@ pub(super) fn rates(report: &ProfileReport<'_>) -> String {
     let rate = |hz: f64| format!("{hz:.0}");
     let told = match (profile.asked_hz, profile.delivered_hz) {
         (Some(asked), Some(came)) => {
-            format!("{} samples a second asked for, {} delivered", rate(asked), rate(came))
+            format!("{} samples a second requested, {} delivered", rate(asked), rate(came))
         }
         (Some(asked), None) => {
-            format!("{} samples a second asked for; what was delivered is not told", rate(asked))
+            format!(
+                "{} samples a second requested; the delivered rate is not recorded",
+                rate(asked)
+            )
         }
         (None, Some(came)) => format!("{} samples a second", rate(came)),
-        (None, None) => "the sampling rate is not told".to_owned(),
+        (None, None) => "the sampling rate is not recorded".to_owned(),
     };
     let missed = match profile.missed {
         0 => String::new(),
@@ -114,7 +119,7 @@ pub(super) fn collection(shares: &Shares) -> String {
                 interval.map_or_else(String::new, |i| format!(" {}", ends(i)))
             )
         }
-        None => "garbage collection: none seen, or this sampler does not tell".to_owned(),
+        None => "garbage collection: none seen, or this sampler does not report it".to_owned(),
     }
 }
 
@@ -156,7 +161,7 @@ pub(super) fn overhead(found: &Overhead) -> String {
         )
     });
     format!(
-        "overhead of sampling, a whole run with it against one without: {}{parts} ({} runs of each, by turns)",
+        "overhead of sampling, whole runs with and without it: {}{parts} ({} runs of each, interleaved)",
         whole.collect::<Vec<_>>().join(", "),
         found.blocks
     )

@@ -117,7 +117,7 @@ fn headline(suite: &Benchmarks, table: &Table) -> String {
         told.push(format!("{} the same", functions(same)));
     }
     let told = match told.is_empty() {
-        true => format!("no difference is known in any of {all} functions"),
+        true => format!("no difference was detected in any of {all} functions"),
         false => format!("{} (of {all} that matter)", told.join(", ")),
     };
     format!("{} against {}: {told}", suite.sides[table.side], suite.sides[0])

@@ -53,7 +53,7 @@ pub fn suite_status(
 }
 
 /// What a suite will measure, and about how long that takes: `20 benchmarks on old and new (Google Benchmark); a round takes about 3 s:
-/// until all are answered, or 60 s`. `pinned`: every side does the same number of iterations.
+/// until every verdict is clear, or 60 s`. `pinned`: every side does the same number of iterations.
 pub fn suite_plan(
     benchmarks: usize,
     sides: &[&str],
@@ -78,9 +78,9 @@ pub fn suite_plan(
             format!("{blocks} rounds, about {}", seconds(round_seconds * f64::from(*blocks)))
         }
         (StopRule::Sequential { .. }, Some(budget)) => {
-            format!("until all are answered, or {}", number::chosen(budget, &Unit::Second))
+            format!("until every verdict is clear, or {}", number::chosen(budget, &Unit::Second))
         }
-        (StopRule::Sequential { .. }, None) => "until all are answered".to_owned(),
+        (StopRule::Sequential { .. }, None) => "until every verdict is clear".to_owned(),
     };
     format!(
         "{what} on {sides} ({harness}{work}); a round takes about {}: {length}",
@@ -109,7 +109,7 @@ mod tests {
         let told = suite_plan(20, &["old", "new"], "Google Benchmark", false, 3.4, &plan);
         assert_eq!(
             told,
-            "20 benchmarks on old and new (Google Benchmark); a round takes about 3.4 s: until all are answered, or 60 s"
+            "20 benchmarks on old and new (Google Benchmark); a round takes about 3.4 s: until every verdict is clear, or 60 s"
         );
         let fixed = Plan { stop: StopRule::Fixed { blocks: 10 }, ..plan };
         let told = suite_plan(1, &["a", "b", "c"], "Go", true, 0.5, &fixed);

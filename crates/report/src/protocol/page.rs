@@ -73,9 +73,9 @@ fn on_page_alone(teller: &Teller<'_>, several: bool) -> ChainOnPage {
     let (claim, rest) = sentence.split_at(end.unwrap_or(sentence.len()));
     ChainOnPage {
         title: if several {
-            format!("The protocol: {}", teller.pair())
+            format!("The four-step check: {}", teller.pair())
         } else {
-            "The protocol, step by step".to_owned()
+            "The four-step check, step by step".to_owned()
         },
         heading: teller.heading(),
         settings: teller.settings(),

@@ -98,14 +98,14 @@ impl<'a> Teller<'a> {
         let counts: Vec<String> =
             validity.series.iter().map(|s| number::count(s.n as f64)).collect();
         let Some(_) = self.chain.against else {
-            return format!("protocol: {}, {metric}{} values", self.of(), counts.join(""));
+            return format!("four-step check: {}, {metric}{} values", self.of(), counts.join(""));
         };
         let taken = match &validity.differences {
             Some(d) => format!("{} blocks", number::count(d.n as f64)),
-            None => format!("{} values recorded apart", listed(&counts)),
+            None => format!("{} values from separate runs", listed(&counts)),
         };
         format!(
-            "protocol: {of} - {against} ({against} is the reference), {metric}{taken}",
+            "four-step check: {of} - {against} ({against} is the reference), {metric}{taken}",
             of = self.of(),
             against = self.against()
         )

@@ -43,7 +43,10 @@ impl Teller<'_> {
                 }
             }
             let confidence = number::chosen_percent(self.analysis.plan.confidence);
-            said.push(format!("{} blocks are the fewest for {confidence}", self.fewest_fixed()));
+            said.push(format!(
+                "{confidence} confidence takes at least {} blocks",
+                self.fewest_fixed()
+            ));
         }
         (!said.is_empty()).then(|| said.join("; "))
     }
@@ -95,7 +98,7 @@ impl Teller<'_> {
                 Some(_) => ". ",
             };
             line += &format!(
-                "{gap}Ruling out {} is beyond {limit} blocks with this noise; {reachable} would be in reach: --threshold {}",
+                "{gap}Ruling out {} takes more than {limit} blocks with this noise; {reachable} is feasible: --threshold {}",
                 self.threshold(),
                 reachable.replace(' ', "")
             );

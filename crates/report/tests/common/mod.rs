@@ -1,4 +1,5 @@
-//! Samples with made-up, deterministic numbers, and their analyses, for the tests of every report.
+//! Samples with synthetic, deterministic numbers, and their analyses, for the tests of every
+//! report.
 
 #![allow(dead_code, unused_imports, clippy::unwrap_used, reason = "each test takes what it needs")]
 
@@ -41,7 +42,7 @@ pub fn noise(subject: usize, block: u32) -> f64 {
     sum / 1.5
 }
 
-/// How an experiment with made-up numbers is made.
+/// How an experiment with synthetic data is made.
 pub struct Recipe {
     pub names: Vec<&'static str>,
     /// Factor of every subject's wall time.

@@ -164,7 +164,7 @@ pub fn disturbed() -> Analysis {
     analysed(&samples)
 }
 
-/// A run, and a scan, that were gone on with although a program was no longer the same.
+/// A run, and a scan, that were resumed although a program was no longer the same.
 pub fn mixed() -> Analysis {
     let mut samples = Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.974], 0.02, 42).samples();
     samples.findings.push(gone_on_with_another());
@@ -172,9 +172,9 @@ pub fn mixed() -> Analysis {
 }
 
 pub fn gone_on_with_another() -> Finding {
-    let message = "what was gone on with was not the same: sort-new: its file has changed";
+    let message = "the run was resumed although something changed: sort-new: its file has changed";
     Finding::new("RESUMED_DIFFERENT", Severity::Serious, message).advise(assay_data::Action::text(
-        "measure anew: the blocks before and after are not one experiment",
+        "measure again: the blocks before and after are not one experiment",
     ))
 }
 

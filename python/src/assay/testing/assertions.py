@@ -154,7 +154,7 @@ def assert_no_slower(
 
 # Growth. ---------------------------------------------------------------------------------------------------------------
 
-#: The laws by name, in ascending order.
+#: The growth models by name, in ascending order.
 GROWTH: dict[str, Callable[[float], float]] = {
     "constant": lambda n: 1.0,
     "logarithmic": lambda n: math.log(n),
@@ -165,10 +165,10 @@ GROWTH: dict[str, Callable[[float], float]] = {
 }
 
 
-def _exponent(law: Callable[[float], float], sizes: Sequence[float]) -> float:
-    """The power that this law looks like over these sizes: the slope of its logarithm over that of the size."""
+def _exponent(model: Callable[[float], float], sizes: Sequence[float]) -> float:
+    """The power of n that this model has over these sizes: the slope of its logarithm over that of the size."""
     xs = [math.log(size) for size in sizes]
-    ys = [math.log(law(size)) for size in sizes]
+    ys = [math.log(model(size)) for size in sizes]
     middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
     return sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys)) / sum((x - middle_x) ** 2 for x in xs)
 
@@ -188,7 +188,7 @@ def assert_complexity(
     `quadratic` or `cubic`.
 
     `sizes` are at least three numbers above 1; wide apart tells more. With `setup` the function gets `setup(n)`, made once and not
-    timed. What is fitted is the power of n in every block; its interval must lie below the power of the law over these sizes and
+    timed. What is fitted is the power of n in every block; its interval must lie below the power of the model over these sizes plus
     `tolerance`. Where no single power fits (a fixed cost hides the small sizes), the largest three sizes decide. Returns the curve
     of `assay compare --json`. See `assert_faster` for the rest.
     """

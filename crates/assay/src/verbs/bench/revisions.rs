@@ -179,7 +179,7 @@ fn check_differ(revisions: &[Revision], repository: &mut Repository) -> anyhow::
             let commit = revision.commit.as_deref().map(short).unwrap_or_default();
             if revision.is_working_tree == other.is_working_tree {
                 bail!(
-                    "`{}` and `{}` are the same commit, {commit}; if that is meant, to see what this machine makes of no difference: --aa",
+                    "`{}` and `{}` are the same commit, {commit}; if that is meant, to see this machine's false positives: --aa",
                     other.written,
                     revision.written
                 );

@@ -47,7 +47,7 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
     }
     if !args.judge.fail_if.is_empty() {
         bail!(
-            "--fail-if: two recordings can't prove programs different; give two commands, which are run by turns"
+            "--fail-if: two recordings cannot prove that programs differ; give two commands, which are run in blocks"
         );
     }
     let (old, new) = (read(old)?, read(new)?);

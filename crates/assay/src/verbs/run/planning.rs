@@ -22,8 +22,8 @@ pub(super) struct WhenArgs {
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
 
-    /// Stop as soon as this condition holds; checked after every block, as in 'width < 0.5% and blocks >=
-    /// 30, clear or seconds > 90
+    /// Stop as soon as this condition holds; checked after every block, as in 'width < 0.5% and
+    /// blocks >= 30', 'clear or seconds > 90'
     #[arg(long, value_name = "CONDITION", conflicts_with = "runs")]
     pub until: Option<String>,
 

@@ -3,8 +3,8 @@
 //!
 //! The files are those of the kernel's documentation of cpufreq, intel_pstate and the scheduler.
 //! Nothing is written but by [`Machine::apply`], [`Machine::restore`] and [`Machine::drop_caches`].
-//! A list of changes may come out of a journal that somebody else could have written, and be put
-//! back by root: so a change is only ever made to a file that belongs to its knob, with a value
+//! A list of changes may come out of a journal that somebody else could have written, and be
+//! restored by root: so a change is only ever made to a file that belongs to its knob, with a value
 //! that such a knob can have.
 
 use std::fs::{self, OpenOptions};
@@ -103,7 +103,7 @@ pub enum KnobError {
         /// What can be given instead.
         offered: Vec<String>,
     },
-    /// The file took the value, and then said something else. It was put back.
+    /// The file took the value, and then said something else. It was restored.
     #[error("`{knob}` did not change: `{}` was set to `{wanted}` and says `{found}`", path.display())]
     NotKept {
         /// The knob's name.

@@ -16,8 +16,9 @@ const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends
 extern "C" fn count_it(_signal: libc::c_int) {
     let before = COUNT.fetch_add(1, Ordering::SeqCst);
     if before == 0 && TELLS.load(Ordering::SeqCst) {
-        // SAFETY: `write` may be called in a handler, and the bytes are static. That nobody can read them any more is no harm;
-        // the error number that it may leave is put back, for the code that was interrupted may be about to read its own.
+        // SAFETY: `write` may be called in a handler, and the bytes are static. That nobody can
+        // read them any more is no harm; the error number that it may leave is restored, for the
+        // code that was interrupted may be about to read its own.
         unsafe {
             let error = libc::__errno_location();
             let kept = *error;

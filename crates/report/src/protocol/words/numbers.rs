@@ -24,7 +24,7 @@ impl Teller<'_> {
             return "successive values are correlated no more than chance allows".to_owned();
         }
         format!(
-            "successive values are independent as far as it matters: worth {} of their number",
+            "successive values are nearly independent: effective sample size {} of n",
             if least < 1.0 {
                 format!("at least {}", number::share(least, 1.0))
             } else {
@@ -61,7 +61,7 @@ impl Teller<'_> {
             Some(drift) => {
                 format!("drift {}{}", if drift < 0.0 { "-" } else { "+" }, self.amount(drift.abs()))
             }
-            None if s.n < DRIFT_FROM => "too few to tell a drift".to_owned(),
+            None if s.n < DRIFT_FROM => "too few values to detect a drift".to_owned(),
             None => "no drift".to_owned(),
         };
         let rejected: Vec<String> = s
@@ -72,19 +72,19 @@ impl Teller<'_> {
             .collect();
         let (skewness, kurtosis) = (s.moments.0.adjusted, s.moments.1.adjusted);
         let distributions = match rejected.as_slice() {
-            _ if s.is_constant() => "all values equal, which no distribution has".to_owned(),
+            _ if s.is_constant() => "all values are equal".to_owned(),
             [] => format!(
-                "no distribution rejected ({}no distribution is needed)",
+                "no distribution rejected ({}the tests need none)",
                 shape(skewness, kurtosis)
             ),
             _ => format!(
-                "not {} ({}no distribution is needed)",
+                "not {} ({}the tests need none)",
                 rejected.join(", not "),
                 shape(skewness, kurtosis)
             ),
         };
         format!(
-            "{name}: n {}, worth {} (ESS/n {}) · max |acf| {} over {} lags (a single lag of chance: {}) · {drift} · {distributions}",
+            "{name}: n {}, effective n {} ({}) · max |acf| {} over {} lags (95 % bound for one lag: {}) · {drift} · {distributions}",
             number::count(s.n as f64),
             number::count(s.effective),
             number::fixed(s.effective / s.n as f64, 3),
@@ -155,7 +155,7 @@ impl Teller<'_> {
                 (false, _) => format!("{n} values of {}", self.name(s.subject)),
             };
             if counts < s.n as f64 {
-                format!("{whose}, worth {} independent ones,", number::count(counts))
+                format!("{whose}, effective sample size {},", number::count(counts))
             } else {
                 whose
             }
@@ -166,7 +166,7 @@ impl Teller<'_> {
             return Some(format!("counted as {have}: {}", each.trim_end_matches(',')));
         }
         Some(format!(
-            "counted as {have} of each: {each} tell as much as {have} independent values of each would"
+            "counted as {have} of each: {each} carry as much information as {have} independent values of each"
         ))
     }
 

@@ -26,7 +26,7 @@ impl Teller<'_> {
     pub fn sentence(&self) -> String {
         if self.chain.against.is_none() && self.chain.stopped_at().is_none() {
             return format!(
-                "{} stands alone; a second subject is missing, and the test and the effect with it. Compare it: assay compare REFERENCE FILE --rigorous",
+                "{} has nothing to be compared with, so there is no test and no effect. Compare it: assay compare REFERENCE FILE --rigorous",
                 self.of()
             );
         }
@@ -42,11 +42,9 @@ impl Teller<'_> {
         parts.extend(warned.map(|finding| format!("Warning: {}.", finding.message)));
         parts.push(self.environment());
         if self.chain.paired {
-            parts.push(
-                "Both were measured in blocks, in an order that was drawn anew in each.".to_owned(),
-            );
+            parts.push("Both were measured in blocks, in a new random order in each.".to_owned());
         } else {
-            parts.push("The samples were recorded apart: the statement is about these samples, and the programs are not proven different, since drift between the recordings is not in it.".to_owned());
+            parts.push("The samples were recorded in separate runs: the statement holds for these samples; it does not prove that the programs differ, because drift between the runs is not part of the interval.".to_owned());
         }
         parts.join(" ")
     }
@@ -165,7 +163,7 @@ impl Teller<'_> {
             return format!("Measured on {}.", facts.join(", "));
         }
         if environment.facts.keys().any(|name| name.starts_with("file.")) {
-            return "The environment is told in the comments of the file.".to_owned();
+            return "The environment is described in the comments of the file.".to_owned();
         }
         "The environment is not recorded.".to_owned()
     }
