@@ -153,7 +153,6 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     const ALL: [(Dialect, &str); 8] = [
         (Dialect::Run, "run"),

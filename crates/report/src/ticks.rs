@@ -38,6 +38,8 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
     let first = (low / step).ceil();
     let count = ((high / step).floor() - first).clamp(0.0, 1000.0) as usize;
     let decimals = number::decimals_for(step / scale.factor, 1);
+    // A step smaller than the last decimal would write neighbours alike.
+    let tiny = step / scale.factor < 0.1_f64.powi(decimals as i32);
     let multiplies = matches!(unit, Unit::One) && !scale.symbol.is_empty();
     let behind = if multiplies { scale.symbol } else { "" };
     let origin = if offset { first * step } else { 0.0 };
@@ -45,7 +47,9 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
         .map(|k| (first + k as f64) * step)
         .map(|value| {
             let sign = if offset { "+" } else { "" };
-            let written = number::fixed((value - origin) / scale.factor, decimals);
+            let scaled = (value - origin) / scale.factor;
+            let written =
+                if tiny { format!("{scaled:.2e}") } else { number::fixed(scaled, decimals) };
             let behind = if value == 0.0 { "" } else { behind };
             (value, format!("{sign}{written}{behind}"))
         })
@@ -159,6 +163,13 @@ mod tests {
         assert_eq!(linear(3.0, 3.0, &Unit::Second, 5).ticks.len(), 1);
         assert_eq!(linear(f64::NAN, 3.0, &Unit::Second, 5).ticks.len(), 0);
         assert_eq!(linear(0.0, f64::INFINITY, &Unit::Second, 5).ticks.len(), 0);
+    }
+
+    #[test]
+    fn steps_smaller_than_any_decimal_are_written_with_an_exponent() {
+        let found = linear(0.0, 1.7e-9, &Unit::Byte, 5);
+        let written: Vec<&str> = found.ticks.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(written, ["0.00e0", "5.00e-10", "1.00e-9", "1.50e-9"]);
     }
 
     proptest! {
