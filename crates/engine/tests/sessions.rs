@@ -173,7 +173,7 @@ fn a_whole_session_warms_up_measures_until_it_is_clear_and_counts() {
     session.close(phase.reason, Environment::default());
     let purposes: BTreeSet<String> =
         session.source.turns.iter().map(|turn| format!("{:?}", turn.purpose)).collect();
-    assert_eq!(purposes.into_iter().collect::<Vec<_>>(), ["Count(0)", "Measure", "WarmUp"]);
+    assert_eq!(purposes.into_iter().collect::<Vec<_>>(), ["Count(Exact)", "Measure", "WarmUp"]);
     let said = said.borrow();
     assert_eq!(said.iter().filter(|line| line.starts_with("run")).count(), 24);
     assert!(said.last().unwrap().starts_with("Clear after"), "{said:?}");
