@@ -212,7 +212,7 @@ mod tests {
         let found = told(&environment, &Metric::wall(), 0.01).expect("1 % is below 2.1 %");
         assert_eq!(
             found.message,
-            "the threshold is 1 %, but when this machine was calibrated (2026-03-01) a minute could show no less than 2.1 % in wall"
+            "the threshold is 1 %, but when this machine was calibrated (2026-03-01) a run of one minute could detect no less than 2.1 % in wall"
         );
         assert!(found.advice.contains(&Action::decide_by("cpu").into()));
         assert_eq!(told(&environment, &Metric::wall(), 0.03), None);

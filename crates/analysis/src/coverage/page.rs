@@ -75,8 +75,8 @@ pub fn page(table: &str) -> String {
         `bootstrap_*`: 999 resamples. `block_bootstrap_*`: stationary, block length chosen from the data, percentile interval, 299\n\
         resamples. `shift_*`: Hodges–Lehmann for two samples. `recordings` and `blocks`: the intervals that decide a verdict, for samples\n\
         recorded apart and for blocks. `fieller`, `delta_log`: ratio of means. `brunner_munzel`: how often one is below the other.\n\
-        `quantile_p50`, `quantile_p90`: difference of two medians and of two 90 % quantiles, by order statistics, widened where values hang\n\
-        together; `assay` compares quantiles from 20 values on, and no warning stands beside these intervals: of the cells that there are,\n\
+        `quantile_p50`, `quantile_p90`: difference of two medians and of two 90 % quantiles, by order statistics, widened where values are\n\
+        correlated; `assay` compares quantiles from 20 values on, and no warning stands beside these intervals: of the cells that there are,\n\
         only the median of 20 correlated values misses.\n\
         Sources stand with each method in `crates/stats`.\n",
     );

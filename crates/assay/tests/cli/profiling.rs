@@ -156,10 +156,10 @@ fn two_files_are_compared_within_the_error_of_sampling() {
     assert_eq!(found["design"], "unpaired");
     room.run(&["profile", "old.collapsed", "old.collapsed"])
         .ends(0)
-        .shows("No function is known to have another share");
+        .shows("No function has a detectably different share");
     room.run(&["profile", "old.collapsed", "new.collapsed", "--fail-if", "slower"])
         .ends(2)
-        .complains("by turns");
+        .complains("in blocks");
 }
 
 #[test]
