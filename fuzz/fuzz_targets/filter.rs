@@ -41,7 +41,7 @@ fuzz_target!(|text: &str| {
 fn check(samples: &Samples, filter: Option<&Filter>) {
     assert!(!samples.subjects.is_empty() && !samples.metrics.is_empty());
     for subject in &samples.subjects {
-        let wanted = |filter: &Filter| samples.metrics.iter().any(|metric| filter.accepts(subject, metric));
+        let wanted = |filter: &Filter| samples.metrics.iter().any(|metric| filter.accepts(samples, subject, metric));
         assert!(filter.is_none_or(wanted));
         assert!(subject.against.is_none_or(|against| against < samples.subjects.len()));
     }
