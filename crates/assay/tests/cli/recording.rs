@@ -84,7 +84,12 @@ fn a_disk_that_fills_while_measuring_keeps_what_fitted() {
     assert!((1..600).contains(&whole), "{whole} were recorded");
     let result = room.json(&["compare", "s.assay"]);
     assert_eq!(result["descriptions"][0]["observations"], whole);
-    assert!(codes(&result).contains(&"TRUNCATED_FILE"), "{:?}", codes(&result));
+    // The disk may have been full just between two records.
+    let text = room.read("s.assay");
+    let breaks_off =
+        text.lines().last().is_some_and(|l| serde_json::from_str::<serde_json::Value>(l).is_err());
+    let found = codes(&result);
+    assert_eq!(found.contains(&"TRUNCATED_FILE"), breaks_off, "{found:?}");
 }
 
 #[test]
