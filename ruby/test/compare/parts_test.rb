@@ -78,7 +78,7 @@ class ComparePartsTest < Minitest::Test
     refute settled.(verdict: "inconclusive", possibly_below_threshold: false)
     refute settled.(verdict: "slower", possibly_below_threshold: true, ratio: { "estimate" => 1.01, "lower" => 1.001, "upper" => 1.02 })
     assert settled.(verdict: "slower", possibly_below_threshold: true, ratio: { "estimate" => 1.01, "lower" => 1.006, "upper" => 1.014 })
-    refute settled.(verdict: "faster", possibly_below_threshold: false, drifting: 0.7)
+    refute settled.(verdict: "faster", possibly_below_threshold: false, drift_correlation: 0.7)
   end
 
   def test_an_interval_without_ends_is_neither_below_nor_above_anything
