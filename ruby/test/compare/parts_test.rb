@@ -106,6 +106,6 @@ class ComparePartsTest < Minitest::Test
   private
 
   def answer(**fields)
-    { verdict: "faster", scale: "ratio", threshold: 0.01, ratio: { "estimate" => 0.5, "lower" => 0.4, "upper" => 0.6 }, drifting: nil }.merge(fields).transform_keys(&:to_s)
+    { verdict: "faster", scale: "ratio", threshold: 0.01, ratio: { "estimate" => 0.5, "lower" => 0.4, "upper" => 0.6 }, drift_correlation: nil }.merge(fields).transform_keys(&:to_s)
   end
 end
