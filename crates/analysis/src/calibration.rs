@@ -1,4 +1,4 @@
-//! Calibration: how often each way of measuring would cry wolf on this machine, and how small a difference one can believe.
+//! Calibration: the false-positive rate of each way of measuring on this machine, and the smallest difference it can detect.
 //!
 //! The input is one long series of runs of one unchanging program. Labels A and B are put on it afterwards, as each way of
 //! measuring would have put them: a label can't have changed a run, so every difference that is found is false, and all ways
@@ -21,7 +21,7 @@ use rand_pcg::Pcg64Mcg;
 
 /// Fewest runs of a series: ten comparisons of 50 + 50 that share no run.
 pub const FEWEST_RUNS: usize = 1000;
-/// The budgets for which the smallest difference difference is told, s.
+/// The budgets for which the smallest detectable difference is reported, s.
 pub const BUDGETS: [f64; 3] = [10.0, 60.0, 600.0];
 /// Confidence of the intervals of rates.
 const CONFIDENCE: f64 = 0.95;
@@ -48,7 +48,7 @@ pub struct Calibration {
     pub seconds_per_run: f64,
     /// The ways of measuring, the usual ones first.
     pub methods: Vec<Method>,
-    /// The smallest difference differences: wall then CPU, each by budget.
+    /// The smallest detectable differences: wall time, then CPU time, each by budget.
     pub detectable: Vec<Detectable>,
 }
 
@@ -175,7 +175,7 @@ pub enum CalibrationError {
 }
 
 impl Calibration {
-    /// The smallest difference difference of a metric within a budget.
+    /// The smallest detectable difference of a metric within a budget.
     pub fn detectable(&self, metric: &str, budget_seconds: f64) -> Option<f64> {
         let of = |s: &&Detectable| s.metric == metric && s.budget_seconds == budget_seconds;
         self.detectable.iter().find(of)?.difference

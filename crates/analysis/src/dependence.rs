@@ -1,4 +1,4 @@
-//! When it is told that successive values are correlated: one rule for the checks and for the
+//! When correlation of successive values is reported: one rule for the checks and for the
 //! protocol.
 //!
 //! The effective sample size (Geyer 1992) widens every interval, whatever is said here. Of short series it is often below nine

@@ -169,7 +169,7 @@ impl RowState {
     }
 
     /// True when measuring on would not change what is said of any comparison, or without one, when every place's median is
-    /// known to the threshold on either side. The medians share no error: each is told by itself.
+    /// known to the threshold on either side. The medians share no error: each is decided by itself.
     fn is_answered(&mut self) -> bool {
         if self.pairs.is_empty() {
             return (0..self.values.len()).all(|place| self.is_precise(place));

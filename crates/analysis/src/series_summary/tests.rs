@@ -77,7 +77,7 @@ fn a_warm_up_and_a_change_for_the_worse_are_told_apart() {
     let told = &warm.findings[0];
     assert!(told.message.ends_with(" from that"), "{told:?}");
     assert!(told.evidence.iter().any(|(key, _)| key == "drift" || key == "effective"));
-    // Where the rest is correlated too, that is told beside it.
+    // Where the rest is correlated too, that is reported, too.
     let mut before = 0.0;
     let values = noise(3, 400).into_iter().enumerate().map(|(i, z)| {
         before = 0.8 * before + z;

@@ -181,7 +181,7 @@ fn modes(p: &SeriesSummary, column: &Column) -> Option<String> {
     };
     let dip = p.tests.dip.map_or_else(String::new, |dip| format!("dip test {}", p_value(dip.p)));
     match p.modes.as_slice() {
-        // Of few different values each is told by itself.
+        // Of few different values each is shown by itself.
         _ if !p.repeated.is_empty() => None,
         [] => None,
         // Of few values nobody can tell, and one heap is what there is unless something speaks for more.
