@@ -147,7 +147,7 @@ def calibrate(bench):
             told = json.loads(bench.run(argv, timeout=200 + seconds * 4).stdout)
         for method in told["methods"]:
             name = method["name"].replace("_", " ")
-            result.row(condition, f"false alarms: {name} ({method['test']})", percent(method["rate"]))
+            result.row(condition, f"false alarms: {name} ({method['test']})", percent(method["rate"]["estimate"]))
         for detectable in told["detectable"]:
             found = detectable["difference"]
             mark = " (extrapolated)" if detectable["extrapolated"] else ""
@@ -155,7 +155,7 @@ def calibrate(bench):
             result.row(condition, f"smallest {detectable['metric']} difference in {detectable['budget_seconds']:.0f} s", shown)
         layout = told.get("layout")
         if layout:
-            result.row(condition, "byte-identical copy at another path", f"{(layout['ratio'] - 1) * 100:+.2f} %")
+            result.row(condition, "byte-identical copy at another path", f"{(layout['ratio']['estimate'] - 1) * 100:+.2f} %")
         result.raw[condition] = told
     return [result]
 

@@ -1,8 +1,7 @@
-//! A calibration as a screen and as JSON: how often each way of measuring would have cried wolf, and what can be believed.
+//! A calibration as a screen: how often each way of measuring would have cried wolf, and what can be believed.
 //!
 //! First one sentence that tells what to trust, then the numbers behind it. Nothing is computed here.
 
-use crate::json::VERSION;
 use crate::layout::{Page, STICKY, Tone};
 use crate::number;
 use crate::progress;
@@ -11,7 +10,6 @@ use crate::terminal::Screen;
 use assay_analysis::calibration::{BUDGETS, Calibration, Detectable, Layout, Method, MethodName};
 use assay_analysis::policy;
 use assay_data::{Environment, Unit};
-use serde_json::{Value, json};
 
 /// The budget that the sentence speaks of, s.
 const MINUTE: f64 = 60.0;
@@ -46,7 +44,7 @@ pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
 }
 
 /// What to trust, in one sentence: in wall time nothing that the layout alone can make.
-fn sentence(report: &CalibrationReport<'_>) -> String {
+pub(crate) fn sentence(report: &CalibrationReport<'_>) -> String {
     let seen = |metric| report.calibration.detectable(metric, MINUTE);
     let luck = report.layout.filter(|l| !l.interval.contains(1.0));
     let luck = luck.map_or(0.0, |l| (l.ratio - 1.0).abs());
@@ -175,55 +173,4 @@ fn luck(layout: &Layout) -> String {
         )
     };
     format!("A byte-identical copy at another path: ratio {ratio}: {found}")
-}
-
-/// The calibration for programs, as `docs/reference/json.md` describes it. What is not known is `null`.
-pub fn json(report: &CalibrationReport<'_>) -> Value {
-    let calibration = report.calibration;
-    let method = |m: &Method| {
-        json!({
-            "name": match m.name {
-                MethodName::BlockOrder => "block_order",
-                MethodName::Alternating => "alternating",
-                MethodName::Ours => "assay_fixed",
-                MethodName::OursDefault => "assay_default",
-            },
-            "test": m.test,
-            "comparisons": m.comparisons,
-            "independent": m.independent,
-            "false_alarms": m.false_alarms,
-            "rate": m.rate(),
-            "lower": m.interval().map(|i| i.lower),
-            "upper": m.interval().map(|i| i.upper),
-            "phantom_p95": m.phantom_p95,
-        })
-    };
-    let detectable = |s: &Detectable| {
-        json!({
-            "metric": s.metric,
-            "budget_seconds": s.budget_seconds,
-            "blocks": s.blocks,
-            "difference": s.difference,
-            "extrapolated": s.extrapolated,
-        })
-    };
-    let layout = |l: Layout| {
-        json!({
-            "ratio": l.ratio,
-            "lower": l.interval.lower,
-            "upper": l.interval.upper,
-            "verdict": l.verdict.word(),
-        })
-    };
-    json!({
-        "assay": VERSION,
-        "sentence": sentence(report),
-        "runs": calibration.runs,
-        "median_seconds": calibration.median_seconds,
-        "seconds_per_run": calibration.seconds_per_run,
-        "methods": calibration.methods.iter().map(method).collect::<Vec<_>>(),
-        "detectable": calibration.detectable.iter().map(detectable).collect::<Vec<_>>(),
-        "layout": report.layout.map(layout),
-        "environment": report.environment.facts,
-    })
 }

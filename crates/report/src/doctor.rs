@@ -1,17 +1,15 @@
-//! The doctor's findings as a screen and as JSON: what disturbs measuring on this machine, what that costs as measured, what
+//! The doctor's findings as a screen: what disturbs measuring on this machine, what that costs as measured, what
 //! mends it.
 //!
 //! First one sentence: does anything matter, and what would help most. Nothing is measured or computed here.
 
 use crate::findings;
-use crate::json::VERSION;
 use crate::layout::{Page, Tone};
 use crate::number;
 use crate::small_table;
 use crate::terminal::Screen;
-use assay_analysis::spread::{Spread, SpreadComparison, SpreadVerdict};
+use assay_analysis::spread::{SpreadComparison, SpreadVerdict};
 use assay_data::{Finding, Severity};
-use serde_json::{Value, json};
 
 /// What there is to report.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,30 +29,17 @@ pub struct DoctorReport {
 /// One thing that disturbs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ailment {
-    /// Stable name, as of a finding.
-    pub code: String,
-    /// What is so, in one sentence without a final full stop.
-    pub title: String,
-    /// How much it matters.
-    pub severity: Severity,
+    /// What is so, and what keeps it away.
+    pub finding: Finding,
     /// Name of the trial that shows what it costs here: that of the setting which keeps it away.
-    pub cost: Option<String>,
-    /// The command or action that mends it.
-    pub remedy: Option<String>,
+    pub trial: Option<String>,
     /// True when the doctor can do that itself.
     pub can_fix: bool,
 }
 
-impl From<&Finding> for Ailment {
-    fn from(finding: &Finding) -> Self {
-        Self {
-            code: finding.code.clone(),
-            title: finding.message.clone(),
-            severity: finding.severity,
-            cost: None,
-            remedy: findings::hint(finding),
-            can_fix: false,
-        }
+impl From<Finding> for Ailment {
+    fn from(finding: Finding) -> Self {
+        Self { finding, trial: None, can_fix: false }
     }
 }
 
@@ -75,8 +60,9 @@ impl DoctorReport {
         trials.min_by(|a, b| a.found.ratio.total_cmp(&b.found.ratio))
     }
 
-    fn sentence(&self) -> String {
-        let grave = self.disturbs.iter().filter(|a| a.severity > Severity::Note).count();
+    /// What matters and what would help most.
+    pub(crate) fn sentence(&self) -> String {
+        let grave = self.disturbs.iter().filter(|a| a.finding.severity > Severity::Note).count();
         let disturbs = match grave {
             0 => "Nothing that matters disturbs measuring here.".to_owned(),
             1 => "1 thing disturbs measuring here.".to_owned(),
@@ -120,14 +106,17 @@ pub fn render(report: &DoctorReport, screen: &Screen) -> String {
 }
 
 fn disturbance(page: &mut Page, report: &DoctorReport, ailment: &Ailment) {
-    let (tone, word) = match ailment.severity {
+    let (tone, word) = match ailment.finding.severity {
         Severity::Note => (Tone::Quiet, "note"),
         Severity::Warning => (Tone::Unsure, "warning"),
         Severity::Serious => (Tone::Bad, "serious"),
     };
-    page.paragraph(4, &[(tone, format!("  {word}: ")), (Tone::Plain, ailment.title.clone())]);
+    page.paragraph(
+        4,
+        &[(tone, format!("  {word}: ")), (Tone::Plain, ailment.finding.message.clone())],
+    );
     let trial =
-        ailment.cost.as_ref().and_then(|name| report.costs.iter().find(|t| t.name == *name));
+        ailment.trial.as_ref().and_then(|name| report.costs.iter().find(|t| t.name == *name));
     if let Some(Trial { name, found }) = trial {
         let said = match found.verdict {
             SpreadVerdict::Narrower => {
@@ -138,7 +127,7 @@ fn disturbance(page: &mut Page, report: &DoctorReport, ailment: &Ailment) {
         };
         page.paragraph(6, &[(Tone::Plain, format!("    here: {said}"))]);
     }
-    if let Some(remedy) = &ailment.remedy {
+    if let Some(remedy) = findings::hint(&ailment.finding) {
         let itself = if ailment.can_fix { "   (the doctor can: --fix)" } else { "" };
         page.paragraph(
             6,
@@ -194,51 +183,4 @@ fn row(trial: &Trial) -> Vec<String> {
         format!("{sign}{}", number::percent(change)),
         format!("{word}: {ratio} [{} … {}]", ends[0], ends[1]),
     ]
-}
-
-/// The report for programs, as `docs/reference/json.md` describes it. What is not known is `null`.
-pub fn json(report: &DoctorReport) -> Value {
-    let ailment = |a: &Ailment| {
-        json!({
-            "code": a.code,
-            "severity": match a.severity {
-                Severity::Note => "note",
-                Severity::Warning => "warning",
-                Severity::Serious => "serious",
-            },
-            "title": a.title,
-            "cost": a.cost,
-            "remedy": a.remedy,
-            "can_fix": a.can_fix,
-        })
-    };
-    let spread = |s: Spread| {
-        json!({
-            "median": s.median,
-            "iqr_over_median": s.iqr_over_median,
-            "p99_over_median": s.p99_over_median,
-        })
-    };
-    let trial = |t: &Trial| {
-        json!({
-            "name": t.name,
-            "blocks": t.found.blocks,
-            "before": spread(t.found.before),
-            "after": spread(t.found.after),
-            "spread_ratio": t.found.ratio,
-            "lower": t.found.interval.lower,
-            "upper": t.found.interval.upper,
-            "verdict": t.found.verdict.word(),
-            "median_change": t.found.median_change(),
-        })
-    };
-    json!({
-        "assay": VERSION,
-        "sentence": report.sentence(),
-        "machine": report.machine,
-        "disturbs": report.disturbs.iter().map(ailment).collect::<Vec<_>>(),
-        "missing": report.missing,
-        "workload": report.workload,
-        "costs": report.costs.iter().map(trial).collect::<Vec<_>>(),
-    })
 }

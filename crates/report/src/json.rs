@@ -5,31 +5,44 @@
 //! is unknown: readers should not have to tell absent from empty. Nothing is computed here but the overall verdict.
 
 mod battery;
+mod calibration;
 mod comparison;
 mod curve;
 mod description;
+mod doctor;
 mod finding;
+mod listing;
 mod of_analysis;
 mod of_benchmarks;
 mod plan;
+mod planning;
+mod replication;
 mod result;
 mod rigorous;
 pub mod schema;
+mod synthetic;
 mod values;
 
 pub use battery::{GroupTests, PairTests};
+pub use calibration::Calibrated;
 pub use comparison::{Comparison, Family};
 pub use curve::Curve;
 pub use description::{Description, Summary};
+pub use doctor::Diagnosis;
 pub use finding::Finding;
+pub use listing::{Failure, Listed, Listing, SmokeTest};
 pub use of_analysis::of_analysis;
 pub use of_benchmarks::of_benchmarks;
 pub use plan::{Plan, Threshold};
+pub use planning::{ExperimentPlan, of_planning};
+pub use replication::{Repetition, of_replication};
 pub use result::{Decision, Mean, Only, Row, Side};
 pub use rigorous::Rigorous;
+pub use synthetic::Synthetic;
 pub use values::{Estimate, Interval, Verdict};
 
 use assay_data::ParameterValue;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -47,6 +60,21 @@ pub struct Meta {
     pub argv: Vec<String>,
     /// The file that holds the samples, where they were kept.
     pub file: Option<String>,
+}
+
+/// How every document begins.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Head {
+    /// Version of this layout: 1.
+    pub schema: u64,
+    /// The verb that wrote this.
+    pub verb: &'static str,
+}
+
+impl Head {
+    fn of(verb: &'static str) -> Self {
+        Self { schema: VERSION, verb }
+    }
 }
 
 /// A document as text, with a line feed at its end.

@@ -1,4 +1,4 @@
-//! A plan as a screen, and in [`json`] for programs: how many runs, what they find, and what each number rests on.
+//! A plan as a screen: how many runs, what they find, and what each number rests on.
 //!
 //! First one sentence, then the power against the number of runs, then where the numbers come from. Nothing is computed here.
 
@@ -12,10 +12,7 @@ use assay_analysis::planning::{CurvePoint, Kind, Measure, Planning, Quantities, 
 use assay_analysis::policy::SMALL_PILOT;
 use assay_data::Threshold;
 
-mod fields;
 mod grounds;
-
-pub use fields::json;
 
 /// Characters of a whole bar.
 const BAR: usize = 14;

@@ -1,9 +1,8 @@
-//! A run and its repetition, as a screen and as JSON: was the old result confirmed?
+//! A run and its repetition, as a screen: was the old result confirmed?
 //!
 //! First one sentence per result, then both sizes side by side with the change between them, then in what the two runs differ. The
 //! second run's own screen follows elsewhere. Nothing is computed here.
 
-use crate::json::{self, Meta};
 use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::names::fitted;
@@ -13,7 +12,6 @@ use crate::terminal::Screen;
 use crate::words::{self, in_plain_words};
 use assay_analysis::replication::{Reason, Replicated, Replication, RunResult, Status};
 use assay_analysis::{Analysis, Interval, Scale};
-use serde_json::{Value, json};
 
 /// What there is to report.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +122,7 @@ fn of_median(report: &ReplicationReport<'_>, result: &Replicated, names: &[Strin
 }
 
 /// From the scale of the result to the metric's unit; a ratio of two subjects stays a ratio.
-fn in_units(result: &Replicated, on_scale: f64) -> f64 {
+pub(crate) fn in_units(result: &Replicated, on_scale: f64) -> f64 {
     if result.scale == Scale::Ratio { on_scale.exp() } else { on_scale }
 }
 
@@ -211,54 +209,4 @@ fn size(
         }
         None => column.with_unit(estimate),
     }
-}
-
-/// The report for programs, as `docs/reference/json.md` describes it. What is not known is `null`.
-pub fn json(report: &ReplicationReport<'_>, meta: &Meta) -> Value {
-    let results: Vec<Value> =
-        report.replication.results.iter().map(|r| result(report, r)).collect();
-    json!({
-        "assay": json::VERSION,
-        "replication": report.replication.status().word(),
-        "results": results,
-        "differences": report.differences,
-        "repeated": {"file": report.file, "started": report.then.started},
-        "now": json::of_analysis(report.now, meta),
-    })
-}
-
-fn result(report: &ReplicationReport<'_>, r: &Replicated) -> Value {
-    let name = |subject: usize| report.now.subjects[subject].name.clone();
-    let metric = &report.now.metrics[report.now.primary];
-    let sized = |estimate: f64, interval: Option<Interval>| {
-        json!({
-            "estimate": number(in_units(r, estimate)),
-            "lower": interval.map(|i| number(in_units(r, i.lower))),
-            "upper": interval.map(|i| number(in_units(r, i.upper))),
-        })
-    };
-    let said = |said: RunResult| {
-        let mut value = sized(said.estimate, said.interval);
-        value["verdict"] = json!(said.verdict.map(|v| v.word()));
-        value["possibly_below_threshold"] = json!(said.possibly_below_threshold);
-        value
-    };
-    json!({
-        "of": name(r.of),
-        "against": r.against.map(name),
-        "metric": metric.name,
-        "unit": metric.unit.symbol(),
-        "status": r.status.word(),
-        "reason": r.reason.word(),
-        "sentence": sentence(report, r),
-        "scale": match r.scale { Scale::Ratio => "ratio", Scale::Shift => "shift" },
-        "then": said(r.then),
-        "now": said(r.now),
-        "change": sized(r.change, r.change_interval),
-        "effect_ratio": r.effect_ratio.map(number),
-    })
-}
-
-fn number(value: f64) -> Value {
-    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }

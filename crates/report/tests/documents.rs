@@ -159,7 +159,7 @@ fn markdown_is_a_headline_a_table_and_how_it_was_measured() {
 
 #[test]
 fn every_result_is_as_its_schema_says() {
-    let schema = schema::of_verb("compare").unwrap().schema();
+    let schema = schema::named("compare").unwrap().schema();
     for (name, analysis) in common::all() {
         let problems = common::schema::problems(&schema, &rendered(&analysis));
         assert!(problems.is_empty(), "{name}: {problems:#?}");

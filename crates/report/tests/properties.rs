@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthChar;
 
 /// The schema of a result.
 static DECISION: LazyLock<serde_json::Value> =
-    LazyLock::new(|| json::schema::of_verb("compare").unwrap().schema());
+    LazyLock::new(|| json::schema::named("compare").unwrap().schema());
 
 fn unit() -> impl Strategy<Value = Unit> {
     prop_oneof![

@@ -85,7 +85,7 @@ fn without_escapes(text: &str) -> String {
 
 #[test]
 fn its_json_is_as_the_schema_says() {
-    let schema = schema::of_verb("compare").unwrap().schema();
+    let schema = schema::named("compare").unwrap().schema();
     for (analysis, chains) in all() {
         let rigorous = Some(Rigorous::new(&analysis, &chains));
         let found = of_analysis(&analysis, &Meta::default());

@@ -162,7 +162,7 @@ fn json_holds_every_number_as_its_schema_says() {
     assert_eq!(value["only"][0]["rows"][0], "gone");
     assert!(value["only"].as_array().unwrap().iter().all(|only| only["metric"].is_null()));
     assert_eq!(value["means"][0]["faster"], 2);
-    let schema = json::schema::of_verb("bench").unwrap().schema();
+    let schema = json::schema::named("bench").unwrap().schema();
     let problems = common::schema::problems(&schema, &value);
     assert!(problems.is_empty(), "{problems:#?}");
 }

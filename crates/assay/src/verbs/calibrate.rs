@@ -18,6 +18,7 @@ use assay_data::{Environment, Plan, Samples, StopReason, StopRule, Threshold};
 use assay_experiment::Limits;
 use assay_measure::{Command, Output, environment, interrupt, workload};
 use assay_report::calibration as report;
+use assay_report::json;
 use std::path::{Path, PathBuf};
 
 /// How long a run of our own program takes, s: long enough to meet the machine's disturbances, short enough for thousands.
@@ -331,7 +332,7 @@ fn tell(
 ) -> anyhow::Result<()> {
     let found = report::CalibrationReport { calibration, layout, environment };
     if args.look.json {
-        output::print(&format!("{:#}\n", report::json(&found)))
+        output::print(&json::text(&json::Calibrated::from(&found))?)
     } else {
         output::print(&report::render(&found, &present::screen(args.look.color)))
     }

@@ -12,7 +12,7 @@ use crate::{Ending, knobs, meter, output, present};
 use assay_analysis::machine::findings;
 use assay_analysis::spread;
 use assay_data::{
-    Environment, Finding, Plan, Samples, Severity, Source, StopReason, StopRule, Threshold,
+    Action, Environment, Finding, Plan, Samples, Severity, Source, StopReason, StopRule, Threshold,
 };
 use assay_experiment::Limits;
 use assay_measure::machine::{Knob, KnobError, Machine, Privileges, busiest, privileges};
@@ -20,6 +20,7 @@ use assay_measure::{
     Command, Control, Outcome, Output, environment, foreground, interrupt, workload,
 };
 use assay_report::doctor::{self as report, Ailment, DoctorReport};
+use assay_report::json::{self, Diagnosis};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -147,8 +148,8 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
             }
         }
     }
-    let disturbed = ailments.iter().any(|a| a.severity > Severity::Note);
-    ailments.sort_by_key(|ailment| std::cmp::Reverse(ailment.severity));
+    let disturbed = ailments.iter().any(|a| a.finding.severity > Severity::Note);
+    ailments.sort_by_key(|ailment| std::cmp::Reverse(ailment.finding.severity));
     let found = DoctorReport {
         machine: assay_report::progress::machine(&environment),
         disturbs: ailments,
@@ -157,7 +158,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
         costs: trials,
     };
     if args.look.json {
-        output::print(&format!("{:#}\n", report::json(&found)))?;
+        output::print(&json::text(&Diagnosis::from(&found))?)?;
     } else {
         output::print(&report::render(&found, &present::screen(args.look.color)))?;
     }
@@ -169,7 +170,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
     let pin = cpu_to_pin_to().map(|cpu| format!("--pin {cpu}"));
     let machine = Machine::here();
     let can = |knob: Knob| machine.plan(&knob).is_ok();
-    let of_finding = |finding: &Finding| Ailment {
+    let of_finding = |finding: Finding| Ailment {
         can_fix: match finding.code.as_str() {
             "GOVERNOR" => can(Knob::Governor("performance".to_owned())),
             "TURBO" => can(Knob::Turbo(false)),
@@ -179,17 +180,12 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
     };
     let mut disturbs = findings(environment);
     spell(Dialect::Doctor, &mut disturbs);
-    let mut found: Vec<Ailment> = disturbs.iter().map(of_finding).collect();
-    let mut add = |code: &str, title: String, cost: Option<&str>, remedy: &str, can_fix: bool| {
-        found.push(Ailment {
-            code: code.to_owned(),
-            title,
-            severity: Severity::Note,
-            cost: cost.map(str::to_owned),
-            remedy: Some(remedy.to_owned()),
-            can_fix,
-        });
-    };
+    let mut found: Vec<Ailment> = disturbs.into_iter().map(of_finding).collect();
+    let mut add =
+        |code: &str, message: String, trial: Option<&str>, remedy: &str, can_fix: bool| {
+            let finding = Finding::new(code, Severity::Note, message).advise(Action::text(remedy));
+            found.push(Ailment { finding, trial: trial.map(str::to_owned), can_fix });
+        };
     if let Some(us) = environment.number("sched_rt_runtime_us").filter(|&us| us >= 0.0) {
         add(
             "RT_LIMIT",
@@ -234,18 +230,16 @@ fn others() -> Vec<Ailment> {
     busy.into_iter()
         .filter(|process| process.share > BUSY_FROM)
         .take(MOST_BUSY)
-        .map(|process| Ailment {
-            code: "BUSY_PROCESS".to_owned(),
-            cost: None,
-            title: format!(
+        .map(|process| {
+            let severity = if process.share > 0.2 { Severity::Warning } else { Severity::Note };
+            let message = format!(
                 "process {} ({}) takes {:.0} % of a CPU",
                 process.process,
                 process.name,
                 process.share * 100.0
-            ),
-            severity: if process.share > 0.2 { Severity::Warning } else { Severity::Note },
-            remedy: Some("stop it while measuring".to_owned()),
-            can_fix: false,
+            );
+            let finding = Finding::new("BUSY_PROCESS", severity, message);
+            finding.advise(Action::text("stop it while measuring")).into()
         })
         .collect()
 }

@@ -12,7 +12,8 @@ use assay_analysis::planning::{
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Environment, Threshold, Unit, import};
 use assay_measure::environment;
-use assay_report::{json::Meta, planning as report};
+use assay_report::json::{self, Meta};
+use assay_report::planning as report;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -164,7 +165,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             argv: present::argv(),
             file: None,
         };
-        output::print(&format!("{:#}\n", report::json(&planning, &meta)))?;
+        output::print(&json::text(&json::of_planning(&planning, &meta))?)?;
     } else {
         output::print(&report::render(&planning, &present::screen(args.look.color)))?;
     }

@@ -10,8 +10,8 @@ use anyhow::Context;
 use assay_analysis::replication::{Replication, Status};
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Environment, Samples, assay_file};
-use assay_report::replication::{ReplicationReport, json, render};
-use assay_report::terminal;
+use assay_report::replication::{ReplicationReport, render};
+use assay_report::{json, terminal};
 use clap::{ArgAction, ValueEnum};
 use std::path::PathBuf;
 
@@ -123,10 +123,8 @@ fn decide(
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     let exported = present::export_all(Dialect::Repeat, &now, samples, extras, &args.show, file);
     if args.show.json {
-        output::print(&format!(
-            "{:#}\n",
-            json(&report, &present::meta_of("repeat", samples, file))
-        ))?;
+        let meta = present::meta_of("repeat", samples, file);
+        output::print(&json::text(&json::of_replication(&report, &meta))?)?;
     } else {
         let screen = present::screen(args.show.color);
         let whole = format!("{}\n{}", render(&report, &screen), terminal::render(&now, &screen));

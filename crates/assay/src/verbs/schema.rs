@@ -10,14 +10,14 @@ use clap::builder::PossibleValuesParser;
   assay schema compare > result.schema.json
   assay schema describe")]
 pub(crate) struct Args {
-    /// The verb whose output is described; `run`, `bench` and `compare` write the same
-    #[arg(default_value = "run", value_parser = PossibleValuesParser::new(schema::verbs()))]
+    /// The verb whose output is described, or one of its other documents; `run`, `bench` and `compare` write the same
+    #[arg(default_value = "run", value_parser = PossibleValuesParser::new(schema::names()))]
     verb: String,
 }
 
 /// Prints the schema.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    if let Some(document) = schema::of_verb(&args.verb) {
+    if let Some(document) = schema::named(&args.verb) {
         output::print(&format!("{:#}\n", document.schema()))?;
     }
     Ok(Ending::Fine)

@@ -13,6 +13,7 @@ use assay_data::assay_file::{Header, Writer};
 use assay_data::{
     Better, Metric, Observation, Plan, Samples, StopReason, StopRule, Threshold, Unit, export,
 };
+use assay_report::json::{self, Meta};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -129,7 +130,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             whole_file::write(path, |out| made.write(simulation, &form, out))
                 .with_context(|| format!("cannot write {}", path.display()))?;
             if args.json {
-                output::print(&format!("{:#}\n", made.report(path)))?;
+                output::print(&json::text(&made.report(path))?)?;
             }
         }
         None => match made.write(simulation, &form, BufWriter::new(io::stdout().lock())) {
@@ -281,23 +282,16 @@ impl Made<'_> {
         Ok(out.flush()?)
     }
 
-    /// What was written, and how it can be had again, as `docs/reference/json.md` describes it.
-    fn report(&self, path: &Path) -> serde_json::Value {
-        let subjects = self.recipe.subjects.iter();
-        serde_json::json!({
-            "assay": assay_report::json::VERSION,
-            "file": path.display().to_string(),
-            "n": self.recipe.count,
-            "subjects": subjects
-                .map(|(name, distribution)| serde_json::json!({ "name": name, "distribution": distribution.to_string() }))
-                .collect::<Vec<_>>(),
-            "blocks": self.recipe.blocks,
-            "unit": self.numbers.unit.symbol(),
-            "metric": self.args.metric.as_deref().unwrap_or("value"),
-            "seed": self.recipe.seed,
-            "tool": present::TOOL,
-            "argv": present::argv(),
-        })
+    /// What was written, and how it can be had again.
+    fn report(&self, path: &Path) -> json::Synthetic {
+        let metric = self.args.metric.as_deref().unwrap_or("value");
+        let meta = Meta {
+            verb: "simulate".to_owned(),
+            tool: present::TOOL.to_owned(),
+            argv: present::argv(),
+            file: Some(path.display().to_string()),
+        };
+        json::Synthetic::new(&self.recipe, (metric, self.numbers.unit.symbol()), meta)
     }
 
     /// Says what the numbers are and how they can be had again.

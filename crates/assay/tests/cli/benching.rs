@@ -151,6 +151,7 @@ fn benchmarks_are_chosen_listed_and_tried() {
     assert_eq!(listed["benchmarks"][1]["on"], serde_json::json!(["old"]));
     bench(&room, &["--filter", "nothing"]).ends(2).complains("--list");
     room.run(&["bench", "./old", "--smoke"]).ends(0).shows("all 3 run");
+    assert_eq!(room.run(&["bench", "./old", "--smoke", "--json"]).ends(0).json()["runs"], 3);
     let broken = builds("a 1\nb 1 crash\n", "a 1\n");
     broken
         .run(&["bench", "./old", "--smoke"])

@@ -133,7 +133,7 @@ fn the_doctor_pins_only_where_there_is_a_choice() {
     }
     let line = format!("exec taskset -c {allowed} \"$ASSAY\" doctor --time 1 --json");
     let result = finish(room.shell(&line)).ends(0).json();
-    let costs = result["costs"].as_array().unwrap();
+    let costs = result["trials"].as_array().unwrap();
     assert!(costs.iter().all(|c| !c["name"].as_str().unwrap().contains("--pin")), "{costs:?}");
 }
 
@@ -141,7 +141,7 @@ fn the_doctor_pins_only_where_there_is_a_choice() {
 fn the_doctor_says_what_disturbs_and_what_it_costs() {
     let room = Room::new();
     let result = room.json(&["doctor", "--time", "2"]);
-    let costs = result["costs"].as_array().unwrap();
+    let costs = result["trials"].as_array().unwrap();
     assert!(!costs.is_empty());
     for trial in costs {
         assert!(trial["before"]["median"].as_f64() > Some(0.0), "{trial}");
@@ -156,7 +156,7 @@ fn the_doctor_tells_what_disturbs_also_where_nothing_can_be_tried() {
     let mut doctor = room.assay(&["doctor", "--json"]);
     doctor.env("TMPDIR", room.path("not-there"));
     let result = finish(doctor).ends(0).json();
-    assert!(result["disturbs"].is_array(), "{result:#}");
+    assert!(result["findings"].is_array(), "{result:#}");
     let missing = result["missing"].as_array().unwrap();
     assert!(missing.iter().any(|m| m.as_str().unwrap().contains("not-there")), "{missing:?}");
 }

@@ -75,7 +75,7 @@ fn a_published_pilot_that_was_dependent_plans_many_times_as_many() {
     let factor = plan["pilot"]["runs_per_independent"].as_f64().unwrap();
     assert!(factor > 100.0, "{factor}");
     let independent = plan["power_t_test"]["n"].as_f64().unwrap();
-    close(&plan["rank"]["rule_of_thumb_n"], 1.15 * factor * independent, 1e-6);
+    close(&plan["rank"]["rule_of_thumb"]["n"], 1.15 * factor * independent, 1e-6);
     let sentence = plan["sentence"].as_str().unwrap();
     assert!(
         sentence.contains("runs carry as much information as one independent run, as in the pilot"),

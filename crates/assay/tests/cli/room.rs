@@ -197,15 +197,17 @@ impl Ended {
     pub fn json(&self) -> Value {
         let value: Value =
             serde_json::from_str(&self.stdout).unwrap_or_else(|e| unreachable!("{e}: {self:#?}"));
-        let verb = value["verb"].as_str().map(|verb| match value.get("comparisons") {
+        let has = |key| value.get(key).is_some();
+        let name = match value["verb"].as_str() {
             // Two profiles are compared as suites are.
-            Some(_) => "compare",
-            None => verb,
-        });
-        if let Some(document) = verb.and_then(assay_report::json::schema::of_verb) {
-            let problems = schema::problems(&document.schema(), &value);
-            assert!(problems.is_empty(), "{problems:#?}");
-        }
+            _ if has("comparisons") => "compare",
+            Some("bench") if has("benchmarks") => "bench-list",
+            Some("bench") => "bench-smoke",
+            verb => verb.unwrap(),
+        };
+        let document = assay_report::json::schema::named(name).unwrap();
+        let problems = schema::problems(&document.schema(), &value);
+        assert!(problems.is_empty(), "{problems:#?}");
         value
     }
 }

@@ -1,6 +1,9 @@
 //! The JSON Schema of every document, and the reference page, which is the schema as tables.
 
-use super::{Decision, VERSION};
+use super::{
+    Calibrated, Decision, Diagnosis, ExperimentPlan, Listing, Repetition, SmokeTest, Synthetic,
+    VERSION,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
@@ -9,8 +12,10 @@ use serde_json::{Map, Value};
 pub struct Document {
     /// What it is called in the page.
     pub title: &'static str,
-    /// The verbs that write it, as they are typed.
-    pub verbs: &'static [&'static str],
+    /// The commands that write it.
+    commands: &'static [&'static str],
+    /// What it is called on the command line: the verb, and what else tells several documents of one verb apart.
+    names: &'static [&'static str],
     schema: fn() -> Schema,
 }
 
@@ -28,28 +33,77 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-pub const DOCUMENTS: [Document; 1] =
-    [Document { title: "A result", verbs: &["run", "bench", "compare"], schema: of::<Decision> }];
+const DOCUMENTS: [Document; 8] = [
+    Document {
+        title: "A result",
+        commands: &["run A B", "bench A B", "compare A B", "profile 'A' 'B'"],
+        names: &["run", "bench", "compare"],
+        schema: of::<Decision>,
+    },
+    Document {
+        title: "A list of benchmarks",
+        commands: &["bench --list"],
+        names: &["bench-list"],
+        schema: of::<Listing>,
+    },
+    Document {
+        title: "A smoke test",
+        commands: &["bench --smoke"],
+        names: &["bench-smoke"],
+        schema: of::<SmokeTest>,
+    },
+    Document {
+        title: "A repetition",
+        commands: &["repeat"],
+        names: &["repeat"],
+        schema: of::<Repetition>,
+    },
+    Document {
+        title: "A planned experiment",
+        commands: &["plan"],
+        names: &["plan"],
+        schema: of::<ExperimentPlan>,
+    },
+    Document {
+        title: "A calibration of the machine",
+        commands: &["calibrate"],
+        names: &["calibrate"],
+        schema: of::<Calibrated>,
+    },
+    Document {
+        title: "The doctor's report",
+        commands: &["doctor"],
+        names: &["doctor"],
+        schema: of::<Diagnosis>,
+    },
+    Document {
+        title: "Synthetic data",
+        commands: &["simulate"],
+        names: &["simulate"],
+        schema: of::<Synthetic>,
+    },
+];
 
-/// The document that a verb writes.
-pub fn of_verb(verb: &str) -> Option<&'static Document> {
-    DOCUMENTS.iter().find(|document| document.verbs.contains(&verb))
+/// The document of a name.
+pub fn named(name: &str) -> Option<&'static Document> {
+    DOCUMENTS.iter().find(|document| document.names.contains(&name))
 }
 
-/// The verbs that write a document, as they are typed.
-pub fn verbs() -> Vec<&'static str> {
-    DOCUMENTS.iter().flat_map(|document| document.verbs).copied().collect()
+/// The names of all documents.
+pub fn names() -> Vec<&'static str> {
+    DOCUMENTS.iter().flat_map(|document| document.names).copied().collect()
 }
 
 /// The tables of all documents, as Markdown. Types that several documents share are described once.
 pub fn tables() -> String {
     let mut page = String::new();
-    let mut told: Vec<String> = Vec::new();
+    // A result is a document and a part of another.
+    let mut told = vec![RESULT.0.to_owned()];
     for document in &DOCUMENTS {
         let schema = document.schema();
-        let verbs: Vec<String> =
-            document.verbs.iter().map(|verb| format!("`assay {verb} --json`")).collect();
-        page += &format!("## {}\n\n{}. ", document.title, verbs.join(", "));
+        let commands: Vec<String> =
+            document.commands.iter().map(|command| format!("`assay {command} --json`")).collect();
+        page += &format!("## {}\n\n{}. ", document.title, commands.join(", "));
         page += &section(&schema);
         let none = Map::new();
         let definitions = schema["$defs"].as_object().unwrap_or(&none);
@@ -94,8 +148,14 @@ fn name_in(reference: &str) -> &str {
     reference.rsplit('/').next().unwrap_or(reference)
 }
 
+/// Name of the type of a result, and its heading.
+const RESULT: (&str, &str) = ("Decision", "A result");
+
 /// `MannWhitney` as `Mann whitney`.
 fn spelled(name: &str) -> String {
+    if name == RESULT.0 {
+        return RESULT.1.to_owned();
+    }
     let mut words = String::new();
     for letter in name.chars() {
         match letter.is_ascii_uppercase() && !words.is_empty() {

@@ -265,14 +265,12 @@ pub fn all() -> Vec<(&'static str, Analysis)> {
     ]
 }
 
-/// All keys of an object and of what is in it.
-pub fn keys_of(value: &serde_json::Value) -> Vec<String> {
-    use serde_json::Value;
-    match value {
-        Value::Object(map) => {
-            map.iter().flat_map(|(key, v)| [vec![key.clone()], keys_of(v)].concat()).collect()
-        }
-        Value::Array(items) => items.iter().flat_map(keys_of).collect(),
-        _ => Vec::new(),
-    }
+/// A document as a value, which is as the schema of that name says.
+#[track_caller]
+pub fn checked(name: &str, document: &impl serde::Serialize) -> serde_json::Value {
+    let value = serde_json::to_value(document).unwrap();
+    let problems =
+        schema::problems(&assay_report::json::schema::named(name).unwrap().schema(), &value);
+    assert!(problems.is_empty(), "{problems:#?}");
+    value
 }

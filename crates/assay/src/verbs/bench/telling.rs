@@ -5,10 +5,10 @@ use crate::output;
 use crate::progress::{self, STEPS};
 use assay_data::{Environment, Finding, Plan, StopRule, Unit};
 use assay_experiment::Standing;
+use assay_report::json::{self, Failure, Listed, Listing, SmokeTest};
 use assay_report::number;
 use assay_report::progress::{SuiteStanding, machine, suite_plan, suite_status};
 use indicatif::ProgressBar;
-use serde_json::json;
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -132,18 +132,15 @@ impl Telling {
 pub(super) fn list(catalogue: &Catalogue, as_json: bool) -> anyhow::Result<()> {
     let sides: Vec<&str> = catalogue.sides.iter().map(|side| side.name.as_str()).collect();
     if as_json {
-        let benchmarks: Vec<_> = catalogue
-            .benchmarks
-            .iter()
-            .map(|listed| {
-                let on = sides.iter().zip(&listed.on).filter(|(_, own)| own.is_some());
-                json!({"name": listed.name, "on": on.map(|(side, _)| side).collect::<Vec<_>>()})
-            })
-            .collect();
-        let harnesses: Vec<String> = catalogue.drivers.iter().map(|d| d.name()).collect();
-        let all =
-            json!({"assay": 1, "sides": sides, "harnesses": harnesses, "benchmarks": benchmarks});
-        return output::print(&format!("{all:#}\n"));
+        let benchmarks = catalogue.benchmarks.iter().map(|listed| {
+            let on = sides.iter().zip(&listed.on).filter(|(_, own)| own.is_some());
+            let on = on.map(|(side, _)| (*side).to_owned()).collect();
+            Listed { name: listed.name.clone(), on }
+        });
+        let harnesses = catalogue.drivers.iter().map(|d| d.name()).collect();
+        let names = sides.iter().map(|side| (*side).to_owned()).collect();
+        let listing = Listing::new(names, harnesses, benchmarks.collect());
+        return output::print(&json::text(&listing)?);
     }
     let mut text = String::new();
     for listed in &catalogue.benchmarks {
@@ -173,22 +170,22 @@ pub(super) fn smoke(catalogue: &Catalogue, trial: &Trial, as_json: bool) -> anyh
             }
             runs += 1;
             if let Some(how) = &tried.failure {
-                broken.push((listed.name.clone(), side.name.clone(), how.clone()));
+                broken.push(Failure {
+                    benchmark: listed.name.clone(),
+                    side: side.name.clone(),
+                    failure: how.clone(),
+                });
             }
         }
     }
     if as_json {
-        let failures: Vec<_> = broken
-            .iter()
-            .map(|(name, side, how)| json!({"benchmark": name, "side": side, "failure": how}))
-            .collect();
-        let all = json!({"assay": 1, "runs": runs, "failures": failures});
-        output::print(&format!("{all:#}\n"))?;
-        return Ok(broken.len());
+        let failures = broken.len();
+        output::print(&json::text(&SmokeTest::new(runs, broken))?)?;
+        return Ok(failures);
     }
     let mut text = String::new();
-    for (name, side, how) in &broken {
-        text.push_str(&format!("broken: {name} on {side}: it {how}\n"));
+    for Failure { benchmark, side, failure } in &broken {
+        text.push_str(&format!("broken: {benchmark} on {side}: it {failure}\n"));
     }
     let seconds: f64 = trial.tried.iter().flatten().map(|tried| tried.seconds).sum();
     let took = number::rough(seconds, &Unit::Second);
