@@ -1,4 +1,4 @@
-//! Profiles as people and programs read them: the table of shares on a screen, JSON, the flame graph as SVG and as a page, and the
+//! Profiles as people and programs read them: the table of shares on a screen, the flame graph as SVG and as a page, and the
 //! difference of two recorded profiles.
 //!
 //! Nothing is decided or computed here beyond the layout of a picture: shares, intervals and findings are those of
@@ -9,7 +9,6 @@ pub mod difference;
 pub mod differential;
 pub mod differential_page;
 pub mod flame;
-pub mod json;
 pub mod page;
 pub mod screen;
 pub mod verdicts;

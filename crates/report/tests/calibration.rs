@@ -107,7 +107,7 @@ fn the_json_is_as_its_schema_says() {
         calibration: &calibration,
         layout: Some(copy()),
     };
-    let mut value = common::checked("calibrate", &Calibrated::from(&report));
+    let mut value = common::checked("calibrate", &Calibrated::of(&report));
     value.as_object_mut().unwrap().remove("environment");
     assert_snapshot!("calibration_json", serde_json::to_string_pretty(&value).unwrap());
 }

@@ -60,7 +60,7 @@ fn sick() -> DoctorReport {
 
 /// The JSON, which is as its schema says.
 fn json(report: &DoctorReport) -> Value {
-    common::checked("doctor", &Diagnosis::from(report))
+    common::checked("doctor", &Diagnosis::of(report))
 }
 
 fn at(report: &DoctorReport, width: usize) -> String {

@@ -7,7 +7,7 @@ use assay_analysis::planning::{
     Alternative, Asked, Kind, Measure, Planning, from_numbers, from_pilot,
 };
 use assay_data::{Metric, Samples, Threshold, Unit};
-use assay_report::json::{Meta, of_planning};
+use assay_report::json::{ExperimentPlan, Meta};
 use assay_report::planning::render;
 use assay_report::terminal::Screen;
 use insta::assert_snapshot;
@@ -91,9 +91,9 @@ fn no_line_is_wider_than_the_screen() {
 fn the_json_of_a_plan_is_as_its_schema_says() {
     let delta = Some(Threshold::Relative(0.01));
     let plan = from_pilot(Asked { delta, sd: None, ..asked() }, &pilot(), None).unwrap();
-    let value = common::checked("plan", &of_planning(&plan, &Meta::default()));
+    let value = common::checked("plan", &ExperimentPlan::of(&plan, &Meta::default()));
     assert!(value["pilot"].is_object() && value["rank"]["experiments"].is_u64(), "{value}");
     let numbers = from_numbers(asked(), Measure::Fraction).unwrap();
-    let value = common::checked("plan", &of_planning(&numbers, &Meta::default()));
+    let value = common::checked("plan", &ExperimentPlan::of(&numbers, &Meta::default()));
     assert!(value["pilot"].is_null() && value["rank"]["reason"].is_string(), "{value}");
 }

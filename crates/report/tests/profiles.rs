@@ -2,17 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod common;
+
 use assay_profiles::difference::Difference;
 use assay_profiles::shares::Shares;
 use assay_profiles::{Builder, Frame, Profile, checks, import};
+use assay_report::json::{ProfileDifference, ProfileShares};
 use assay_report::profile::differential::{self, Differential};
 use assay_report::profile::{
-    Measured, Overhead, ProfileReport, difference, differential_page, flame, json, page, screen,
+    Measured, Overhead, ProfileReport, difference, differential_page, flame, page, screen,
 };
 use assay_report::terminal::Screen;
 use proptest::prelude::*;
-
-const PAGE: &str = include_str!("../../../docs/reference/profiles.md");
 
 fn with_report<T>(profile: &Profile, use_it: impl FnOnce(&ProfileReport<'_>) -> T) -> T {
     let shares = Shares::of(profile, 0.95);
@@ -35,37 +36,22 @@ fn with_report<T>(profile: &Profile, use_it: impl FnOnce(&ProfileReport<'_>) -> 
     })
 }
 
-/// Every key of every object in it.
-fn keys(value: &serde_json::Value, all: &mut Vec<String>) {
-    match value {
-        serde_json::Value::Object(map) => {
-            for (key, value) in map {
-                all.push(key.clone());
-                // What is in evidence has names of its own.
-                if key != "evidence" {
-                    keys(value, all);
-                }
-            }
-        }
-        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, all)),
-        _ => {}
-    }
-}
-
 #[test]
-fn every_field_is_in_the_documents() {
+fn the_json_is_as_its_schema_says() {
     let old = import::load_bytes(b"main;a 3\nmain;(marking) 1\n", "old").unwrap();
     let new = import::load_bytes(b"main;a 30\nmain;b 10\n", "new").unwrap();
-    let mut all = Vec::new();
-    with_report(&old, |report| keys(&json::render(report), &mut all));
+    let value = with_report(&old, |r| common::checked("profile", &ProfileShares::of(r)));
+    assert_eq!(value["functions"][0]["flat"]["estimate"], 0.75);
+    assert_eq!(value["garbage_collection"]["estimate"], 0.25);
+    assert_eq!(value["overhead"]["ratios"][0]["ratio"]["upper"], 1.05);
+    assert_eq!(value["findings"][0]["code"], "PROFILE_FEW");
     let found = Difference::of(&old, &new, 0.95).unwrap();
-    keys(&json::difference(&found, &[]), &mut all);
-    // What all JSON of assay has is told in its own page.
-    let everywhere = include_str!("../../../docs/reference/json.md");
-    for key in all {
-        let told = format!("`{key}`");
-        assert!(PAGE.contains(&told) || everywhere.contains(&told), "{key}");
-    }
+    let findings = checks::findings(&old);
+    let difference = ProfileDifference::of(&found, &findings);
+    let value = common::checked("profile-difference", &difference);
+    assert_eq!(value["sides"][0]["samples"], 4);
+    let b = &value["functions"].as_array().unwrap().iter().find(|f| f["name"] == "b").unwrap();
+    assert_eq!(b["shares"], serde_json::json!({"of": 0.25, "against": 0.0}));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 
 use assay_analysis::Analysis;
 use assay_analysis::replication::Replication;
-use assay_report::json::{Meta, of_replication};
+use assay_report::json::{Meta, Repetition};
 use assay_report::replication::{ReplicationReport, render};
 use assay_report::terminal::Screen;
 use insta::assert_snapshot;
@@ -23,7 +23,7 @@ fn both(then: &Analysis, now: &Analysis, differences: &[&str], width: usize) -> 
         differences: &differences,
     };
     let screen = Screen { width, color: false, unicode: true };
-    let value = common::checked("repeat", &of_replication(&report, &Meta::default()));
+    let value = common::checked("repeat", &Repetition::of(&report, &Meta::default()));
     (render(&report, &screen), value)
 }
 

@@ -332,7 +332,7 @@ fn tell(
 ) -> anyhow::Result<()> {
     let found = report::CalibrationReport { calibration, layout, environment };
     if args.look.json {
-        output::print(&json::text(&json::Calibrated::from(&found))?)
+        output::print(&json::text(&json::Calibrated::of(&found))?)
     } else {
         output::print(&report::render(&found, &present::screen(args.look.color)))
     }

@@ -158,7 +158,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
         costs: trials,
     };
     if args.look.json {
-        output::print(&json::text(&Diagnosis::from(&found))?)?;
+        output::print(&json::text(&Diagnosis::of(&found))?)?;
     } else {
         output::print(&report::render(&found, &present::screen(args.look.color)))?;
     }

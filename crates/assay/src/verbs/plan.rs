@@ -165,7 +165,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             argv: present::argv(),
             file: None,
         };
-        output::print(&json::text(&json::of_planning(&planning, &meta))?)?;
+        output::print(&json::text(&json::ExperimentPlan::of(&planning, &meta))?)?;
     } else {
         output::print(&report::render(&planning, &present::screen(args.look.color)))?;
     }

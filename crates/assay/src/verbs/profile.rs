@@ -122,7 +122,7 @@ pub(crate) struct ProfileShowArgs {
     #[arg(long, value_name = "TEXT")]
     focus: Option<String>,
 
-    /// Print JSON instead of a screen (fields: docs/reference/profiles.md)
+    /// Print JSON instead of a screen (fields: docs/reference/json.md)
     #[arg(long)]
     json: bool,
 

@@ -124,7 +124,7 @@ fn decide(
     let exported = present::export_all(Dialect::Repeat, &now, samples, extras, &args.show, file);
     if args.show.json {
         let meta = present::meta_of("repeat", samples, file);
-        output::print(&json::text(&json::of_replication(&report, &meta))?)?;
+        output::print(&json::text(&json::Repetition::of(&report, &meta))?)?;
     } else {
         let screen = present::screen(args.show.color);
         let whole = format!("{}\n{}", render(&report, &screen), terminal::render(&now, &screen));

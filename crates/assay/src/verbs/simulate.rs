@@ -291,7 +291,7 @@ impl Made<'_> {
             argv: present::argv(),
             file: Some(path.display().to_string()),
         };
-        json::Synthetic::new(&self.recipe, (metric, self.numbers.unit.symbol()), meta)
+        json::Synthetic::of(&self.recipe, metric, self.numbers.unit.symbol(), meta)
     }
 
     /// Says what the numbers are and how they can be had again.

@@ -202,6 +202,7 @@ impl Ended {
             // Two profiles are compared as suites are.
             _ if has("comparisons") => "compare",
             Some("bench") if has("benchmarks") => "bench-list",
+            Some("profile") if has("sides") => "profile-difference",
             Some("bench") => "bench-smoke",
             verb => verb.unwrap(),
         };

@@ -2,128 +2,84 @@
 
 use super::Head;
 use super::finding::Finding;
-use super::values::{Estimate, words};
-use crate::doctor::{Ailment, DoctorReport};
-use schemars::JsonSchema;
-use serde::Serialize;
+use super::values::{Estimate, view, words};
+use crate::doctor::{self, Ailment, DoctorReport};
+use assay_analysis::spread;
 
-/// What disturbs measuring on this machine, and which settings help, as measured here.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Diagnosis {
-    #[serde(flatten)]
-    head: Head,
-    /// What matters and what would help most. For people.
-    pub sentence: String,
-    /// The machine in a line.
-    pub machine: String,
-    /// What disturbs measuring, the most serious first.
-    pub findings: Vec<Disturbance>,
-    /// Privileges and devices that are missing, each with what it would allow.
-    pub missing: Vec<String>,
-    /// The program that was run under every setting.
-    pub workload: String,
-    /// The settings that were tried, in random order with the program as it is.
-    pub trials: Vec<Trial>,
+view! {
+    /// What disturbs measuring on this machine, and which settings help, as measured here.
+    Diagnosis of (report: &DoctorReport) {
+        /// Layout and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("doctor"),
+        /// What matters and what would help most. For people.
+        sentence: String = report.sentence(),
+        /// The machine in a line.
+        machine: String = report.machine.clone(),
+        /// What disturbs measuring, the most serious first.
+        findings: Vec<Disturbance> = report.disturbs.iter().map(Disturbance::of).collect(),
+        /// Privileges and devices that are missing, each with what it would allow.
+        missing: Vec<String> = report.missing.clone(),
+        /// The program that was run under every setting.
+        workload: String = report.workload.clone(),
+        /// The settings that were tried, in random order with the program as it is.
+        trials: Vec<Trial> = report.costs.iter().map(Trial::of).collect(),
+    }
 }
 
-/// A finding, and what it costs here.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Disturbance {
-    #[serde(flatten)]
-    pub finding: Finding,
-    /// Name of the trial that shows what it costs here; `null` where none does.
-    pub trial: Option<String>,
-    /// Whether `assay doctor --fix` removes it.
-    pub can_fix: bool,
+view! {
+    /// A finding, and what it costs here.
+    Disturbance of (ailment: &Ailment) {
+        /// What it is.
+        #[serde(flatten)]
+        finding: Finding = (&ailment.finding).into(),
+        /// Name of the trial that shows what it costs here; `null` where none does.
+        trial: Option<String> = ailment.trial.clone(),
+        /// Whether `assay doctor --fix` removes it.
+        can_fix: bool = ailment.can_fix,
+    }
 }
 
-/// A setting, against the program as it is.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Trial {
-    /// The setting, as given on the command line.
-    pub name: String,
-    /// Number of blocks.
-    pub blocks: usize,
-    /// The spread of the program as it is.
-    pub before: Spread,
-    /// Its spread under the setting.
-    pub after: Spread,
-    /// `iqr_over_median` after / before.
-    pub spread_ratio: Estimate,
-    /// What is known of the change.
-    pub verdict: SpreadVerdict,
-    /// The relative change of the median.
-    pub median_change: Option<f64>,
+view! {
+    /// A setting, against the program as it is.
+    Trial of (trial: &doctor::Trial) {
+        /// The setting, as given on the command line.
+        name: String = trial.name.clone(),
+        /// Number of blocks.
+        blocks: usize = trial.found.blocks,
+        /// The spread of the program as it is.
+        before: Spread = Spread::of(&trial.found.before),
+        /// Its spread under the setting.
+        after: Spread = Spread::of(&trial.found.after),
+        /// `iqr_over_median` after / before.
+        spread_ratio: Estimate = Estimate::new(trial.found.ratio, Some(trial.found.interval)),
+        /// What is known of the change.
+        verdict: SpreadVerdict = (&trial.found.verdict).into(),
+        /// The relative change of the median.
+        median_change: Option<f64> = Some(trial.found.median_change()),
+    }
 }
 
-/// How much the wall times of a program spread.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Spread {
-    /// The median, s.
-    pub median: Option<f64>,
-    /// The interquartile range as a fraction of the median.
-    pub iqr_over_median: Option<f64>,
-    /// The 99 % quantile as a multiple of the median.
-    pub p99_over_median: Option<f64>,
+view! {
+    /// How much the wall times of a program spread.
+    Spread of (found: &spread::Spread) {
+        /// The median, s.
+        median: Option<f64> = Some(found.median),
+        /// The interquartile range as a fraction of the median.
+        iqr_over_median: Option<f64> = Some(found.iqr_over_median),
+        /// The 99 % quantile as a multiple of the median.
+        p99_over_median: Option<f64> = Some(found.p99_over_median),
+    }
 }
 
 words! {
     /// What is known of a change of the spread.
-    SpreadVerdict from assay_analysis::spread::SpreadVerdict {
+    SpreadVerdict from spread::SpreadVerdict {
         /// Runs spread less.
         Source::Narrower => Narrower,
         /// Runs spread more.
         Source::Wider => Wider,
         /// Not known.
         Source::Unknown => Unknown,
-    }
-}
-
-impl From<assay_analysis::spread::Spread> for Spread {
-    fn from(found: assay_analysis::spread::Spread) -> Self {
-        Self {
-            median: Some(found.median),
-            iqr_over_median: Some(found.iqr_over_median),
-            p99_over_median: Some(found.p99_over_median),
-        }
-    }
-}
-
-impl From<&crate::doctor::Trial> for Trial {
-    fn from(trial: &crate::doctor::Trial) -> Self {
-        let found = &trial.found;
-        Self {
-            name: trial.name.clone(),
-            blocks: found.blocks,
-            before: found.before.into(),
-            after: found.after.into(),
-            spread_ratio: Estimate::new(found.ratio, Some(found.interval)),
-            verdict: (&found.verdict).into(),
-            median_change: Some(found.median_change()),
-        }
-    }
-}
-
-impl From<&Ailment> for Disturbance {
-    fn from(ailment: &Ailment) -> Self {
-        Self {
-            finding: (&ailment.finding).into(),
-            trial: ailment.trial.clone(),
-            can_fix: ailment.can_fix,
-        }
-    }
-}
-
-impl From<&DoctorReport> for Diagnosis {
-    fn from(report: &DoctorReport) -> Self {
-        Self {
-            head: Head::of("doctor"),
-            sentence: report.sentence(),
-            machine: report.machine.clone(),
-            findings: report.disturbs.iter().map(Into::into).collect(),
-            missing: report.missing.clone(),
-            workload: report.workload.clone(),
-            trials: report.costs.iter().map(Into::into).collect(),
-        }
     }
 }

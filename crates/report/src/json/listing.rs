@@ -7,8 +7,9 @@ use serde::Serialize;
 /// The benchmarks of every side.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Listing {
+    /// Layout and verb.
     #[serde(flatten)]
-    head: Head,
+    pub head: Head,
     /// Names of the sides.
     pub sides: Vec<String>,
     /// The harness of each of them.
@@ -36,8 +37,9 @@ impl Listing {
 /// How the benchmarks fared, each run once on every side.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SmokeTest {
+    /// Layout and verb.
     #[serde(flatten)]
-    head: Head,
+    pub head: Head,
     /// How many were run, those of every side counted.
     pub runs: usize,
     /// Those that are broken.

@@ -1,78 +1,84 @@
 //! A run and its repetition as JSON: whether the old result was confirmed, and the new run in full.
 
-use super::values::{Estimate, Scale, Verdict, words};
+use super::values::{Estimate, Scale, Verdict, view, words};
 use super::{Decision, Head, Meta, of_analysis};
 use crate::replication::{ReplicationReport, in_units, sentence};
 use assay_analysis::Interval;
 use assay_analysis::replication as found;
-use schemars::JsonSchema;
-use serde::Serialize;
+use assay_data::Metric;
 
-/// A recorded run, and what became of its result when it was repeated.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Repetition {
-    #[serde(flatten)]
-    head: Head,
-    /// What became of the old result: the worst of `results`.
-    pub replication: ReplicationStatus,
-    /// Every comparison of the primary metric then and now; where nothing was compared, the median of every command.
-    pub results: Vec<Replicated>,
-    /// In what the two runs differ (machine, settings, files of the programs), one sentence each.
-    pub differences: Vec<String>,
+view! {
+    /// A recorded run, and what became of its result when it was repeated.
+    Repetition of (report: &ReplicationReport<'_>, meta: &Meta) {
+        /// Layout and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("repeat"),
+        /// What became of the old result: the worst of `results`.
+        replication: ReplicationStatus = (&report.replication.status()).into(),
+        /// Every comparison of the primary metric then and now; where nothing was compared, the median of every command.
+        results: Vec<Replicated> =
+            report.replication.results.iter().map(|r| Replicated::of(report, r)).collect(),
+        /// In what the two runs differ (machine, settings, files of the programs), one sentence each.
+        differences: Vec<String> = report.differences.to_vec(),
+        /// The run that was repeated.
+        repeated: Repeated = Repeated::of(report),
+        /// The new run.
+        now: Decision = of_analysis(report.now, meta),
+    }
+}
+
+view! {
     /// The run that was repeated.
-    pub repeated: Repeated,
-    /// The new run.
-    pub now: Decision,
+    Repeated of (report: &ReplicationReport<'_>) {
+        /// Its file.
+        file: String = report.file.to_owned(),
+        /// When it began (RFC 3339), or `null`.
+        started: Option<String> = report.then.started.clone(),
+    }
 }
 
-/// The run that was repeated.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Repeated {
-    /// Its file.
-    pub file: String,
-    /// When it began (RFC 3339), or `null`.
-    pub started: Option<String>,
+view! {
+    /// A result then and now. Ratios are given as such, everything else in the unit.
+    Replicated of (report: &ReplicationReport<'_>, result: &found::Replicated) {
+        /// Name of the side that it is about.
+        of: String = name(report, result.of),
+        /// Name of the reference; `null` for a median.
+        against: Option<String> = result.against.map(|subject| name(report, subject)),
+        /// The metric.
+        metric: String = metric(report).name.clone(),
+        /// Its base unit.
+        unit: String = metric(report).unit.symbol().to_owned(),
+        /// What became of it.
+        status: ReplicationStatus = (&result.status).into(),
+        /// Why.
+        reason: ReplicationReason = (&result.reason).into(),
+        /// The same in words. For people.
+        sentence: String = sentence(report, result),
+        /// Which effect decided.
+        scale: Scale = (&result.scale).into(),
+        /// The first run.
+        then: RunResult = RunResult::of(result, result.then),
+        /// The second run.
+        now: RunResult = RunResult::of(result, result.now),
+        /// now / then on the scale `ratio`, else now − then, with an interval that has the uncertainty of both runs. The sizes agree
+        /// where that interval contains no change, or lies within the threshold.
+        change: Estimate = size(result, result.change, result.change_interval),
+        /// The new effect as a multiple of the old one, of logarithms on the scale `ratio`; `null` where that had no direction.
+        effect_ratio: Option<f64> = result.effect_ratio,
+    }
 }
 
-/// A result then and now. Ratios are given as such, everything else in the unit.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Replicated {
-    /// Name of the side that it is about.
-    pub of: String,
-    /// Name of the reference; `null` for a median.
-    pub against: Option<String>,
-    /// The metric.
-    pub metric: String,
-    /// Its base unit.
-    pub unit: String,
-    /// What became of it.
-    pub status: ReplicationStatus,
-    /// Why.
-    pub reason: ReplicationReason,
-    /// The same in words. For people.
-    pub sentence: String,
-    /// Which effect decided.
-    pub scale: Scale,
-    /// The first run.
-    pub then: RunResult,
-    /// The second run.
-    pub now: RunResult,
-    /// now / then on the scale `ratio`, else now − then, with an interval that has the uncertainty of both runs. The sizes agree
-    /// where that interval contains no change, or lies within the threshold.
-    pub change: Estimate,
-    /// The new effect as a multiple of the old one, of logarithms on the scale `ratio`; `null` where that had no direction.
-    pub effect_ratio: Option<f64>,
-}
-
-/// What one run found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RunResult {
-    #[serde(flatten)]
-    pub size: Estimate,
-    /// Its verdict; `null` for a median.
-    pub verdict: Option<Verdict>,
-    /// True where the direction is known, but not that the difference exceeds the threshold.
-    pub possibly_below_threshold: bool,
+view! {
+    /// What one run found.
+    RunResult of (result: &found::Replicated, run: found::RunResult) {
+        /// Its size.
+        #[serde(flatten)]
+        size: Estimate = size(result, run.estimate, run.interval),
+        /// Its verdict; `null` for a median.
+        verdict: Option<Verdict> = run.verdict.as_ref().map(Verdict::from),
+        /// True where the direction is known, but not that the difference exceeds the threshold.
+        possibly_below_threshold: bool = run.possibly_below_threshold,
+    }
 }
 
 words! {
@@ -115,45 +121,17 @@ words! {
     }
 }
 
-/// A repetition in full.
-pub fn of_replication(report: &ReplicationReport<'_>, meta: &Meta) -> Repetition {
-    Repetition {
-        head: Head::of("repeat"),
-        replication: (&report.replication.status()).into(),
-        results: report.replication.results.iter().map(|r| replicated(report, r)).collect(),
-        differences: report.differences.to_vec(),
-        repeated: Repeated { file: report.file.to_owned(), started: report.then.started.clone() },
-        now: of_analysis(report.now, meta),
-    }
+fn name(report: &ReplicationReport<'_>, subject: usize) -> String {
+    report.now.subjects[subject].name.clone()
 }
 
-fn replicated(report: &ReplicationReport<'_>, result: &found::Replicated) -> Replicated {
-    let name = |subject: usize| report.now.subjects[subject].name.clone();
-    let metric = &report.now.metrics[report.now.primary];
-    let size = |estimate: f64, interval: Option<Interval>| {
-        let ends = |i: Interval| Interval {
-            lower: in_units(result, i.lower),
-            upper: in_units(result, i.upper),
-        };
-        Estimate::new(in_units(result, estimate), interval.map(ends))
-    };
-    let run = |run: found::RunResult| RunResult {
-        size: size(run.estimate, run.interval),
-        verdict: run.verdict.as_ref().map(Verdict::from),
-        possibly_below_threshold: run.possibly_below_threshold,
-    };
-    Replicated {
-        of: name(result.of),
-        against: result.against.map(name),
-        metric: metric.name.clone(),
-        unit: metric.unit.symbol().to_owned(),
-        status: (&result.status).into(),
-        reason: (&result.reason).into(),
-        sentence: sentence(report, result),
-        scale: (&result.scale).into(),
-        then: run(result.then),
-        now: run(result.now),
-        change: size(result.change, result.change_interval),
-        effect_ratio: result.effect_ratio,
-    }
+fn metric<'a>(report: &ReplicationReport<'a>) -> &'a Metric {
+    &report.now.metrics[report.now.primary]
+}
+
+/// A size on the scale of a result, in the metric's unit.
+fn size(result: &found::Replicated, estimate: f64, interval: Option<Interval>) -> Estimate {
+    let of = |on_scale| in_units(result, on_scale);
+    let ends = interval.map(|i| Interval { lower: of(i.lower), upper: of(i.upper) });
+    Estimate::new(of(estimate), ends)
 }

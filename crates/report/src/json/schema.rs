@@ -1,8 +1,8 @@
 //! The JSON Schema of every document, and the reference page, which is the schema as tables.
 
 use super::{
-    Calibrated, Decision, Diagnosis, ExperimentPlan, Listing, Repetition, SmokeTest, Synthetic,
-    VERSION,
+    Calibrated, Decision, Diagnosis, ExperimentPlan, Listing, ProfileDifference, ProfileShares,
+    Repetition, SmokeTest, Synthetic, VERSION,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -33,7 +33,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 8] = [
+const DOCUMENTS: [Document; 10] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "compare A B", "profile 'A' 'B'"],
@@ -51,6 +51,18 @@ const DOCUMENTS: [Document; 8] = [
         commands: &["bench --smoke"],
         names: &["bench-smoke"],
         schema: of::<SmokeTest>,
+    },
+    Document {
+        title: "A profile",
+        commands: &["profile"],
+        names: &["profile"],
+        schema: of::<ProfileShares>,
+    },
+    Document {
+        title: "The difference of two recorded profiles",
+        commands: &["profile OLD NEW"],
+        names: &["profile-difference"],
+        schema: of::<ProfileDifference>,
     },
     Document {
         title: "A repetition",

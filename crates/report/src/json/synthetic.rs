@@ -1,65 +1,42 @@
 //! What `assay simulate` wrote, and how it can be drawn again.
 
+use super::values::view;
 use super::{Head, Meta};
-use assay_analysis::mock::Recipe;
-use schemars::JsonSchema;
-use serde::Serialize;
+use assay_analysis::mock::{Distribution, Recipe};
 
-/// Synthetic data that were written to a file.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Synthetic {
-    #[serde(flatten)]
-    head: Head,
-    /// The file that has the values.
-    pub file: Option<String>,
-    /// Values of every subject; where `blocks` is true, blocks.
-    pub n: u64,
-    /// Whose values they are.
-    pub subjects: Vec<Drawn>,
-    /// Whether one value of every subject was drawn per block.
-    pub blocks: bool,
-    /// Name of the metric.
-    pub metric: String,
-    /// Its base unit.
-    pub unit: String,
-    /// The seed of every random choice.
-    pub seed: u64,
-    /// What made this report, such as `assay 0.1.0`.
-    pub tool: String,
-    /// The command line.
-    pub argv: Vec<String>,
+view! {
+    /// Synthetic data that were written to a file.
+    Synthetic of (recipe: &Recipe, metric: &str, unit: &str, meta: Meta) {
+        /// Layout and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("simulate"),
+        /// The file that has the values.
+        file: Option<String> = meta.file,
+        /// Values of every subject; where `blocks` is true, blocks.
+        n: u64 = recipe.count.into(),
+        /// Whose values they are.
+        subjects: Vec<Drawn> = recipe.subjects.iter().map(Drawn::of).collect(),
+        /// Whether one value of every subject was drawn per block.
+        blocks: bool = recipe.blocks,
+        /// Name of the metric.
+        metric: String = metric.to_owned(),
+        /// Its base unit.
+        unit: String = unit.to_owned(),
+        /// The seed of every random choice.
+        seed: u64 = recipe.seed,
+        /// What made this report, such as `assay 0.1.0`.
+        tool: String = meta.tool,
+        /// The command line.
+        argv: Vec<String> = meta.argv,
+    }
 }
 
-/// A subject of synthetic data.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Drawn {
-    /// Its name.
-    pub name: String,
-    /// Its distribution, as it can be typed again.
-    pub distribution: String,
-}
-
-impl Synthetic {
-    /// By its recipe, with name and base unit of the metric.
-    pub fn new(recipe: &Recipe, (metric, unit): (&str, &str), meta: Meta) -> Self {
-        Self {
-            head: Head::of("simulate"),
-            file: meta.file,
-            n: recipe.count.into(),
-            subjects: recipe
-                .subjects
-                .iter()
-                .map(|(name, distribution)| Drawn {
-                    name: name.clone(),
-                    distribution: distribution.to_string(),
-                })
-                .collect(),
-            blocks: recipe.blocks,
-            metric: metric.to_owned(),
-            unit: unit.to_owned(),
-            seed: recipe.seed,
-            tool: meta.tool,
-            argv: meta.argv,
-        }
+view! {
+    /// A subject of synthetic data.
+    Drawn of (subject: &(String, Distribution)) {
+        /// Its name.
+        name: String = subject.0.clone(),
+        /// Its distribution, as it can be typed again.
+        distribution: String = subject.1.to_string(),
     }
 }

@@ -156,6 +156,30 @@ macro_rules! words {
 }
 pub(crate) use words;
 
+/// Makes an object of a document, and a constructor that names the source of each member beside its type.
+macro_rules! view {
+    (
+        $(#[$of_all:meta])*
+        $name:ident of ($($given:ident: $source:ty),*) {
+            $($(#[$of_one:meta])* $member:ident: $kind:ty = $value:expr),* $(,)?
+        }
+    ) => {
+        $(#[$of_all])*
+        #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+        pub struct $name {
+            $($(#[$of_one])* pub $member: $kind),*
+        }
+
+        impl $name {
+            /// From what it is about.
+            pub fn of($($given: $source),*) -> Self {
+                Self { $($member: $value),* }
+            }
+        }
+    };
+}
+pub(crate) use view;
+
 words! {
     /// What is known of a difference.
     Verdict from assay_analysis::Verdict {

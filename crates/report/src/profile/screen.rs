@@ -176,7 +176,7 @@ fn ends(interval: Interval) -> String {
 }
 
 /// The functions that are shown.
-pub(super) fn shown<'a>(report: &ProfileReport<'a>) -> &'a [Share] {
+pub(crate) fn shown<'a>(report: &ProfileReport<'a>) -> &'a [Share] {
     let all = &report.shares.functions;
     if report.top == 0 { all } else { &all[..report.top.min(all.len())] }
 }

@@ -6,8 +6,9 @@ use crate::{output, whole_file};
 use anyhow::{Context, bail};
 use assay_data::Finding;
 use assay_profiles::export::{ENDINGS, Format};
+use assay_report::json;
 use assay_report::profile::differential::{self, Differential};
-use assay_report::profile::{ProfileReport, differential_page, flame, json, page, screen};
+use assay_report::profile::{ProfileReport, differential_page, flame, page, screen};
 use std::path::{Path, PathBuf};
 
 /// What a file of a profile can be.
@@ -116,7 +117,7 @@ pub(super) fn present(report: &ProfileReport<'_>, show: &ProfileShowArgs) -> any
         written.push(done);
     }
     if show.json {
-        output::print(&format!("{:#}\n", json::render(report)))?;
+        output::print(&json::text(&json::ProfileShares::of(report))?)?;
     } else {
         output::print(&screen::render(report, &present::screen(show.color)))?;
     }

@@ -7,8 +7,9 @@ use anyhow::{Context, bail};
 use assay_profiles::difference::Difference;
 use assay_profiles::shares::Shares;
 use assay_profiles::{Profile, checks, import};
+use assay_report::json;
 use assay_report::profile::differential::Differential;
-use assay_report::profile::{ProfileReport, difference, json};
+use assay_report::profile::{ProfileReport, difference};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -72,7 +73,7 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
     let written =
         exporting::pictures(&Differential::of_files([&old, &new], &found), &findings, &args.show);
     if args.show.json {
-        output::print(&format!("{:#}\n", json::difference(&found, &findings)))?;
+        output::print(&json::text(&json::ProfileDifference::of(&found, &findings))?)?;
     } else {
         let screen = present::screen(args.show.color);
         output::print(&difference::render(&found, &findings, args.show.top, &screen))?;
