@@ -220,6 +220,16 @@ pub(crate) struct ShowArgs {
     pub color: ColorWhen,
 }
 
+impl ShowArgs {
+    /// Whether anything but the screen is to be had, which shows every fact.
+    pub fn writes_documents(&self) -> bool {
+        self.json
+            || !self.export.is_empty()
+            || self.pages.report.is_some()
+            || self.pages.plots.is_some()
+    }
+}
+
 /// Pages and pictures to write.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]

@@ -12,27 +12,39 @@ use serde_json::Value;
 use crate::git;
 use crate::sys::{clock, facts};
 
-/// How often the clock is read to learn its cost and its step.
-const CLOCK_READINGS: u32 = 4000;
-/// How long the processor is kept busy to see how much of it we get, where others want one.
+/// How long the processor is kept busy, reading the clock, to see how much of it we get where others
+/// want one.
 const SPIN: Duration = Duration::from_millis(2);
-/// The same where nobody else does: what is left to see is what a hypervisor takes.
+/// The same where nobody else does: what is left to see is what a hypervisor takes. These are still
+/// thousands of readings.
 const SPIN_ALONE: Duration = Duration::from_micros(250);
+/// A clock that stands still is not read more often than that.
+const MOST_READINGS: u32 = 1 << 20;
 /// How long `git status` may take; beyond that it is not known whether files were changed.
 const GIT_PATIENCE: Duration = Duration::from_millis(200);
 
 /// The facts, in a fixed order. Sizes are in B, times in s, shares between 0 and 1.
 ///
-/// It takes 1 ms, or 3 while other processes run, and longer only where `git status` does: at
-/// most 200 ms. Call it before measuring, on the thread that measures.
+/// It takes half a millisecond, or 2.5 while other processes run, and longer only where `git status`
+/// does: at most 200 ms. Call it before measuring, on the thread that measures.
 pub fn capture() -> Vec<(String, Value)> {
+    captured(GIT_PATIENCE)
+}
+
+/// The same without `git_dirty`, for which `git` would have to be started: where nobody will read it.
+pub fn capture_without_git() -> Vec<(String, Value)> {
+    captured(Duration::ZERO)
+}
+
+fn captured(git_patience: Duration) -> Vec<(String, Value)> {
     let mut found = Found(Vec::with_capacity(40));
     found.add("os", Some(std::env::consts::OS));
     found.add("distribution", facts::distribution());
     found.add("kernel", facts::kernel());
     found.add("arch", Some(std::env::consts::ARCH));
     found.add("hostname", facts::hostname());
-    found.add("cpu_model", facts::cpu_model());
+    let first_cpu = facts::first_cpu();
+    found.add("cpu_model", first_cpu.as_ref().and_then(|cpu| cpu.model.clone()));
     found.add("cpus_online", facts::cpus_online());
     found.add("cpus_allowed", facts::cpus_allowed());
     found.add("smt_active", facts::smt_active());
@@ -44,20 +56,22 @@ pub fn capture() -> Vec<(String, Value)> {
     // This one is running too, and is not meant.
     let others = load.map(|(_, running)| running.saturating_sub(1));
     found.add("processes_running", others);
-    found.add("memory_total", facts::memory_total_bytes());
-    found.add("swap_total", facts::swap_total_bytes());
+    let (memory, swap) = facts::memory_and_swap_bytes();
+    found.add("memory_total", memory);
+    found.add("swap_total", swap);
     found.add("thp", facts::transparent_huge_pages());
-    found.add("cgroup_cpu_quota", facts::cgroup_cpu_quota());
-    found.add("cgroup_memory_max", facts::cgroup_memory_max());
-    found.add("virtualisation", facts::virtualisation());
+    let groups = facts::own_groups();
+    found.add("cgroup_cpu_quota", facts::cgroup_cpu_quota(&groups));
+    found.add("cgroup_memory_max", facts::cgroup_memory_max(&groups));
+    found.add("virtualisation", facts::virtualisation(first_cpu.as_ref()));
     found.add("container", facts::container());
     found.add("steal_share", facts::steal_share());
     found.add("clock_source", facts::clock_source());
-    let timer = measure_clock(clock::monotonic_ns);
-    found.add("clock_cost_seconds", Some(timer.cost_seconds));
-    found.add("clock_resolution_seconds", timer.resolution_seconds);
     let spin = if others == Some(0) { SPIN_ALONE } else { SPIN };
-    found.add("cpu_share", Some(cpu_share(spin)));
+    let (timer, cpu_share) = spin_on_clock(spin);
+    found.add("clock_cost_seconds", Some(timer.cost_seconds(cpu_share)));
+    found.add("clock_resolution_seconds", timer.resolution_seconds);
+    found.add("cpu_share", Some(cpu_share));
     found.add("sched_autogroup", facts::sched_autogroup());
     found.add("sched_rt_runtime_us", facts::sched_rt_runtime_us());
     found.add("perf_event_paranoid", facts::perf_event_paranoid());
@@ -65,7 +79,7 @@ pub fn capture() -> Vec<(String, Value)> {
     found.add("nohz_full", facts::nohz_full());
     found.add("thermal_throttle_count", facts::thermal_throttle_count());
     found.add("on_battery", facts::on_battery());
-    if let Some(state) = git::state(Path::new("."), GIT_PATIENCE) {
+    if let Some(state) = git::state(Path::new("."), git_patience) {
         found.add("git_commit", state.commit);
         found.add("git_dirty", state.dirty);
     }
@@ -94,42 +108,49 @@ impl Found {
     }
 }
 
+/// What was seen of a clock that was read without a pause.
 struct Timer {
-    cost_seconds: f64,
+    seconds: f64,
+    readings: u32,
     /// `None` if it never moved.
     resolution_seconds: Option<f64>,
 }
 
-/// What one reading of a clock costs in the mean, and its smallest step. `read` gives ns and never
-/// goes back.
-fn measure_clock(mut read: impl FnMut() -> u64) -> Timer {
+impl Timer {
+    /// What one reading costs in the mean, where the thread had this share of a processor.
+    fn cost_seconds(&self, cpu_share: f64) -> f64 {
+        self.seconds * cpu_share / f64::from(self.readings)
+    }
+}
+
+/// What the clock is like, and the share of a processor that a thread gets which wants all of one,
+/// between 0 and 1.
+fn spin_on_clock(span: Duration) -> (Timer, f64) {
+    let before = clock::thread_cpu_ns();
+    let timer = measure_clock(span, clock::monotonic_ns);
+    let had = clock::thread_cpu_ns().saturating_sub(before) as f64 / 1e9;
+    let share = (had / timer.seconds).min(1.0);
+    (timer, share)
+}
+
+/// Reads a clock for so long, as fast as it goes. `read` gives ns and never goes back.
+fn measure_clock(span: Duration, mut read: impl FnMut() -> u64) -> Timer {
     let first = read();
-    let mut before = first;
-    let mut smallest = u64::MAX;
-    for _ in 0..CLOCK_READINGS {
-        let now = read();
+    let end = first.saturating_add(span.as_nanos() as u64);
+    let (mut now, mut smallest, mut readings) = (first, u64::MAX, 0);
+    while now < end && readings < MOST_READINGS {
+        let before = std::mem::replace(&mut now, read());
+        readings += 1;
         let step = now.saturating_sub(before);
         if step > 0 {
             smallest = smallest.min(step);
         }
-        before = now;
     }
     Timer {
-        cost_seconds: before.saturating_sub(first) as f64 / 1e9 / f64::from(CLOCK_READINGS),
+        seconds: now.saturating_sub(first) as f64 / 1e9,
+        readings,
         resolution_seconds: (smallest < u64::MAX).then(|| smallest as f64 / 1e9),
     }
-}
-
-/// The share of a processor that a thread gets which wants all of one, between 0 and 1.
-fn cpu_share(spin: Duration) -> f64 {
-    let (wall, cpu) = (clock::monotonic_ns(), clock::thread_cpu_ns());
-    let end = wall + spin.as_nanos() as u64;
-    let mut now = wall;
-    while now < end {
-        now = clock::monotonic_ns();
-    }
-    let had = clock::thread_cpu_ns().saturating_sub(cpu);
-    (had as f64 / now.saturating_sub(wall) as f64).min(1.0)
 }
 
 #[cfg(test)]
@@ -139,18 +160,21 @@ mod tests {
     #[test]
     fn a_clock_that_ticks_coarsely_shows_its_step_and_its_cost() {
         let mut t = 0;
-        let timer = measure_clock(|| {
+        let timer = measure_clock(Duration::from_micros(100), || {
             t += 25;
             t / 100 * 100
         });
         assert_eq!(timer.resolution_seconds, Some(1e-7));
-        assert!((timer.cost_seconds - 25e-9).abs() < 1e-10);
-        assert_eq!(measure_clock(|| 7).resolution_seconds, None);
+        assert!((timer.seconds - 100e-6).abs() < 1e-12);
+        assert!((timer.cost_seconds(1.0) - 25e-9).abs() < 1e-10);
+        // What others had of the time is not the clock's cost.
+        assert!((timer.cost_seconds(0.5) - 12.5e-9).abs() < 1e-10);
+        assert_eq!(measure_clock(Duration::from_micros(100), || 7).resolution_seconds, None);
     }
 
     #[test]
     fn a_busy_thread_gets_a_share_between_nothing_and_all() {
-        let share = cpu_share(SPIN_ALONE);
+        let (_, share) = spin_on_clock(SPIN_ALONE);
         assert!(share > 0.0 && share <= 1.0, "{share}");
     }
 }

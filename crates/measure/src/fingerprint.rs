@@ -80,7 +80,7 @@ fn digest_of(path: &Path) -> io::Result<Option<String>> {
     }
     let mut file = File::open(path)?;
     let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
+    let mut buffer = vec![0; about.len().clamp(1, 1 << 16) as usize];
     loop {
         match file.read(&mut buffer) {
             Ok(0) => break,

@@ -19,11 +19,12 @@ pub(crate) struct State {
 }
 
 /// The state of the working tree that a directory is in, or `None` if it is in none. `git` may
-/// take so long at most.
+/// take so long at most; without patience it is not even started.
 pub(crate) fn state(directory: &Path, patience: Duration) -> Option<State> {
     let start = directory.canonicalize().ok()?;
     let git = start.ancestors().find_map(|above| git_directory(&above.join(".git")))?;
-    Some(State { commit: commit(&git), dirty: dirty(&start, patience) })
+    let dirty = if patience.is_zero() { None } else { dirty(&start, patience) };
+    Some(State { commit: commit(&git), dirty })
 }
 
 /// `.git` is a directory, or in worktrees and submodules a file that names one.

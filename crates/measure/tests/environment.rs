@@ -29,7 +29,10 @@ fn the_facts_come_quickly_in_a_fixed_order_and_each_once() {
     // Whether git answers in time may differ; nothing else may.
     let stable =
         |all: Vec<String>| all.into_iter().filter(|name| name != "git_dirty").collect::<Vec<_>>();
-    assert_eq!(stable(first), stable(second));
+    let without = names(environment::capture_without_git());
+    assert!(!without.contains(&"git_dirty".to_owned()), "{without:?}");
+    assert_eq!(stable(first.clone()), stable(second));
+    assert_eq!(stable(first), without);
 }
 
 #[test]

@@ -209,7 +209,13 @@ fn ready(args: &Args, earlier: &Earlier, set: Vec<Finding>) -> anyhow::Result<Re
         }
         Earlier::Repeated { plan: repeated, .. } => plan = repeated.clone(),
     }
-    let mut environment = Environment::from_facts(environment::capture());
+    // What only a record or a document would show need not be asked for.
+    let facts = if args.keep.no_save && !args.show.writes_documents() {
+        environment::capture_without_git()
+    } else {
+        environment::capture()
+    };
+    let mut environment = Environment::from_facts(facts);
     let calibrated = crate::calibrated::facts(&environment);
     environment.facts.extend(calibrated.facts);
     Ok(Ready { commands, asked, plan, environment, findings: set })

@@ -2,14 +2,30 @@
 //! texts mean is `parse`'s. Nothing is changed and nothing waits.
 
 use std::fs;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 use super::parse;
 
+const PAGE: usize = 4096;
+
+/// What such a file holds: a page as a rule, which one call reads, where `fs::read_to_string` would
+/// ask for a size that the kernel does not tell, and feel its way.
 fn text(path: impl AsRef<Path>) -> Option<String> {
-    fs::read_to_string(path).ok()
+    let mut file = fs::File::open(path).ok()?;
+    let mut bytes = Vec::with_capacity(PAGE);
+    let mut page = [0; PAGE];
+    loop {
+        match file.read(&mut page) {
+            Ok(0) => break,
+            Ok(n) => bytes.extend_from_slice(&page[..n]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+    String::from_utf8(bytes).ok()
 }
 
 fn line(path: impl AsRef<Path>) -> Option<String> {
@@ -94,9 +110,10 @@ pub(crate) fn load() -> Option<(f64, u64)> {
     parse::loadavg(&text("/proc/loadavg")?)
 }
 
-/// Memory of the machine, B.
-pub(crate) fn memory_total_bytes() -> Option<u64> {
-    parse::memory_total(&text("/proc/meminfo")?)
+/// Memory of the machine, and room for memory that is moved to disk, B.
+pub(crate) fn memory_and_swap_bytes() -> (Option<u64>, Option<u64>) {
+    let text = text("/proc/meminfo").unwrap_or_default();
+    (parse::memory_total(&text), parse::swap_total(&text))
 }
 
 /// When huge pages are given unasked: `always`, `madvise` or `never`.
@@ -105,9 +122,14 @@ pub(crate) fn transparent_huge_pages() -> Option<String> {
     parse::chosen(&text).map(str::to_owned)
 }
 
+/// The groups that this process is in, as the kernel writes them.
+pub(crate) fn own_groups() -> String {
+    text("/proc/self/cgroup").unwrap_or_default()
+}
+
 /// The tightest limit of processor time that our group and those around it set, in processors.
-pub(crate) fn cgroup_cpu_quota() -> Option<f64> {
-    let quotas = groups("cpu").into_iter().filter_map(|group| {
+pub(crate) fn cgroup_cpu_quota(own: &str) -> Option<f64> {
+    let quotas = groups(own, "cpu").into_iter().filter_map(|group| {
         text(group.join("cpu.max")).and_then(|t| parse::cpu_max(&t)).or_else(|| {
             let quota = text(group.join("cpu.cfs_quota_us"))?;
             parse::share(&quota, &text(group.join("cpu.cfs_period_us"))?)
@@ -117,8 +139,8 @@ pub(crate) fn cgroup_cpu_quota() -> Option<f64> {
 }
 
 /// The tightest limit of memory that our group and those around it set, B.
-pub(crate) fn cgroup_memory_max() -> Option<u64> {
-    let limits = groups("memory").into_iter().filter_map(|group| {
+pub(crate) fn cgroup_memory_max(own: &str) -> Option<u64> {
+    let limits = groups(own, "memory").into_iter().filter_map(|group| {
         let limit = text(group.join("memory.max"));
         parse::memory_limit(&limit.or_else(|| text(group.join("memory.limit_in_bytes")))?)
     });
@@ -127,14 +149,13 @@ pub(crate) fn cgroup_memory_max() -> Option<u64> {
 
 /// The directories of our group and of those around it, for both versions of cgroups. In a
 /// container the path may be the host's and not be there: then the root is what can be seen.
-fn groups(controller: &str) -> Vec<PathBuf> {
-    let Some(own) = text("/proc/self/cgroup") else { return Vec::new() };
+fn groups(own: &str, controller: &str) -> Vec<PathBuf> {
     let root = Path::new("/sys/fs/cgroup");
     let mut found = Vec::new();
     for (base, path) in [
-        (root.to_owned(), parse::cgroup_path(&own, None)),
-        (root.join("unified"), parse::cgroup_path(&own, None)),
-        (root.join(controller), parse::cgroup_path(&own, Some(controller))),
+        (root.to_owned(), parse::cgroup_path(own, None)),
+        (root.join("unified"), parse::cgroup_path(own, None)),
+        (root.join(controller), parse::cgroup_path(own, Some(controller))),
     ] {
         let Some(path) = path else { continue };
         let deepest = base.join(path.trim_start_matches('/'));
@@ -143,13 +164,16 @@ fn groups(controller: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The model of the first processor.
-pub(crate) fn cpu_model() -> Option<String> {
-    parse::cpuinfo(&cpuinfo_start()?).model
+/// What the first processor says of itself. Only the beginning is read: all of it costs milliseconds
+/// on a large machine, since the kernel asks every processor for its frequency.
+pub(crate) fn first_cpu() -> Option<parse::CpuInfo> {
+    let mut start = [0; PAGE];
+    let n = fs::File::open("/proc/cpuinfo").ok()?.read(&mut start).ok()?;
+    Some(parse::cpuinfo(&String::from_utf8_lossy(&start[..n])))
 }
 
 /// The kind of virtual machine this is, or `none` where the processor would tell and does not.
-pub(crate) fn virtualisation() -> Option<String> {
+pub(crate) fn virtualisation(first_cpu: Option<&parse::CpuInfo>) -> Option<String> {
     let dmi = Path::new("/sys/class/dmi/id");
     let names: Vec<String> =
         ["sys_vendor", "product_name"].iter().filter_map(|name| line(dmi.join(name))).collect();
@@ -157,7 +181,7 @@ pub(crate) fn virtualisation() -> Option<String> {
     if let Some(kind) = named.or_else(|| line("/sys/hypervisor/type")) {
         return Some(kind);
     }
-    if parse::cpuinfo(&cpuinfo_start()?).hypervisor {
+    if first_cpu?.hypervisor {
         return Some("unknown hypervisor".to_owned());
     }
     // Only x86 has the flag whose absence tells something.
@@ -174,16 +198,6 @@ pub(crate) fn container() -> Option<String> {
             kubernetes.then(|| "kubernetes".to_owned())
         },
     )
-}
-
-/// The beginning of `/proc/cpuinfo`: its whole costs milliseconds on a large machine, since the
-/// kernel asks every processor for its frequency.
-fn cpuinfo_start() -> Option<String> {
-    use std::io::Read;
-    let mut start = vec![0; 4096];
-    let n = fs::File::open("/proc/cpuinfo").ok()?.read(&mut start).ok()?;
-    start.truncate(n);
-    Some(String::from_utf8_lossy(&start).into_owned())
 }
 
 /// The share of all processor time since boot that the hypervisor gave to others.
@@ -229,15 +243,11 @@ pub(crate) fn nohz_full() -> Option<String> {
     line("/sys/devices/system/cpu/nohz_full").filter(|list| parse::cpu_list(list).is_some())
 }
 
-/// Room for memory that is moved to disk, B.
-pub(crate) fn swap_total_bytes() -> Option<u64> {
-    parse::swap_total(&text("/proc/meminfo")?)
-}
-
 /// How often since boot processors were slowed down because they were hot, over all of them.
 pub(crate) fn thermal_throttle_count() -> Option<i64> {
     let cpus = fs::read_dir("/sys/devices/system/cpu").ok()?.flatten();
     let counts: Vec<i64> = cpus
+        .filter(|entry| parse::is_cpu(&entry.file_name().to_string_lossy()))
         .filter_map(|cpu| integer(cpu.path().join("thermal_throttle/core_throttle_count")))
         .collect();
     (!counts.is_empty()).then(|| counts.iter().fold(0_i64, |sum, &n| sum.saturating_add(n)))

@@ -34,11 +34,11 @@ fn kib_field(text: &str, name: &str) -> Option<u64> {
 
 /// What `/proc/cpuinfo` says of the first processor.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct CpuInfo {
+pub(crate) struct CpuInfo {
     /// The model's name; ARM kernels give none.
-    pub(super) model: Option<String>,
+    pub(crate) model: Option<String>,
     /// True if the processor says that a hypervisor runs it.
-    pub(super) hypervisor: bool,
+    pub(crate) hypervisor: bool,
 }
 
 /// Reads the first processor's entry of `/proc/cpuinfo`.
@@ -53,6 +53,11 @@ pub(super) fn cpuinfo(text: &str) -> CpuInfo {
     let hypervisor = field("flags")
         .is_some_and(|flags| flags.split_ascii_whitespace().any(|f| f == "hypervisor"));
     CpuInfo { model: model.map(str::to_owned), hypervisor }
+}
+
+/// Whether an entry of `/sys/devices/system/cpu` is a processor: `cpu` and its number.
+pub(super) fn is_cpu(name: &str) -> bool {
+    name.strip_prefix("cpu").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// How many processors a list such as `0-3,8` names. `None` for no list, and for one that names
@@ -175,6 +180,12 @@ mod tests {
         for garbage in ["", "x", "1 2 3", "1 2 3 4", "nan 1 1 1/2 3"] {
             assert_eq!(loadavg(garbage), None, "{garbage}");
         }
+    }
+
+    #[test]
+    fn processors_are_told_from_their_neighbours() {
+        let entries = ["cpu0", "cpu127", "cpu", "cpufreq", "cpuidle", "online", "cpu-1"];
+        assert_eq!(entries.map(is_cpu), [true, true, false, false, false, false, false]);
     }
 
     #[test]
