@@ -1,0 +1,101 @@
+//! The classical tests of means and variances as JSON.
+
+use super::{Intervals, PValues};
+use crate::json::values::{Interval, view};
+use assay_analysis::battery as found;
+use assay_analysis::coverage::{Method, Situation};
+
+/// The interval at a confidence.
+pub(super) fn at(all: &found::Intervals, confidence: f64) -> Option<found::Interval> {
+    all.iter().find(|(known, _)| (known - confidence).abs() < 1e-9).and_then(|(_, found)| *found)
+}
+
+view! {
+    /// Student's t test of a difference.
+    StudentT of (means: &found::Means, situation: Option<Situation>, method: Method) {
+        /// The mean difference.
+        diff: Option<f64> = Some(means.test.estimate),
+        /// The statistic.
+        t: Option<f64> = Some(means.test.t),
+        /// Its degrees of freedom.
+        df: Option<f64> = Some(means.test.df),
+        /// Standard error of `diff`.
+        stderr: Option<f64> = Some(means.test.standard_error),
+        /// The p-values.
+        #[serde(flatten)]
+        p: PValues = PValues::of(means.p),
+        /// Intervals of the difference.
+        #[serde(flatten)]
+        intervals: Intervals = Intervals::of(&means.intervals, situation, method),
+    }
+}
+
+view! {
+    /// A t test of two samples.
+    TTest of (means: &found::Means, situation: Option<Situation>, method: Method) {
+        /// Mean of the side.
+        mean_of: Option<f64> = Some(means.means.0),
+        /// Mean of the reference.
+        mean_against: Option<f64> = Some(means.means.1),
+        /// The test.
+        #[serde(flatten)]
+        test: StudentT = StudentT::of(means, situation, method),
+        /// The common standard deviation; `null` where the variances may differ.
+        pooled_sd: Option<f64> = means.pooled_sd,
+        /// Half of `ci99`.
+        half_width99: Option<f64> = Some(means.half_width99),
+        /// `diff` in % of `mean_against`.
+        rel_diff_pct_of_against: Option<f64> = Some(means.difference_percent),
+        /// `half_width99` in % of `mean_against`.
+        rel_half_width99_pct_of_against: Option<f64> = Some(means.half_width99_percent),
+    }
+}
+
+view! {
+    /// The F test of two variances.
+    VarianceTest of (test: &found::Variances) {
+        /// var(of) / var(against).
+        #[serde(rename = "F")]
+        f: Option<f64> = Some(test.f),
+        /// Degrees of freedom of the numerator.
+        df1: Option<f64> = Some(test.df.0),
+        /// Degrees of freedom of the denominator.
+        df2: Option<f64> = Some(test.df.1),
+        /// Two-sided p-value.
+        p_two: Option<f64> = Some(test.p_two),
+    }
+}
+
+view! {
+    /// Two one-sided Welch tests.
+    EquivalenceTest of (test: &found::Equivalence, welch: Option<found::Interval>) {
+        /// Half of the range that counts as equivalent.
+        margin: Option<f64> = Some(test.margin),
+        /// Statistic of the lower test.
+        t_lower: Option<f64> = Some(test.t_lower),
+        /// Its p-value.
+        p_lower: Option<f64> = Some(test.p_lower),
+        /// Statistic of the upper test.
+        t_upper: Option<f64> = Some(test.t_upper),
+        /// Its p-value.
+        p_upper: Option<f64> = Some(test.p_upper),
+        /// Degrees of freedom of both.
+        df: Option<f64> = Some(test.df),
+        /// The larger of their p-values; below 0.05 exactly when `ci90` lies within ± `margin`.
+        p_tost: Option<f64> = Some(test.p()),
+        /// Welch's 90 % interval.
+        ci90: Option<Interval> = welch.map(Interval::from),
+    }
+}
+
+view! {
+    /// Ratio of two means.
+    RatioOfMeans of (found: &found::Ratio, situation: Option<Situation>) {
+        /// mean(of) / mean(against).
+        ratio: Option<f64> = Some(found.ratio),
+        /// Fieller's intervals, one variance for both; infinite ends where every ratio is possible.
+        fieller_pooled: Intervals = Intervals::of(&found.fieller, situation, Method::Fieller),
+        /// Delta method on the logarithm, two variances, normal quantiles.
+        delta_log_unpooled_z: Intervals = Intervals::of(&found.delta_log, situation, Method::DeltaLog),
+    }
+}

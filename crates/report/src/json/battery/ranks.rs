@@ -1,0 +1,218 @@
+//! The classical tests of ranks and of distribution functions as JSON.
+
+use super::{ExactIntervals, Intervals, PValues};
+use crate::json::values::{Interval, view};
+use assay_analysis::battery as found;
+use assay_analysis::coverage::{Method, Situation};
+
+/// How R would have done it.
+fn method(exact: bool) -> &'static str {
+    if exact { "exact" } else { "asymptotic" }
+}
+
+view! {
+    /// The rank sum test.
+    MannWhitney of (test: &found::MannWhitney) {
+        /// R's `W`: pairs in which the side is larger, ties half.
+        #[serde(rename = "U_of")]
+        u_of: Option<f64> = Some(test.u.0),
+        /// The other way round.
+        #[serde(rename = "U_against")]
+        u_against: Option<f64> = Some(test.u.1),
+        /// Whether two of all values are equal.
+        ties: bool = test.ties,
+        /// Which of the two R reports: `exact` (fewer than 50 values each, no ties) or `asymptotic`.
+        r_default: &'static str = method(test.exact.is_some()),
+        /// p-values of the exact distribution; `null` where R does not use it.
+        exact: Option<PValues> = test.exact.map(PValues::of),
+        /// p-values of the normal distribution corrected for ties, with continuity correction.
+        asymptotic: PValues = PValues::of(test.asymptotic),
+        /// The same without continuity correction.
+        asymptotic_nocorrect: PValues = PValues::of(test.asymptotic_nocorrect),
+        /// The statistic in standard deviations, with continuity correction.
+        z_corrected: Option<f64> = Some(test.z.0),
+        /// The same without.
+        z: Option<f64> = Some(test.z.1),
+        /// log₁₀ of the `p_two` of `asymptotic`, also where that is 0.
+        log10_p_two_corrected: Option<f64> = Some(test.log10_p_two),
+    }
+}
+
+view! {
+    /// The shift between two samples. R finds estimate and ends of the large-sample intervals with an absolute tolerance of 1e-4,
+    /// too coarse for times in seconds; here they are exact.
+    HodgesLehmann of (found: &found::ShiftEstimate, situation: Option<Situation>) {
+        /// The median of all differences.
+        estimate_exact: Option<f64> = Some(found.estimate),
+        /// By the exact distribution; `null` where R does not use it.
+        exact: Option<ExactShift> =
+            found.exact.as_ref().map(|all| ExactShift::of(found, all, situation)),
+        /// By the normal distribution; `null` where neither sample varies.
+        asymptotic: Option<AsymptoticShift> =
+            found.asymptotic.as_ref().map(|all| AsymptoticShift::of(found, all, situation)),
+    }
+}
+
+view! {
+    /// A shift with the intervals of the exact distribution.
+    ExactShift of (
+        found: &found::ShiftEstimate,
+        all: &[(f64, found::Interval, f64)],
+        situation: Option<Situation>
+    ) {
+        /// The median of all differences.
+        estimate: Option<f64> = Some(found.estimate),
+        /// Its intervals.
+        #[serde(flatten)]
+        intervals: ExactIntervals = ExactIntervals::of(all, situation, Method::ShiftExact),
+        /// Its one-sided intervals.
+        #[serde(flatten)]
+        one_sided: OneSided = OneSided::of(found.exact_one_sided),
+    }
+}
+
+view! {
+    /// A shift with the intervals of the normal distribution.
+    AsymptoticShift of (
+        found: &found::ShiftEstimate,
+        all: &found::Intervals,
+        situation: Option<Situation>
+    ) {
+        /// The same as `estimate_exact`; R searches a root, which may lie anywhere between the two middle differences.
+        estimate_root: Option<f64> = Some(found.estimate),
+        /// Its intervals.
+        #[serde(flatten)]
+        intervals: Intervals = Intervals::of(all, situation, Method::ShiftAsymptotic),
+        /// Its one-sided intervals.
+        #[serde(flatten)]
+        one_sided: OneSided = OneSided::of(found.asymptotic_one_sided),
+        /// Which two of the differences, in ascending order from 1, are the ends of `ci95`.
+        k95: Option<[u64; 2]> = found.k95.map(Into::into),
+    }
+}
+
+view! {
+    /// One-sided intervals.
+    OneSided of (both: Option<(found::Interval, found::Interval)>) {
+        /// One-sided 95 % interval below.
+        less95: Option<Interval> = both.map(|(less, _)| less.into()),
+        /// One-sided 95 % interval above.
+        greater95: Option<Interval> = both.map(|(_, greater)| greater.into()),
+    }
+}
+
+view! {
+    /// Wilcoxon's signed ranks, of differences or of one sample about 0.
+    SignedRanks of (ranks: &found::SignedRanks, situation: Option<Situation>) {
+        /// Values that are not 0.
+        n_used: usize = ranks.n_used,
+        /// Sum of the ranks of the positive ones.
+        #[serde(rename = "V")]
+        v: Option<f64> = Some(ranks.v),
+        /// Whether two values are equally far from 0.
+        ties: bool = ranks.ties,
+        /// Whether a value is 0.
+        zeros: bool = ranks.zeros,
+        /// By the exact distribution; `null` with ties, zeros, or 50 values and more.
+        exact: Option<ExactRanks> =
+            ranks.exact.as_ref().map(|exact| ExactRanks::of(exact, ranks.estimate, situation)),
+        /// p-values of the normal distribution, with continuity correction.
+        asymptotic: PValues = PValues::of(ranks.asymptotic),
+        /// The same without.
+        asymptotic_nocorrect: PValues = PValues::of(ranks.asymptotic_nocorrect),
+        /// Pseudo-median without the zeros, and its large-sample intervals.
+        asymptotic_ci: RankIntervals = RankIntervals::of(ranks, situation),
+        /// Median of all Walsh averages, zeros kept.
+        pseudomedian_exact_all: Option<f64> = Some(ranks.pseudomedian),
+        /// Share of positive rank minus share of negative rank.
+        rank_biserial: Option<f64> = Some(ranks.rank_biserial),
+    }
+}
+
+view! {
+    /// The signed-rank test by the exact distribution.
+    ExactRanks of (exact: &found::ExactRanks, estimate: f64, situation: Option<Situation>) {
+        /// The p-values.
+        #[serde(flatten)]
+        p: PValues = PValues::of(exact.p),
+        /// The pseudo-median.
+        estimate: Option<f64> = Some(estimate),
+        /// Its intervals.
+        #[serde(flatten)]
+        intervals: ExactIntervals =
+            ExactIntervals::of(&exact.intervals, situation, Method::PseudoMedianExact),
+    }
+}
+
+view! {
+    /// A pseudo-median with its large-sample intervals.
+    RankIntervals of (ranks: &found::SignedRanks, situation: Option<Situation>) {
+        /// The pseudo-median.
+        estimate: Option<f64> = Some(ranks.estimate),
+        /// Its intervals.
+        #[serde(flatten)]
+        intervals: Intervals =
+            Intervals::of(&ranks.asymptotic_ci, situation, Method::PseudoMedianAsymptotic),
+    }
+}
+
+view! {
+    /// The Brunner-Munzel test. Without overlap only the share is known.
+    BrunnerMunzel of (test: &found::Placements, situation: Option<Situation>) {
+        /// P(of < against) + ½ P(of = against).
+        p_of_less_against_plus_half_ties: Option<f64> = Some(test.p_less),
+        /// The statistic.
+        stat: Option<f64> = Some(test.statistic),
+        /// Its degrees of freedom.
+        df: Option<f64> = Some(test.df),
+        /// Its standard error.
+        se: Option<f64> = Some(test.standard_error),
+        /// The p-values.
+        #[serde(flatten)]
+        p: PValues = PValues::of(test.p),
+        /// Intervals of the share.
+        #[serde(flatten)]
+        intervals: Intervals = Intervals::of(&test.intervals, situation, Method::BrunnerMunzel),
+    }
+}
+
+view! {
+    /// The two-sample Kolmogorov-Smirnov test.
+    KolmogorovSmirnov of (test: &found::KolmogorovSmirnov) {
+        /// The largest distance of the distribution functions.
+        #[serde(rename = "D")]
+        d: Option<f64> = Some(test.d),
+        /// p-value of `D`.
+        p_two: Option<f64> = Some(test.p_two),
+        /// How: `exact` below n·m = 10000, else `asymptotic`.
+        method: &'static str = method(test.exact),
+        /// By how much the side's distribution function lies below at most.
+        #[serde(rename = "D_minus")]
+        d_minus: Option<f64> = Some(test.d_minus),
+        /// p-value of `D_minus`.
+        p_less: Option<f64> = Some(test.p_less),
+        /// By how much the side's distribution function lies above at most.
+        #[serde(rename = "D_plus")]
+        d_plus: Option<f64> = Some(test.d_plus),
+        /// p-value of `D_plus`.
+        p_greater: Option<f64> = Some(test.p_greater),
+        /// The large-sample p-value of `D`, whatever the sizes.
+        p_two_asymptotic: Option<f64> = Some(test.p_two_asymptotic),
+    }
+}
+
+view! {
+    /// Sizes of a difference.
+    EffectSize of (sizes: &found::EffectSize) {
+        /// P(of > against) + ½ P(of = against).
+        a12: Option<f64> = Some(sizes.a12),
+        /// Twice that minus 1.
+        cliffs_delta: Option<f64> = Some(sizes.cliffs_delta),
+        /// Difference of the means over the pooled standard deviation.
+        cohen_d: Option<f64> = Some(sizes.cohen_d),
+        /// The same without its bias.
+        hedges_g_exact: Option<f64> = Some(sizes.hedges_g),
+        /// Difference of the means over the standard deviation of the reference.
+        glass_delta_sd_against: Option<f64> = Some(sizes.glass_delta),
+    }
+}
