@@ -15,9 +15,13 @@ mod resampled;
 mod shape;
 mod stability;
 
+pub use assay_stats::bootstrap::Bootstrap;
+pub use assay_stats::change_points::{ChangePoint, ChangePoints};
+pub use assay_stats::dip::Dip;
 pub use assay_stats::independence::LjungBox;
+pub use assay_stats::kolmogorov::Distance;
 pub use assay_stats::periodic::Periodic;
-pub use assay_stats::steady_state::{Label as SteadyLabel, Part};
+pub use assay_stats::steady_state::{Label as SteadyLabel, Part, SteadyState};
 pub use distributions::{Distribution, DistributionKind, Tails};
 pub use numbers::{Descriptives, MedianInterval, Order, Tests};
 pub use outliers::Outliers;
@@ -28,6 +32,7 @@ pub use shape::{Bandwidths, Mode, Shape};
 pub use stability::Stability;
 
 use crate::analysis::AnalysisError;
+use crate::battery::SignedRanks;
 use crate::coverage::{Situation, Traits};
 use crate::describe::Description;
 use crate::levels::{self as nesting, Nested};
@@ -36,7 +41,6 @@ use crate::recording::Recording;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{Better, Environment, Finding, Metric, Samples};
 use assay_stats::periodic;
-use assay_stats::signed_rank::{self, SignedRankTest};
 use assay_stats::t_test::{self, TTest};
 
 /// The levels at which intervals are always given.
@@ -114,8 +118,8 @@ pub struct SeriesSummary {
     pub stability: Stability,
     /// Whether every so many values one differs.
     pub periodic: Option<Periodic>,
-    /// The signed-rank test about zero, and the median of all Walsh averages, where all was asked for.
-    pub signed_rank: Option<(SignedRankTest, f64)>,
+    /// The signed-rank test about zero, where all was asked for.
+    pub signed_rank: Option<SignedRanks>,
     /// The bootstrap of mean, standard deviation and median, where all was asked for.
     pub resampled: Option<Resampled>,
     /// Where the values come from several levels of repetition, which level their spread comes from.
@@ -282,9 +286,7 @@ impl SeriesSummary {
             over_time: over_time::of(values),
             stability,
             periodic: periodic::periodic(values, policy::PERIODIC_LEVEL),
-            signed_rank: options
-                .all
-                .then(|| (SignedRankTest::of(values), signed_rank::pseudo_median(&sorted))),
+            signed_rank: options.all.then(|| SignedRanks::of(values, &levels)).flatten(),
             resampled: options.all.then(|| Resampled::of(values, options.seed)).flatten(),
             levels: None,
             situation: Situation {

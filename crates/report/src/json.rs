@@ -21,6 +21,7 @@ mod replication;
 mod result;
 mod rigorous;
 pub mod schema;
+mod series;
 mod synthetic;
 mod values;
 
@@ -40,6 +41,7 @@ pub use profile::{ProfileDifference, ProfileShares};
 pub use replication::Repetition;
 pub use result::{Decision, Mean, Only, Row, Side};
 pub use rigorous::Rigorous;
+pub use series::SeriesDescription;
 pub use synthetic::Synthetic;
 pub use values::{Estimate, Interval, Verdict};
 

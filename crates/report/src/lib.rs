@@ -8,7 +8,7 @@
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
 //! - [`benchmarks`]: a suite, in all forms.
 //! - [`overview`]: many series in one table.
-//! - [`describe`]: one series from every side, and [`describe_json`] for programs.
+//! - [`describe`]: one series from every side.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`profile`]: where the time goes, as table, flame graph and page.
 //! - [`replication`]: a run and its repetition.
@@ -37,13 +37,11 @@ pub mod calibration;
 pub mod charts;
 pub mod csv;
 pub mod describe;
-pub mod describe_json;
 pub mod doctor;
 pub mod findings;
 mod grid;
 pub mod html;
 pub mod json;
-mod json_values;
 mod label;
 mod layout;
 pub mod markdown;

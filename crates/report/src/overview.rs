@@ -1,11 +1,9 @@
-//! Many series in one table, and as JSON: one row for each, for files that nobody reads page by page.
+//! Many series in one table: one row for each, for files that nobody reads page by page.
 //!
 //! What is left of a series of which there is only a summary stands in the same table, and says so. Nothing is computed here.
 
 use crate::findings;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
-use crate::json::{self, Meta};
-use crate::json_values::{list, number, optional};
 use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::names::{fitted, width};
@@ -15,7 +13,6 @@ use crate::words::counted;
 use assay_analysis::Interval;
 use assay_analysis::levels::plural;
 use assay_analysis::overview::{Known, Line, Overview};
-use serde_json::{Map, Value, json};
 
 /// Widest and narrowest names.
 const WIDEST_NAME: usize = 48;
@@ -157,50 +154,4 @@ fn interval(line: &Line) -> Option<Interval> {
         Known::Values { description, .. } => description.median_interval,
         Known::Summary(_) => None,
     }
-}
-
-/// The table as one JSON object; its fields stand in `docs/reference/json.md`.
-pub fn json(overview: &Overview, meta: &Meta) -> Value {
-    let mut top = Map::new();
-    let mut put = |key: &str, value: Value| {
-        top.insert(key.to_owned(), value);
-    };
-    put("assay", json!(json::VERSION));
-    put("metric", json!(overview.metric.name));
-    put("unit", json!(overview.metric.unit.symbol()));
-    put("confidence", number(overview.confidence));
-    put("overview", list(&overview.lines, line));
-    put("findings", json!(overview.findings));
-    put("environment", Value::Object(overview.environment.facts.clone()));
-    put("tool", json!(meta.tool));
-    put("argv", json!(meta.argv));
-    put("file", json!(meta.file));
-    Value::Object(top)
-}
-
-fn line(line: &Line) -> Value {
-    let empty = assay_data::Summary::default();
-    let (d, s) = match &line.known {
-        Known::Values { description, .. } => (Some(description), &empty),
-        Known::Summary(summary) => (None, summary.as_ref()),
-    };
-    let units = match &line.known {
-        Known::Values { units, .. } => units.as_ref(),
-        Known::Summary(_) => None,
-    };
-    let ends = interval(line).map(|i| json!({"lower": number(i.lower), "upper": number(i.upper)}));
-    json!({
-        "name": line.name,
-        "basis": if d.is_some() { "values" } else { "summary" },
-        "n": d.map(|d| d.n as u64).or(s.count),
-        "median": optional(d.map(|d| d.median).or(s.median)),
-        "median_interval": ends,
-        "mean": optional(d.map(|d| d.mean).or(s.mean)),
-        "standard_deviation": optional(d.map(|d| d.standard_deviation).or(s.sd)),
-        "min": optional(d.map(|d| d.min).or(s.min)),
-        "max": optional(d.map(|d| d.max).or(s.max)),
-        "outliers": d.map(|d| d.outliers),
-        "units": units.map(|(n, _)| n),
-        "unit_name": units.map(|(_, name)| name),
-    })
 }

@@ -9,7 +9,7 @@ use anyhow::Context;
 use assay_analysis::overview;
 use assay_analysis::series_summary::{self, Options, SeriesSummary};
 use assay_data::{Samples, import};
-use assay_report::{describe, describe_json, json};
+use assay_report::{describe, json};
 use std::path::PathBuf;
 
 /// Arguments of `assay describe`.
@@ -85,7 +85,9 @@ fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
     let file = args.files.first().filter(|_| args.files.len() == 1);
     let meta = present::meta_of("describe", samples, file.map(PathBuf::as_path));
     if args.look.json {
-        output::print(&format!("{:#}\n", assay_report::overview::json(&found, &meta)))?;
+        let seed = args.what.seed.unwrap_or(Options::default().seed);
+        let document = json::SeriesDescription::of_overview(&found, seed, &meta);
+        output::print(&json::text(&document)?)?;
     } else {
         let screen = present::screen(args.look.color);
         output::print(&assay_report::overview::render(&found, &screen))?;
@@ -156,7 +158,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let meta = present::meta_of("describe", &samples, file.map(PathBuf::as_path));
     let written = write_pages(args, &samples, &summaries.series, &meta);
     if args.look.json {
-        output::print(&format!("{:#}\n", describe_json::render(&summaries, &meta)))?;
+        output::print(&json::text(&json::SeriesDescription::of(&summaries, &[], &meta))?)?;
     } else {
         output::print(&describe::render(&summaries, &present::screen(args.look.color)))?;
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Calibrated, Decision, Diagnosis, ExperimentPlan, Listing, ProfileDifference, ProfileShares,
-    Repetition, SmokeTest, Synthetic, VERSION,
+    Repetition, SeriesDescription, SmokeTest, Synthetic, VERSION,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -33,7 +33,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 10] = [
+const DOCUMENTS: [Document; 11] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "compare A B", "profile 'A' 'B'"],
@@ -63,6 +63,12 @@ const DOCUMENTS: [Document; 10] = [
         commands: &["profile OLD NEW"],
         names: &["profile-difference"],
         schema: of::<ProfileDifference>,
+    },
+    Document {
+        title: "A description",
+        commands: &["describe"],
+        names: &["describe"],
+        schema: of::<SeriesDescription>,
     },
     Document {
         title: "A repetition",

@@ -1,0 +1,81 @@
+//! The bootstrap of a series as JSON.
+
+use super::coverage;
+use crate::json::values::{Coverage, Interval, view};
+use assay_analysis::coverage::Method::{self, *};
+use assay_analysis::series_summary::{self as found, Resampled, SeriesSummary};
+
+view! {
+    /// The bootstrap of a statistic. Ends of intervals are `null` where all values are equal.
+    Bootstrap of (
+        p: &SeriesSummary,
+        all: &Resampled,
+        of: &found::Bootstrap,
+        methods: [Method; 4],
+        confidence: f64
+    ) {
+        /// Number of resamples.
+        #[serde(rename = "R")]
+        resamples: usize = all.resamples,
+        /// The seed of the resampling.
+        seed: u64 = all.seed,
+        /// Confidence of the intervals.
+        confidence: f64 = confidence,
+        /// The statistic of the values.
+        t0: Option<f64> = Some(of.t0),
+        /// Mean of the resampled statistics − `t0`.
+        bias: Option<f64> = Some(of.bias),
+        /// Their standard deviation.
+        se: Option<f64> = Some(of.se),
+        /// The normal interval.
+        normal: Interval = Interval::ends(of.normal(confidence)),
+        /// The basic interval.
+        basic: Interval = Interval::ends(of.basic(confidence)),
+        /// The percentile interval.
+        percentile: Interval = Interval::ends(of.percentile(confidence)),
+        /// The interval corrected for bias and skewness.
+        bca: Interval = Interval::ends(of.bca(confidence)),
+        /// How often each of them holds.
+        coverage: BootstrapCoverage = BootstrapCoverage::of(p, methods, confidence),
+    }
+}
+
+view! {
+    /// How often intervals of the bootstrap hold; `null` where they hold as often as they promise.
+    BootstrapCoverage of (p: &SeriesSummary, methods: [Method; 4], confidence: f64) {
+        /// The normal interval.
+        normal: Option<Coverage> = coverage(p, methods[0], confidence),
+        /// The basic interval.
+        basic: Option<Coverage> = coverage(p, methods[1], confidence),
+        /// The percentile interval.
+        percentile: Option<Coverage> = coverage(p, methods[2], confidence),
+        /// The interval corrected for bias and skewness.
+        bca: Option<Coverage> = coverage(p, methods[3], confidence),
+    }
+}
+
+impl Bootstrap {
+    /// Of the mean, where the values were resampled.
+    pub(super) fn of_mean(p: &SeriesSummary, confidence: f64) -> Option<Self> {
+        let methods =
+            [BootstrapMeanNormal, BootstrapMeanBasic, BootstrapMeanPercentile, BootstrapMeanBca];
+        p.resampled.as_ref().map(|all| Self::of(p, all, &all.mean, methods, confidence))
+    }
+
+    /// Of the standard deviation, likewise.
+    pub(super) fn of_sd(p: &SeriesSummary, confidence: f64) -> Option<Self> {
+        let methods = [BootstrapSdNormal, BootstrapSdBasic, BootstrapSdPercentile, BootstrapSdBca];
+        p.resampled.as_ref().map(|all| Self::of(p, all, &all.sd, methods, confidence))
+    }
+
+    /// Of the median, likewise.
+    pub(super) fn of_median(p: &SeriesSummary, confidence: f64) -> Option<Self> {
+        let methods = [
+            BootstrapMedianNormal,
+            BootstrapMedianBasic,
+            BootstrapMedianPercentile,
+            BootstrapMedianBca,
+        ];
+        p.resampled.as_ref().map(|all| Self::of(p, all, &all.median, methods, confidence))
+    }
+}
