@@ -1,5 +1,5 @@
-# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, and
-# that the fuzz targets compile), bench (every figure of BENCHMARKS.md), coverage (how
+# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, that
+# the fuzz targets compile and the libraries can be packaged), bench (every figure of BENCHMARKS.md), coverage (how
 # often intervals hold), docs (the pages that are generated), dist (the binary with completions and man pages).
 
 CARGO ?= cargo
@@ -25,10 +25,14 @@ test: tools runtimes
 FUZZ_CHECK := CUSTOM_LIBFUZZER_PATH=none/libnone.a \
 	$(CARGO) check --manifest-path fuzz/Cargo.toml --target-dir target --locked
 
+# What others may build on: they can be packaged as they are.
+LIBRARIES := -p assay-stats -p assay-data -p assay-analysis -p assay-experiment
+
 check:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(FUZZ_CHECK)
+	$(CARGO) package --quiet --no-verify --allow-dirty $(LIBRARIES)
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
 
