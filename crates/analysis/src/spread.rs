@@ -201,14 +201,11 @@ fn measured(values: &mut [f64]) -> Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_stats::resampling::Stream;
 
     fn normals(seed: u64) -> impl FnMut() -> f64 {
-        let mut random = Pcg64Mcg::seed_from_u64(seed);
-        move || {
-            let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-            let (u, v) = (1.0 - uniform(), uniform());
-            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-        }
+        let mut random = Stream::new(seed, 0);
+        move || random.normal()
     }
 
     /// Two settings, the second `factor` times as wide and 2 % faster; runs are correlated by

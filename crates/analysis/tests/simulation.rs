@@ -4,12 +4,11 @@
 
 use assay_analysis::{Experiment, Step, Verdict};
 use assay_data::{Plan, StopReason, StopRule, Threshold};
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use assay_stats::resampling::Stream;
 
 /// Successive log times of one unchanging program.
 struct Noise {
-    random: Pcg64Mcg,
+    random: Stream,
     kind: Kind,
     run: u32,
     last: f64,
@@ -30,15 +29,9 @@ enum Kind {
 }
 
 impl Noise {
-    fn normal(&mut self) -> f64 {
-        let uniform = |r: &mut Pcg64Mcg| (r.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let (u, v) = (1.0 - uniform(&mut self.random), uniform(&mut self.random));
-        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-    }
-
     fn next(&mut self) -> f64 {
         self.run += 1;
-        let z = self.normal();
+        let z = self.random.normal();
         match self.kind {
             Kind::Plain => 0.02 * z,
             Kind::Drift => 0.02 * z + 0.3 * f64::from(self.run) / 600.0,
@@ -47,9 +40,7 @@ impl Noise {
                 self.last
             }
             Kind::Tick => 0.01 * z + if self.run.is_multiple_of(2) { 0.05 } else { 0.0 },
-            Kind::Stalls => {
-                0.01 * z + if self.random.next_u32().is_multiple_of(100) { 3.2 } else { 0.0 }
-            }
+            Kind::Stalls => 0.01 * z + if self.random.next_index(100) == 0 { 3.2 } else { 0.0 },
         }
     }
 }
@@ -67,12 +58,7 @@ struct Outcome {
 fn experiment(stop: StopRule, kind: Kind, effect: f64, seed: u64) -> Outcome {
     let plan =
         Plan { stop, budget_seconds: None, ..Plan::sequential(0.95, Threshold::default(), seed) };
-    let mut noise = Noise {
-        random: Pcg64Mcg::seed_from_u64(seed ^ 0xA5A5),
-        kind,
-        run: (seed % 2) as u32,
-        last: 0.0,
-    };
+    let mut noise = Noise { random: Stream::new(seed, 0), kind, run: (seed % 2) as u32, last: 0.0 };
     let mut experiment = Experiment::new(plan, 2);
     let reason = loop {
         let turn = experiment.next_turn().unwrap();
@@ -168,7 +154,7 @@ fn a_condition_of_the_user_leaves_the_interval_as_true_as_before() {
                 budget_seconds: None,
                 ..Plan::sequential(0.95, Threshold::default(), seed)
             };
-            let random = Pcg64Mcg::seed_from_u64(seed ^ 0x5A5A);
+            let random = Stream::new(seed, 1);
             let mut noise = Noise { random, kind: Kind::Plain, run: 0, last: 0.0 };
             let mut experiment = Experiment::new(plan, 2);
             loop {

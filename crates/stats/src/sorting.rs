@@ -75,6 +75,7 @@ fn digit(key: u64, place: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resampling::Stream;
     use proptest::prelude::*;
 
     fn agrees(values: &[f64]) {
@@ -89,9 +90,10 @@ mod tests {
     fn few_values_many_and_special_ones_come_into_their_total_order() {
         let special = [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1e-310];
         for n in [0, 1, FEW - 1, FEW, 3 * FEW + 7, MANY + 1] {
+            let mut random = Stream::new(n as u64, 0);
             let mixed: Vec<f64> = (0..n)
                 .map(|i| {
-                    let wild = ((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64;
+                    let wild = (random.next_u64() >> 11) as f64;
                     if i % 97 == 0 { special[i % 7] } else { (wild - 4e15) * 1e-9 }
                 })
                 .collect();

@@ -2,21 +2,15 @@
 //! needlessly more.
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
-use assay_stats::{autocorrelation, descriptive, normal, order, signed_rank, two_sample};
+use assay_stats::resampling::Stream;
+use assay_stats::{autocorrelation, descriptive, order, signed_rank, two_sample};
 
-/// A xorshift generator: good enough to shake data with, and the same everywhere.
-struct Dice(u64);
+/// Random numbers with what the simulations make of them.
+struct Dice(Stream);
 
 impl Dice {
-    fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
     fn normal(&mut self) -> f64 {
-        normal::quantile(self.uniform())
+        self.0.normal()
     }
 
     fn normals(&mut self, n: usize, sd: f64) -> Vec<f64> {
@@ -37,11 +31,7 @@ impl Dice {
 
 /// The share of `experiments` in which `holds` is true.
 fn share(experiments: u32, seed: u64, mut holds: impl FnMut(&mut Dice) -> bool) -> f64 {
-    let mut dice = Dice(seed);
-    // The first numbers of a xorshift generator still look like its seed.
-    for _ in 0..20 {
-        dice.uniform();
-    }
+    let mut dice = Dice(Stream::new(seed, 0));
     let held = (0..experiments).filter(|_| holds(&mut dice)).count();
     held as f64 / f64::from(experiments)
 }
@@ -102,7 +92,7 @@ fn the_widened_median_interval_survives_dependence_where_the_plain_one_does_not(
 
 #[test]
 fn the_autocorrelation_time_of_a_known_process_is_found_on_average() {
-    let mut dice = Dice(99);
+    let mut dice = Dice(Stream::new(99, 0));
     let mut mean_of = |phi: f64| {
         let taus: Vec<f64> = (0..200)
             .map(|_| autocorrelation::autocorrelation_time(&dice.autoregressive(2000, phi)))

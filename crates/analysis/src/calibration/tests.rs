@@ -4,18 +4,13 @@
 use super::*;
 use crate::paired::{Level, Paired};
 use assay_data::{Better, Threshold};
+use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
-
-fn normal(random: &mut Random) -> f64 {
-    let mut uniform = || (random.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-    let (u, v) = (1.0 - uniform(), uniform());
-    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-}
 
 /// Log times of one program: noise of 2 %, and whatever the machine adds to run `i`.
 fn machine(runs: usize, seed: u64, adds: impl Fn(usize) -> f64) -> Vec<f64> {
-    let mut random = Random(Pcg64Mcg::seed_from_u64(seed));
-    (0..runs).map(|i| 0.002 * (0.02 * normal(&mut random) + adds(i)).exp()).collect()
+    let mut random = Stream::new(seed, 0);
+    (0..runs).map(|i| 0.002 * (0.02 * random.normal() + adds(i)).exp()).collect()
 }
 
 fn calibrated(wall: &[f64]) -> Calibration {

@@ -4,34 +4,16 @@
 use super::*;
 use crate::{Options, analyse};
 use assay_data::{Metric, Observation, Plan, StopRule, Threshold};
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use assay_stats::resampling::Stream;
 
-struct Random(Pcg64Mcg);
+fn normals(random: &mut Stream, n: usize) -> Vec<f64> {
+    (0..n).map(|_| random.normal()).collect()
+}
 
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(Pcg64Mcg::seed_from_u64(seed))
-    }
-
-    fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        let (u, v) = (1.0 - self.uniform(), self.uniform());
-        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-    }
-
-    fn normals(&mut self, n: usize) -> Vec<f64> {
-        (0..n).map(|_| self.normal()).collect()
-    }
-
-    /// Mostly zero, as counts of switches of a short program are.
-    fn counts(&mut self, n: usize, one_in: f64) -> Vec<f64> {
-        let count = |u: f64, v: f64| if u < 1.0 / one_in { 1.0 + (3.0 * v).floor() } else { 0.0 };
-        (0..n).map(|_| count(self.uniform(), self.uniform())).collect()
-    }
+/// Mostly zero, as counts of switches of a short program are.
+fn counts(random: &mut Stream, n: usize, one_in: f64) -> Vec<f64> {
+    let count = |u: f64, v: f64| if u < 1.0 / one_in { 1.0 + (3.0 * v).floor() } else { 0.0 };
+    (0..n).map(|_| count(random.uniform(), random.uniform())).collect()
 }
 
 /// A series that is correlated from run to run.
@@ -46,8 +28,8 @@ fn dependent(normals: &[f64], lag1: f64) -> Vec<f64> {
 
 #[test]
 fn a_known_share_is_found() {
-    let mut random = Random::new(1);
-    let (cause, rest) = (random.normals(4000), random.normals(4000));
+    let mut random = Stream::new(1, 0);
+    let (cause, rest) = (normals(&mut random, 4000), normals(&mut random, 4000));
     // 40 % of the variance; among ranks of normal values the correlation is a little smaller.
     let values: Vec<f64> = cause
         .iter()
@@ -55,7 +37,7 @@ fn a_known_share_is_found() {
         .enumerate()
         .map(|(i, (c, r))| 100.0 + i as f64 / 50.0 + 0.4f64.sqrt() * c + 0.6f64.sqrt() * r)
         .collect();
-    let other = random.normals(4000);
+    let other = normals(&mut random, 4000);
     let found = share::explained(&values, &[&cause, &other]);
     let expected = (6.0 / std::f64::consts::PI * (0.4f64.sqrt() / 2.0).asin()).powi(2);
     assert!((found.alone[0].share.unwrap() - expected).abs() < 0.03, "{found:?} {expected}");
@@ -65,8 +47,9 @@ fn a_known_share_is_found() {
 
 #[test]
 fn two_causes_share_what_they_have_in_common() {
-    let mut random = Random::new(2);
-    let (a, b, rest) = (random.normals(3000), random.normals(3000), random.normals(3000));
+    let mut random = Stream::new(2, 0);
+    let (a, b, rest) =
+        (normals(&mut random, 3000), normals(&mut random, 3000), normals(&mut random, 3000));
     let sum = |x: &[f64], y: &[f64]| -> Vec<f64> { x.iter().zip(y).map(|(x, y)| x + y).collect() };
     let values = sum(&sum(&a, &b), &rest);
     let apart = share::explained(&values, &[&a, &b]).together.unwrap();
@@ -79,15 +62,15 @@ fn two_causes_share_what_they_have_in_common() {
 
 #[test]
 fn runs_without_any_relation_claim_nothing_in_95_of_100_series() {
-    type Maker = fn(&mut Random, usize) -> (Vec<f64>, Vec<Vec<f64>>);
+    type Maker = fn(&mut Stream, usize) -> (Vec<f64>, Vec<Vec<f64>>);
     let plain: Maker =
-        |r, n| (r.normals(n), vec![r.normals(n), r.counts(n, 3.0), r.counts(n, 30.0)]);
+        |r, n| (normals(r, n), vec![normals(r, n), counts(r, n, 3.0), counts(r, n, 30.0)]);
     let dependent_too: Maker = |r, n| {
-        let mut slow = |lag1| dependent(&r.normals(n), lag1);
+        let mut slow = |lag1| dependent(&normals(r, n), lag1);
         (slow(0.8), vec![slow(0.8), slow(0.5)])
     };
     let alternating: Maker = |r, n| {
-        let mut slow = |lag1| dependent(&r.normals(n), lag1);
+        let mut slow = |lag1| dependent(&normals(r, n), lag1);
         (slow(-0.8), vec![slow(-0.8)])
     };
     let drifting: Maker = |r, n| {
@@ -105,7 +88,7 @@ fn runs_without_any_relation_claim_nothing_in_95_of_100_series() {
         for n in [20, 60, 200] {
             let claims = (0..1000)
                 .filter(|&seed| {
-                    let (values, causes) = maker(&mut Random::new(seed), n);
+                    let (values, causes) = maker(&mut Stream::new(seed, 0), n);
                     let causes: Vec<&[f64]> = causes.iter().map(Vec::as_slice).collect();
                     let found = share::explained(&values, &causes);
                     found.together.is_some() || found.alone.iter().any(|one| one.share.is_some())
@@ -118,8 +101,8 @@ fn runs_without_any_relation_claim_nothing_in_95_of_100_series() {
 
 #[test]
 fn shift_and_scale_of_the_times_change_nothing() {
-    let mut random = Random::new(3);
-    let counts = random.counts(128, 2.0);
+    let mut random = Stream::new(3, 0);
+    let counts = counts(&mut random, 128, 2.0);
     let times: Vec<f64> =
         counts.iter().map(|c| (64.0 * (c + random.normal())).round() / 64.0).collect();
     let found = share::explained(&times, &[&counts]);
@@ -151,7 +134,7 @@ fn disturbed_samples(blocks: u32, every: u32) -> Samples {
         stop: StopRule::Fixed { blocks },
         ..Plan::sequential(0.95, Threshold::default(), 1)
     });
-    let mut random = Random::new(4);
+    let mut random = Stream::new(4, 0);
     for block in 0..blocks {
         for subject in 0..2 {
             let put_aside = subject == 1 && block.is_multiple_of(every);

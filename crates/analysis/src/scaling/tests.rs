@@ -5,8 +5,7 @@
 use super::*;
 use crate::{Options, analyse};
 use assay_data::{Better, Metric, Observation, Side, StopRule, Subject, Threshold, Unit};
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use assay_stats::resampling::Stream;
 
 fn plan(blocks: u32) -> Plan {
     Plan {
@@ -151,17 +150,12 @@ fn words_two_values_and_plain_comparisons_have_no_curve() {
 #[test]
 fn the_interval_of_the_exponent_covers_the_truth_in_95_of_100_scans() {
     let covered = (0..400_u64).filter(|&seed| {
-        let mut random = Pcg64Mcg::seed_from_u64(seed);
-        let mut normal = || {
-            let mut uniform = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-            let (u, v) = (1.0 - uniform(), uniform());
-            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-        };
+        let mut random = Stream::new(seed, 0);
         // A drift over the run, a jolt to every block, and noise of every run.
         let noise: Vec<Vec<f64>> = (0..20)
             .map(|block| {
-                let of_block = 0.02 * f64::from(block) + 0.1 * normal();
-                (0..5).map(|_| of_block + 0.05 * normal()).collect()
+                let of_block = 0.02 * f64::from(block) + 0.1 * random.normal();
+                (0..5).map(|_| of_block + 0.05 * random.normal()).collect()
             })
             .collect();
         let samples = scan(&SIZES, &["x {n}"], 20, |c, _, block| {

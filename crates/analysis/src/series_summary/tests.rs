@@ -2,22 +2,11 @@
 
 use super::*;
 use assay_data::{Severity, Unit};
+use assay_stats::resampling::Stream;
 
-fn noise(seed: u32, n: u32) -> Vec<f64> {
-    let mut state = u64::from(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..n)
-        .map(|_| {
-            let sum: f64 = (0..6)
-                .map(|_| {
-                    state ^= state << 13;
-                    state ^= state >> 7;
-                    state ^= state << 17;
-                    (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-                })
-                .sum();
-            sum / std::f64::consts::FRAC_1_SQRT_2
-        })
-        .collect()
+fn noise(seed: u64, n: u32) -> Vec<f64> {
+    let mut random = Stream::new(seed, 0);
+    (0..n).map(|_| random.normal()).collect()
 }
 
 fn summary(values: &[f64]) -> SeriesSummary {
