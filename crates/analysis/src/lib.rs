@@ -61,6 +61,9 @@ pub mod unpaired;
 pub mod until;
 pub mod verdict;
 
+#[cfg(test)]
+mod tests;
+
 pub use analysis::{Analysis, Options, analyse};
 pub use assay_stats::Interval;
 pub use assay_stats::quantile_difference::QuantileDifference;

@@ -1,6 +1,7 @@
 //! The walls of the house: which crate may know which. ARCHITECTURE.md draws the same picture; a new arrow changes both.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
@@ -82,4 +83,35 @@ fn a_library_that_belongs_to_one_crate_stays_there() {
             found.iter().filter(|(_, d)| d.contains(library)).map(|(name, _)| name).collect();
         assert_eq!(users, [owner], "{library}");
     }
+}
+
+/// Where a generator of random numbers is made: the stream that everybody draws from, and what draws for plans and recipes.
+const GENERATORS: [&str; 5] = [
+    "analysis/src/calibration.rs",
+    "analysis/src/design.rs",
+    "analysis/src/mock/draw.rs",
+    "analysis/src/spread.rs",
+    "stats/src/resampling.rs",
+];
+
+#[test]
+fn random_numbers_have_few_sources_and_tests_none_of_their_own() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = BTreeSet::new();
+    let mut open = vec![crates.clone()];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(&directory).expect("a directory").flatten() {
+            let path = entry.path();
+            if path.is_dir() && entry.file_name() != "target" {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("a file of text");
+                if text.lines().any(|line| line.trim_start().starts_with("use rand_pcg::")) {
+                    let place = path.strip_prefix(&crates).expect("below the crates");
+                    found.insert(place.to_string_lossy().into_owned());
+                }
+            }
+        }
+    }
+    assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), GENERATORS);
 }

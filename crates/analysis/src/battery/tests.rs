@@ -2,17 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "in a test a failed unwrap is a failed test")]
 
 use super::*;
+use crate::tests::recorded;
 use crate::{Options, analyse};
 use assay_data::{Metric, Observation};
-
-fn recorded(subjects: &[&[f64]]) -> Samples {
-    let mut samples = Samples::new(vec![Metric::wall()]);
-    for (index, values) in subjects.iter().enumerate() {
-        let subject = samples.add_subject(&format!("s{index}"));
-        values.iter().for_each(|v| samples.push_value(subject, *v));
-    }
-    samples
-}
 
 fn all(samples: &Samples) -> Battery {
     let options = Options { all: true, ..Options::default() };

@@ -2,18 +2,15 @@
 
 use super::*;
 use crate::protocol::{self, ProtocolOptions};
+use crate::tests::recorded;
 use crate::{Options, analyse};
-use assay_data::{Metric, Observation, Samples, Threshold, Unit};
+use assay_data::{Observation, Samples, Threshold, Unit};
 use assay_stats::resampling::Stream;
 use proptest::prelude::*;
 
 fn samples(series: &[Vec<f64>]) -> Samples {
-    let mut samples = Samples::new(vec![Metric::wall()]);
-    for (index, values) in series.iter().enumerate() {
-        let subject = samples.add_subject(&format!("s{index}"));
-        values.iter().for_each(|&v| samples.push_value(subject, v));
-    }
-    samples
+    let series: Vec<&[f64]> = series.iter().map(Vec::as_slice).collect();
+    recorded(&series)
 }
 
 fn of(series: &[Vec<f64>]) -> Figures {

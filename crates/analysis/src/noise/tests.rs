@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
+use crate::tests::autoregressive;
 use crate::{Options, analyse};
 use assay_data::{Metric, Observation, Plan, StopRule, Threshold};
 use assay_stats::resampling::Stream;
@@ -14,16 +15,6 @@ fn normals(random: &mut Stream, n: usize) -> Vec<f64> {
 fn counts(random: &mut Stream, n: usize, one_in: f64) -> Vec<f64> {
     let count = |u: f64, v: f64| if u < 1.0 / one_in { 1.0 + (3.0 * v).floor() } else { 0.0 };
     (0..n).map(|_| count(random.uniform(), random.uniform())).collect()
-}
-
-/// A series that is correlated from run to run.
-fn dependent(normals: &[f64], lag1: f64) -> Vec<f64> {
-    let mut last = 0.0;
-    let next = |z: &f64| {
-        last = lag1 * last + (1.0f64 - lag1 * lag1).sqrt() * z;
-        last
-    };
-    normals.iter().map(next).collect()
 }
 
 #[test]
@@ -66,11 +57,11 @@ fn runs_without_any_relation_claim_nothing_in_95_of_100_series() {
     let plain: Maker =
         |r, n| (normals(r, n), vec![normals(r, n), counts(r, n, 3.0), counts(r, n, 30.0)]);
     let dependent_too: Maker = |r, n| {
-        let mut slow = |lag1| dependent(&normals(r, n), lag1);
+        let mut slow = |lag1| autoregressive(r, n, lag1);
         (slow(0.8), vec![slow(0.8), slow(0.5)])
     };
     let alternating: Maker = |r, n| {
-        let mut slow = |lag1| dependent(&normals(r, n), lag1);
+        let mut slow = |lag1| autoregressive(r, n, lag1);
         (slow(-0.8), vec![slow(-0.8)])
     };
     let drifting: Maker = |r, n| {

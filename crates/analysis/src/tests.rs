@@ -1,0 +1,24 @@
+//! What the tests of this crate make their samples of. Random numbers come from [`Stream`] here as everywhere.
+
+use assay_data::{Metric, Samples};
+use assay_stats::resampling::Stream;
+
+/// These times, of the subjects s0, s1, …, each recorded for itself.
+pub(crate) fn recorded(series: &[&[f64]]) -> Samples {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    for (index, values) in series.iter().enumerate() {
+        let subject = samples.add_subject(&format!("s{index}"));
+        values.iter().for_each(|&value| samples.push_value(subject, value));
+    }
+    samples
+}
+
+/// Successive standard normal values, each of which correlates with the one before it by `phi`.
+pub(crate) fn autoregressive(stream: &mut Stream, n: usize, phi: f64) -> Vec<f64> {
+    let mut last = stream.normal();
+    let mut next = || {
+        last = phi * last + (1.0 - phi * phi).sqrt() * stream.normal();
+        last
+    };
+    (0..n).map(|_| next()).collect()
+}
