@@ -1,31 +1,42 @@
 //! All that is said about samples: descriptions, comparisons, findings.
 //!
-//! This is where the rules that span several comparisons stand: one primary metric decides, several subjects share the error, and the
-//! other metrics are adjusted among themselves (`comparer`).
+//! One result for everything that is compared: sides on one row, a scan, a suite of many rows, the functions of two profiles. This is
+//! where the rules that span several comparisons stand: one primary metric decides; its comparisons are one family that shares the
+//! error, those of the secondary metrics another (`family`). What differs by [`Shape`] is which subjects are compared, and whether
+//! what was found is said of each of them or once for many.
 
 use crate::battery::{self, Battery};
 use crate::checks;
-use crate::comparison::{Basis, Comparison};
+use crate::comparison::{Basis, Comparison, Question};
 use crate::coverage;
 use crate::describe::{Description, Histogram, SubjectSummary};
 use crate::evidence::{self, Evidence};
 use crate::machine;
 use crate::noise::{self, NoiseOf};
+use crate::quantiles;
 use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
-use crate::suite::{self, Overall};
 use assay_data::samples::BlockRow;
-use assay_data::{Design, Environment, Finding, Metric, Outcome, Plan, Samples, StopReason};
+use assay_data::{
+    Design, Environment, Finding, Metric, Outcome, Plan, Row, Samples, Side, StopReason, Threshold,
+};
 use assay_stats::signed_rank::SignedRankDistribution;
-use comparer::Comparer;
+use family::Member;
+use shape::Keys;
+use std::rc::Rc;
 
-mod comparer;
+mod family;
+mod mean;
 mod options;
+mod shape;
 
+pub use family::Adjust;
+pub use mean::{Counts, Group, Mean, Table};
 pub use options::{AnalysisError, Options};
 pub(crate) use options::{
     check_threshold, plan_for, primary_metric, secondary_metrics, units_differ,
 };
+pub use shape::{BENCHMARK, Only, Shape, is_suite};
 
 /// Bins of the small pictures.
 const BINS: usize = 7;
@@ -35,32 +46,43 @@ const BINS: usize = 7;
 pub struct Analysis {
     /// The plan that was followed, with what the user asked for laid over it.
     pub plan: Plan,
+    /// How the comparisons of a family share the error.
+    pub adjust: Adjust,
     /// How the samples were taken.
     pub design: Design,
+    /// How the comparisons are arranged.
+    pub shape: Shape,
+    /// What is compared; the first is the reference. Of a scan they are its commands, else where there is only one row, the subjects.
+    pub sides: Vec<Side>,
+    /// What the sides are compared on; one without a name for commands.
+    pub rows: Vec<Row>,
+    /// What a row is called, in the singular: [`BENCHMARK`], or what the rows say of themselves.
+    pub noun: String,
     /// The metrics.
     pub metrics: Vec<Metric>,
     /// Index of the metric that decides.
     pub primary: usize,
     /// The subjects; the first is a reference.
     pub subjects: Vec<SubjectSummary>,
-    /// The primary metric of every subject that is compared, against its reference, in the order of the subjects.
+    /// The primary metric of every subject that is compared, against its reference: in the order of the subjects, of a suite side by
+    /// side in the order of the reference's rows.
     pub comparisons: Vec<Comparison>,
     /// The other metrics (the secondary metrics that the plan names, if it names any), metric by
     /// metric, decided and adjusted among themselves.
     pub secondary: Vec<Comparison>,
+    /// What the comparisons of one side with one reference come to together, of a scan and of a suite: first of the primary metric.
+    pub groups: Vec<Group>,
+    /// What is not on both sides; empty lists are left out.
+    pub only: Vec<Only>,
     /// Every classical test of the primary metric; `None` unless asked for.
     pub battery: Option<Box<Battery>>,
-    /// The commands of a scan; `None` for what is no scan.
-    pub scan: Option<Layout>,
     /// How the primary metric grows with the parameters of a scan.
     pub curves: Vec<Curve>,
-    /// What the comparisons of a scan say together.
-    pub overall: Vec<Overall>,
-    /// Complete blocks; `None` when the samples were not taken in blocks.
+    /// Complete blocks; `None` when the samples were not taken in blocks, and for a suite, where every comparison has its own.
     pub blocks: Option<usize>,
-    /// Where the spread of the primary metric comes from, for every subject in their order.
+    /// Where the spread of the primary metric comes from, for every subject in their order; empty for a suite.
     pub noise: Vec<NoiseOf>,
-    /// Small pictures of the primary metric, over a range common to all subjects.
+    /// Small pictures of the primary metric, over a range common to all subjects; `None` for a suite.
     pub histogram: Option<Histogram>,
     /// What the checks found, most serious first.
     pub findings: Vec<Finding>,
@@ -68,13 +90,26 @@ pub struct Analysis {
     pub stop: Option<StopReason>,
     /// Seconds that a block typically took, hooks and all.
     pub seconds_per_block: Option<f64>,
-    /// The machine.
+    /// The machine; facts in which sides differ have the name of the side behind an `@`.
     pub environment: Environment,
     /// When the run began, RFC 3339.
     pub started: Option<String>,
 }
 
 impl Analysis {
+    /// Whether it is one of many rows.
+    pub fn is_suite(&self) -> bool {
+        self.shape == Shape::Rows
+    }
+
+    /// The commands of a scan; `None` for what is no scan.
+    pub fn scan(&self) -> Option<&Layout> {
+        match &self.shape {
+            Shape::Scan(layout) => Some(layout),
+            Shape::Sides | Shape::Rows => None,
+        }
+    }
+
     /// The description of a subject's primary metric.
     pub fn primary_of(&self, subject: usize) -> Option<&Description> {
         self.subjects.get(subject)?.metrics.get(self.primary)?.as_ref()
@@ -93,6 +128,31 @@ impl Analysis {
     /// Names of the subjects, in order.
     pub fn names(&self) -> Vec<String> {
         self.subjects.iter().map(|s| s.name.clone()).collect()
+    }
+
+    /// The row of a comparison.
+    pub fn row_of(&self, c: &Comparison) -> &Row {
+        &self.rows[self.subjects[c.of].row]
+    }
+
+    /// The groups with their comparisons: of every metric, side by side, the primary one first.
+    pub fn tables(&self) -> impl Iterator<Item = Table<'_>> {
+        self.groups.iter().map(|group| {
+            let primary = group.metric == self.primary;
+            let family = if primary { &self.comparisons } else { &self.secondary };
+            Table {
+                metric: group.metric,
+                side: group.of,
+                against: group.against,
+                rows: group.comparisons.iter().map(|&index| &family[index]).collect(),
+                mean: group.mean.as_ref(),
+            }
+        })
+    }
+
+    /// Those of the metric that decides.
+    pub fn primary_tables(&self) -> impl Iterator<Item = Table<'_>> {
+        self.tables().filter(|table| table.metric == self.primary)
     }
 }
 
@@ -125,77 +185,112 @@ pub fn analyse_telling(
     let primary = primary_metric(samples, options, &plan)?;
     let secondary = secondary_metrics(samples, options, &plan, primary)?;
     check_threshold(&plan.threshold, &samples.metrics[primary])?;
+    let keys = Keys::of(samples, options.reference.as_deref())?;
+    let is_suite = keys.shape == Shape::Rows;
     let design = samples.design();
     let in_blocks = design == Design::Blocks;
-    let compared = compared(samples);
     // What is compared with nobody stopped when it was precise enough: it is shown with the interval that stopped it.
-    let alone = compared.is_empty();
+    let alone = keys.pairs.is_empty();
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     tell("sorting");
-    let recordings: Vec<Recording<'static>> = (0..samples.subjects.len())
-        .map(|subject| Recording::of(samples.values(subject, primary)))
-        .collect();
-    let subjects = describe(samples, primary, &recordings, own_confidence, plan.confidence);
-    let histogram = {
+    let evidence = Evidence::of(samples);
+    let recordings: Vec<Rc<Recording<'static>>> =
+        (0..samples.subjects.len()).map(|s| evidence.recording(s, primary)).collect();
+    let confidences = (own_confidence, plan.confidence);
+    let subjects = describe(samples, &evidence, &keys, primary, &recordings, confidences);
+    let histogram = if is_suite {
+        None
+    } else {
         let sorted: Vec<&[f64]> = recordings.iter().map(|r| r.sorted.as_slice()).collect();
         Histogram::of(&sorted, BINS)
     };
 
-    let mut distribution = SignedRankDistribution::default();
-    let rows = if in_blocks { samples.complete_blocks(primary) } else { Vec::new() };
-    let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
     tell("differences");
-    // Blocks are compared as they are; plain values, as they were looked at already.
-    let is_plain = in_blocks || (samples.summaries.is_empty() && !samples.has_levels());
-    let evidence = (!is_plain).then(|| Evidence::of(samples));
-    let evidence = evidence.as_ref();
-    let mut comparer = Comparer {
-        samples,
-        evidence,
-        plan: &plan,
-        distribution: &mut distribution,
-        in_blocks,
-        mixed,
+    let mut distribution = SignedRankDistribution::default();
+    let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
+    let mut decided = |members: &[Member<'_>]| -> Vec<Comparison> {
+        let found = family::decide(members, options.adjust, &mut distribution);
+        if mixed { found.into_iter().map(Comparison::withheld).collect() } else { found }
     };
-    let comparisons = comparer.primary(primary, &compared, &rows, &recordings);
+    let question = |plan, metric: usize, of, against| {
+        let better = samples.metrics[metric].better;
+        Question { plan, metric, better, against, of, share: 1.0 }
+    };
+    let member = |&(of, against): &(usize, usize)| {
+        let pair = if is_suite {
+            evidence.pair(against, of, primary, &recordings)?
+        } else {
+            evidence.pair_or_empty(against, of, primary, &recordings)
+        };
+        Some(Member { question: question(&plan, primary, of, against), pair })
+    };
+    let members: Vec<Member<'_>> = keys.pairs.iter().filter_map(member).collect();
+    let noun = shape::noun(&keys.rows).to_owned();
+    if is_suite && members.is_empty() {
+        let metric = samples.metrics[primary].name.clone();
+        return Err(AnalysisError::NothingInCommon { noun, metric });
+    }
+    let mut comparisons = decided(&members);
+    let mut groups = keys.groups(&members, &comparisons, &plan);
+    drop(members);
+    if !mixed && !is_suite {
+        for c in comparisons.iter_mut().filter(|c| c.basis == Basis::Values) {
+            c.quantiles = quantiles::of(&recordings[c.against], &recordings[c.of], plan.confidence);
+        }
+    }
     // Of long recordings they are most of the memory.
     drop(recordings);
-    let secondary = comparer.secondary(&secondary, &compared);
-    let scan = Layout::of(samples);
-    let curves = scan.as_ref().map_or_else(Vec::new, |layout| {
-        scaling::curves(
-            samples,
-            layout,
-            primary,
-            &plan,
-            in_blocks.then_some(&rows),
-            &mut distribution,
-        )
-    });
-
-    let overall = scan.as_ref().map_or_else(Vec::new, |layout| {
-        let rows = in_blocks.then_some(rows.as_slice());
-        suite::overall(samples, layout, primary, &plan, &comparisons, rows)
-    });
+    // An absolute threshold belongs to the primary metric.
+    let of_others = match plan.threshold {
+        Threshold::Relative(_) => plan.clone(),
+        Threshold::Absolute { .. } => Plan { threshold: Threshold::default(), ..plan.clone() },
+    };
+    let pairs_of = |&metric: &usize| keys.pairs.iter().map(move |&pair| (metric, pair));
+    let members: Vec<Member<'_>> = secondary
+        .iter()
+        .flat_map(pairs_of)
+        .filter_map(|(metric, (of, against))| {
+            let pair = evidence.pair(against, of, metric, &[])?;
+            Some(Member { question: question(&of_others, metric, of, against), pair })
+        })
+        .collect();
+    let secondary_comparisons = decided(&members);
+    if is_suite {
+        groups.extend(keys.groups(&members, &secondary_comparisons, &plan));
+    }
+    drop(members);
+    let rows = if in_blocks && !is_suite { samples.complete_blocks(primary) } else { Vec::new() };
+    let curves = match &keys.shape {
+        Shape::Scan(layout) => {
+            let rows = in_blocks.then_some(&rows);
+            scaling::curves(samples, layout, primary, &plan, rows, &mut distribution)
+        }
+        Shape::Sides | Shape::Rows => Vec::new(),
+    };
     let battery = options.all.then(|| {
         tell("every test");
-        let rows = in_blocks.then_some(rows.as_slice());
-        Box::new(battery::of(samples, primary, &plan, &comparisons, rows))
+        Box::new(battery::of(samples, &evidence, primary, &plan, &comparisons, !is_suite))
     });
     tell("checking");
-    let blocks = in_blocks.then_some(rows.len());
+    // A block of several sides holds for those that it has.
+    let blocks = comparisons.iter().filter_map(|c| c.blocks).min().unwrap_or(rows.len());
+    let blocks = (in_blocks && !is_suite).then_some(blocks);
+    let metrics: Vec<usize> = std::iter::once(primary).chain(secondary).collect();
+    let noise = if is_suite { Vec::new() } else { noise::of(samples, primary, &comparisons) };
     let mut analysis = Analysis {
+        adjust: options.adjust,
         design,
-        noise: noise::of(samples, primary, &comparisons),
+        only: keys.only(&metrics, |subject, metric| evidence.has(subject, metric)),
+        noise,
+        noun,
         metrics: samples.metrics.clone(),
         primary,
         subjects,
         comparisons,
-        secondary,
+        secondary: secondary_comparisons,
+        groups,
         battery,
-        scan,
         curves,
-        overall,
         blocks,
         histogram,
         findings: samples.findings.clone(),
@@ -204,40 +299,49 @@ pub fn analyse_telling(
         environment: samples.environment.clone(),
         started: samples.started.clone(),
         plan,
+        shape: keys.shape,
+        sides: keys.sides,
+        rows: keys.rows,
     };
-    let found = findings(samples, &analysis, &rows, &mut distribution);
+    let found = if is_suite {
+        checks::rows::findings(samples, &analysis)
+    } else {
+        findings(samples, &evidence, &analysis, &rows, &mut distribution)
+    };
     analysis.findings.extend(found);
+    analysis.findings.extend(machine::findings(&analysis.environment));
     analysis.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Ok(analysis)
 }
 
-/// The subjects that are compared, each with its reference.
-fn compared(samples: &Samples) -> Vec<(usize, usize)> {
-    (0..samples.subjects.len()).filter_map(|of| Some((of, samples.reference_of(of)?))).collect()
-}
-
 fn describe(
     samples: &Samples,
+    evidence: &Evidence<'_>,
+    keys: &Keys,
     primary: usize,
-    of_primary: &[Recording<'_>],
-    primary_confidence: f64,
-    confidence: f64,
+    of_primary: &[Rc<Recording<'_>>],
+    (primary_confidence, confidence): (f64, f64),
 ) -> Vec<SubjectSummary> {
-    let summary = |(index, subject): (usize, &assay_data::Subject)| SubjectSummary {
-        name: subject.name.clone(),
-        command: subject.command.clone(),
-        parameters: subject.parameters.clone(),
-        against: samples.reference_of(index),
-        observations: samples.count_outcomes(index, |_| true),
-        failures: samples
-            .count_outcomes(index, |o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_))),
-        timeouts: samples.count_outcomes(index, |o| o == Outcome::Timeout),
+    let index = evidence.index();
+    let mut against = vec![None; samples.subjects.len()];
+    keys.pairs.iter().for_each(|&(of, reference)| against[of] = Some(reference));
+    let summary = |(subject, own): (usize, &assay_data::Subject)| SubjectSummary {
+        side: keys.places[subject].0,
+        row: keys.places[subject].1,
+        name: own.name.clone(),
+        command: own.command.clone(),
+        parameters: own.parameters.clone(),
+        against: against[subject],
+        observations: index.observations(subject).len(),
+        failures: index
+            .count_outcomes(subject, |o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_))),
+        timeouts: index.count_outcomes(subject, |o| o == Outcome::Timeout),
         metrics: (0..samples.metrics.len())
             .map(|metric| {
                 if metric == primary {
-                    Description::of_recording(&of_primary[index], primary_confidence)
+                    Description::of_recording(&of_primary[subject], primary_confidence)
                 } else {
-                    Description::of(&samples.values(index, metric), confidence)
+                    Description::of(&index.values(subject, metric), confidence)
                 }
             })
             .collect(),
@@ -279,6 +383,7 @@ pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
 
 fn findings(
     samples: &Samples,
+    evidence: &Evidence<'_>,
     analysis: &Analysis,
     rows: &[BlockRow],
     distribution: &mut SignedRankDistribution,
@@ -294,7 +399,7 @@ fn findings(
         // How often intervals hold was simulated for values.
         if comparison.basis == Basis::Values {
             let name = &names[comparison.of];
-            findings.extend(coverage::findings::verdict(samples, comparison, rows, name));
+            findings.extend(coverage::findings::verdict(evidence, comparison, name));
         }
         if metric.name == "wall"
             && let Some(cpu) = analysis.secondary_of(comparison.of, "cpu")
@@ -304,7 +409,7 @@ fn findings(
     }
     for (index, subject) in analysis.subjects.iter().enumerate() {
         findings.extend(checks::series(subject, analysis.primary, metric, in_blocks && compared));
-        findings.extend(coverage::findings::median(samples, subject, index, analysis.primary));
+        findings.extend(coverage::findings::median(evidence, subject, index, analysis.primary));
     }
     if in_blocks {
         findings.extend(checks::position(rows, distribution));
@@ -320,7 +425,6 @@ fn findings(
         let threshold = &analysis.plan.threshold;
         findings.extend(machine::detectable(metric, threshold, &analysis.environment));
     }
-    findings.extend(machine::findings(&analysis.environment));
     findings
 }
 

@@ -23,7 +23,7 @@ pub use pair::{
 pub use ranks::{ExactRanks, SignedRanks};
 
 use crate::comparison::Comparison;
-use assay_data::samples::BlockRow;
+use crate::evidence::Evidence;
 use assay_data::{Plan, Samples};
 
 /// Confidences at which every interval is given, whatever was asked for.
@@ -51,32 +51,45 @@ pub fn confidences(asked: f64) -> Vec<f64> {
     all
 }
 
-/// Every test of the primary metric. In blocks (`rows`) over what the complete blocks hold, else
-/// over all values. O(n log n), and O(k²) for k subjects.
+/// Every test of the primary metric. In blocks over what the blocks of both hold, else over all values. `together`: whether all subjects
+/// are tested together as well, which for the rows of a suite would mean nothing. O(n log n), and O(k²) for k subjects that are
+/// tested together.
 pub(crate) fn of(
     samples: &Samples,
+    evidence: &Evidence<'_>,
     primary: usize,
     plan: &Plan,
     comparisons: &[Comparison],
-    rows: Option<&[BlockRow]>,
+    together: bool,
 ) -> Battery {
-    let values: Vec<Vec<f64>> = (0..samples.subjects.len())
-        .map(|subject| match rows {
-            Some(rows) => rows.iter().map(|row| row.values[subject]).collect(),
-            None => samples.series(subject, primary).values,
-        })
-        .collect();
+    let in_blocks = evidence.is_in_blocks();
     let confidences = confidences(plan.confidence);
+    let confidences = (plan.confidence, confidences.as_slice());
+    let values = |subject| evidence.index().values(subject, primary);
     let pairs = comparisons
         .iter()
         .map(|c| {
-            let (reference, other) = (&values[c.against], &values[c.of]);
-            let confidences = (plan.confidence, confidences.as_slice());
-            PairTests::of(reference, other, rows.is_some(), &plan.threshold, confidences)
+            if in_blocks {
+                let paired = evidence.in_blocks(c.against, c.of, primary);
+                let (x, y) = (paired.reference(), paired.other());
+                PairTests::of(x, y, true, &plan.threshold, confidences)
+            } else {
+                let (x, y) = (values(c.against), values(c.of));
+                PairTests::of(&x, &y, false, &plan.threshold, confidences)
+            }
         })
         .collect();
-    let names: Vec<&str> = samples.subjects.iter().map(|s| s.name.as_str()).collect();
-    Battery { pairs, groups: GroupTests::of(&names, &values) }
+    let groups = together.then(|| {
+        let rows = in_blocks.then(|| samples.complete_blocks(primary));
+        let series = (0..samples.subjects.len()).map(|subject| match &rows {
+            Some(rows) => rows.iter().map(|row| row.values[subject]).collect(),
+            None => values(subject),
+        });
+        let series: Vec<Vec<f64>> = series.collect();
+        let names: Vec<&str> = samples.subjects.iter().map(|s| s.name.as_str()).collect();
+        GroupTests::of(&names, &series)
+    });
+    Battery { pairs, groups: groups.flatten() }
 }
 
 /// Intervals at several confidences.

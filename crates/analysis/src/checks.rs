@@ -16,6 +16,7 @@ use assay_data::{
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
 mod codes;
+pub(crate) mod rows;
 mod series;
 mod shared;
 

@@ -58,6 +58,10 @@ pub struct Quantiles {
 /// One subject with the description of each of its metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubjectSummary {
+    /// Index of its side, among those of the analysis.
+    pub side: usize,
+    /// Index of its row, among those of the analysis.
+    pub row: usize,
     /// Name.
     pub name: String,
     /// The command line, for commands.

@@ -17,6 +17,7 @@ use assay_data::{Action, Design, Finding, Metric, Samples, Summary};
 use assay_stats::descriptive;
 use assay_stats::signed_rank::SignedRankDistribution;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// The means of outermost units.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +29,7 @@ struct Units {
 /// One side.
 #[derive(Clone, Debug)]
 enum Held {
-    Values { values: Vec<f64>, units: Option<Units>, blocks: Option<Vec<InPass>> },
+    Values { values: Vec<f64>, units: Option<Units>, in_blocks: bool },
     Summary(Side),
 }
 
@@ -36,7 +37,7 @@ enum Held {
 #[derive(Clone, Debug)]
 pub(crate) enum Pair {
     /// Values or means of units, each side looked at once.
-    Apart(Recording<'static>, Recording<'static>, Basis),
+    Apart(Rc<Recording<'static>>, Rc<Recording<'static>>, Basis),
     /// Blocks.
     Blocks(Paired),
     /// Counts that were taken apart, and are known all the same: value beside value.
@@ -50,18 +51,30 @@ pub(crate) struct Evidence<'a> {
     samples: &'a Samples,
     index: BySubject<'a>,
     summaries: HashMap<(usize, &'a str), &'a Summary>,
+    /// Whether the values stand by themselves: neither in blocks nor in levels.
+    plain: bool,
 }
 
 impl<'a> Evidence<'a> {
     /// O(observations + summaries).
     pub(crate) fn of(samples: &'a Samples) -> Self {
         let summaries = samples.summaries.iter().map(|s| ((s.subject, s.metric.as_str()), s));
-        Self { samples, index: samples.by_subject(), summaries: summaries.collect() }
+        Self {
+            samples,
+            index: samples.by_subject(),
+            summaries: summaries.collect(),
+            plain: !samples.has_blocks() && !samples.has_levels(),
+        }
     }
 
     /// The observations by subject.
     pub(crate) fn index(&self) -> &BySubject<'a> {
         &self.index
+    }
+
+    /// Whether all samples were taken in blocks.
+    pub(crate) fn is_in_blocks(&self) -> bool {
+        self.samples.design() == Design::Blocks
     }
 
     /// Whether there is anything of this metric of a subject.
@@ -80,9 +93,9 @@ impl<'a> Evidence<'a> {
         if series.is_empty() {
             return self.summary(subject, metric).map(Held::Summary);
         }
-        let blocks = series.iter().map(|&(index, _)| self.index.block(index)).collect();
+        let in_blocks = series.iter().all(|&(index, _)| self.index.block(index).is_some());
         let values = series.iter().map(|&(_, value)| value).collect();
-        Some(Held::Values { values, units: self.units(&series), blocks })
+        Some(Held::Values { values, units: self.units(&series), in_blocks })
     }
 
     /// The means of the outermost units; `None` where a value has no level.
@@ -104,8 +117,57 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// Two subjects' metric; `None` where one of them has nothing of it. O(values log).
-    pub(crate) fn pair(&self, against: usize, of: usize, metric: usize) -> Option<Pair> {
+    /// A series as it is compared with others that were recorded apart.
+    pub(crate) fn recording(&self, subject: usize, metric: usize) -> Rc<Recording<'static>> {
+        Rc::new(Recording::of(self.index.values(subject, metric)))
+    }
+
+    /// The values of two subjects in the blocks that both have, in their order. O(values log).
+    pub(crate) fn in_blocks(&self, against: usize, of: usize, metric: usize) -> Paired {
+        let side = |subject| {
+            let series = self.index.series(subject, metric);
+            series.filter_map(|(o, value)| Some((self.index.block(o)?, value))).collect()
+        };
+        paired(&self.samples.metrics[metric], &side(against), side(of))
+    }
+
+    /// Two subjects' metric; of what one of them has nothing of an empty pair, where `pair` gives none.
+    pub(crate) fn pair_or_empty(
+        &self,
+        against: usize,
+        of: usize,
+        metric: usize,
+        known: &[Rc<Recording<'static>>],
+    ) -> Pair {
+        self.pair(against, of, metric, known).unwrap_or_else(|| {
+            if self.is_in_blocks() {
+                return Pair::Blocks(Paired::of_metric(&self.samples.metrics[metric]));
+            }
+            let [x, y] = [against, of].map(|subject| self.recording(subject, metric));
+            Pair::Apart(x, y, Basis::Values)
+        })
+    }
+
+    /// Two subjects' metric; `None` where one of them has nothing of it. `known`: the recordings of this metric of all subjects,
+    /// where they were looked at before, else nothing. O(values log).
+    pub(crate) fn pair(
+        &self,
+        against: usize,
+        of: usize,
+        metric: usize,
+        known: &[Rc<Recording<'static>>],
+    ) -> Option<Pair> {
+        let summarised = [against, of]
+            .iter()
+            .any(|&subject| self.index.series(subject, metric).next().is_none());
+        if self.plain && !summarised {
+            let side = |subject: usize| {
+                known.get(subject).cloned().unwrap_or_else(|| self.recording(subject, metric))
+            };
+            let (x, y) = (side(against), side(of));
+            let exact = known_counts(&self.samples.metrics[metric], &x.in_order, &y.in_order);
+            return Some(exact.unwrap_or(Pair::Apart(x, y, Basis::Values)));
+        }
         let (x, y) = (self.side(against, metric)?, self.side(of, metric)?);
         let (x, y) = match (x, y) {
             (x @ Held::Summary(_), y) | (x, y @ Held::Summary(_)) => {
@@ -115,33 +177,31 @@ impl<'a> Evidence<'a> {
             both => both,
         };
         let (
-            Held::Values { values: x, units: units_x, blocks: blocks_x },
-            Held::Values { values: y, units: units_y, blocks: blocks_y },
+            Held::Values { values: x, units: units_x, in_blocks: x_in_blocks },
+            Held::Values { values: y, units: units_y, in_blocks: y_in_blocks },
         ) = (x, y)
         else {
             return None;
         };
-        let metric = &self.samples.metrics[metric];
-        if let (Some(blocks_x), Some(blocks_y)) = (&blocks_x, &blocks_y) {
-            return Some(Pair::Blocks(paired(metric, (blocks_x, &x), (blocks_y, &y))));
+        if x_in_blocks && y_in_blocks {
+            return Some(Pair::Blocks(self.in_blocks(against, of, metric)));
         }
-        if metric.exact {
-            let mut beside = Paired::of_metric(metric);
-            x.iter().zip(&y).for_each(|(&a, &b)| beside.push(a, b));
-            if beside.is_certain() && is_nearly_constant(&x) && is_nearly_constant(&y) {
-                return Some(Pair::Known(beside));
-            }
+        if let Some(exact) = known_counts(&self.samples.metrics[metric], &x, &y) {
+            return Some(exact);
         }
         let is_nested = |units: &Option<Units>, values: &[f64]| {
             units.as_ref().is_some_and(|u| u.means.len() > 1 && u.means.len() < values.len())
         };
         if !is_nested(&units_x, &x) && !is_nested(&units_y, &y) {
-            return Some(Pair::Apart(Recording::of(x), Recording::of(y), Basis::Values));
+            let [x, y] = [x, y].map(|values| Rc::new(Recording::of(values)));
+            return Some(Pair::Apart(x, y, Basis::Values));
         }
         let name = units_x.as_ref().or(units_y.as_ref()).map(|u| u.name.clone());
         let basis = Basis::Units(name.unwrap_or_default());
         let means = |units: Option<Units>, values| units.map_or(values, |u| u.means);
-        Some(Pair::Apart(Recording::of(means(units_x, x)), Recording::of(means(units_y, y)), basis))
+        let [x, y] = [(units_x, x), (units_y, y)]
+            .map(|(units, values)| Rc::new(Recording::of(means(units, values))));
+        Some(Pair::Apart(x, y, basis))
     }
 }
 
@@ -159,16 +219,25 @@ impl Held {
 }
 
 /// The blocks that both sides have, in their order.
-fn paired(metric: &Metric, x: (&[InPass], &[f64]), y: (&[InPass], &[f64])) -> Paired {
-    let by_block: BTreeMap<InPass, f64> = x.0.iter().copied().zip(x.1.iter().copied()).collect();
-    let other: BTreeMap<InPass, f64> = y.0.iter().copied().zip(y.1.iter().copied()).collect();
+fn paired(metric: &Metric, x: &BTreeMap<InPass, f64>, y: BTreeMap<InPass, f64>) -> Paired {
     let mut paired = Paired::of_metric(metric);
-    for (block, value) in other {
-        if let Some(&reference) = by_block.get(&block) {
+    for (block, value) in y {
+        if let Some(&reference) = x.get(&block) {
             paired.push(reference, value);
         }
     }
     paired
+}
+
+/// Counts of which every run of a side gave the same: they are known, though they were taken apart.
+fn known_counts(metric: &Metric, x: &[f64], y: &[f64]) -> Option<Pair> {
+    if !metric.exact {
+        return None;
+    }
+    let mut beside = Paired::of_metric(metric);
+    x.iter().zip(y).for_each(|(&a, &b)| beside.push(a, b));
+    let known = beside.is_certain() && is_nearly_constant(x) && is_nearly_constant(y);
+    known.then_some(Pair::Known(beside))
 }
 
 impl Pair {
@@ -264,7 +333,7 @@ mod tests {
     }
 
     fn pair(samples: &Samples) -> Option<Pair> {
-        Evidence::of(samples).pair(0, 1, 0)
+        Evidence::of(samples).pair(0, 1, 0, &[])
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub use shape::{FiveNumbers, Shape};
 pub use view::View;
 
 use crate::Analysis;
+use crate::evidence::Evidence;
 use crate::protocol::Protocol;
 use assay_data::{Design, Metric, Samples};
 
@@ -86,9 +87,10 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
     let metric = analysis.metrics[analysis.primary].clone();
     let with_values: Vec<usize> =
         (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
+    let evidence = Evidence::of(samples);
     let shown = &with_values[..with_values.len().min(MOST_SUBJECTS)];
     let series: Vec<Vec<f64>> =
-        shown.iter().map(|&s| samples.values(s, analysis.primary)).collect();
+        shown.iter().map(|&s| evidence.index().values(s, analysis.primary)).collect();
     let sorted: Vec<Vec<f64>> =
         series.iter().map(|values| assay_stats::descriptive::sorted(values)).collect();
     let view = View::of(&sorted);
@@ -112,14 +114,15 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
     let subjects = shown.iter().enumerate().map(subject).collect();
     let place = |subject: usize| shown.iter().position(|&s| s == subject);
     let in_blocks = analysis.design == Design::Blocks;
-    let rows = if in_blocks { samples.complete_blocks(analysis.primary) } else { Vec::new() };
     let between = analysis
         .comparisons
         .iter()
         .filter_map(|c| {
             let (of, against) = (place(c.of)?, place(c.against)?);
-            let pairs = rows.iter().map(|row| (row.values[c.against], row.values[c.of]));
-            let blocks = in_blocks.then(|| pairs.collect::<Vec<_>>());
+            let blocks: Option<Vec<(f64, f64)>> = in_blocks.then(|| {
+                let paired = evidence.in_blocks(c.against, c.of, analysis.primary);
+                paired.reference().iter().copied().zip(paired.other().iter().copied()).collect()
+            });
             let sides = Sides {
                 sorted: (&sorted[against], &sorted[of]),
                 in_order: (&series[against], &series[of]),

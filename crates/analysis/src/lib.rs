@@ -10,7 +10,6 @@
 //! - [`verdict`]: one interval, one verdict.
 //! - [`levels`]: nested repetitions, and which level the spread comes from.
 //! - [`quantiles`]: where in the distribution the difference lies.
-//! - [`benchmarks`]: suites, many benchmarks on several sides.
 //! - [`comparison`]: everything that is said about one subject against another.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
@@ -29,7 +28,6 @@
 
 pub mod analysis;
 pub mod battery;
-pub mod benchmarks;
 pub mod calibration;
 pub mod checks;
 pub mod comparison;
@@ -56,7 +54,6 @@ pub mod replication;
 pub mod scaling;
 pub mod series_summary;
 pub mod spread;
-pub mod suite;
 pub mod unpaired;
 pub mod until;
 pub mod verdict;
@@ -64,16 +61,14 @@ pub mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::{Analysis, Options, analyse};
+pub use analysis::{Adjust, Analysis, Options, Shape, analyse};
 pub use assay_stats::Interval;
 pub use assay_stats::quantile_difference::QuantileDifference;
 pub use battery::Battery;
-pub use benchmarks::Benchmarks;
 pub use comparison::{Basis, Comparison, Effect, NoInterval};
 pub use describe::{Description, Histogram, SubjectSummary};
 pub use design::{Experiment, Step};
 pub use noise::NoiseOf;
 pub use outlook::Outlook;
 pub use scaling::{Curve, Exponent, Layout, NoExponent};
-pub use suite::Overall;
 pub use verdict::{Scale, Verdict};

@@ -30,11 +30,12 @@ pub use validity::{DistributionFound, SeriesFound, Validity};
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;
 use crate::design::level_for;
+use crate::evidence::Evidence;
 use crate::paired;
 use crate::recording::Recording;
 use crate::verdict::Scale;
 use assay_data::plan::look_level;
-use assay_data::{Better, Design, Finding, Samples, Severity, Threshold, Unit};
+use assay_data::{Better, Finding, Samples, Severity, Threshold, Unit};
 
 /// How a step of the protocol ended, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -221,20 +222,21 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    fn of_pair(samples: &Samples, metric: usize, of: usize, against: Option<usize>) -> Self {
-        let series = |subject| Recording::of(samples.values(subject, metric));
+    fn of_pair(evidence: &Evidence<'_>, metric: usize, of: usize, against: Option<usize>) -> Self {
+        let series = |subject| Recording::of(evidence.index().values(subject, metric));
         let Some(against) = against else {
             return Self { against: Recording::of(Vec::new()), of: series(of), differences: None };
         };
-        if samples.design() != Design::Blocks {
+        if !evidence.is_in_blocks() {
             return Self { against: series(against), of: series(of), differences: None };
         }
-        let rows = samples.complete_blocks(metric);
-        let column = |subject: usize| rows.iter().map(|row| row.values[subject]).collect();
-        let (against, of): (Vec<f64>, Vec<f64>) = (column(against), column(of));
-        let differences = of.iter().zip(&against).map(|(of, against)| of - against);
-        let differences = Some(Recording::of(differences.collect::<Vec<_>>()));
-        Self { against: Recording::of(against), of: Recording::of(of), differences }
+        let paired = evidence.in_blocks(against, of, metric);
+        let recording = |values: &[f64]| Recording::of(values.to_vec());
+        Self {
+            against: recording(paired.reference()),
+            of: recording(paired.other()),
+            differences: Some(Recording::of(paired.shifts())),
+        }
     }
 }
 
@@ -251,29 +253,39 @@ pub fn run_telling(
     options: &ProtocolOptions,
     tell: &mut dyn FnMut(&str),
 ) -> Vec<Protocol> {
+    let evidence = &Evidence::of(samples);
+    let names: Vec<String> = analysis.subjects.iter().map(|s| quoted(&s.name)).collect();
+    let at = &Place { evidence, analysis, names: &names, options };
     if analysis.comparisons.is_empty() {
         let alone = 0..analysis.subjects.len();
-        return alone.map(|of| chain(samples, analysis, options, (of, None, 1), tell)).collect();
+        let alone = alone.map(|of| chain(at, (of, None, 1), tell));
+        return alone.collect();
     }
     let shared_by = analysis.comparisons.len();
     let of_each = analysis.comparisons.iter().map(|c| (c.of, Some(c), shared_by));
-    let mut chains: Vec<Protocol> =
-        of_each.map(|which| chain(samples, analysis, options, which, tell)).collect();
+    let mut chains: Vec<Protocol> = of_each.map(|which| chain(at, which, tell)).collect();
     test::share_alpha(&mut chains);
     chains
 }
 
+/// What all chains of one analysis rest on.
+struct Place<'a> {
+    evidence: &'a Evidence<'a>,
+    analysis: &'a Analysis,
+    /// What the subjects are called in sentences.
+    names: &'a [String],
+    options: &'a ProtocolOptions,
+}
+
 fn chain(
-    samples: &Samples,
-    analysis: &Analysis,
-    options: &ProtocolOptions,
+    &Place { evidence, analysis, names, options }: &Place<'_>,
     (of, comparison, shared_by): (usize, Option<&Comparison>, usize),
     tell: &mut dyn FnMut(&str),
 ) -> Protocol {
     tell(STEPS[0]);
     let metric = analysis.primary;
     let against = comparison.map(|c| c.against);
-    let values = Values::of_pair(samples, metric, of, against);
+    let values = Values::of_pair(evidence, metric, of, against);
     let yardstick = if against.is_some() { &values.against } else { &values.of };
     let threshold = paired::threshold_on(
         Scale::Shift,
@@ -288,7 +300,7 @@ fn chain(
         of,
         against,
         metric,
-        better: samples.metrics[metric].better,
+        better: analysis.metrics[metric].better,
         paired,
         alpha: options.alpha,
         looked_often,
@@ -301,7 +313,7 @@ fn chain(
         } else {
             (1.0 - confidence) / shared_by as f64
         },
-        unit: samples.metrics[metric].unit.clone(),
+        unit: analysis.metrics[metric].unit.clone(),
         threshold,
         threshold_share: match plan.threshold {
             Threshold::Relative(share) => Some(share),
@@ -313,7 +325,7 @@ fn chain(
         test: Step::not_reached(),
         effect: Step::not_reached(),
     };
-    protocol.validity = validity::step(samples, analysis, &protocol, comparison, &values);
+    protocol.validity = validity::step(analysis, names, &protocol, comparison, &values);
     if !protocol.validity.may_go_on() {
         return protocol;
     }

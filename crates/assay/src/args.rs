@@ -68,7 +68,7 @@ impl JudgeArgs {
             threshold: self.threshold.clone(),
             primary: self.primary.clone(),
             secondary: (!self.secondary.is_empty()).then(|| self.secondary.clone()),
-            all: false,
+            ..Options::default()
         }
     }
 }

@@ -2,7 +2,6 @@
 
 pub(crate) mod outputs;
 pub(crate) mod pages;
-pub(crate) mod suite;
 
 use crate::advice::{Dialect, spell};
 use crate::args::{ColorWhen, FailIf, ShowArgs};
@@ -10,8 +9,9 @@ use crate::raw_form::RawForm;
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_analysis::protocol::Protocol;
-use assay_analysis::{Analysis, Comparison, Verdict};
+use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Samples};
+use assay_report::benchmarks::Shown;
 use assay_report::json::{Decision, Meta, Rigorous};
 use assay_report::{csv, json, markdown, protocol, terminal};
 use pages::Extras;
@@ -73,81 +73,90 @@ pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How an analysis is shown: in whose words, which rows, and which file keeps it.
+#[derive(Clone, Copy)]
+pub(crate) struct Showing<'a> {
+    pub dialect: Dialect,
+    /// Which rows of a suite, and in which order.
+    pub rows: Shown,
+    pub show: &'a ShowArgs,
+    /// The file that keeps the samples.
+    pub file: Option<&'a Path>,
+}
+
 /// Shows an analysis and writes its exports.
 pub(crate) fn present(
-    dialect: Dialect,
+    how: Showing<'_>,
     analysis: &mut Analysis,
     samples: &Samples,
-    show: &ShowArgs,
-    file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    spell(dialect, &mut analysis.findings);
+    spell(how.dialect, &mut analysis.findings);
     // An export that fails must not cost the screen, nor the other way round.
-    let exported = export_all(dialect, analysis, samples, Extras::default(), show, file);
-    if show.json {
-        let meta = meta_of(dialect.verb(), samples, file);
+    let exported = export_all(how, analysis, samples, Extras::default());
+    if how.show.json {
+        let meta = meta_of(how.dialect.verb(), samples, how.file);
         output::print(&json::text(&json::of_analysis(analysis, &meta))?)?;
     } else {
-        output::print(&terminal::render(analysis, &screen(show.color)))?;
+        output::print(&terminal::render(analysis, how.rows, &screen(how.show.color)))?;
     }
     exported
 }
 
 /// Writes every export that was asked for, and tells the first that failed.
 pub(crate) fn export_all(
-    dialect: Dialect,
+    how: Showing<'_>,
     analysis: &Analysis,
     samples: &Samples,
     extras: Extras<'_>,
-    show: &ShowArgs,
-    file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let meta = meta_of(dialect.verb(), samples, file);
-    let exported = show.export.iter().map(|path| {
-        export(analysis, samples, &meta, path)
-            .with_context(|| format!("--export {}", path.display()))
+    let meta = meta_of(how.dialect.verb(), samples, how.file);
+    let chains = extras.protocol;
+    let exported = how.show.export.iter().map(|path| {
+        let form = form_of(path)?;
+        whole_file::write(path, |mut file| {
+            match form {
+                Form::Json => file.write_all(report(analysis, chains, &meta)?.as_bytes())?,
+                Form::Markdown => {
+                    let mut text = markdown::render(analysis, how.rows);
+                    protocol::add_to_markdown(&mut text, analysis, chains);
+                    file.write_all(text.as_bytes())?;
+                }
+                Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
+                Form::Raw(form) => form.write(samples, &mut file)?,
+            }
+            Ok(())
+        })
+        .with_context(|| format!("--export {}", path.display()))
     });
     let mut exported: Vec<_> = exported.collect();
-    exported.push(pages::write(dialect, analysis, samples, extras, &meta, &show.pages, show.quiet));
+    exported.push(pages::write(how, analysis, samples, extras, &meta));
     exported.into_iter().collect()
+}
+
+/// The result as JSON, with the four steps where they were asked for.
+fn report(analysis: &Analysis, chains: &[Protocol], meta: &Meta) -> anyhow::Result<String> {
+    let rigorous = (!chains.is_empty()).then(|| Rigorous::new(analysis, chains));
+    Ok(json::text(&Decision { rigorous, ..json::of_analysis(analysis, meta) })?)
 }
 
 /// Shows the protocol, and writes the exports of the analysis; in JSON both stand together.
 pub(crate) fn protocol(
-    dialect: Dialect,
+    how: Showing<'_>,
     analysis: &mut Analysis,
     samples: &Samples,
     chains: &mut [Protocol],
-    show: &ShowArgs,
-    file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    spell(dialect, &mut analysis.findings);
-    chains.iter_mut().for_each(|chain| spell(dialect, chain.findings_mut()));
-    let chains = &*chains;
-    let meta = meta_of(dialect.verb(), samples, file);
-    let rigorous = Some(Rigorous::new(analysis, chains));
-    let report = json::text(&Decision { rigorous, ..json::of_analysis(analysis, &meta) })?;
-    let exported = show.export.iter().map(|path| {
-        match form_of(path)? {
-            Form::Json => whole_file::replace(path, report.as_bytes()),
-            Form::Markdown => {
-                let mut text = markdown::render(analysis);
-                protocol::add_to_markdown(&mut text, analysis, chains);
-                whole_file::replace(path, text.as_bytes())
-            }
-            _ => export(analysis, samples, &meta, path),
-        }
-        .with_context(|| format!("--export {}", path.display()))
-    });
-    let mut exported: Vec<_> = exported.collect();
+    spell(how.dialect, &mut analysis.findings);
+    chains.iter_mut().for_each(|chain| spell(how.dialect, chain.findings_mut()));
     let extras = Extras { protocol: chains, ..Extras::default() };
-    exported.push(pages::write(dialect, analysis, samples, extras, &meta, &show.pages, show.quiet));
-    if show.json {
-        output::print(&report)?;
+    let exported = export_all(how, analysis, samples, extras);
+    if how.show.json {
+        let meta = meta_of(how.dialect.verb(), samples, how.file);
+        output::print(&report(analysis, chains, &meta)?)?;
     } else {
-        output::print(&protocol::render(analysis, chains, &screen(show.color)))?;
+        output::print(&protocol::render(analysis, chains, &screen(how.show.color)))?;
     }
-    exported.into_iter().collect()
+    exported
 }
 
 /// What a report says about the run, apart from its analysis.
@@ -194,31 +203,9 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
     })
 }
 
-fn export(analysis: &Analysis, samples: &Samples, meta: &Meta, path: &Path) -> anyhow::Result<()> {
-    let form = form_of(path)?;
-    whole_file::write(path, |mut file| {
-        match form {
-            Form::Json => {
-                file.write_all(json::text(&json::of_analysis(analysis, meta))?.as_bytes())?;
-            }
-            Form::Markdown => file.write_all(markdown::render(analysis).as_bytes())?,
-            Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
-            Form::Raw(form) => form.write(samples, &mut file)?,
-        }
-        Ok(())
-    })
-}
-
-/// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive.
+/// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive. One
+/// comparison that came true is enough.
 pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
-    judge_all(analysis.comparisons.iter(), fail_if)
-}
-
-/// The same of any comparisons: one is enough.
-pub(crate) fn judge_all<'a>(
-    comparisons: impl Iterator<Item = &'a Comparison>,
-    fail_if: &[FailIf],
-) -> Ending {
     if fail_if.is_empty() {
         return Ending::Fine;
     }
@@ -230,7 +217,9 @@ pub(crate) fn judge_all<'a>(
             FailIf::Equivalent => verdict == Verdict::Equivalent,
         })
     };
-    let verdicts: Vec<Verdict> = comparisons
+    let verdicts: Vec<Verdict> = analysis
+        .comparisons
+        .iter()
         .map(
             |c| if c.design == Design::Blocks { c.decision.verdict } else { Verdict::Inconclusive },
         )

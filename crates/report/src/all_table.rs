@@ -12,6 +12,9 @@ use assay_analysis::battery::{Found, GroupTests, Interval, Intervals, PairTests}
 use assay_analysis::coverage::{Method, speaks_for};
 use assay_data::{Design, Metric, Unit};
 
+/// Tests of more comparisons than these are left to the JSON.
+const MOST: usize = 20;
+
 /// One row: test, statistic, p, interval.
 type Row = [String; 4];
 
@@ -21,7 +24,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let metric = &analysis.metrics[analysis.primary];
     let confidence = analysis.plan.confidence;
     let head = ["test", "statistic", "p", &number::chosen_percent(confidence)].map(str::to_owned);
-    for (comparison, tests) in analysis.comparisons.iter().zip(&battery.pairs) {
+    for (comparison, tests) in analysis.comparisons.iter().zip(&battery.pairs).take(MOST) {
         page.gap();
         let (of, against) = (&names[comparison.of], &names[comparison.against]);
         let title = format!("{} against {}:", words::quoted(of), words::quoted(against));
@@ -38,6 +41,11 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         for reason in reasons(tests) {
             page.paragraph(2, &[(Tone::Quiet, format!("  -: {reason}"))]);
         }
+    }
+    if let Some(more) = battery.pairs.len().checked_sub(MOST + 1) {
+        page.gap();
+        let told = format!("the tests of {} more comparisons are in the JSON (--json)", more + 1);
+        page.paragraph(2, &[(Tone::Quiet, told)]);
     }
     if let Some(groups) = &battery.groups
         && analysis.subjects.len() > 2

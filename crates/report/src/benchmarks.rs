@@ -1,16 +1,16 @@
 //! A suite of benchmarks as people and programs read it: screen, JSON, CSV, Markdown, page and forest plot.
 //!
 //! One headline for every side, then a row for each benchmark, what matters most first; what concerns many rows is said once. Nothing
-//! is decided here: verdicts, intervals and findings are those of [`assay_analysis::benchmarks`].
+//! is decided here: verdicts, intervals and findings are those of the analysis.
 
-pub mod csv;
-pub mod markdown;
-pub mod page;
-pub mod screen;
+pub(crate) mod markdown;
+pub(crate) mod page;
+pub(crate) mod screen;
 pub(crate) mod words;
 
 use assay_analysis::Verdict;
-use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_analysis::analysis::Table;
+use assay_analysis::{Analysis, Comparison};
 use std::collections::HashMap;
 
 /// In which order rows are shown.
@@ -35,16 +35,16 @@ pub struct Shown {
 }
 
 /// The rows of a table in an order. O(n log n).
-pub(crate) fn ordered<'a>(suite: &Benchmarks, table: &'a Table, sort: Sort) -> Vec<&'a Row> {
-    let mut rows: Vec<&Row> = table.rows.iter().collect();
+pub(crate) fn ordered<'a>(suite: &Analysis, table: &Table<'a>, sort: Sort) -> Vec<&'a Comparison> {
+    let mut rows = table.rows.clone();
     match sort {
         Sort::File => {}
-        Sort::Name => rows.sort_by(|a, b| {
-            natural(&suite.benchmarks[a.benchmark].name, &suite.benchmarks[b.benchmark].name)
-        }),
+        Sort::Name => rows.sort_by(|a, b| natural(&suite.row_of(a).name, &suite.row_of(b).name)),
         Sort::Effect => {
             let best = most_telling(suite, table.metric);
-            let key = |row: &Row| best.get(&row.benchmark).copied().unwrap_or((u8::MAX, 0.0));
+            let key = |row: &Comparison| {
+                best.get(&suite.subjects[row.of].row).copied().unwrap_or((u8::MAX, 0.0))
+            };
             rows.sort_by(|a, b| before(key(a), key(b)));
         }
     }
@@ -53,12 +53,12 @@ pub(crate) fn ordered<'a>(suite: &Benchmarks, table: &'a Table, sort: Sort) -> V
 
 /// For every benchmark the row that says most on any side: the tables of one metric have the same order, so that they can be read side
 /// by side.
-fn most_telling(suite: &Benchmarks, metric: usize) -> HashMap<usize, (u8, f64)> {
+fn most_telling(suite: &Analysis, metric: usize) -> HashMap<usize, (u8, f64)> {
     let mut best: HashMap<usize, (u8, f64)> = HashMap::new();
-    let tables = suite.tables.iter().filter(|table| table.metric == metric);
-    for row in tables.flat_map(|table| &table.rows) {
+    let tables = suite.tables().filter(|table| table.metric == metric);
+    for row in tables.flat_map(|table| table.rows) {
         let own = (rank(row), size(row));
-        let known = best.entry(row.benchmark).or_insert(own);
+        let known = best.entry(suite.subjects[row.of].row).or_insert(own);
         if before(own, *known).is_lt() {
             *known = own;
         }
@@ -71,8 +71,8 @@ fn before(a: (u8, f64), b: (u8, f64)) -> std::cmp::Ordering {
     a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
 }
 
-fn rank(row: &Row) -> u8 {
-    let d = &row.comparison.decision;
+fn rank(row: &Comparison) -> u8 {
+    let d = &row.decision;
     match d.verdict {
         Verdict::Faster | Verdict::Slower => u8::from(d.possibly_below_threshold),
         Verdict::Inconclusive => 2 + u8::from(d.interval.is_none()),
@@ -80,11 +80,11 @@ fn rank(row: &Row) -> u8 {
     }
 }
 
-fn size(row: &Row) -> f64 {
-    match row.comparison.ratio {
+fn size(row: &Comparison) -> f64 {
+    match row.ratio {
         Some(ratio) if ratio.estimate > 0.0 => ratio.estimate.ln().abs(),
         // Differences without a ratio can't be held against ratios: they come first.
-        _ if row.comparison.shift.estimate.is_finite() => f64::INFINITY,
+        _ if row.shift.estimate.is_finite() => f64::INFINITY,
         _ => 0.0,
     }
 }
@@ -114,21 +114,9 @@ fn piece(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// Names of all parameters, in the order in which they are met.
-pub(crate) fn parameters(suite: &Benchmarks) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut known = std::collections::HashSet::new();
-    for (name, _) in suite.benchmarks.iter().flat_map(|b| &b.parameters) {
-        if known.insert(name.as_str()) {
-            names.push(name);
-        }
-    }
-    names
-}
-
 /// Where the values of a row lie: medians, or means where only those are left; the reference's first.
-pub(crate) fn centres(row: &Row) -> (f64, f64) {
-    let c = &row.comparison;
+pub(crate) fn centres(row: &Comparison) -> (f64, f64) {
+    let c = &row;
     let or = |median: f64, mean: f64| if median.is_finite() { median } else { mean };
     if c.basis == assay_analysis::Basis::Summary {
         (or(c.means.0, c.medians.0), or(c.means.1, c.medians.1))

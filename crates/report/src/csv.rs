@@ -1,14 +1,17 @@
-//! The summary as CSV (RFC 4180), one row per subject and metric, for spreadsheets.
+//! The result as CSV (RFC 4180), one row per side, row and metric, for spreadsheets: of a run, a scan and a suite alike.
 //!
 //! Base units, full precision; cells of what is not known are empty. The single observations are another table, which the data
 //! crate exports.
 
+use crate::benchmarks::words::reason;
 use crate::scan;
-use assay_analysis::{Analysis, Comparison, Description};
+use assay_analysis::{Analysis, Comparison, Description, Interval};
+use std::collections::HashMap;
 
-/// The columns, in order; those of a scan's parameters stand after the first, as in `parameter_n`.
-pub const COLUMNS: [&str; 16] = [
-    "subject",
+/// The columns, in order; those of parameters stand after the second, as in `parameter_n`.
+pub const COLUMNS: [&str; 23] = [
+    "side",
+    "row",
     "metric",
     "unit",
     "n",
@@ -19,68 +22,104 @@ pub const COLUMNS: [&str; 16] = [
     "sd",
     "min",
     "max",
+    "against",
     "ratio",
     "ratio_lower",
     "ratio_upper",
+    "shift",
+    "shift_lower",
+    "shift_upper",
     "verdict",
-    "against",
+    "possibly_below_threshold",
+    "level",
+    "reason",
 ];
 
-/// The table with its header; lines end with a line feed. `lower` and `upper` bound the median; the ratio, its interval and the
-/// verdict are those against the subject named in `against`, and empty for a reference. A parameter that a subject
-/// does not have is empty.
+/// The table with its header; lines end with a line feed. `lower` and `upper` bound the median; ratio, shift, verdict, level and the
+/// reason why there is no interval are those against the side named in `against` (of a scan the subject), and empty for a reference. A
+/// parameter that a subject does not have is empty.
 pub fn render(analysis: &Analysis) -> String {
     let parameters = scan::parameters(analysis);
-    let names: Vec<String> =
-        parameters.iter().map(|name| text_cell(&format!("parameter_{name}"))).collect();
+    let names = parameters.iter().map(|name| text_cell(&format!("parameter_{name}")));
     let mut columns = COLUMNS.map(str::to_owned).to_vec();
-    columns.splice(1..1, names);
+    columns.splice(2..2, names);
     let mut text = columns.join(",") + "\n";
+    let all = || analysis.comparisons.iter().chain(&analysis.secondary);
+    let of: HashMap<_, &Comparison> = all().map(|c| ((c.of, c.metric), c)).collect();
+    let against: HashMap<_, &Comparison> = all().map(|c| ((c.against, c.metric), c)).collect();
     for (index, subject) in analysis.subjects.iter().enumerate() {
         for (metric, description) in subject.metrics.iter().enumerate() {
-            let Some(d) = description else { continue };
-            let comparison = analysis
-                .comparisons
-                .iter()
-                .chain(&analysis.secondary)
-                .find(|c| c.of == index && c.metric == metric);
-            let unit = &analysis.metrics[metric];
-            let mut row = vec![text_cell(&subject.name)];
-            row.extend(parameters.iter().map(|name| {
+            let comparison = of.get(&(index, metric)).copied();
+            let described = match (description, comparison, against.get(&(index, metric))) {
+                (Some(d), ..) => described(d),
+                // Of a summary there is what it says.
+                (None, Some(c), _) => summarised(c.counts.1, c.medians.1, c.means.1),
+                (None, None, Some(c)) => summarised(c.counts.0, c.medians.0, c.means.0),
+                (None, None, None) => continue,
+            };
+            let side = if analysis.scan().is_some() {
+                &subject.name
+            } else {
+                &analysis.sides[subject.side].name
+            };
+            let mut cells = vec![text_cell(side), text_cell(&analysis.rows[subject.row].name)];
+            cells.extend(parameters.iter().map(|name| {
                 let own = subject.parameters.iter().find(|(p, _)| p == *name);
                 own.map_or_else(String::new, |(_, value)| text_cell(value.as_str()))
             }));
-            row.push(text_cell(&unit.name));
-            row.push(text_cell(unit.unit.symbol()));
-            row.extend(described(d));
-            row.extend(compared(comparison));
-            row.push(
-                comparison
-                    .map_or_else(String::new, |c| text_cell(&analysis.subjects[c.against].name)),
-            );
-            text += &(row.join(",") + "\n");
+            cells.push(text_cell(&analysis.metrics[metric].name));
+            cells.push(text_cell(analysis.metrics[metric].unit.symbol()));
+            cells.extend(described);
+            cells.extend(compared(analysis, comparison));
+            text += &(cells.join(",") + "\n");
         }
     }
     text
 }
 
 fn described(d: &Description) -> [String; 8] {
-    let (lower, upper) =
-        d.median_interval.map_or((f64::NAN, f64::NAN), |interval| (interval.lower, interval.upper));
-    let [median, lower, upper, mean, sd, min, max] =
-        [d.median, lower, upper, d.mean, d.standard_deviation, d.min, d.max].map(number_cell);
+    let (lower, upper) = ends(d.median_interval);
+    let [median, mean, sd, min, max] =
+        [d.median, d.mean, d.standard_deviation, d.min, d.max].map(number_cell);
     [d.n.to_string(), median, lower, upper, mean, sd, min, max]
 }
 
-fn compared(comparison: Option<&Comparison>) -> [String; 4] {
+fn summarised(n: usize, median: f64, mean: f64) -> [String; 8] {
+    let mut cells = <[String; 8]>::default();
+    if n > 0 {
+        cells[0] = n.to_string();
+    }
+    (cells[1], cells[4]) = (number_cell(median), number_cell(mean));
+    cells
+}
+
+fn compared(analysis: &Analysis, comparison: Option<&Comparison>) -> [String; 11] {
     let Some(c) = comparison else { return Default::default() };
-    let (lower, upper) = c
-        .ratio
-        .and_then(|ratio| ratio.interval)
-        .map_or((f64::NAN, f64::NAN), |interval| (interval.lower, interval.upper));
-    let estimate = c.ratio.map_or(f64::NAN, |ratio| ratio.estimate);
-    let [estimate, lower, upper] = [estimate, lower, upper].map(number_cell);
-    [estimate, lower, upper, c.decision.verdict.word().to_owned()]
+    let reference = &analysis.subjects[c.against];
+    let against = if analysis.scan().is_some() {
+        &reference.name
+    } else {
+        &analysis.sides[reference.side].name
+    };
+    let (ratio_lower, ratio_upper) = ends(c.ratio.and_then(|ratio| ratio.interval));
+    let (shift_lower, shift_upper) = ends(c.shift.interval);
+    [
+        text_cell(against),
+        c.ratio.map_or_else(String::new, |ratio| number_cell(ratio.estimate)),
+        ratio_lower,
+        ratio_upper,
+        number_cell(c.shift.estimate),
+        shift_lower,
+        shift_upper,
+        c.decision.verdict.word().to_owned(),
+        c.decision.possibly_below_threshold.to_string(),
+        number_cell(c.level),
+        reason(c).map_or_else(String::new, |reason| text_cell(&reason)),
+    ]
+}
+
+fn ends(interval: Option<Interval>) -> (String, String) {
+    interval.map_or_else(Default::default, |i| (number_cell(i.lower), number_cell(i.upper)))
 }
 
 pub(crate) fn number_cell(value: f64) -> String {

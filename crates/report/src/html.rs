@@ -10,6 +10,7 @@ mod tables;
 
 pub use data::Data;
 
+use crate::benchmarks::{self, Shown};
 use crate::charts::{self, Chart, svg};
 use crate::describe::{self, page::SeriesOnPage};
 use crate::findings::Noted;
@@ -29,13 +30,15 @@ use assay_analysis::replication::{self, Replicated};
 use assay_analysis::series_summary::SeriesSummary;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Finding};
-use tables::Table;
+pub(crate) use tables::Table;
 
 /// What a page is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
     /// The analysis.
     pub analysis: &'a Analysis,
+    /// Which rows of a suite, and in which order.
+    pub shown: Shown,
     /// The data of its plots.
     pub figures: &'a Figures,
     /// The samples, or where they are.
@@ -57,7 +60,11 @@ pub struct Material<'a> {
 /// # Errors
 /// When the template can't be filled, which would be a bug.
 pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
-    page(material).render()
+    if material.analysis.is_suite() {
+        benchmarks::page::render(material)
+    } else {
+        page(material).render()
+    }
 }
 
 /// An environment of more facts is folded up on a screen.
@@ -106,7 +113,7 @@ struct DataPart {
 }
 
 fn page(material: Material<'_>) -> Page {
-    let Material { analysis, figures, data, meta, command, protocol, summaries, repeats } =
+    let Material { analysis, figures, data, meta, command, protocol, summaries, repeats, .. } =
         material;
     let plots = charts::charts(figures);
     let mut notes = Vec::new();
@@ -182,7 +189,7 @@ fn title(analysis: &Analysis) -> String {
 }
 
 /// The chains of a protocol at one glance; none for one alone.
-fn summary(analysis: &Analysis, chains: &[Protocol]) -> Option<Table> {
+pub(crate) fn summary(analysis: &Analysis, chains: &[Protocol]) -> Option<Table> {
     let (heads, rows) = protocol::summary_on_page(analysis, chains)?;
     Some(Table { title: "The four-step check at a glance".to_owned(), heads, rows })
 }

@@ -2,6 +2,7 @@
 //!
 //! Short on purpose: whoever wants every number takes the JSON. Names may hold anything and are quoted so that they stay text.
 
+use crate::benchmarks::{self, Shown};
 use crate::label::label;
 use crate::names::clean;
 use crate::number;
@@ -12,8 +13,11 @@ use crate::words::{self, Sentence};
 use assay_analysis::Analysis;
 use assay_data::{Design, Finding, Severity};
 
-/// The Markdown text (GitHub's tables), every line ended.
-pub fn render(analysis: &Analysis) -> String {
+/// The Markdown text (GitHub's tables), every line ended; `shown`: which rows of a suite, and in which order.
+pub fn render(analysis: &Analysis, shown: Shown) -> String {
+    if analysis.is_suite() {
+        return benchmarks::markdown::render(analysis, shown);
+    }
     let mut text = String::new();
     let names = analysis.names();
     let sentences: Vec<Sentence> = if scan::shows(analysis) {

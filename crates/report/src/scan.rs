@@ -10,9 +10,11 @@ use crate::plot;
 use crate::scan_table;
 use crate::terminal::said;
 use crate::words::{self, Sentence, quoted};
+use assay_analysis::analysis::Table;
 use assay_analysis::policy;
-use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, Overall, Verdict};
+use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, Verdict};
 use assay_data::{Better, Threshold};
+use std::collections::HashSet;
 
 /// Fewer subjects are told one by one, unless there is a curve to tell.
 const FROM: usize = 4;
@@ -23,12 +25,12 @@ const LISTED: usize = 5;
 
 /// Whether this is told as a scan.
 pub(crate) fn shows(analysis: &Analysis) -> bool {
-    analysis.scan.is_some() && (analysis.subjects.len() >= FROM || !analysis.curves.is_empty())
+    analysis.scan().is_some() && (analysis.subjects.len() >= FROM || !analysis.curves.is_empty())
 }
 
 /// Draws everything about a scan that stands above the checks.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
-    let Some(layout) = &analysis.scan else { return };
+    let Some(layout) = analysis.scan() else { return };
     let summaries = summaries(analysis, layout);
     let none = summaries.is_empty();
     for (tone, Sentence { claim, sureness }) in summaries {
@@ -74,7 +76,7 @@ fn tell_growth(page: &mut Page, analysis: &Analysis) {
 
 /// The sentences of a scan, for a report without a screen.
 pub(crate) fn sentences(analysis: &Analysis) -> Vec<Sentence> {
-    let layout = analysis.scan.as_ref();
+    let layout = analysis.scan();
     let summaries = layout.map_or_else(Vec::new, |layout| summaries(analysis, layout));
     summaries.into_iter().map(|(_, sentence)| sentence).chain(grown(analysis)).collect()
 }
@@ -88,13 +90,9 @@ pub(crate) fn combination(analysis: &Analysis, subject: usize) -> String {
 
 /// The names of all parameters, in the order in which subjects have them.
 pub(crate) fn parameters(analysis: &Analysis) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in analysis.subjects.iter().flat_map(|s| &s.parameters) {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
-    names
+    let mut known = HashSet::new();
+    let names = analysis.subjects.iter().flat_map(|s| &s.parameters).map(|(name, _)| name.as_str());
+    names.filter(|name| known.insert(*name)).collect()
 }
 
 /// The values of a row: those that its commands share, or what each of them has, as in `n = 4 | n = 40`.
@@ -110,7 +108,7 @@ pub(crate) fn together(analysis: &Analysis, layout: &Layout, subject: usize) -> 
 /// The values of a comparison: of its subject, and of its reference where these are others within the same row.
 fn values_of(analysis: &Analysis, c: &Comparison) -> String {
     let (own, other) = (combination(analysis, c.of), combination(analysis, c.against));
-    let together = analysis.scan.as_ref().is_some_and(|l| l.together(c.of, c.against));
+    let together = analysis.scan().is_some_and(|l| l.together(c.of, c.against));
     match (own.is_empty(), together && own != other && !other.is_empty()) {
         (true, true) => other,
         (false, true) => format!("{own} (against {other})"),
@@ -305,29 +303,35 @@ fn direction(analysis: &Analysis, w: &Wording, verdict: Verdict) -> &'static str
 /// What the values say together, for each two commands: `over all 6 values of n: 0.92 [0.90 … 0.94] × the time of old`.
 fn overall(analysis: &Analysis, layout: &Layout) -> Vec<String> {
     let whole = wording(&analysis.metrics[analysis.primary]).whole;
-    let several = analysis.overall.len() > 1;
-    let told = |o: &Overall| {
+    let several = analysis.primary_tables().count() > 1;
+    let told = |table: Table<'_>| {
+        let mean = table.mean?;
         let values = match parameters(analysis).as_slice() {
             [only] if !layout.own_values => format!("values of {only}"),
             _ => "combinations of values".to_owned(),
         };
-        let of =
-            if several { format!("{} has ", quoted(&layout.labels[o.of])) } else { String::new() };
-        let ends = (o.mean.of_these.lower, o.mean.of_these.upper);
-        format!(
-            "over all {} {values}: {of}{} × the {whole} of {} (geometric mean)",
-            o.comparisons,
-            number::ratio(o.mean.estimate, Some(ends)),
-            quoted(&layout.labels[o.against])
-        )
+        let of = if several {
+            format!("{} has ", quoted(&layout.labels[table.side]))
+        } else {
+            String::new()
+        };
+        let over = match mean.left_out {
+            0 => format!("all {}", mean.rows),
+            _ => format!("{} of {}", mean.rows, table.rows.len()),
+        };
+        Some(format!(
+            "over {over} {values}: {of}{} × the {whole} of {} (geometric mean)",
+            number::ratio(mean.estimate, mean.of_these.map(|i| (i.lower, i.upper))),
+            quoted(&layout.labels[table.against])
+        ))
     };
-    analysis.overall.iter().map(told).collect()
+    analysis.primary_tables().filter_map(told).collect()
 }
 
 /// Where in the scan these subjects of those compared are: `at n = 4, 8, 16`, `at n = 4 … 128`, `at every n`; `all` is the word for
 /// all of them.
 fn places(analysis: &Analysis, subjects: &[usize], of: &[Comparison], all: &str) -> String {
-    let Some(layout) = &analysis.scan else { return String::new() };
+    let Some(layout) = analysis.scan() else { return String::new() };
     let parameters = |subject: usize| &analysis.subjects[subject].parameters;
     if subjects.len() == of.len() && of.len() > 1 {
         if layout.own_values {

@@ -4,6 +4,7 @@
 //! stop after the first line; an expert finds every number below it. Nothing is printed here and nothing decided.
 
 use crate::all_table;
+use crate::benchmarks::{self, Shown};
 use crate::findings;
 use crate::label::{label, wording};
 use crate::layout::{Page, STICKY, Tone};
@@ -45,8 +46,11 @@ pub struct Screen {
     pub unicode: bool,
 }
 
-/// The screen as text, every line ended. O(subjects · metrics).
-pub fn render(analysis: &Analysis, screen: &Screen) -> String {
+/// The screen as text, every line ended; `shown`: which rows of a suite, and in which order. O(subjects · metrics).
+pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
+    if analysis.is_suite() {
+        return benchmarks::screen::render(analysis, shown, screen);
+    }
     let mut page = Page::new(screen.width, screen.color, screen.unicode);
     let ellipsis = page.ellipsis();
     let in_sentences = fitted(&analysis.names(), (page.width() / 2).clamp(8, 60), ellipsis);

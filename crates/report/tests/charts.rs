@@ -8,6 +8,7 @@ use assay_analysis::figures::{Figures, figures};
 use assay_analysis::protocol::{ProtocolOptions, run};
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Metric, Samples};
+use assay_report::benchmarks::Shown;
 use assay_report::charts::{Chart, charts, png, scene::Shape, svg};
 use assay_report::html::{Data, Material, render};
 use assay_report::json::Meta;
@@ -47,6 +48,7 @@ fn page(samples: &Samples) -> String {
     let meta = meta();
     let material = Material {
         analysis: &analysis,
+        shown: Shown::default(),
         figures: &figures,
         data: &data,
         meta: &meta,
@@ -261,6 +263,7 @@ fn a_protocol_stands_above_the_plots() {
     let (analysis, figures, data, meta) = (&analysis, &figures, &data, &meta);
     let html = render(Material {
         analysis,
+        shown: Shown::default(),
         figures,
         data,
         meta,

@@ -5,6 +5,7 @@
 mod common;
 
 use assay_analysis::{Analysis, checks};
+use assay_report::benchmarks::Shown;
 use assay_report::json::schema;
 use assay_report::{csv, json, markdown};
 use insta::assert_snapshot;
@@ -150,11 +151,11 @@ fn csv_has_a_row_per_subject_and_metric() {
 
 #[test]
 fn markdown_is_a_headline_a_table_and_how_it_was_measured() {
-    assert_snapshot!("markdown_faster", markdown::render(&common::faster()));
-    assert_snapshot!("markdown_three", markdown::render(&common::three()));
-    assert_snapshot!("markdown_unpaired", markdown::render(&common::unpaired()));
-    assert_snapshot!("markdown_alone", markdown::render(&common::alone()));
-    assert_snapshot!("markdown_scan", markdown::render(&common::scan_of_two()));
+    assert_snapshot!("markdown_faster", markdown::render(&common::faster(), Shown::default()));
+    assert_snapshot!("markdown_three", markdown::render(&common::three(), Shown::default()));
+    assert_snapshot!("markdown_unpaired", markdown::render(&common::unpaired(), Shown::default()));
+    assert_snapshot!("markdown_alone", markdown::render(&common::alone(), Shown::default()));
+    assert_snapshot!("markdown_scan", markdown::render(&common::scan_of_two(), Shown::default()));
 }
 
 #[test]

@@ -3,11 +3,12 @@
 mod common;
 
 use assay_analysis::Analysis;
+use assay_report::benchmarks::Shown;
 use assay_report::terminal::{Screen, render};
 use insta::assert_snapshot;
 
 fn at(analysis: &Analysis, width: usize) -> String {
-    render(analysis, &Screen { width, color: false, unicode: true })
+    render(analysis, Shown::default(), &Screen { width, color: false, unicode: true })
 }
 
 #[test]
@@ -47,18 +48,25 @@ fn what_nobody_has_a_value_of_gets_no_column() {
 fn a_terminal_without_unicode_gets_ascii() {
     let screen = Screen { width: 100, color: false, unicode: false };
     for (name, analysis) in common::all() {
-        let text = render(&analysis, &screen);
+        let text = render(&analysis, Shown::default(), &screen);
         assert!(text.is_ascii(), "{name}: {text}");
     }
-    assert_snapshot!("absolute_threshold_ascii", render(&common::absolute_threshold(), &screen));
-    assert_snapshot!("four_times_ascii", render(&common::four_times(), &screen));
-    assert_snapshot!("scan_of_two_ascii", render(&common::scan_of_two(), &screen));
+    assert_snapshot!(
+        "absolute_threshold_ascii",
+        render(&common::absolute_threshold(), Shown::default(), &screen)
+    );
+    assert_snapshot!("four_times_ascii", render(&common::four_times(), Shown::default(), &screen));
+    assert_snapshot!(
+        "scan_of_two_ascii",
+        render(&common::scan_of_two(), Shown::default(), &screen)
+    );
 }
 
 #[test]
 fn colour_is_added_to_the_same_text() {
-    let colour =
-        |analysis: &Analysis| render(analysis, &Screen { width: 100, color: true, unicode: true });
+    let colour = |analysis: &Analysis| {
+        render(analysis, Shown::default(), &Screen { width: 100, color: true, unicode: true })
+    };
     for (name, analysis) in common::all() {
         let coloured = colour(&analysis);
         assert_eq!(without_escapes(&coloured), at(&analysis, 100), "{name}");

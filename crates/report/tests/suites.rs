@@ -5,16 +5,19 @@
 mod common;
 
 use assay_analysis::Options;
-use assay_analysis::benchmarks::{Adjust, Benchmarks, analyse};
+use assay_analysis::figures::figures;
+use assay_analysis::{Adjust, Analysis, analyse};
 use assay_data::{Metric, Observation, Samples, Subject, Unit};
-use assay_report::benchmarks::{Shown, Sort, csv, markdown, page, screen};
+use assay_report::benchmarks::{Shown, Sort};
 use assay_report::charts::{forest, svg};
+use assay_report::html::{self, Data, Material};
 use assay_report::json::{self, Meta};
 use assay_report::terminal::Screen;
+use assay_report::{csv, markdown, terminal};
 use insta::assert_snapshot;
 
 fn at(width: usize, shown: Shown) -> String {
-    screen::render(&common::suite(), shown, &Screen { width, color: false, unicode: true })
+    terminal::render(&common::suite(), shown, &Screen { width, color: false, unicode: true })
 }
 
 #[test]
@@ -30,7 +33,7 @@ fn the_screen_fits_whatever_the_width() {
 #[test]
 fn a_terminal_without_unicode_gets_ascii() {
     let screen = Screen { width: 80, color: false, unicode: false };
-    let text = screen::render(&common::suite(), Shown::default(), &screen);
+    let text = terminal::render(&common::suite(), Shown::default(), &screen);
     assert!(text.is_ascii(), "{text}");
 }
 
@@ -54,7 +57,7 @@ fn rows_come_in_the_order_that_was_asked_for() {
 type Named<'a> = (&'a str, &'a [f64]);
 
 /// A suite of sides with these values of `wall` for each benchmark, and a counter that is the same everywhere.
-fn suite_of(sides: &[(&str, &[Named<'_>])]) -> Benchmarks {
+fn suite_of(sides: &[(&str, &[Named<'_>])]) -> Analysis {
     let metrics = vec![Metric::wall(), Metric::lower("allocations", Unit::One)];
     let mut samples = Samples::new(metrics);
     for (side, benchmarks) in sides {
@@ -68,7 +71,7 @@ fn suite_of(sides: &[(&str, &[Named<'_>])]) -> Benchmarks {
             }
         }
     }
-    analyse(&samples, &Options::default(), Adjust::Holm, None).unwrap()
+    analyse(&samples, &Options::default()).unwrap()
 }
 
 /// About a size, in no order.
@@ -89,13 +92,13 @@ fn a_ratio_that_points_away_from_the_medians_is_explained() {
         ("new", &[("copy", &new), ("sort", &about(1.5e-3))]),
     ]);
     let screen = Screen { width: 200, color: false, unicode: true };
-    let text = screen::render(&suite, Shown::default(), &screen);
+    let text = terminal::render(&suite, Shown::default(), &screen);
     let note = "copy: the ratio and the two medians disagree in direction: the ratio is the median of the ratios within all pairs";
     assert!(text.contains(note), "{text}");
     assert!(markdown::render(&suite, Shown::default()).contains(note));
     // Where no medians are shown there is nothing to explain.
     let screen = Screen { width: 30, ..screen };
-    assert!(!screen::render(&suite, Shown::default(), &screen).contains("points the other way"));
+    assert!(!terminal::render(&suite, Shown::default(), &screen).contains("points the other way"));
     assert!(!at(100, Shown::default()).contains("points the other way"));
 }
 
@@ -107,7 +110,7 @@ fn three_sides_have_one_order_and_a_line_each_for_what_is_only_named() {
         ("newer", &[("copy", &about(0.8e-3)), ("sort", &about(1e-3))]),
     ]);
     let screen = Screen { width: 100, color: false, unicode: true };
-    let text = screen::render(&suite, Shown::default(), &screen);
+    let text = terminal::render(&suite, Shown::default(), &screen);
     for line in [
         "also, new against old: no difference that matters in allocations\n",
         "also, newer against old: no difference that matters in allocations\n",
@@ -133,7 +136,7 @@ fn how_the_error_is_shared_is_said() {
     let told = |adjust| {
         let suite = common::suite_adjusted(adjust);
         let screen = Screen { width: 200, color: false, unicode: true };
-        screen::render(&suite, Shown::default(), &screen)
+        terminal::render(&suite, Shown::default(), &screen)
     };
     assert!(told(Adjust::Holm).contains("95 % confidence for all statements together"));
     assert!(
@@ -145,7 +148,7 @@ fn how_the_error_is_shared_is_said() {
 
 #[test]
 fn json_holds_every_number_as_its_schema_says() {
-    let value = json::of_benchmarks(&common::suite(), &Meta::default());
+    let value = json::of_analysis(&common::suite(), &Meta::default());
     let value = serde_json::to_value(value).unwrap();
     let row = |name: &str| {
         let rows = value["comparisons"].as_array().unwrap().iter();
@@ -172,8 +175,9 @@ fn tables_for_spreadsheets_and_pull_requests() {
     let text = csv::render(&common::suite());
     let lines: Vec<&str> = text.lines().collect();
     let columns = lines[0].split(',').count();
-    assert!(lines[0].starts_with("benchmark,parameter_n,metric,"));
-    assert_eq!(lines.len(), 1 + 2 * 6);
+    assert!(lines[0].starts_with("side,row,parameter_n,metric,"));
+    // Both metrics of six benchmarks on both sides, and of one that is gone.
+    assert_eq!(lines.len(), 1 + 2 * (2 * 6 + 1));
     assert!(lines.iter().filter(|l| !l.contains('"')).all(|l| l.split(',').count() == columns));
     assert_snapshot!("suite_markdown", markdown::render(&common::suite(), Shown::default()));
 }
@@ -181,7 +185,20 @@ fn tables_for_spreadsheets_and_pull_requests() {
 #[test]
 fn the_page_holds_every_benchmark_and_loads_nothing() {
     let command = ["assay", "compare", "old.json", "new.json"].map(str::to_owned);
-    let page = page::render(&common::suite(), Shown::default(), "assay 0.1.0", &command).unwrap();
+    let (analysis, samples) = (common::suite(), common::suite_samples());
+    let (figures, data) = (figures(&samples, &analysis), Data::of(&samples, None));
+    let page = html::render(Material {
+        analysis: &analysis,
+        shown: Shown::default(),
+        figures: &figures,
+        data: &data,
+        meta: &Meta::default(),
+        command: &command,
+        protocol: &[],
+        summaries: &[],
+        repeats: None,
+    });
+    let page = page.unwrap();
     for text in
         ["copy/n:16", "id=\"plot-forest-0\"", "assay compare old.json new.json", "ONE_SIDE_ONLY"]
     {

@@ -1,6 +1,7 @@
 //! What the user asks of samples, laid over what their plan says: which metric decides, which are
 //! secondary, by which threshold. And why that cannot be.
 
+use super::family::Adjust;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{Metric, Plan, Samples, StopRule, Threshold, Unit};
 
@@ -17,6 +18,10 @@ pub struct Options {
     pub secondary: Option<Vec<String>>,
     /// Every classical test as well.
     pub all: bool,
+    /// How the comparisons of a family share the error.
+    pub adjust: Adjust,
+    /// The subject, of a suite the side, that all others are compared with; what the samples say, or the first.
+    pub reference: Option<String>,
 }
 
 /// Why samples can't be analysed.
@@ -25,6 +30,24 @@ pub enum AnalysisError {
     /// There is nothing to look at.
     #[error("there are no observations to analyse")]
     Nothing,
+    /// No row of a side is among those of the reference, or they share no metric.
+    #[error("no {noun} has a value of `{metric}` on several sides")]
+    NothingInCommon {
+        /// What a row is called.
+        noun: String,
+        /// Name of the primary metric.
+        metric: String,
+    },
+    /// The reference asked for is not there.
+    #[error("--reference {asked}: there is no such {what}; there are {known}")]
+    NoSuchReference {
+        /// What was asked for.
+        asked: String,
+        /// What it should name.
+        what: &'static str,
+        /// The names that there are.
+        known: String,
+    },
     /// The metric asked for was not measured.
     #[error("there is no metric `{asked}`; measured were {known}")]
     NoSuchMetric {
@@ -43,6 +66,17 @@ pub enum AnalysisError {
         /// Its unit.
         unit: Unit,
     },
+}
+
+impl AnalysisError {
+    pub(super) fn no_reference<'a>(
+        asked: &str,
+        what: &'static str,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
+        Self::NoSuchReference { asked: asked.to_owned(), what, known: known.join(", ") }
+    }
 }
 
 /// Why an amount and a metric do not fit, and what to do.

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+mod rows;
+mod scans;
+
 use super::*;
 use crate::Verdict;
 use assay_data::{Observation, Severity};

@@ -112,6 +112,8 @@ mod tests {
         let described = Description::of(values, 0.95);
         let share = described.as_ref().map_or(1.0, |d| d.effective() / d.n as f64);
         let summary = SubjectSummary {
+            side: 0,
+            row: 0,
             name: "a".to_owned(),
             command: None,
             parameters: Vec::new(),

@@ -6,18 +6,17 @@
 use super::{Kind, Method, Optimistic, Situation, Traits, simulated, speaks_for, warning};
 use crate::comparison::Comparison;
 use crate::describe::SubjectSummary;
-use crate::paired::Paired;
+use crate::evidence::Evidence;
 use crate::policy;
 use crate::series_summary::SeriesSummary;
-use assay_data::samples::BlockRow;
-use assay_data::{Action, Finding, Samples, Severity};
+use assay_data::{Action, Finding, Severity};
 
 /// The code.
 const CODE: &str = "INTERVAL_OPTIMISTIC";
 
 /// About the median of one subject's values.
 pub(crate) fn median(
-    samples: &Samples,
+    evidence: &Evidence<'_>,
     summary: &SubjectSummary,
     subject: usize,
     metric: usize,
@@ -28,7 +27,7 @@ pub(crate) fn median(
     if !speaks_for(description.confidence) || !may_miss(Method::MedianWidened, n) {
         return None;
     }
-    let shape = Traits::of_shape(&samples.values(subject, metric));
+    let shape = Traits::of_shape(&evidence.index().values(subject, metric));
     let dependent = hangs_together(description.effective(), n);
     let found = warning(Method::MedianWidened, n, Traits { dependent, ..shape })?;
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
@@ -48,12 +47,7 @@ pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
 }
 
 /// About the interval that decided a comparison.
-pub(crate) fn verdict(
-    samples: &Samples,
-    c: &Comparison,
-    rows: &[BlockRow],
-    name: &str,
-) -> Option<Finding> {
+pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Option<Finding> {
     c.decision.interval?;
     if !speaks_for(1.0 - c.level) {
         return None;
@@ -66,15 +60,14 @@ pub(crate) fn verdict(
         return None;
     }
     let traits = if c.blocks.is_some() {
-        let mut paired = Paired::default();
-        rows.iter().for_each(|row| paired.push(row.values[c.against], row.values[c.of]));
+        let paired = evidence.in_blocks(c.against, c.of, c.metric);
         let shape = match paired.log_ratios() {
             Some(logs) => Traits::of_shape(logs),
             None => Traits::of_shape(&paired.shifts()),
         };
         Traits { dependent: c.drifting.is_some(), ..shape }
     } else {
-        let of = |subject| Traits::of_shape(&samples.values(subject, c.metric));
+        let of = |subject| Traits::of_shape(&evidence.index().values(subject, c.metric));
         let dependent = hangs_together(c.effective, n);
         Traits { dependent, ..of(c.against).or(of(c.of)) }
     };
@@ -128,7 +121,7 @@ mod tests {
     #[test]
     fn few_recorded_values_that_hang_together_are_warned_of_and_others_are_not() {
         let analysed = |kind: Kind| {
-            let mut samples = Samples::new(vec![assay_data::Metric::wall()]);
+            let mut samples = assay_data::Samples::new(vec![assay_data::Metric::wall()]);
             samples.add_subject("a");
             let mut stream = assay_stats::resampling::Stream::new(3, 7);
             for value in super::super::simulation::sample(kind, 24, &mut stream) {

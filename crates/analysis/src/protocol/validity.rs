@@ -6,7 +6,7 @@
 //! published figures. In blocks the per-block differences are judged, since what both sides share cancels.
 
 use super::causes::{Cause, causes};
-use super::{Protocol, Step, Values, found, quoted};
+use super::{Protocol, Step, Values, found};
 use crate::analysis::Analysis;
 use crate::checks;
 use crate::comparison::Comparison;
@@ -15,7 +15,7 @@ use crate::paired;
 use crate::policy;
 use crate::recording::Recording;
 use crate::verdict::Scale;
-use assay_data::{Better, Finding, Outcome, Samples, Severity};
+use assay_data::{Better, Finding, Severity};
 use assay_stats::descriptive::ByDefinition;
 use assay_stats::steady_state::{Label, steady_state};
 use assay_stats::{autocorrelation, descriptive, kolmogorov, merged, normal};
@@ -174,21 +174,18 @@ impl Validity {
 }
 
 pub(super) fn step(
-    samples: &Samples,
     analysis: &Analysis,
+    names: &[String],
     protocol: &Protocol,
     comparison: Option<&Comparison>,
     values: &Values,
 ) -> Step<Validity> {
     let found_of = |subject: usize, of: &Recording<'_>| {
         let described = analysis.primary_of(subject);
-        let ended = |f: &dyn Fn(Outcome) -> bool| samples.count_outcomes(subject, f);
+        let summary = &analysis.subjects[subject];
         SeriesFound {
             drift: described.and_then(|d| d.drift),
-            failures: (
-                ended(&|o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_))),
-                ended(&|o| o == Outcome::Timeout),
-            ),
+            failures: (summary.failures, summary.timeouts),
             ..SeriesFound::of(subject, of)
         }
     };
@@ -201,22 +198,21 @@ pub(super) fn step(
     let drifting = comparison.and_then(|c| c.drifting);
     let mut found = Validity { series, differences, clock_step, drifting, causes: Vec::new() };
 
-    let names: Vec<String> = analysis.names().iter().map(|name| quoted(name)).collect();
     let mut findings = Vec::new();
     if comparison.is_some_and(|c| c.mixed) {
         findings.push(found::mixed());
     }
-    enough(&found, protocol, &names, &mut findings);
-    dependence(&found, protocol, &names, &mut findings);
-    stationarity(&found, protocol, &names, &mut findings);
+    enough(&found, protocol, names, &mut findings);
+    dependence(&found, protocol, names, &mut findings);
+    stationarity(&found, protocol, names, &mut findings);
     if !protocol.paired {
         for (series, of) in found.series.iter().rev().zip([&values.of, &values.against]) {
-            findings.extend(unsteady(series, of, protocol, &names));
+            findings.extend(unsteady(series, of, protocol, names));
         }
     }
-    clock(&found, protocol, values, &names, &mut findings);
+    clock(&found, protocol, values, names, &mut findings);
     for series in &found.series {
-        let runs = samples.count_outcomes(series.subject, |_| true);
+        let runs = analysis.subjects[series.subject].observations;
         let (failed, late) = series.failures;
         let name = &names[series.subject];
         let of = |some| checks::runs_of(name, some, runs);

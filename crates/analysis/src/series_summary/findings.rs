@@ -63,6 +63,8 @@ fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
 /// What a comparison would say of the series by itself.
 fn as_for_comparisons(series: &SeriesSummary) -> Vec<Finding> {
     let summary = SubjectSummary {
+        side: 0,
+        row: 0,
         name: series.name.clone(),
         command: None,
         parameters: Vec::new(),

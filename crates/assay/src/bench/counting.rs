@@ -12,7 +12,7 @@ use super::benchmarks::{Benchmarks, Runs};
 use crate::counted::{Counted, Counter, children_missing, is_sum};
 use crate::run_error::RunError;
 use anyhow::Context;
-use assay_analysis::benchmarks::Adjust;
+use assay_analysis::Adjust;
 use assay_analysis::design::fewest_blocks;
 use assay_analysis::policy;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};

@@ -2,8 +2,9 @@
 //!
 //! What can't be written is said before anything is measured. Nothing is drawn here.
 
-use crate::advice::{Dialect, spell};
+use crate::advice::spell;
 use crate::args::PageArgs;
+use crate::present::Showing;
 use crate::progress::Work;
 use crate::{output, present, whole_file};
 use anyhow::Context;
@@ -12,7 +13,7 @@ use assay_analysis::figures::{Figures, with_protocol};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::series_summary::{self, Options, SeriesSummary};
 use assay_data::Samples;
-use assay_report::charts::{self, Chart, png, svg};
+use assay_report::charts::{self, Chart, forest, png, svg};
 use assay_report::html::{self, Data, Material};
 use assay_report::json::Meta;
 use assay_report::replication::ReplicationReport;
@@ -58,14 +59,13 @@ pub(crate) struct Extras<'a> {
 /// # Errors
 /// When a file can't be written.
 pub(crate) fn write(
-    dialect: Dialect,
+    how: Showing<'_>,
     analysis: &Analysis,
     samples: &Samples,
     extras: Extras<'_>,
     meta: &Meta,
-    wanted: &PageArgs,
-    quiet: bool,
 ) -> anyhow::Result<()> {
+    let (wanted, quiet) = (&how.show.pages, how.show.quiet);
     if wanted.report.is_none() && wanted.plots.is_none() {
         return Ok(());
     }
@@ -81,10 +81,20 @@ pub(crate) fn write(
         let Extras { protocol, summaries, repeats } = extras;
         let mut drawn =
             if summaries.is_empty() { alone(analysis, samples, figures) } else { Vec::new() };
-        drawn.iter_mut().for_each(|summary| spell(dialect, &mut summary.findings));
+        drawn.iter_mut().for_each(|summary| spell(how.dialect, &mut summary.findings));
         let summaries = if summaries.is_empty() { &drawn } else { summaries };
-        let material =
-            Material { analysis, figures, data, meta, command, protocol, summaries, repeats };
+        let shown = how.rows;
+        let material = Material {
+            analysis,
+            shown,
+            figures,
+            data,
+            meta,
+            command,
+            protocol,
+            summaries,
+            repeats,
+        };
         html::render(material)
             .map_err(anyhow::Error::from)
             .and_then(|page| whole_file::replace(path, page.as_bytes()))
@@ -92,7 +102,12 @@ pub(crate) fn write(
     });
     let drawn = wanted.plots.as_deref().map(|directory| {
         work.begin("plots");
-        write_plots(&figures, directory).with_context(|| format!("--plots {}", directory.display()))
+        let drawn = if analysis.is_suite() {
+            forest::charts(analysis, how.rows.sort)
+        } else {
+            charts::charts(&figures)
+        };
+        write_charts(&drawn, directory).with_context(|| format!("--plots {}", directory.display()))
     });
     work.end();
     if !quiet
@@ -106,13 +121,13 @@ pub(crate) fn write(
 
 /// The series of a comparison by themselves: those that the page draws.
 fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<SeriesSummary> {
+    // Those of a suite are its rows.
+    if analysis.is_suite() {
+        return Vec::new();
+    }
     let options = Options { confidence: analysis.plan.confidence, ..Options::default() };
     let shown = figures.subjects.iter().map(|s| s.subject);
     series_summary::of_subjects(samples, shown, analysis.primary, &options)
-}
-
-fn write_plots(figures: &Figures, directory: &Path) -> anyhow::Result<()> {
-    write_charts(&charts::charts(figures), directory)
 }
 
 /// Writes pictures; several of one name are numbered.

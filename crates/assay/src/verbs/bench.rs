@@ -10,13 +10,13 @@ use crate::args::{JudgeArgs, KeepArgs, ShowArgs, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
+use crate::present::Showing;
 use crate::record::Record;
 use crate::resume::{self, ResumeArgs};
 use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed, store};
 use anyhow::{Context, bail};
-use assay_analysis::benchmarks::{self, is_suite};
 use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason, assay_file};
 use assay_experiment::{Limits, Session};
 use assay_harness::Effort;
@@ -481,22 +481,11 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
     let mut options = args.judge.options();
     // A count may have been asked for by its plain name; the plan has the one that it got.
     options.primary = options.primary.and(samples.plan.as_ref().map(|plan| plan.primary.clone()));
-    if !is_suite(samples) {
-        let mut analysis = assay_analysis::analyse(samples, &options)
-            .context("nothing was measured on both sides")?;
-        present::present(Dialect::Bench, &mut analysis, samples, &args.show, file)?;
-        return Ok(present::judge(&analysis, &args.judge.fail_if));
-    }
-    let mut found = benchmarks::analyse(samples, &options, args.suite.adjust(), None)
-        .context("nothing was measured on both sides")?;
-    present::suite::present(
-        Dialect::Bench,
-        &mut found,
-        samples,
-        args.suite.shown(),
-        &args.show,
-        file,
-    )?;
-    let decided = found.primary_tables().flat_map(|table| &table.rows).map(|row| &row.comparison);
-    Ok(present::judge_all(decided, &args.judge.fail_if))
+    options.adjust = args.suite.adjust();
+    let mut analysis =
+        assay_analysis::analyse(samples, &options).context("nothing was measured on both sides")?;
+    let (dialect, rows) = (Dialect::Bench, args.suite.shown());
+    let how = Showing { dialect, rows, show: &args.show, file };
+    present::present(how, &mut analysis, samples)?;
+    Ok(present::judge(&analysis, &args.judge.fail_if))
 }

@@ -4,14 +4,15 @@ pub(crate) mod suite;
 
 use crate::advice::Dialect;
 use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
+use crate::present::Showing;
 use crate::progress::Work;
 use crate::{Ending, present};
 use anyhow::Context;
 use assay_analysis::Options;
 use assay_analysis::analysis::{self, analyse_telling};
 use assay_analysis::protocol::{self, STEPS};
+use assay_data::import;
 use assay_data::select::{self, Key};
-use assay_data::{Samples, import};
 use std::path::PathBuf;
 
 /// Arguments of `assay compare`.
@@ -79,17 +80,6 @@ fn named(files: &[PathBuf]) -> String {
     files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Makes the subject of this name the reference of all.
-fn refer_to(samples: &mut Samples, name: &str) -> anyhow::Result<()> {
-    let found = samples.subjects.iter().position(|subject| subject.name == name);
-    let known = || samples.subjects.iter().map(|s| format!("`{}`", s.name)).collect::<Vec<_>>();
-    let index = found.with_context(|| {
-        format!("--reference {name}: there is no such subject; there are {}", known().join(", "))
-    })?;
-    samples.subjects.iter_mut().for_each(|subject| subject.against = Some(index));
-    Ok(())
-}
-
 /// Reads, analyses, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show, &args.files, None)?;
@@ -102,39 +92,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if !args.col.is_empty() || !args.row.is_empty() {
         select::project(&mut samples, &args.row, &args.col)?;
     }
-    if let Some(ending) = suite::run(args, &samples)? {
-        return Ok(ending);
-    }
-    if let Some(name) = &args.reference {
-        refer_to(&mut samples, name)?;
-    }
-    let options = Options { all: args.all, ..args.judge.options() };
+    suite::check_comparable(args, &samples)?;
+    let options = Options {
+        all: args.all,
+        adjust: args.suite.adjust(),
+        reference: args.reference.clone(),
+        ..args.judge.options()
+    };
     let steps = asked.map_or(0, |_| samples.subjects.len().saturating_sub(1).max(1) * STEPS.len());
     work.read(samples.len(), analysis::phases(&options) + steps);
     let analysis = analyse_telling(&samples, &options, &mut |phase| work.begin(phase));
     let mut analysis = analysis.with_context(|| named(&args.files))?;
     let file = args.files.first().filter(|_| args.files.len() == 1);
+    let file = file.map(PathBuf::as_path);
+    let rows = args.suite.shown();
+    let how = Showing { dialect: Dialect::Compare, rows, show: &args.show, file };
     if let Some(options) = asked {
         let mut chains =
             protocol::run_telling(&samples, &analysis, &options, &mut |step| work.begin(step));
         work.end();
-        present::protocol(
-            Dialect::Compare,
-            &mut analysis,
-            &samples,
-            &mut chains,
-            &args.show,
-            file.map(PathBuf::as_path),
-        )?;
+        present::protocol(how, &mut analysis, &samples, &mut chains)?;
         return Ok(args.protocol.ending(&chains, present::judge(&analysis, &args.judge.fail_if)));
     }
     work.end();
-    present::present(
-        Dialect::Compare,
-        &mut analysis,
-        &samples,
-        &args.show,
-        file.map(PathBuf::as_path),
-    )?;
+    present::present(how, &mut analysis, &samples)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

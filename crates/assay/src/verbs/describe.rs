@@ -1,7 +1,8 @@
 //! `assay describe`: everything about series by themselves, before anything is compared.
 
 use crate::advice::{Dialect, spell};
-use crate::args::{LookArgs, PageArgs, ReadingArgs, confidence};
+use crate::args::{LookArgs, PageArgs, ReadingArgs, ShowArgs, confidence};
+use crate::present::Showing;
 use crate::present::pages::Extras;
 use crate::progress::Work;
 use crate::{Ending, output, present};
@@ -9,6 +10,7 @@ use anyhow::Context;
 use assay_analysis::overview;
 use assay_analysis::series_summary::{self, Options, SeriesSummary};
 use assay_data::{Samples, import};
+use assay_report::benchmarks::Shown;
 use assay_report::{describe, json};
 use std::path::PathBuf;
 
@@ -115,15 +117,16 @@ fn write_pages(
     let mut analysis = assay_analysis::analyse(&apart, &options)?;
     spell(Dialect::Describe, &mut analysis.findings);
     let extras = Extras { summaries, ..Extras::default() };
-    present::pages::write(
-        Dialect::Describe,
-        &analysis,
-        &apart,
-        extras,
-        meta,
-        &args.pages,
-        args.look.quiet,
-    )
+    let show = &ShowArgs {
+        json: false,
+        export: Vec::new(),
+        pages: args.pages.clone(),
+        quiet: args.look.quiet,
+        color: args.look.color,
+    };
+    let (dialect, rows) = (Dialect::Describe, Shown::default());
+    let how = Showing { dialect, rows, show, file: None };
+    present::pages::write(how, &analysis, &apart, extras, meta)
 }
 
 /// Reads, draws, shows.

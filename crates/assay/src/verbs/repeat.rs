@@ -2,6 +2,7 @@
 
 use crate::advice::{Dialect, spell};
 use crate::args::{KeepArgs, ShowArgs, seconds};
+use crate::present::Showing;
 use crate::present::pages::Extras;
 use crate::record::Record;
 use crate::verbs::run::{self, Again};
@@ -10,6 +11,7 @@ use anyhow::Context;
 use assay_analysis::replication::{Replication, Status};
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Environment, Samples, assay_file};
+use assay_report::benchmarks::Shown;
 use assay_report::replication::{ReplicationReport, render};
 use assay_report::{json, terminal};
 use clap::{ArgAction, ValueEnum};
@@ -121,13 +123,21 @@ fn decide(
     };
     let extras = Extras { repeats: Some(report), ..Extras::default() };
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
-    let exported = present::export_all(Dialect::Repeat, &now, samples, extras, &args.show, file);
+    let exported = {
+        let (dialect, rows) = (Dialect::Repeat, Shown::default());
+        let how = Showing { dialect, rows, show: &args.show, file };
+        present::export_all(how, &now, samples, extras)
+    };
     if args.show.json {
         let meta = present::meta_of("repeat", samples, file);
         output::print(&json::text(&json::Repetition::of(&report, &meta))?)?;
     } else {
         let screen = present::screen(args.show.color);
-        let whole = format!("{}\n{}", render(&report, &screen), terminal::render(&now, &screen));
+        let whole = format!(
+            "{}\n{}",
+            render(&report, &screen),
+            terminal::render(&now, Shown::default(), &screen)
+        );
         output::print(&whole)?;
     }
     exported?;

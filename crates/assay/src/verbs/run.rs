@@ -14,6 +14,7 @@ use crate::counted::Counted;
 use crate::ending::{close, ending};
 use crate::meter::{Meter, Wishes};
 use crate::planning::{CEILING, check_threshold};
+use crate::present::Showing;
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::resume::{self, ResumeArgs};
@@ -25,6 +26,7 @@ use assay_data::assay_file;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_experiment::Limits;
 use assay_measure::{Control, environment, interrupt};
+use assay_report::benchmarks::Shown;
 use commands::{HowArgs, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
@@ -435,6 +437,8 @@ fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Re
     }
     let mut analysis = analyse(samples, &assay_analysis::Options::default())?;
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
-    present::present(Dialect::Run, &mut analysis, samples, &args.show, file)?;
+    let (dialect, rows) = (Dialect::Run, Shown::default());
+    let how = Showing { dialect, rows, show: &args.show, file };
+    present::present(how, &mut analysis, samples)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

@@ -42,6 +42,11 @@ impl Samples {
         BySubject { samples: self, starts, order }
     }
 
+    /// True when an observation was taken in a block.
+    pub fn has_blocks(&self) -> bool {
+        self.observations.block.0.iter().any(|&block| block != NOWHERE)
+    }
+
     /// True when an observation has a place in levels (build, process, iteration).
     pub fn has_levels(&self) -> bool {
         self.observations.level.0.iter().any(|level| !level.is_empty())

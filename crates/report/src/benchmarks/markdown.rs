@@ -5,16 +5,18 @@
 use super::{Shown, centres, ordered, words};
 use crate::markdown::escaped;
 use crate::number::Column;
-use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_analysis::analysis::Table;
+use assay_analysis::{Analysis, Comparison};
 use assay_data::Severity;
 
 /// More rows than these make no comment that anybody reads.
 const MOST_ROWS: usize = 60;
 
 /// The Markdown text (GitHub's tables), every line ended.
-pub fn render(suite: &Benchmarks, shown: Shown) -> String {
+pub(crate) fn render(suite: &Analysis, shown: Shown) -> String {
     let mut text = String::new();
     for (index, table) in suite.primary_tables().enumerate() {
+        let table = &table;
         let sure = if index == 0 {
             format!(" ({})", escaped(&words::sureness(suite)))
         } else {
@@ -26,12 +28,14 @@ pub fn render(suite: &Benchmarks, shown: Shown) -> String {
         }
     }
     for table in suite.primary_tables() {
+        let table = &table;
         rows(&mut text, suite, table, &ordered(suite, table, shown.sort));
     }
-    for table in suite.tables.iter().filter(|table| table.metric != suite.primary) {
-        let differing: Vec<&Row> = ordered(suite, table, shown.sort)
+    for table in suite.tables().filter(|table| table.metric != suite.primary) {
+        let table = &table;
+        let differing: Vec<&Comparison> = ordered(suite, table, shown.sort)
             .into_iter()
-            .filter(|r| shown.all_metrics || r.comparison.decision.verdict.is_directional())
+            .filter(|r| shown.all_metrics || r.decision.verdict.is_directional())
             .collect();
         if !differing.is_empty() {
             let title = words::title(suite, table);
@@ -49,9 +53,9 @@ pub fn render(suite: &Benchmarks, shown: Shown) -> String {
     text
 }
 
-fn rows(text: &mut String, suite: &Benchmarks, table: &Table, rows: &[&Row]) {
+fn rows(text: &mut String, suite: &Analysis, table: &Table<'_>, rows: &[&Comparison]) {
     let name = escaped(&words::title(suite, table));
-    let (old, new) = (escaped(&suite.sides[0]), escaped(&suite.sides[table.side]));
+    let (old, new) = (escaped(&suite.sides[0].name), escaped(&suite.sides[table.side].name));
     *text += &format!("| {name} | {old} | {new} | ratio | |\n|:--|--:|--:|:--|:--|\n");
     let unit = &suite.metrics[table.metric].unit;
     let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
@@ -59,14 +63,14 @@ fn rows(text: &mut String, suite: &Benchmarks, table: &Table, rows: &[&Row]) {
         let (x, y) = centres(row);
         let column = Column::for_row(unit, &all, &[x, y], &[]);
         let verdict = words::verdict(suite, row);
-        let verdict = if row.comparison.decision.verdict.is_directional() {
+        let verdict = if row.decision.verdict.is_directional() {
             format!("**{}**", escaped(&verdict))
         } else {
             escaped(&verdict)
         };
         *text += &format!(
             "| {} | {} | {} | {} | {verdict} |\n",
-            escaped(&suite.benchmarks[row.benchmark].name),
+            escaped(&suite.row_of(row).name),
             words::value(&column, x, unit),
             words::value(&column, y, unit),
             words::effect(suite, row, true)

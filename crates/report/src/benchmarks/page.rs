@@ -4,12 +4,14 @@
 use super::{Shown, centres, ordered, words};
 use crate::charts::{forest, svg};
 use crate::findings::Noted;
-use crate::html::{fact, shell_line};
+use crate::html::{self, Material, fact, shell_line};
 use crate::names::clean;
 use crate::number::{self, Column};
+use crate::protocol::{self, ChainOnPage};
 use askama::Template;
 use assay_analysis::Verdict;
-use assay_analysis::benchmarks::{Adjust, Benchmarks, Row, Table};
+use assay_analysis::analysis::Table;
+use assay_analysis::{Adjust, Analysis, Comparison};
 
 /// More rows of a table than these are left to the CSV.
 const MOST_ROWS: usize = 1000;
@@ -23,6 +25,8 @@ struct Page {
     notes: Vec<String>,
     plots: Vec<Plot>,
     tables: Vec<TableOnPage>,
+    summary: Option<html::Table>,
+    chains: Vec<ChainOnPage>,
     findings: Vec<Noted>,
     environment: Vec<(String, String)>,
     made_by: String,
@@ -50,19 +54,16 @@ struct RowOnPage {
     tone: &'static str,
 }
 
-/// The page; `tool` and `command` say by what it was made.
+/// The page.
 ///
 /// # Errors
 /// When the template can't be filled, which would be a bug.
-pub fn render(
-    suite: &Benchmarks,
-    shown: Shown,
-    tool: &str,
-    command: &[String],
-) -> Result<String, askama::Error> {
+pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
+    let Material { analysis: suite, shown, meta, command, protocol: chains, .. } = material;
     let mut claims = Vec::new();
     let mut notes = Vec::new();
     for (index, table) in suite.primary_tables().enumerate() {
+        let table = &table;
         let sure = if index == 0 { words::sureness(suite) } else { String::new() };
         claims.push((words::headline(suite, table), sure));
         notes.extend(words::mean(suite, table));
@@ -72,14 +73,17 @@ pub fn render(
         let id = format!("{}-{number}", chart.name);
         Plot { svg: svg::inline(&chart, &id), title: chart.title, caption: chart.caption, id }
     });
+    let sides: Vec<&str> = suite.sides.iter().map(|side| side.name.as_str()).collect();
     let findings = words::told_once(suite).into_iter().map(|(f, more)| Noted::new(f, &more));
     Page {
-        title: clean(&suite.sides.join(", ")),
-        tool: tool.to_owned(),
+        title: clean(&sides.join(", ")),
+        tool: meta.tool.clone(),
+        summary: html::summary(suite, chains),
+        chains: protocol::on_page(suite, chains),
         claims,
         notes,
         plots: plots.collect(),
-        tables: suite.tables.iter().map(|t| on_page(suite, t, shown)).collect(),
+        tables: suite.tables().map(|t| on_page(suite, &t, shown)).collect(),
         findings: findings.collect(),
         environment: suite.environment.facts.iter().map(fact).collect(),
         made_by: shell_line(command),
@@ -88,17 +92,17 @@ pub fn render(
     .render()
 }
 
-fn on_page(suite: &Benchmarks, table: &Table, shown: Shown) -> TableOnPage {
+fn on_page(suite: &Analysis, table: &Table<'_>, shown: Shown) -> TableOnPage {
     let rows = ordered(suite, table, shown.sort);
     let unit = &suite.metrics[table.metric].unit;
     let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
-    let cells = |row: &&Row| {
+    let cells = |row: &&Comparison| {
         let (x, y) = centres(row);
         let column = Column::for_row(unit, &all, &[x, y], &[]);
-        let c = &row.comparison;
+        let c = &row;
         let count = |n: usize| if n == 0 { "?".to_owned() } else { n.to_string() };
         RowOnPage {
-            name: clean(&suite.benchmarks[row.benchmark].name),
+            name: clean(&suite.row_of(row).name),
             cells: vec![
                 words::value(&column, x, unit),
                 words::value(&column, y, unit),
@@ -127,14 +131,14 @@ fn on_page(suite: &Benchmarks, table: &Table, shown: Shown) -> TableOnPage {
     TableOnPage {
         title: clean(&words::title(suite, table)),
         told,
-        heads: ["", &suite.sides[0], &suite.sides[table.side], "values", "ratio", ""]
+        heads: ["", &suite.sides[0].name, &suite.sides[table.side].name, "values", "ratio", ""]
             .map(clean)
             .to_vec(),
         rows: rows.iter().take(MOST_ROWS).map(cells).collect(),
     }
 }
 
-fn methods(suite: &Benchmarks) -> Vec<String> {
+fn methods(suite: &Analysis) -> Vec<String> {
     let error = number::chosen_percent(1.0 - suite.plan.confidence);
     let shared = match suite.adjust {
         Adjust::Holm => format!(

@@ -6,6 +6,7 @@
 
 use super::words;
 use super::{Shown, centres, ordered};
+use crate::all_table;
 use crate::findings;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
@@ -15,7 +16,8 @@ use crate::number::Column;
 use crate::terminal::{Screen, said};
 use crate::words::listed;
 use assay_analysis::Verdict;
-use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_analysis::analysis::Table;
+use assay_analysis::{Analysis, Comparison};
 
 /// More rows of a table than these are counted: the files hold all.
 const MOST_ROWS: usize = 200;
@@ -27,9 +29,10 @@ const WIDEST_SIDE: usize = 20;
 const NARROWEST_SIDE: usize = 10;
 
 /// The screen as text, every line ended. O(rows log rows).
-pub fn render(suite: &Benchmarks, shown: Shown, screen: &Screen) -> String {
+pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String {
     let mut page = Page::new(screen.width, screen.color, screen.unicode);
     for (index, table) in suite.primary_tables().enumerate() {
+        let table = &table;
         let sure = if index == 0 { words::sureness(suite) } else { String::new() };
         said(&mut page, Tone::Strong, words::headline(suite, table), &sure);
         if let Some(mean) = words::mean(suite, table) {
@@ -40,24 +43,27 @@ pub fn render(suite: &Benchmarks, shown: Shown, screen: &Screen) -> String {
         page.paragraph(4, &[(Tone::Plain, format!("  {note}"))]);
     }
     for table in suite.primary_tables() {
+        let table = &table;
         page.gap();
         draw_table(&mut page, suite, table, ordered(suite, table, shown.sort));
     }
     others(&mut page, suite, shown);
+    all_table::draw(&mut page, suite, &suite.names());
     page.gap();
     findings::draw_all(&mut page, &words::told_once(suite));
     page.finish()
 }
 
 /// The metrics that do not decide: tables of those in which something differs, the rest in one line.
-fn others(page: &mut Page, suite: &Benchmarks, shown: Shown) {
+fn others(page: &mut Page, suite: &Analysis, shown: Shown) {
     // What is only named is gathered by side: a line for each, since the names of sides behind every metric would hide the metrics.
     let mut named: Vec<Named> = (1..suite.sides.len()).map(|_| Named::default()).collect();
-    for table in suite.tables.iter().filter(|table| table.metric != suite.primary) {
+    for table in suite.tables().filter(|table| table.metric != suite.primary) {
+        let table = &table;
         let counts = table.counts();
-        let rows: Vec<&Row> = ordered(suite, table, shown.sort)
+        let rows: Vec<&Comparison> = ordered(suite, table, shown.sort)
             .into_iter()
-            .filter(|r| shown.all_metrics || r.comparison.decision.verdict.is_directional())
+            .filter(|r| shown.all_metrics || r.decision.verdict.is_directional())
             .collect();
         if rows.is_empty() {
             let own = &mut named[table.side - 1];
@@ -100,11 +106,10 @@ struct Named {
     unknown: Vec<String>,
 }
 
-fn draw_table(page: &mut Page, suite: &Benchmarks, table: &Table, rows: Vec<&Row>) {
+fn draw_table(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: Vec<&Comparison>) {
     let left_out = rows.len().saturating_sub(MOST_ROWS);
-    let rows: Vec<&Row> = rows.into_iter().take(MOST_ROWS).collect();
-    let names: Vec<String> =
-        rows.iter().map(|row| page.spelled(&suite.benchmarks[row.benchmark].name)).collect();
+    let rows: Vec<&Comparison> = rows.into_iter().take(MOST_ROWS).collect();
+    let names: Vec<String> = rows.iter().map(|row| page.spelled(&suite.row_of(row).name)).collect();
     // Names and headings give way before numbers do.
     let choices = [
         (true, Some(WIDEST_SIDE)),
@@ -150,20 +155,20 @@ fn draw_table(page: &mut Page, suite: &Benchmarks, table: &Table, rows: Vec<&Row
 }
 
 /// The scale and the decimals of a row, of the whole table's scale where that can be.
-fn scale(suite: &Benchmarks, table: &Table, all: &[f64], row: &Row) -> Column {
+fn scale(suite: &Analysis, table: &Table<'_>, all: &[f64], row: &Comparison) -> Column {
     let (x, y) = centres(row);
     Column::for_row(&suite.metrics[table.metric].unit, all, &[x, y], &[])
 }
 
-fn all_centres(rows: &[&Row]) -> Vec<f64> {
+fn all_centres(rows: &[&Comparison]) -> Vec<f64> {
     rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect()
 }
 
 fn columns(
     page: &Page,
-    suite: &Benchmarks,
-    table: &Table,
-    rows: &[&Row],
+    suite: &Analysis,
+    table: &Table<'_>,
+    rows: &[&Comparison],
     intervals: bool,
     medians: Option<usize>,
 ) -> Vec<Cells> {
@@ -171,7 +176,7 @@ fn columns(
     if let Some(widest_side) = medians {
         let all = all_centres(rows);
         let heads = fitted(
-            &[suite.sides[0].clone(), suite.sides[table.side].clone()],
+            &[suite.sides[0].name.clone(), suite.sides[table.side].name.clone()],
             widest_side,
             page.ellipsis(),
         );
@@ -194,8 +199,8 @@ fn columns(
     columns
 }
 
-fn tone(row: &Row) -> Tone {
-    match row.comparison.decision.verdict {
+fn tone(row: &Comparison) -> Tone {
+    match row.decision.verdict {
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
         Verdict::Equivalent => Tone::Plain,
@@ -204,10 +209,10 @@ fn tone(row: &Row) -> Tone {
 }
 
 /// Two lines for every row, for pages that are too narrow for any table.
-fn draw_lines(page: &mut Page, suite: &Benchmarks, table: &Table, rows: &[&Row]) {
+fn draw_lines(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: &[&Comparison]) {
     page.paragraph(2, &[(Tone::Quiet, label(&suite.metrics[table.metric]))]);
     for row in rows {
-        let name = suite.benchmarks[row.benchmark].name.clone();
+        let name = suite.row_of(row).name.clone();
         page.paragraph(2, &[(Tone::Strong, name)]);
         let effect = words::effect(suite, row, false);
         let line = vec![

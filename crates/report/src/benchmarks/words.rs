@@ -4,24 +4,24 @@ use crate::findings;
 use crate::label::{label, wording};
 use crate::number;
 use crate::words::{counted, listed, quoted};
-use assay_analysis::benchmarks::{Adjust, Benchmarks, Row, Table};
-use assay_analysis::{Basis, Comparison, NoInterval, Scale, Verdict};
+use assay_analysis::analysis::Table;
+use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Metric, Threshold};
 
 /// How many benchmarks a note names; more are counted.
 const NAMED: usize = 3;
 
 /// What a side is called in a sentence.
-fn side(suite: &Benchmarks, side: usize) -> String {
-    quoted(&suite.sides[side])
+fn side(suite: &Analysis, side: usize) -> String {
+    quoted(&suite.sides[side].name)
 }
 
 /// `3 of 11 benchmarks are slower, 2 faster, 4 equivalent, 2 not known`.
-pub(crate) fn counts(suite: &Benchmarks, table: &Table) -> String {
+pub(crate) fn counts(suite: &Analysis, table: &Table<'_>) -> String {
     let metric = &suite.metrics[table.metric];
     let found = table.counts();
     let all = table.rows.len();
-    let row = suite.row.as_str();
+    let row = suite.noun.as_str();
     let told = [
         (found.slower, won(metric, false)),
         (found.faster, won(metric, true)),
@@ -50,12 +50,12 @@ pub(crate) fn counts(suite: &Benchmarks, table: &Table) -> String {
 }
 
 /// The headline of a table, with whom it is about.
-pub(crate) fn headline(suite: &Benchmarks, table: &Table) -> String {
+pub(crate) fn headline(suite: &Analysis, table: &Table<'_>) -> String {
     format!("{} against {}: {}", side(suite, table.side), side(suite, 0), counts(suite, table))
 }
 
 /// How sure one may be of the headline.
-pub(crate) fn sureness(suite: &Benchmarks) -> String {
+pub(crate) fn sureness(suite: &Analysis) -> String {
     let sure = number::chosen_percent(suite.plan.confidence);
     let error = number::chosen_percent(1.0 - suite.plan.confidence);
     let family: usize = suite.primary_tables().map(|table| table.rows.len()).sum();
@@ -73,7 +73,7 @@ pub(crate) fn sureness(suite: &Benchmarks) -> String {
     format!("{how}; threshold {}", threshold(suite))
 }
 
-fn threshold(suite: &Benchmarks) -> String {
+fn threshold(suite: &Analysis) -> String {
     match &suite.plan.threshold {
         Threshold::Relative(share) => number::chosen_percent(*share),
         Threshold::Absolute { value, unit } => number::chosen(*value, unit),
@@ -81,17 +81,17 @@ fn threshold(suite: &Benchmarks) -> String {
 }
 
 /// The geometric mean of a table, with its intervals.
-pub(crate) fn mean(suite: &Benchmarks, table: &Table) -> Option<String> {
-    let found = table.mean.as_ref()?;
+pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
+    let found = table.mean?;
     let ends = |i: assay_analysis::Interval| (i.lower, i.upper);
     let ratio = number::ratio(found.estimate, found.of_these.map(ends));
     let over = match (found.left_out, suite.only.is_empty()) {
-        (0, true) if found.benchmarks == 2 => format!("both {}s", suite.row),
-        (0, true) => format!("all {}", counted(found.benchmarks, &suite.row)),
-        (0, false) => format!("the {} in both", counted(found.benchmarks, &suite.row)),
+        (0, true) if found.rows == 2 => format!("both {}s", suite.noun),
+        (0, true) => format!("all {}", counted(found.rows, &suite.noun)),
+        (0, false) => format!("the {} in both", counted(found.rows, &suite.noun)),
         (n, _) => format!(
             "the {} in both that have a ratio ({n} have none)",
-            counted(found.benchmarks, &suite.row)
+            counted(found.rows, &suite.noun)
         ),
     };
     let mut line = format!(
@@ -104,13 +104,13 @@ pub(crate) fn mean(suite: &Benchmarks, table: &Table) -> Option<String> {
     }
     if let Some(such) = found.of_such {
         let [low, high] = [such.lower, such.upper].map(|end| number::fixed(end, 2));
-        line += &format!("; for {}s such as these [{low} … {high}]", suite.row);
+        line += &format!("; for {}s such as these [{low} … {high}]", suite.noun);
     }
     Some(line)
 }
 
 /// What goes once with every suite that was not measured in blocks.
-pub(crate) fn design_note(suite: &Benchmarks) -> Option<&'static str> {
+pub(crate) fn design_note(suite: &Analysis) -> Option<&'static str> {
     (suite.design != Design::Blocks).then_some(
         "These were recorded in separate runs: drift between the runs is part of every difference, and more repetitions do not remove it. Measure both in blocks: assay bench OLD NEW",
     )
@@ -128,8 +128,8 @@ fn won(metric: &Metric, better: bool) -> &'static str {
 }
 
 /// The verdict of a row in a word or two; a star where the difference is possibly below the threshold.
-pub(crate) fn verdict(suite: &Benchmarks, row: &Row) -> String {
-    let c = &row.comparison;
+pub(crate) fn verdict(suite: &Analysis, row: &Comparison) -> String {
+    let c = &row;
     let metric = &suite.metrics[c.metric];
     let star = if c.decision.possibly_below_threshold { "*" } else { "" };
     match (c.decision.verdict, c.no_interval()) {
@@ -175,8 +175,8 @@ pub(crate) fn reason(c: &Comparison) -> Option<String> {
 }
 
 /// The ratio of a row with its interval; where there is none the difference in the metric's unit.
-pub(crate) fn effect(suite: &Benchmarks, row: &Row, with_interval: bool) -> String {
-    let c = &row.comparison;
+pub(crate) fn effect(suite: &Analysis, row: &Comparison, with_interval: bool) -> String {
+    let c = &row;
     let unit = &suite.metrics[c.metric].unit;
     if let (Some(ratio), Scale::Ratio) = (c.ratio, c.decision.scale) {
         let ends = ratio.interval.map(|i| (i.lower, i.upper));
@@ -219,7 +219,7 @@ pub(crate) fn value(column: &number::Column, value: f64, unit: &assay_data::Unit
 }
 
 /// The title of a table: the metric, and the side where there are several.
-pub(crate) fn title(suite: &Benchmarks, table: &Table) -> String {
+pub(crate) fn title(suite: &Analysis, table: &Table<'_>) -> String {
     let metric = label(&suite.metrics[table.metric]);
     match sides(suite, table) {
         Some(sides) => format!("{metric}, {sides}"),
@@ -229,11 +229,15 @@ pub(crate) fn title(suite: &Benchmarks, table: &Table) -> String {
 
 /// What explains, below a table, ratios that point away from the values shown beside them; `None` where none does. `all` are the centres
 /// of the table's rows, by which its scale was chosen.
-pub(crate) fn contradictions(suite: &Benchmarks, rows: &[&Row], all: &[f64]) -> Option<String> {
+pub(crate) fn contradictions(
+    suite: &Analysis,
+    rows: &[&Comparison],
+    all: &[f64],
+) -> Option<String> {
     let mut of_kind: Vec<(String, Vec<String>)> = Vec::new();
     for row in rows.iter().filter(|row| is_contradicted(suite, row, all)) {
         let kind = what_effect_is(suite, row);
-        let name = suite.benchmarks[row.benchmark].name.clone();
+        let name = suite.row_of(row).name.clone();
         match of_kind.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, names)) => names.push(name),
             None => of_kind.push((kind, vec![name])),
@@ -250,12 +254,12 @@ pub(crate) fn contradictions(suite: &Benchmarks, rows: &[&Row], all: &[f64]) -> 
 }
 
 /// What the effect of a row is, where it is not what the values beside it say.
-fn what_effect_is(suite: &Benchmarks, row: &Row) -> String {
-    let what = match row.comparison.decision.scale {
+fn what_effect_is(suite: &Analysis, row: &Comparison) -> String {
+    let what = match row.decision.scale {
         Scale::Ratio => "ratio",
         Scale::Shift => "difference",
     };
-    let of = match &row.comparison.basis {
+    let of = match &row.basis {
         _ if suite.design == Design::Blocks => "blocks".to_owned(),
         Basis::Units(unit) => format!("pairs of means, one of each {unit}"),
         Basis::Values | Basis::Summary => "pairs of values".to_owned(),
@@ -266,14 +270,14 @@ fn what_effect_is(suite: &Benchmarks, row: &Row) -> String {
 }
 
 /// Whom a table is about, where there are several sides: `new against old`.
-pub(crate) fn sides(suite: &Benchmarks, table: &Table) -> Option<String> {
+pub(crate) fn sides(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     (suite.sides.len() > 2)
         .then(|| format!("{} against {}", side(suite, table.side), side(suite, 0)))
 }
 
 /// Whether the effect of a row and the values before it, as they are printed, point in different directions.
-fn is_contradicted(suite: &Benchmarks, row: &Row, all: &[f64]) -> bool {
-    let c = &row.comparison;
+fn is_contradicted(suite: &Analysis, row: &Comparison, all: &[f64]) -> bool {
+    let c = &row;
     // The ratio of summaries is that of what is shown.
     if c.basis == Basis::Summary {
         return false;
@@ -294,17 +298,17 @@ fn is_contradicted(suite: &Benchmarks, row: &Row, all: &[f64]) -> bool {
 }
 
 /// Whether a row is one of those with a star.
-pub(crate) fn is_starred(row: &Row) -> bool {
-    row.comparison.decision.possibly_below_threshold
+pub(crate) fn is_starred(row: &Comparison) -> bool {
+    row.decision.possibly_below_threshold
 }
 
 /// What the star says.
-pub(crate) fn star(suite: &Benchmarks) -> String {
+pub(crate) fn star(suite: &Analysis) -> String {
     format!("* possibly by less than {}", threshold(suite))
 }
 
 /// The findings, each code of an importer's own once with how many more there are of it; what the note has said is left out.
-pub(crate) fn told_once(suite: &Benchmarks) -> Vec<(&Finding, String)> {
+pub(crate) fn told_once(suite: &Analysis) -> Vec<(&Finding, String)> {
     let is_news = |(place, finding): &(usize, &Finding)| {
         // Both sides' readers may say the very same.
         let same = |known: &Finding| known.code == finding.code && known.message == finding.message;

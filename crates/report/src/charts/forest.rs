@@ -6,7 +6,8 @@ use super::{BELOW, Chart, RIGHT, WIDTH};
 use crate::benchmarks::{Sort, ordered, words};
 use crate::names::fitted;
 use crate::number;
-use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_analysis::analysis::Table;
+use assay_analysis::{Analysis, Comparison};
 use assay_analysis::{Interval, Verdict};
 use assay_data::{Threshold, Unit};
 
@@ -20,24 +21,25 @@ const NAME: usize = 24;
 const WIDE: f64 = 1.5;
 
 /// One plot for each side, of the metric that decides; none where no benchmark has a ratio.
-pub fn charts(suite: &Benchmarks, sort: Sort) -> Vec<Chart> {
-    suite.primary_tables().filter_map(|table| chart(suite, table, sort)).collect()
+pub fn charts(suite: &Analysis, sort: Sort) -> Vec<Chart> {
+    suite.primary_tables().filter_map(|table| chart(suite, &table, sort)).collect()
 }
 
-fn chart(suite: &Benchmarks, table: &Table, sort: Sort) -> Option<Chart> {
-    let with_ratio = |row: &&Row| row.comparison.ratio.is_some_and(|r| r.estimate > 0.0);
-    let all: Vec<&Row> = ordered(suite, table, sort).into_iter().filter(with_ratio).collect();
+fn chart(suite: &Analysis, table: &Table<'_>, sort: Sort) -> Option<Chart> {
+    let with_ratio = |row: &&Comparison| row.ratio.is_some_and(|r| r.estimate > 0.0);
+    let all: Vec<&Comparison> =
+        ordered(suite, table, sort).into_iter().filter(with_ratio).collect();
     let left_out = all.len().saturating_sub(MOST);
     let rows = &all[..all.len().min(MOST)];
     if rows.is_empty() {
         return None;
     }
-    let interval = |row: &Row| {
-        let ratio = row.comparison.ratio?;
+    let interval = |row: &Comparison| {
+        let ratio = row.ratio?;
         ratio.interval.filter(|i| i.is_bounded() && i.lower > 0.0)
     };
-    let ends = |row: &&Row| -> Vec<f64> {
-        let estimate = row.comparison.ratio.map(|r| r.estimate);
+    let ends = |row: &&Comparison| -> Vec<f64> {
+        let estimate = row.ratio.map(|r| r.estimate);
         let ends = interval(row).map(|i| [i.lower, i.upper]);
         estimate.into_iter().chain(ends.into_iter().flatten()).collect()
     };
@@ -47,10 +49,9 @@ fn chart(suite: &Benchmarks, table: &Table, sort: Sort) -> Option<Chart> {
         .fold((1.0f64, 1.0f64), |(low, high), end| (low.min(end), high.max(end)));
     let unit = Unit::Other(String::new());
     let title = words::title(suite, table);
-    let (old, new) = (&suite.sides[0], &suite.sides[table.side]);
+    let (old, new) = (&suite.sides[0].name, &suite.sides[table.side].name);
     let x = Axis::of(&format!("ratio {new}/{old}"), &unit, low, high, high / low > WIDE);
-    let names: Vec<String> =
-        rows.iter().map(|row| suite.benchmarks[row.benchmark].name.clone()).collect();
+    let names: Vec<String> = rows.iter().map(|row| suite.row_of(row).name.clone()).collect();
     let count = rows.len() as f64;
     let down = |place: usize| count - place as f64 - 0.5;
     let ticks = fitted(&names, NAME, "…")
@@ -72,7 +73,7 @@ fn chart(suite: &Benchmarks, table: &Table, sort: Sort) -> Option<Chart> {
     }
     scene.dashed(frame.upright(1.0), Ink::Mark, 1.2, &[4.0, 3.0]);
     for (place, row) in rows.iter().enumerate() {
-        let ink = match row.comparison.decision.verdict {
+        let ink = match row.decision.verdict {
             Verdict::Faster => Ink::Subject(2),
             Verdict::Slower => Ink::Subject(1),
             Verdict::Equivalent => Ink::Mark,
@@ -82,7 +83,7 @@ fn chart(suite: &Benchmarks, table: &Table, sort: Sort) -> Option<Chart> {
             let at = |end: f64| -> Place { frame.place((end, down(place))) };
             scene.sticks(vec![(at(i.lower), at(i.upper))], ink, 2.4);
         }
-        let estimate = row.comparison.ratio.map_or(1.0, |r| r.estimate);
+        let estimate = row.ratio.map_or(1.0, |r| r.estimate);
         scene.dots(vec![frame.place((estimate, down(place)))], 3.2, ink, 1.0);
     }
     let more =

@@ -11,7 +11,7 @@ use assay_analysis::{Analysis, Comparison, Description, Effect};
 use assay_data::Unit;
 
 /// A table: its heads, then rows of which the first cell says what the others are.
-pub(super) struct Table {
+pub(crate) struct Table {
     pub title: String,
     pub heads: Vec<String>,
     pub rows: Vec<Vec<String>>,

@@ -100,7 +100,7 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// The comparisons of the metric that decides: of a run all sides, of a scan the sides at one value, of a suite all rows.
+    /// The comparisons of the metric that decides: all sides, all values of a scan, all rows of a suite.
     Primary,
     /// The comparisons of all other metrics.
     Secondary,

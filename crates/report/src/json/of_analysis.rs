@@ -1,16 +1,17 @@
-//! Runs and scans in the layout of [`Decision`].
+//! An analysis in the layout of [`Decision`], whatever its shape.
 
 use super::battery::{GroupTests, PairTests};
 use super::comparison::{Comparison, Context, Family, Key};
 use super::description::{Description, Noise, Summary};
-use super::result::{AdjustWord, Decision, Mean, Row, Side, overall};
+use super::result::{Decision, Mean, Only, Row, Side, overall};
 use super::values::Interval;
 use super::{Meta, VERSION, parameters};
+use crate::benchmarks::words as of_rows;
 use crate::words;
-use assay_analysis::scaling::Layout;
-use assay_analysis::{Analysis, Overall};
+use assay_analysis::analysis::{self, Table};
+use assay_analysis::{Analysis, SubjectSummary};
 
-/// What a run or a scan found.
+/// What a run, a scan, a suite or two profiles found.
 pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
     let primary = analysis.comparisons.iter().enumerate();
     let tests = |index: usize| analysis.battery.as_ref()?.pairs.get(index).map(PairTests::from);
@@ -19,6 +20,10 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
         analysis.secondary.iter().map(|c| comparison(analysis, c, Family::Secondary, None));
     let comparisons: Vec<Comparison> = primary.chain(secondary).collect();
     let sentence = match analysis.comparisons.as_slice() {
+        _ if analysis.is_suite() => {
+            let headlines = analysis.primary_tables().map(|t| of_rows::headline(analysis, &t));
+            Some(headlines.collect::<Vec<_>>().join("; "))
+        }
         [_] => comparisons.first().map(|c| c.sentence.clone()),
         _ => None,
     };
@@ -29,23 +34,20 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
         sentence,
         confidence: analysis.plan.confidence,
         threshold: (&analysis.plan.threshold).into(),
-        adjust: AdjustWord::Holm,
+        adjust: (&analysis.adjust).into(),
         primary: analysis.metrics[analysis.primary].name.clone(),
         design: (&analysis.design).into(),
         blocks: analysis.blocks,
         seconds_per_block: analysis.seconds_per_block,
         stop: analysis.stop.as_ref().map(Into::into),
-        sides: sides(analysis),
-        rows: vec![Row { name: String::new(), label: None }],
+        sides: analysis.sides.iter().map(side).collect(),
+        rows: analysis.rows.iter().map(row).collect(),
         comparisons,
         groups: analysis.battery.as_ref().and_then(|b| b.groups.as_ref()).map(GroupTests::from),
-        means: match &analysis.scan {
-            Some(layout) => analysis.overall.iter().map(|o| mean(analysis, layout, o)).collect(),
-            None => Vec::new(),
-        },
+        means: analysis.tables().map(|table| mean(analysis, &table)).collect(),
         descriptions: descriptions(analysis),
         curves: analysis.curves.iter().map(Into::into).collect(),
-        only: Vec::new(),
+        only: analysis.only.iter().map(|o| only(analysis, o)).collect(),
         rigorous: None,
         findings: analysis.findings.iter().map(Into::into).collect(),
         plan: (&analysis.plan).into(),
@@ -57,20 +59,14 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
     }
 }
 
-/// The name of a subject's side: of a scan the command without its values.
-fn side(analysis: &Analysis, subject: usize) -> &str {
-    match &analysis.scan {
-        Some(layout) => &layout.labels[subject % layout.commands],
-        None => &analysis.subjects[subject].name,
-    }
+fn side(side: &assay_data::Side) -> Side {
+    let assay_data::Side { name, command, source } = side.clone();
+    Side { name, command, source }
 }
 
-fn sides(analysis: &Analysis) -> Vec<Side> {
-    let names: Vec<&str> = match &analysis.scan {
-        Some(layout) => layout.labels.iter().map(String::as_str).collect(),
-        None => analysis.subjects.iter().map(|s| s.name.as_str()).collect(),
-    };
-    names.into_iter().map(|name| Side { name: name.to_owned() }).collect()
+fn row(row: &assay_data::Row) -> Row {
+    let assay_data::Row { name, label, noun } = row.clone();
+    Row { name, label, noun }
 }
 
 fn comparison(
@@ -79,54 +75,58 @@ fn comparison(
     family: Family,
     tests: Option<PairTests>,
 ) -> Comparison {
-    let name = |subject: usize| analysis.subjects[subject].name.as_str();
-    let key = |subject: usize| Key {
-        side: side(analysis, subject),
-        parameters: parameters(&analysis.subjects[subject].parameters),
+    let key = |subject: usize| {
+        let own = &analysis.subjects[subject];
+        Key { side: &analysis.sides[own.side].name, parameters: parameters(&own.parameters) }
+    };
+    let row = &analysis.row_of(c).name;
+    let sentence = if analysis.is_suite() {
+        let effect = of_rows::effect(analysis, c, true);
+        let gap = if effect.is_empty() { "" } else { " " };
+        format!("{row}: {effect}{gap}{}", of_rows::verdict(analysis, c))
+    } else {
+        let name = |subject: usize| analysis.subjects[subject].name.as_str();
+        words::sentence(analysis, c, name(c.of), name(c.against)).plain()
     };
     let context = Context {
         of: key(c.of),
         against: key(c.against),
-        row: "",
+        row,
         metric: &analysis.metrics[c.metric],
         family,
-        sentence: words::sentence(analysis, c, name(c.of), name(c.against)).plain(),
+        sentence,
         plan: &analysis.plan,
         tests,
     };
     Comparison::new(context, c)
 }
 
-/// What the comparisons of two commands of a scan come to.
-fn mean(analysis: &Analysis, layout: &Layout, overall: &Overall) -> Mean {
-    let own = analysis.comparisons.iter().filter(|c| {
-        let commands = (c.of % layout.commands, c.against % layout.commands);
-        layout.together(c.of, c.against) && commands == (overall.of, overall.against)
-    });
-    let verdicts: Vec<_> = own.map(|c| c.decision.verdict).collect();
-    let count = |wanted| verdicts.iter().filter(|&&verdict| verdict == wanted).count();
+/// What the rows of one metric on one side come to, or of a scan its values.
+fn mean(analysis: &Analysis, table: &Table<'_>) -> Mean {
+    let counts = table.counts();
+    let primary = table.metric == analysis.primary;
     Mean {
-        of: layout.labels[overall.of].clone(),
-        against: layout.labels[overall.against].clone(),
-        metric: analysis.metrics[analysis.primary].name.clone(),
-        family: Family::Primary,
-        sentence: None,
-        compared: verdicts.len(),
-        faster: count(assay_analysis::Verdict::Faster),
-        slower: count(assay_analysis::Verdict::Slower),
-        equivalent: count(assay_analysis::Verdict::Equivalent),
-        inconclusive: count(assay_analysis::Verdict::Inconclusive),
-        geometric_mean: Some(overall.mean.estimate),
-        interval_of_these: Some(overall.mean.of_these.into()),
-        interval_of_such: overall.mean.of_such.map(Interval::from),
-        rows: Some(overall.comparisons),
+        of: analysis.sides[table.side].name.clone(),
+        against: analysis.sides[table.against].name.clone(),
+        metric: analysis.metrics[table.metric].name.clone(),
+        family: if primary { Family::Primary } else { Family::Secondary },
+        sentence: analysis.is_suite().then(|| of_rows::headline(analysis, table)),
+        compared: table.rows.len(),
+        faster: counts.faster,
+        slower: counts.slower,
+        equivalent: counts.equivalent,
+        inconclusive: counts.inconclusive,
+        geometric_mean: table.mean.map(|m| m.estimate),
+        interval_of_these: table.mean.and_then(|m| m.of_these).map(Interval::from),
+        interval_of_such: table.mean.and_then(|m| m.of_such).map(Interval::from),
+        rows: table.mean.map(|m| m.rows),
     }
 }
 
 fn descriptions(analysis: &Analysis) -> Vec<Description> {
-    let describe = |(index, summary): (usize, &assay_analysis::SubjectSummary)| Description {
-        side: side(analysis, index).to_owned(),
-        row: String::new(),
+    let describe = |(index, summary): (usize, &SubjectSummary)| Description {
+        side: analysis.sides[summary.side].name.clone(),
+        row: analysis.rows[summary.row].name.clone(),
         parameters: parameters(&summary.parameters),
         name: summary.name.clone(),
         command: summary.command.clone(),
@@ -144,4 +144,14 @@ fn descriptions(analysis: &Analysis) -> Vec<Description> {
         noise: analysis.noise.get(index).and_then(Noise::new),
     };
     analysis.subjects.iter().enumerate().map(describe).collect()
+}
+
+fn only(analysis: &Analysis, only: &analysis::Only) -> Only {
+    let side = |side: usize| analysis.sides[side].name.clone();
+    Only {
+        metric: only.metric.map(|metric| analysis.metrics[metric].name.clone()),
+        side: side(only.side),
+        not_on: side(only.not_on),
+        rows: only.rows.iter().map(|&row| analysis.rows[row].name.clone()).collect(),
+    }
 }

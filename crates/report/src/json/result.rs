@@ -12,7 +12,7 @@ use super::finding::Finding;
 use super::plan::{Plan, Threshold};
 use super::rigorous::Rigorous;
 use super::values::{Design, Interval, StopReason, Verdict, words};
-use assay_analysis::benchmarks::Adjust;
+use assay_analysis::Adjust;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -55,7 +55,7 @@ pub struct Decision {
     /// The tests of all sides together, with `--all`; otherwise `null`.
     pub groups: Option<GroupTests>,
     /// What many comparisons of one metric come to together: of a suite for every side, of a scan for every two sides that are
-    /// compared at three combinations of values or more. They summarise and do not decide.
+    /// compared at the same values. They summarise and do not decide.
     pub means: Vec<Mean>,
     /// Every side on every row and at every setting of the parameters, by itself.
     pub descriptions: Vec<Description>,
@@ -99,6 +99,10 @@ words! {
 pub struct Side {
     /// Its name; unique.
     pub name: String,
+    /// The command line as it was typed, with `{n}` where the value of a parameter comes; `null` where there is none.
+    pub command: Option<String>,
+    /// The file that the values came from; `null` for what was measured now.
+    pub source: Option<String>,
 }
 
 /// What sides are compared on.
@@ -108,6 +112,8 @@ pub struct Row {
     pub name: String,
     /// Its name without parameters, where the tool that measured it tells.
     pub label: Option<String>,
+    /// What such a row is called, as in `function`; `null` for a benchmark.
+    pub noun: Option<String>,
 }
 
 /// What the comparisons of one metric of two sides come to.

@@ -12,7 +12,8 @@ use crate::names::{fitted, shorten};
 use crate::number::{self, Column};
 use crate::terminal::Screen;
 use assay_analysis::Verdict;
-use assay_analysis::benchmarks::{Benchmarks, Row, Table};
+use assay_analysis::analysis::Table;
+use assay_analysis::{Analysis, Comparison};
 use assay_profiles::Profile;
 use assay_profiles::runs::{REST, WHOLE};
 
@@ -22,9 +23,10 @@ const WIDEST_NAME: usize = 60;
 const WIDEST_SIDE: usize = 14;
 
 /// The screen as text, every line ended. `top`: so many functions, 0 for all.
-pub fn render(suite: &Benchmarks, top: usize, screen: &Screen) -> String {
+pub fn render(suite: &Analysis, top: usize, screen: &Screen) -> String {
     let mut page = Page::new(screen.width, screen.color, screen.unicode);
     for (index, table) in suite.primary_tables().enumerate() {
+        let table = &table;
         let sure =
             if index == 0 { format!("   ({})", words::sureness(suite)) } else { String::new() };
         page.paragraph(2, &[(Tone::Strong, headline(suite, table)), (Tone::Quiet, sure)]);
@@ -36,10 +38,10 @@ pub fn render(suite: &Benchmarks, top: usize, screen: &Screen) -> String {
 }
 
 /// The differential flame graph of two programs: widths are shares of all runs of a side, colours the verdicts of the deciding metric.
-pub fn differential<'a>(suite: &Benchmarks, sides: [&'a Profile; 2]) -> Differential<'a> {
+pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differential<'a> {
     let mut found = Differential {
         sides,
-        names: [suite.sides[0].clone(), suite.sides[1].clone()],
+        names: [suite.sides[0].name.clone(), suite.sides[1].name.clone()],
         claim: String::new(),
         sure: words::sureness(suite),
         about: "colour: the change of the function's own time in a run, from wherever it is called"
@@ -50,14 +52,15 @@ pub fn differential<'a>(suite: &Benchmarks, sides: [&'a Profile; 2]) -> Differen
         marks: Vec::new(),
     };
     for table in suite.primary_tables().take(1) {
+        let table = &table;
         found.claim = headline(suite, table);
         let unit = &suite.metrics[table.metric].unit;
         for row in ordered(suite, table) {
             let (old, new) = centres(row);
             let column = Column::new(unit, &[old, new], &[]);
             let [old, new] = [old, new].map(|value| words::value(&column, value, unit));
-            let name = &suite.benchmarks[row.benchmark].name;
-            let shift = row.comparison.shift.estimate;
+            let name = &suite.row_of(row).name;
+            let shift = row.shift.estimate;
             let effect = match words::effect(suite, row, true) {
                 none if none.is_empty() => change(row, &column),
                 effect => effect,
@@ -74,14 +77,14 @@ pub fn differential<'a>(suite: &Benchmarks, sides: [&'a Profile; 2]) -> Differen
                 continue;
             }
             found.marks.push(Mark {
-                change: match row.comparison.decision.verdict {
+                change: match row.decision.verdict {
                     Verdict::Slower => Change::More,
                     Verdict::Faster => Change::Less,
                     Verdict::Equivalent => Change::Same,
                     Verdict::Inconclusive => Change::Unknown,
                 },
                 size: shift.abs(),
-                short: match row.comparison.ratio {
+                short: match row.ratio {
                     Some(ratio) => format!("×{}", number::fixed(ratio.estimate, 2)),
                     None => change(row, &column),
                 },
@@ -96,9 +99,9 @@ pub fn differential<'a>(suite: &Benchmarks, sides: [&'a Profile; 2]) -> Differen
 }
 
 /// How many functions take more and less, as far as that is known.
-fn headline(suite: &Benchmarks, table: &Table) -> String {
+fn headline(suite: &Analysis, table: &Table<'_>) -> String {
     let of = |verdict: Verdict| {
-        let own = |row: &&Row| !is_sum(suite, row) && row.comparison.decision.verdict == verdict;
+        let own = |row: &&&Comparison| !is_sum(suite, row) && row.decision.verdict == verdict;
         table.rows.iter().filter(own).count()
     };
     let (less, more, same) = (of(Verdict::Faster), of(Verdict::Slower), of(Verdict::Equivalent));
@@ -120,45 +123,44 @@ fn headline(suite: &Benchmarks, table: &Table) -> String {
         true => format!("no difference was detected in any of {all} functions"),
         false => format!("{} (of {all} that matter)", told.join(", ")),
     };
-    format!("{} against {}: {told}", suite.sides[table.side], suite.sides[0])
+    format!("{} against {}: {told}", suite.sides[table.side].name, suite.sides[0].name)
 }
 
-fn is_sum(suite: &Benchmarks, row: &Row) -> bool {
-    let name = suite.benchmarks[row.benchmark].name.as_str();
+fn is_sum(suite: &Analysis, row: &Comparison) -> bool {
+    let name = suite.row_of(row).name.as_str();
     name == WHOLE || name == REST
 }
 
 /// The whole first, then the functions by the time that they moved, the rest last.
-fn ordered<'a>(suite: &Benchmarks, table: &'a Table) -> Vec<&'a Row> {
-    let mut rows: Vec<&Row> = table.rows.iter().collect();
-    let place = |row: &Row| match suite.benchmarks[row.benchmark].name.as_str() {
+fn ordered<'a>(suite: &Analysis, table: &Table<'a>) -> Vec<&'a Comparison> {
+    let mut rows = table.rows.clone();
+    let place = |row: &Comparison| match suite.row_of(row).name.as_str() {
         WHOLE => 0,
         REST => 2,
         _ => 1,
     };
     rows.sort_by(|a, b| {
-        let size = |row: &Row| row.comparison.shift.estimate.abs();
+        let size = |row: &Comparison| row.shift.estimate.abs();
         place(a).cmp(&place(b)).then(size(b).total_cmp(&size(a)))
     });
     rows
 }
 
-fn draw(page: &mut Page, suite: &Benchmarks, table: &Table, top: usize) {
+fn draw(page: &mut Page, suite: &Analysis, table: &Table<'_>, top: usize) {
     let mut rows = ordered(suite, table);
     // The whole and the rest are lines beside the functions.
     let most = if top == 0 { rows.len() } else { (top + 2).min(rows.len()) };
     let left_out = rows.len() - most;
     rows.truncate(most);
-    let names: Vec<String> =
-        rows.iter().map(|row| page.spelled(&suite.benchmarks[row.benchmark].name)).collect();
+    let names: Vec<String> = rows.iter().map(|row| page.spelled(&suite.row_of(row).name)).collect();
     let unit = &suite.metrics[table.metric].unit;
     let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
     let column = Column::new(unit, &all, &[]);
     let heads = [0, table.side]
-        .map(|side| shorten(&page.spelled(&suite.sides[side]), WIDEST_SIDE, page.ellipsis()));
+        .map(|side| shorten(&page.spelled(&suite.sides[side].name), WIDEST_SIDE, page.ellipsis()));
     let value = |v: f64| page.spelled(&words::value(&column, v, unit));
     let numbers = |intervals: bool| {
-        let effect = |row: &&Row| match words::effect(suite, row, intervals) {
+        let effect = |row: &&Comparison| match words::effect(suite, row, intervals) {
             // A function that one side does not have at all has no ratio.
             none if none.is_empty() => page.spelled(&change(row, &column)),
             effect => page.spelled(&effect),
@@ -200,24 +202,24 @@ fn draw(page: &mut Page, suite: &Benchmarks, table: &Table, top: usize) {
     }
 }
 
-fn change(row: &Row, column: &Column) -> String {
-    let shift = row.comparison.shift.estimate;
+fn change(row: &Comparison, column: &Column) -> String {
+    let shift = row.shift.estimate;
     let sign = if shift < 0.0 { "-" } else { "+" };
     format!("{sign}{}", column.with_unit(shift.abs()))
 }
 
 /// The verdict in a word: functions are faster and slower, whatever the metric is called.
-fn verdict(suite: &Benchmarks, row: &Row) -> String {
+fn verdict(suite: &Analysis, row: &Comparison) -> String {
     let star = if words::is_starred(row) { "*" } else { "" };
-    match row.comparison.decision.verdict {
+    match row.decision.verdict {
         Verdict::Faster => format!("faster{star}"),
         Verdict::Slower => format!("slower{star}"),
         _ => words::verdict(suite, row),
     }
 }
 
-fn tone(row: &Row) -> Tone {
-    match row.comparison.decision.verdict {
+fn tone(row: &Comparison) -> Tone {
+    match row.decision.verdict {
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
         Verdict::Equivalent => Tone::Plain,

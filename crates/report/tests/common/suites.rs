@@ -5,11 +5,16 @@ use assay_analysis::Options;
 use assay_data::{Metric, Observation, Samples, Subject, Unit};
 
 /// A suite of two sides: benchmarks that differ, that do not, that are too few, that one side lacks; a counter beside.
-pub fn suite() -> assay_analysis::Benchmarks {
-    suite_adjusted(assay_analysis::benchmarks::Adjust::Holm)
+pub fn suite() -> assay_analysis::Analysis {
+    suite_adjusted(assay_analysis::Adjust::Holm)
 }
 
-pub fn suite_adjusted(adjust: assay_analysis::benchmarks::Adjust) -> assay_analysis::Benchmarks {
+pub fn suite_adjusted(adjust: assay_analysis::Adjust) -> assay_analysis::Analysis {
+    assay_analysis::analyse(&suite_samples(), &Options { adjust, ..Options::default() }).unwrap()
+}
+
+/// Its samples.
+pub fn suite_samples() -> Samples {
     let metrics = vec![Metric::wall(), Metric::lower("allocations", Unit::One)];
     let mut samples = Samples::new(metrics);
     let rows = [
@@ -51,5 +56,5 @@ pub fn suite_adjusted(adjust: assay_analysis::benchmarks::Adjust) -> assay_analy
     samples.environment.set("recorded_by", "Google Benchmark 1.7");
     samples.environment.set("library_build_type", "release");
     samples.environment.set("library_build_type@new", "debug");
-    assay_analysis::benchmarks::analyse(&samples, &Options::default(), adjust, None).unwrap()
+    samples
 }

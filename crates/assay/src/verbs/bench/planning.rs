@@ -7,7 +7,7 @@ use crate::counted::Counted;
 use crate::planning::{self, BUDGET, CEILING, When, Words, check_threshold};
 use crate::verbs::compare::suite::SuiteArgs;
 use anyhow::bail;
-use assay_analysis::benchmarks::Adjust;
+use assay_analysis::Adjust;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{Action, Finding, Plan, Source};

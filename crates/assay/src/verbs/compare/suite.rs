@@ -1,12 +1,9 @@
-//! `assay compare` on suites: many benchmarks in several files. It finds out whether files are that, says what to do where they can't
-//! be compared, and shows the rest. No arithmetic.
+//! How suites are decided and shown, many benchmarks in several files; and what to do with files that hold many things and can't be
+//! compared. No arithmetic.
 
 use super::Args;
-use crate::Ending;
-use crate::advice::Dialect;
-use crate::present::{self, suite};
-use anyhow::Context;
-use assay_analysis::benchmarks::{self, Adjust, SuiteError};
+use assay_analysis::Adjust;
+use assay_analysis::analysis::is_suite;
 use assay_data::{Samples, Tool, select};
 use assay_report::benchmarks::{Shown, Sort};
 use clap::ValueEnum;
@@ -76,67 +73,9 @@ impl SuiteArgs {
     }
 }
 
-/// Compares a suite; `None` where the samples are none.
-///
-/// # Errors
-/// When it can't be compared as was asked, or can't be shown.
-pub(super) fn run(args: &Args, samples: &Samples) -> anyhow::Result<Option<Ending>> {
-    if !benchmarks::is_suite(samples) {
-        return check_no_suite(args, samples).map(|()| None);
-    }
-    let asked = [("--rigorous", args.protocol.rigorous), ("--all", args.all)];
-    if let Some((option, _)) = asked.iter().find(|(_, asked)| *asked) {
-        anyhow::bail!(
-            "{option} looks closely at one comparison, and these files hold {}; give it files with one benchmark",
-            several(samples)
-        );
-    }
-    let reference = args.reference.as_deref();
-    if let Some(name) = reference {
-        let sides = sides(samples);
-        if !sides.contains_key(name) {
-            let known: Vec<String> = sides.keys().map(|side| format!("`{side}`")).collect();
-            anyhow::bail!(
-                "--reference {name}: of suites it names a side, and there are {}",
-                known.join(", ")
-            );
-        }
-    }
-    let found = benchmarks::analyse(samples, &args.judge.options(), args.suite.adjust(), reference);
-    let mut suite = match found {
-        Ok(suite) => suite,
-        Err(SuiteError::NothingInCommon) => anyhow::bail!(
-            "no benchmark has a value of `{}` on several sides",
-            args.judge.primary.as_deref().unwrap_or("the first metric")
-        ),
-        Err(error) => return Err(error).with_context(|| super::named(&args.files)),
-    };
-    let file = args.files.first().filter(|_| args.files.len() == 1);
-    let file = file.map(std::path::PathBuf::as_path);
-    suite::present(Dialect::Compare, &mut suite, samples, args.suite.shown(), &args.show, file)?;
-    let decided = suite.primary_tables().flat_map(|table| &table.rows).map(|row| &row.comparison);
-    Ok(Some(present::judge_all(decided, &args.judge.fail_if)))
-}
-
-/// The sides with the benchmarks on them.
-fn sides(samples: &Samples) -> BTreeMap<&str, Vec<&str>> {
-    let mut sides: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for subject in &samples.subjects {
-        let row = samples.row_of(subject);
-        sides.entry(&samples.side_of(subject).name).or_default().push(&row.name);
-    }
-    sides
-}
-
-fn several(samples: &Samples) -> String {
-    let sides = sides(samples);
-    let most = sides.values().map(Vec::len).max().unwrap_or(0);
-    format!("{most} benchmarks on {} sides", sides.len())
-}
-
 /// Says what to do with files of many things that have nothing in common, or of which there is only one.
-fn check_no_suite(args: &Args, samples: &Samples) -> anyhow::Result<()> {
-    if args.reference.is_some() || samples.shares_a_row(|_| true) {
+pub(super) fn check_comparable(args: &Args, samples: &Samples) -> anyhow::Result<()> {
+    if is_suite(samples) || args.reference.is_some() || samples.shares_a_row(|_| true) {
         return Ok(());
     }
     let mut of_file: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -4,9 +4,11 @@ use super::sampling::{Sampling, end_telling, ending, name_of, plan_of, session, 
 use super::{Args, exporting};
 use crate::advice::{Dialect, spell};
 use crate::args::{PageArgs, ShowArgs};
+use crate::present::Showing;
+use crate::present::pages::Extras;
 use crate::{Ending, output, present};
 use anyhow::bail;
-use assay_analysis::benchmarks::{self, Adjust};
+use assay_analysis::Analysis;
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
 use assay_data::{Environment, Metric, Unit};
 use assay_experiment::Limits;
@@ -97,7 +99,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
             }
         }
     }
-    let mut suite = benchmarks::analyse(&found, &args.judge.options(), Adjust::Holm, None)?;
+    let mut suite = assay_analysis::analyse(&found, &args.judge.options())?;
     spell(Dialect::Profile, &mut suite.findings);
     let show = ShowArgs {
         json: args.show.json,
@@ -114,33 +116,33 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     };
     let picture = verdicts::differential(&suite, [&merged[0], &merged[1]]);
     let written = exporting::pictures(&picture, &suite.findings, &args.show);
+    let (dialect, rows) = (Dialect::Profile, Shown::default());
+    let how = Showing { dialect, rows, show: &show, file: None };
     if args.show.json {
-        present::suite::present(
-            Dialect::Profile,
-            &mut suite,
-            &found,
-            Shown::default(),
-            &show,
-            None,
-        )?;
+        present::present(how, &mut suite, &found)?;
     } else {
-        present::suite::export_all(&suite, &found, Shown::default(), &show)?;
-        let mut shown = suite.clone();
-        if let Some(text) = &args.show.focus {
-            for table in &mut shown.tables {
-                let names = &suite.benchmarks;
-                table.rows.retain(|row| names[row.benchmark].name.contains(text.as_str()));
-            }
-        }
+        present::export_all(how, &suite, &found, Extras::default())?;
+        let focused = args.show.focus.as_ref().map(|text| only_named(&suite, text));
         let screen = present::screen(args.show.color);
-        output::print(&verdicts::render(&shown, args.show.top, &screen))?;
+        let shown = focused.as_ref().unwrap_or(&suite);
+        output::print(&verdicts::render(shown, args.show.top, &screen))?;
     }
     written?;
-    let decided = suite.primary_tables().flat_map(|table| &table.rows).map(|row| &row.comparison);
     Ok(match ending(args, &endings) {
-        Ending::Fine => present::judge_all(decided, &args.judge.fail_if),
+        Ending::Fine => present::judge(&suite, &args.judge.fail_if),
         other => other,
     })
+}
+
+/// The same with the functions alone whose names hold a text.
+fn only_named(suite: &Analysis, text: &str) -> Analysis {
+    let mut shown = suite.clone();
+    let primary = suite.primary;
+    for group in &mut shown.groups {
+        let family = if group.metric == primary { &suite.comparisons } else { &suite.secondary };
+        group.comparisons.retain(|&index| suite.row_of(&family[index]).name.contains(text));
+    }
+    shown
 }
 
 /// Two commands that are sampled. The total of a run is what is measured; the functions in it are known only afterwards.

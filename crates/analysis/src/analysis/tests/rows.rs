@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
-use super::{Adjust, Benchmarks, SuiteError, Table, analyse, is_suite};
+use crate::analysis::{Adjust, Analysis, AnalysisError, Only, Shape, Table, analyse, is_suite};
 use crate::{Basis, Options, Verdict};
 use assay_data::{Design, Metric, Observation, Samples, Subject, Summary, Unit};
 use assay_stats::resampling::Stream;
@@ -40,12 +40,16 @@ fn push(samples: &mut Samples, subject: usize, level: &[u32], values: &[f64]) {
     samples.push(Observation { subject, level, values, ..Observation::default() });
 }
 
-fn analysed(samples: &Samples, adjust: Adjust) -> Benchmarks {
-    analyse(samples, &Options::default(), adjust, None).unwrap()
+fn analysed(samples: &Samples, adjust: Adjust) -> Analysis {
+    analyse(samples, &Options { adjust, ..Options::default() }).unwrap()
 }
 
-fn verdicts(table: &Table) -> Vec<Verdict> {
-    table.rows.iter().map(|row| row.comparison.decision.verdict).collect()
+fn tables(found: &Analysis) -> Vec<Table<'_>> {
+    found.tables().collect()
+}
+
+fn verdicts(table: &Table<'_>) -> Vec<Verdict> {
+    table.rows.iter().map(|row| row.decision.verdict).collect()
 }
 
 #[test]
@@ -67,11 +71,8 @@ fn a_metric_that_one_side_lacks_is_told_with_its_benchmarks() {
         changed.push(own);
     }
     let found = analysed(&changed, Adjust::Holm);
-    let told: Vec<_> = found
-        .only_metrics
-        .iter()
-        .map(|o| (o.metric, o.side, o.not_on, &o.benchmarks[..]))
-        .collect();
+    let told: Vec<_> =
+        found.only.iter().map(|o| (o.metric.unwrap(), o.side, o.not_on, &o.rows[..])).collect();
     assert_eq!(told, [(1, 0, 1, &[1][..]), (2, 1, 0, &[0, 1, 2][..])]);
     let told: Vec<&str> = found.findings.iter().map(|f| f.message.as_str()).collect();
     for text in [
@@ -82,7 +83,11 @@ fn a_metric_that_one_side_lacks_is_told_with_its_benchmarks() {
     }
 }
 
-fn codes(found: &Benchmarks) -> Vec<&str> {
+fn names(found: &Analysis) -> Vec<&str> {
+    found.sides.iter().map(|side| side.name.as_str()).collect()
+}
+
+fn codes(found: &Analysis) -> Vec<&str> {
     found.findings.iter().map(|f| f.code.as_str()).collect()
 }
 
@@ -92,32 +97,33 @@ fn every_benchmark_is_decided_against_its_namesake() {
     assert!(is_suite(&samples));
     let found = analysed(&samples, Adjust::Holm);
     assert_eq!(
-        (found.sides.as_slice(), found.tables.len()),
-        (&["old".into(), "new".into()][..], 2)
+        (names(&found), tables(&found).len(), &found.shape),
+        (vec!["old", "new"], 2, &Shape::Rows)
     );
-    let table = &found.tables[0];
+    let table = &tables(&found)[0];
     assert_eq!(verdicts(table), [Verdict::Faster, Verdict::Slower, Verdict::Equivalent]);
     let counts = table.counts();
     assert_eq!(
         (counts.faster, counts.slower, counts.equivalent, counts.inconclusive),
         (1, 1, 1, 0)
     );
-    let mean = table.mean.as_ref().unwrap();
+    let mean = table.mean.unwrap();
     let truth = (0.8_f64 * 1.1).cbrt();
     assert!((mean.estimate - truth).abs() < 0.002 && mean.of_these.unwrap().contains(truth));
-    assert_eq!((mean.benchmarks, mean.left_out), (3, 0));
+    assert_eq!((mean.rows, mean.left_out), (3, 0));
     // The counts of both sides are the same number.
-    assert_eq!(verdicts(&found.tables[1]), [Verdict::Equivalent; 3]);
-    assert_eq!(found.metrics[found.tables[1].metric].name, "allocations");
+    assert_eq!(verdicts(&tables(&found)[1]), [Verdict::Equivalent; 3]);
+    assert_eq!(found.metrics[tables(&found)[1].metric].name, "allocations");
     assert!(codes(&found).contains(&"NOT_INTERLEAVED"));
 }
 
 #[test]
 fn swapping_the_sides_turns_every_verdict_round() {
     let samples = suite(&[("copy", 0.8), ("sort", 1.1)], 12, 2);
-    let swapped = analyse(&samples, &Options::default(), Adjust::Holm, Some("new")).unwrap();
-    assert_eq!(swapped.sides, ["new", "old"]);
-    assert_eq!(verdicts(&swapped.tables[0]), [Verdict::Slower, Verdict::Faster]);
+    let options = Options { reference: Some("new".to_owned()), ..Options::default() };
+    let swapped = analyse(&samples, &options).unwrap();
+    assert_eq!(names(&swapped), ["new", "old"]);
+    assert_eq!(verdicts(&tables(&swapped)[0]), [Verdict::Slower, Verdict::Faster]);
 }
 
 #[test]
@@ -128,10 +134,10 @@ fn what_is_on_one_side_only_is_listed_and_not_in_the_mean() {
         (0..12).for_each(|i| push(&mut samples, subject, &[], &[f64::from(i), 1.0]));
     }
     let found = analysed(&samples, Adjust::Holm);
-    assert_eq!(found.tables[0].rows.len(), 2);
-    assert!((found.tables[0].mean.as_ref().unwrap().estimate - 0.9).abs() < 0.003);
-    let names = |only: &super::OnlyOn| -> Vec<String> {
-        only.benchmarks.iter().map(|&b| found.benchmarks[b].name.clone()).collect()
+    assert_eq!(tables(&found)[0].rows.len(), 2);
+    assert!((tables(&found)[0].mean.unwrap().estimate - 0.9).abs() < 0.003);
+    let names = |only: &Only| -> Vec<String> {
+        only.rows.iter().map(|&b| found.rows[b].name.clone()).collect()
     };
     assert_eq!((found.only[0].side, names(&found.only[0])), (0, vec!["gone".to_owned()]));
     assert_eq!(names(&found.only[1]), ["come", "fresh"]);
@@ -147,16 +153,16 @@ fn more_benchmarks_make_each_level_stricter_and_the_false_discovery_rate_less_so
     let samples = suite(&benchmarks, 6, 4);
     // Six against six: 2 / C(12, 6) is above 0.05 / 30.
     let holm = analysed(&samples, Adjust::Holm);
-    assert_eq!(holm.tables[0].counts().inconclusive, 30);
+    assert_eq!(tables(&holm)[0].counts().inconclusive, 30);
     let few = holm.findings.iter().find(|f| f.code == "TOO_FEW").unwrap();
     let start = "too few repetitions for a verdict on all 30 benchmarks (6 and 6): 7 on each side can decide (4 for one benchmark alone)";
     assert!(few.message.starts_with(start), "{}", few.message);
     assert!(few.advice.contains(&assay_data::Action::FalseDiscoveryRate.into()));
     let bh = analysed(&samples, Adjust::FalseDiscovery);
-    assert_eq!(bh.tables[0].counts().slower, 30);
+    assert_eq!(tables(&bh)[0].counts().slower, 30);
     // All are told, so that every interval is at the whole level.
-    assert!(bh.tables[0].rows.iter().all(|r| (r.comparison.level - 0.05).abs() < 1e-12));
-    assert_eq!(analysed(&samples, Adjust::None).tables[0].counts().slower, 30);
+    assert!(tables(&bh)[0].rows.iter().all(|r| (r.level - 0.05).abs() < 1e-12));
+    assert_eq!(tables(&analysed(&samples, Adjust::None))[0].counts().slower, 30);
 }
 
 #[test]
@@ -169,7 +175,7 @@ fn of_nothing_that_differs_hardly_ever_is_anything_told() {
         for (place, adjust) in
             [Adjust::Holm, Adjust::FalseDiscovery, Adjust::None].into_iter().enumerate()
         {
-            let counts = analysed(&samples, adjust).tables[0].counts();
+            let counts = tables(&analysed(&samples, adjust))[0].counts();
             wrong[place] += i32::from(counts.faster + counts.slower > 0);
         }
     }
@@ -190,12 +196,11 @@ fn of_the_directions_that_are_told_few_are_wrong() {
         let samples = suite_of_spread(&benchmarks, 9, 500 + seed, 0.03);
         let count = |adjust| -> (usize, usize) {
             let found = analysed(&samples, adjust);
-            let directional = found.tables[0]
-                .rows
-                .iter()
-                .filter(|r| r.comparison.decision.verdict.is_directional());
-            directional
-                .fold((0, 0), |(all, wrong), r| (all + 1, wrong + usize::from(r.benchmark >= 8)))
+            let rows = tables(&found).remove(0).rows;
+            let directional = rows.iter().filter(|r| r.decision.verdict.is_directional());
+            directional.fold((0, 0), |(all, wrong), r| {
+                (all + 1, wrong + usize::from(found.subjects[r.of].row >= 8))
+            })
         };
         let bh = count(Adjust::FalseDiscovery);
         told += bh.0;
@@ -223,10 +228,10 @@ fn values_of_few_processes_decide_nothing_whatever_their_number() {
         }
     }
     let found = analysed(&samples, Adjust::Holm);
-    let rows = &found.tables[0].rows;
-    assert_eq!(verdicts(&found.tables[0]), [Verdict::Inconclusive, Verdict::Slower]);
-    assert_eq!(rows[0].comparison.counts, (2, 2));
-    assert_eq!(rows[1].comparison.basis, Basis::Units("process".to_owned()));
+    let rows = &tables(&found)[0].rows;
+    assert_eq!(verdicts(&tables(&found)[0]), [Verdict::Inconclusive, Verdict::Slower]);
+    assert_eq!(rows[0].counts, (2, 2));
+    assert_eq!(rows[1].basis, Basis::Units("process".to_owned()));
     let few = found.findings.iter().find(|f| f.code == "TOO_FEW").unwrap();
     assert!(
         few.message
@@ -255,9 +260,9 @@ fn where_only_summaries_are_left_means_decide_and_it_is_said() {
     }
     let found = analysed(&samples, Adjust::Holm);
     assert_eq!(found.design, Design::Summary);
-    assert_eq!(verdicts(&found.tables[0]), [Verdict::Slower, Verdict::Inconclusive]);
+    assert_eq!(verdicts(&tables(&found)[0]), [Verdict::Slower, Verdict::Inconclusive]);
     assert!(codes(&found).contains(&"SUMMARY_ONLY") && codes(&found).contains(&"SUMMARY_TOO_BARE"));
-    let mean = found.tables[0].mean.as_ref().unwrap();
+    let mean = tables(&found)[0].mean.unwrap();
     // The spread of one is not known, so that of the mean is not either.
     assert!((mean.estimate - 1.5).abs() < 1e-12 && mean.of_these.is_none());
 }
@@ -265,8 +270,8 @@ fn where_only_summaries_are_left_means_decide_and_it_is_said() {
 #[test]
 fn one_value_on_each_side_has_a_ratio_and_a_reason() {
     let found = analysed(&suite(&[("copy", 0.5), ("sort", 0.5)], 1, 6), Adjust::Holm);
-    assert_eq!(verdicts(&found.tables[0]), [Verdict::Inconclusive; 2]);
-    let mean = found.tables[0].mean.as_ref().unwrap();
+    assert_eq!(verdicts(&tables(&found)[0]), [Verdict::Inconclusive; 2]);
+    let mean = tables(&found)[0].mean.unwrap();
     assert!((mean.estimate - 0.5).abs() < 0.01 && mean.of_these.is_none());
     assert!(codes(&found).contains(&"TOO_FEW"));
 }
@@ -288,10 +293,10 @@ fn blocks_of_a_suite_are_those_of_each_benchmark() {
         }
     }
     let found = analysed(&samples, Adjust::Holm);
-    assert_eq!(verdicts(&found.tables[0]), [Verdict::Slower, Verdict::Equivalent]);
-    assert_eq!(found.tables[0].rows[0].comparison.blocks, Some(20));
+    assert_eq!(verdicts(&tables(&found)[0]), [Verdict::Slower, Verdict::Equivalent]);
+    assert_eq!(tables(&found)[0].rows[0].blocks, Some(20));
     assert!(!codes(&found).contains(&"NOT_INTERLEAVED"));
-    let mean = found.tables[0].mean.as_ref().unwrap();
+    let mean = tables(&found)[0].mean.unwrap();
     assert!(mean.of_these.unwrap().half_width() < 0.002);
 }
 
@@ -328,23 +333,36 @@ fn a_third_side_has_tables_of_its_own_in_the_same_family() {
     let found = analysed(&samples, Adjust::Holm);
     let sides: Vec<usize> = found.primary_tables().map(|table| table.side).collect();
     assert_eq!(sides, [1, 2]);
-    assert_eq!(found.tables[1].rows.len(), 1);
-    assert!(found.tables[1].mean.is_none());
+    assert_eq!(tables(&found)[1].rows.len(), 1);
+    assert!(tables(&found)[1].mean.is_none());
 }
 
 #[test]
 fn what_is_no_suite_is_told_apart() {
     assert!(!is_suite(&suite(&[("copy", 1.0)], 3, 1)));
     let mut apart = Samples::new(vec![Metric::wall()]);
-    add(&mut apart, "old", "a");
-    add(&mut apart, "new", "b");
+    for (side, row) in [("old", "a"), ("new", "b")] {
+        let subject = add(&mut apart, side, row);
+        apart.push_value(subject, 1.0);
+    }
     assert!(!is_suite(&apart) && !is_suite(&Samples::default()));
-    let nothing = analyse(&apart, &Options::default(), Adjust::Holm, None);
-    assert_eq!(nothing, Err(SuiteError::NothingInCommon));
-    let options = Options { primary: Some("heat".to_owned()), ..Options::default() };
+    assert_eq!(analyse(&apart, &Options::default()).unwrap().shape, Shape::Sides);
+    // Both sides have both rows, but nothing was measured of the new one's.
     let samples = suite(&[("copy", 1.0), ("sort", 1.0)], 3, 1);
-    assert!(matches!(
-        analyse(&samples, &options, Adjust::Holm, None),
-        Err(SuiteError::Analysis(_))
-    ));
+    let mut one_sided = Samples::new(samples.metrics.clone());
+    (one_sided.sides, one_sided.rows) = (samples.sides.clone(), samples.rows.clone());
+    one_sided.subjects.clone_from(&samples.subjects);
+    let old = samples.observations().filter(|o| samples.subjects[o.subject].side == 0);
+    old.for_each(|own| one_sided.push(own));
+    let (noun, metric) = ("benchmark".to_owned(), "wall".to_owned());
+    let nothing = analyse(&one_sided, &Options::default());
+    assert_eq!(nothing, Err(AnalysisError::NothingInCommon { noun, metric }));
+    let options = Options { primary: Some("heat".to_owned()), ..Options::default() };
+    assert!(matches!(analyse(&samples, &options), Err(AnalysisError::NoSuchMetric { .. })));
+    let options = Options { reference: Some("older".to_owned()), ..Options::default() };
+    let error = analyse(&samples, &options).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "--reference older: there is no such side; there are `old`, `new`"
+    );
 }

@@ -1,18 +1,21 @@
-//! The geometric mean of a suite's ratios, over the benchmarks that both sides have.
+//! What many comparisons of one metric of one side come to together: how many have which verdict, and the geometric mean of their
+//! ratios. Of a suite they are its rows, of a scan the values of its parameters.
 //!
 //! With enough values on every side and an affordable number of them the intervals are those of [`assay_stats::suite`], by
 //! resampling. Else (few values, a suite of thousands, summaries) they come from the standard errors: of each mean logarithm for these
-//! benchmarks, Student's over the benchmarks' effects for such ones, never narrower than the first. A mean over benchmarks that
-//! somebody chose summarises them and decides nothing.
+//! rows, Student's over the rows' effects for such ones, never narrower than the first. A mean over rows that somebody chose
+//! summarises them and decides nothing.
 
-use super::Table;
+use super::family::Member;
+use crate::comparison::{Comparison, NoInterval};
 use crate::evidence::Pair;
+use crate::verdict::Verdict;
 use assay_data::Plan;
 use assay_stats::suite::{Benchmark, geometric_mean};
 use assay_stats::summaries::{self, Summarised};
 use assay_stats::{Interval, descriptive, student_t};
 
-/// Fewest benchmarks that make a whole.
+/// Fewest comparisons that make a whole.
 const FEWEST: usize = 2;
 /// Fewest values on a side from which resampling knows their spread.
 const FEWEST_TO_RESAMPLE: usize = 6;
@@ -21,33 +24,128 @@ const FEWEST_RESAMPLES: usize = 200;
 /// Values that all resamples may hold together.
 const AFFORDABLE: usize = 2_000_000;
 
+/// The comparisons of one metric of one side with one reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Index of the metric.
+    pub metric: usize,
+    /// Index of the side.
+    pub of: usize,
+    /// Index of the side that it is compared with.
+    pub against: usize,
+    /// The comparisons, as indices of [`Analysis::comparisons`](super::Analysis::comparisons) for the primary metric, else of
+    /// [`Analysis::secondary`](super::Analysis::secondary); in the order of the reference.
+    pub comparisons: Vec<usize>,
+    /// The geometric mean of their ratios; `None` where there is none.
+    pub mean: Option<Mean>,
+}
+
 /// A geometric mean with what is known of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mean {
     /// The geometric mean of the ratios, side / reference.
     pub estimate: f64,
-    /// The interval for these benchmarks; `None` where the spread of some is not known.
+    /// The interval for these rows; `None` where the spread of some is not known.
     pub of_these: Option<Interval>,
-    /// The interval for benchmarks such as these.
+    /// The interval for rows such as these.
     pub of_such: Option<Interval>,
-    /// Over how many benchmarks.
-    pub benchmarks: usize,
-    /// How many that both sides have are not in it, since they have no ratio.
+    /// Over how many rows.
+    pub rows: usize,
+    /// How many rows are not in it, since they have no ratio.
     pub left_out: usize,
 }
 
-/// The mean of a table's ratios; `None` for fewer than two. `pairs`: those of the rows, in their order.
-pub(super) fn of<'a>(
-    pairs: impl Iterator<Item = &'a Pair>,
-    table: &Table,
+/// How many comparisons have which verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Better than the reference.
+    pub faster: usize,
+    /// Worse than the reference.
+    pub slower: usize,
+    /// Within the threshold.
+    pub equivalent: usize,
+    /// Not known.
+    pub inconclusive: usize,
+}
+
+/// The comparisons of one metric of one side with the reference, as a table shows them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table<'a> {
+    /// Index of the metric.
+    pub metric: usize,
+    /// Index of the side.
+    pub side: usize,
+    /// Index of the side that it is compared with.
+    pub against: usize,
+    /// The comparisons, in the order of the reference.
+    pub rows: Vec<&'a Comparison>,
+    /// The geometric mean of their ratios; `None` where there is none.
+    pub mean: Option<&'a Mean>,
+}
+
+impl Table<'_> {
+    /// Counts the verdicts. O(rows).
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for comparison in &self.rows {
+            *match comparison.decision.verdict {
+                Verdict::Faster => &mut counts.faster,
+                Verdict::Slower => &mut counts.slower,
+                Verdict::Equivalent => &mut counts.equivalent,
+                Verdict::Inconclusive => &mut counts.inconclusive,
+            } += 1;
+        }
+        counts
+    }
+
+    /// How many rows have no interval for such a reason.
+    pub fn without_interval(&self, is: impl Fn(NoInterval) -> bool) -> usize {
+        self.rows.iter().filter(|c| c.no_interval().is_some_and(&is)).count()
+    }
+}
+
+/// The groups of a family, in the order in which they begin. `side`: which side a subject is on;
+/// `wanted`: which comparisons belong to a group. O(members), and the resamples.
+pub(super) fn groups(
+    members: &[Member<'_>],
+    decided: &[Comparison],
+    plan: &Plan,
+    side: impl Fn(usize) -> usize,
+    wanted: impl Fn(&Comparison) -> bool,
+) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (index, c) in decided.iter().enumerate().filter(|(_, c)| wanted(c)) {
+        let (metric, of, against) = (c.metric, side(c.of), side(c.against));
+        let same = |g: &&mut Group| (g.metric, g.of, g.against) == (metric, of, against);
+        // Those of a suite follow one another; a scan has few.
+        match groups.iter_mut().rev().find(same) {
+            Some(group) => group.comparisons.push(index),
+            None => {
+                let comparisons = vec![index];
+                groups.push(Group { metric, of, against, comparisons, mean: None });
+            }
+        }
+    }
+    for group in &mut groups {
+        group.mean = mean(&group.comparisons, members, decided, plan);
+    }
+    groups
+}
+
+/// The mean of some ratios; `None` for fewer than two, and of what is not one experiment.
+fn mean(
+    which: &[usize],
+    members: &[Member<'_>],
+    decided: &[Comparison],
     plan: &Plan,
 ) -> Option<Mean> {
-    let ratio = |row: &super::Row| row.comparison.ratio.map(|r| r.estimate.ln());
-    let (effects, pairs): (Vec<f64>, Vec<&Pair>) = table
-        .rows
+    if which.iter().any(|&index| decided[index].no_interval() == Some(NoInterval::Mixed)) {
+        return None;
+    }
+    let ratio = |index: usize| decided[index].ratio.map(|r| r.estimate.ln());
+    let (effects, pairs): (Vec<f64>, Vec<&Pair>) = which
         .iter()
-        .zip(pairs)
-        .filter_map(|(row, pair)| Some((ratio(row).filter(|r| r.is_finite())?, pair)))
+        .filter_map(|&index| Some((ratio(index).filter(|r| r.is_finite())?, &members[index].pair)))
         .unzip();
     if effects.len() < FEWEST {
         return None;
@@ -55,13 +153,8 @@ pub(super) fn of<'a>(
     let mean = descriptive::mean(&effects);
     let (of_these, of_such) = resampled(&pairs, plan)
         .unwrap_or_else(|| from_errors(mean, &effects, &pairs, plan.confidence));
-    Some(Mean {
-        estimate: mean.exp(),
-        of_these,
-        of_such,
-        benchmarks: effects.len(),
-        left_out: table.rows.len() - effects.len(),
-    })
+    let left_out = which.len() - effects.len();
+    Some(Mean { estimate: mean.exp(), of_these, of_such, rows: effects.len(), left_out })
 }
 
 type Intervals = (Option<Interval>, Option<Interval>);

@@ -1,18 +1,17 @@
 //! What there is to know about a suite, each thing once: how many benchmarks it concerns and some of their names, never a line for
 //! every row.
 
-use super::{Benchmarks, Row, Table};
+use crate::analysis::{Adjust, Analysis, BENCHMARK, Only, Table};
 use crate::checks;
-use crate::comparison::{Basis, NoInterval};
+use crate::comparison::{Basis, Comparison, NoInterval};
+use crate::describe::SubjectSummary;
 use crate::levels::plural;
-use crate::machine;
 use crate::paired;
 use crate::policy;
 use crate::unpaired;
 use crate::verdict::Scale;
-use assay_data::samples::BySubject;
 use assay_data::{
-    Action, Design, Environment, Finding, Outcome, Samples, Severity, StopReason, Threshold, Unit,
+    Action, Design, Environment, Finding, Samples, Severity, StopReason, Threshold, Unit,
 };
 
 /// How many benchmarks are named; more are counted.
@@ -36,16 +35,15 @@ const ALWAYS_DIFFER: [&str; 8] = [
 ];
 
 /// Everything that the checks found about a suite. O(subjects + rows).
-pub(super) fn of(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -> Vec<Finding> {
+pub(crate) fn findings(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
     let mut found = Vec::new();
-    for table in suite.primary_tables() {
+    for table in &suite.primary_tables().collect::<Vec<_>>() {
         found.extend(without_interval(suite, table));
         found.extend(bases(suite, table));
         found.extend(steps(suite, table));
     }
-    found.extend(outcomes(samples, index, suite));
+    found.extend(outcomes(suite));
     found.extend(one_side(suite));
-    found.extend(metrics_of_one_side(suite));
     if suite.design != Design::Blocks {
         found.push(checks::not_interleaved());
     }
@@ -53,15 +51,14 @@ pub(super) fn of(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -
     found.extend(settings_differ(&suite.environment));
     found.extend(optimised_away(suite));
     found.extend(stopped_early(samples, suite));
-    found.extend(machine::findings(&suite.environment));
     found
 }
 
 /// `a, b, c and 9 more`.
-fn names(suite: &Benchmarks, benchmarks: impl Iterator<Item = usize>) -> String {
+fn names(suite: &Analysis, benchmarks: impl Iterator<Item = usize>) -> String {
     let all: Vec<usize> = benchmarks.collect();
     let mut told: Vec<String> =
-        all.iter().take(NAMED).map(|&b| suite.benchmarks[b].name.clone()).collect();
+        all.iter().take(NAMED).map(|&b| suite.rows[b].name.clone()).collect();
     if all.len() > NAMED {
         told.push(format!("and {} more", all.len() - NAMED));
     }
@@ -69,12 +66,12 @@ fn names(suite: &Benchmarks, benchmarks: impl Iterator<Item = usize>) -> String 
 }
 
 /// `3 of 11 benchmarks`, `both benchmarks`, with the side where there are several.
-fn how_many(suite: &Benchmarks, table: &Table, rows: usize) -> String {
+fn how_many(suite: &Analysis, table: &Table<'_>, rows: usize) -> String {
     let of = table.rows.len();
-    let row = suite.row.as_str();
+    let row = suite.noun.as_str();
     let side = match suite.sides.len() {
         0..=2 => String::new(),
-        _ => format!(" on {}", suite.sides[table.side]),
+        _ => format!(" on {}", suite.sides[table.side].name),
     };
     match (rows == of, of) {
         (true, 1) => format!("the only {row}{side}"),
@@ -86,25 +83,25 @@ fn how_many(suite: &Benchmarks, table: &Table, rows: usize) -> String {
 }
 
 /// `3 and 3`, `2 to 5 and 3`: the numbers of values on the sides.
-fn sizes(rows: &[&Row]) -> String {
-    let range = |of: fn(&Row) -> usize| {
+fn sizes(rows: &[&Comparison]) -> String {
+    let range = |of: fn(&Comparison) -> usize| {
         let (low, high) = rows
             .iter()
             .map(|row| of(row))
             .fold((usize::MAX, 0), |(low, high), n| (low.min(n), high.max(n)));
         if low == high { format!("{low}") } else { format!("{low} to {high}") }
     };
-    format!("{} and {}", range(|r| r.comparison.counts.0), range(|r| r.comparison.counts.1))
+    format!("{} and {}", range(|r| r.counts.0), range(|r| r.counts.1))
 }
 
 /// The rows without a verdict, by what they lack.
-fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
-    let rows = |is: &dyn Fn(&Row, NoInterval) -> bool| -> Vec<&Row> {
-        let lacks = |row: &&Row| row.comparison.no_interval().is_some_and(|why| is(row, why));
-        table.rows.iter().filter(lacks).collect()
+fn without_interval(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
+    let rows = |is: &dyn Fn(&Comparison, NoInterval) -> bool| -> Vec<&Comparison> {
+        let lacks = |row: &&Comparison| row.no_interval().is_some_and(|why| is(row, why));
+        table.rows.iter().copied().filter(lacks).collect()
     };
     let mut found = Vec::new();
-    let mut tell = |rows: &[&Row], finding: Finding, next: Vec<Action>| {
+    let mut tell = |rows: &[&Comparison], finding: Finding, next: Vec<Action>| {
         if !rows.is_empty() {
             let finding =
                 finding.with("benchmarks", rows.len() as f64).with("of", table.rows.len() as f64);
@@ -112,8 +109,8 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         }
     };
     let too_few = |why| matches!(why, NoInterval::TooFew { .. });
-    let needed = |rows: &[&Row]| {
-        let of_row = |row: &&Row| match row.comparison.no_interval() {
+    let needed = |rows: &[&Comparison]| {
+        let of_row = |row: &&Comparison| match row.no_interval() {
             Some(NoInterval::TooFew { needed }) => needed,
             _ => 0,
         };
@@ -124,8 +121,8 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         _ => unpaired::fewest(1.0 - suite.plan.confidence),
     };
     let shared = |needed: usize| {
-        if needed > alone && suite.adjust == super::Adjust::Holm {
-            format!(" ({alone} for one {} alone)", suite.row)
+        if needed > alone && suite.adjust == Adjust::Holm {
+            format!(" ({alone} for one {} alone)", suite.noun)
         } else {
             String::new()
         }
@@ -134,16 +131,16 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         let mut advice = match suite.design {
             Design::Blocks => vec![
                 Action::MeasureLonger { seconds: None },
-                Action::FewerRows { rows: format!("{}s", suite.row) },
+                Action::FewerRows { rows: format!("{}s", suite.noun) },
             ],
             _ => vec![Action::more_repetitions(&suite.environment)],
         };
-        if needed > alone && suite.adjust == super::Adjust::Holm {
+        if needed > alone && suite.adjust == Adjust::Holm {
             advice.push(Action::FalseDiscoveryRate);
         }
         advice
     };
-    let few = rows(&|row, why| too_few(why) && !matches!(row.comparison.basis, Basis::Units(_)));
+    let few = rows(&|row, why| too_few(why) && !matches!(row.basis, Basis::Units(_)));
     let enough = needed(&few);
     let what = if suite.design == Design::Blocks { "blocks" } else { "repetitions" };
     tell(
@@ -156,7 +153,7 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
         )),
         advice(enough),
     );
-    let few = rows(&|row, why| too_few(why) && matches!(row.comparison.basis, Basis::Units(_)));
+    let few = rows(&|row, why| too_few(why) && matches!(row.basis, Basis::Units(_)));
     let enough = needed(&few);
     tell(
         &few,
@@ -187,18 +184,18 @@ fn without_interval(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
     found
 }
 
-fn unit_of(rows: &[&Row]) -> String {
-    match rows.first().map(|row| &row.comparison.basis) {
+fn unit_of(rows: &[&Comparison]) -> String {
+    match rows.first().map(|row| &row.basis) {
         Some(Basis::Units(name)) => plural(name),
         _ => "units".to_owned(),
     }
 }
 
 /// What was compared where it was not the values.
-fn bases(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
-    let decided = |row: &&Row| row.comparison.decision.interval.is_some();
-    let of = |is: &dyn Fn(&Basis) -> bool| -> Vec<&Row> {
-        table.rows.iter().filter(decided).filter(|row| is(&row.comparison.basis)).collect()
+fn bases(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
+    let decided = |row: &&Comparison| row.decision.interval.is_some();
+    let of = |is: &dyn Fn(&Basis) -> bool| -> Vec<&Comparison> {
+        table.rows.iter().copied().filter(decided).filter(|row| is(&row.basis)).collect()
     };
     let mut found = Vec::new();
     let units = of(&|basis| matches!(basis, Basis::Units(_)));
@@ -221,21 +218,21 @@ fn bases(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
 }
 
 /// Values that come in steps, and those without logarithms.
-fn steps(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
+fn steps(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    let is_coarse = |row: &&Row| {
-        let c = &row.comparison;
+    let is_coarse = |row: &&Comparison| {
+        let c = row;
         let d = &c.decision;
         let in_steps =
             c.distinct as f64 <= policy::STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
         d.interval.is_some() && in_steps && d.clock_step > policy::COARSE_OF_THRESHOLD * d.threshold
     };
-    let coarse: Vec<&Row> = table.rows.iter().filter(is_coarse).collect();
+    let coarse: Vec<&Comparison> = table.rows.iter().copied().filter(is_coarse).collect();
     if !coarse.is_empty() {
         let message = format!(
             "the values of {} come in steps that are large against the threshold ({})",
             how_many(suite, table, coarse.len()),
-            names(suite, coarse.iter().map(|row| row.benchmark))
+            names(suite, coarse.iter().map(|row| suite.subjects[row.of].row))
         );
         found.push(
             checks::coarse(message, &suite.metrics[table.metric].unit)
@@ -243,95 +240,87 @@ fn steps(suite: &Benchmarks, table: &Table) -> Vec<Finding> {
                 .advise(Action::text("keep more digits in the file")),
         );
     }
-    let shifts = table.rows.iter().filter(|row| row.comparison.decision.scale == Scale::Shift);
-    let shifts: Vec<&Row> = shifts.collect();
+    let shifts = table.rows.iter().copied().filter(|row| row.decision.scale == Scale::Shift);
+    let shifts: Vec<&Comparison> = shifts.collect();
     if !shifts.is_empty() && matches!(suite.plan.threshold, Threshold::Relative(_)) {
         let what = format!(
             "some values of {} ({})",
             how_many(suite, table, shifts.len()),
-            names(suite, shifts.iter().map(|row| row.benchmark))
+            names(suite, shifts.iter().map(|row| suite.subjects[row.of].row))
         );
         found.push(checks::not_positive(&what).with("benchmarks", shifts.len() as f64));
     }
     found
 }
 
-/// Benchmarks with runs that failed or hit a limit.
-fn outcomes(samples: &Samples, index: &BySubject<'_>, suite: &Benchmarks) -> Vec<Finding> {
-    let with = |is: fn(Outcome) -> bool| -> Vec<usize> {
-        let subjects = 0..samples.subjects.len();
-        subjects.filter(|&s| index.count_outcomes(s, is) > 0).collect()
+/// Rows with runs that failed or hit a limit.
+fn outcomes(suite: &Analysis) -> Vec<Finding> {
+    let with = |is: &dyn Fn(&SubjectSummary) -> bool| -> Vec<&str> {
+        let subjects = suite.subjects.iter().filter(|subject| is(subject));
+        subjects.map(|subject| subject.name.as_str()).collect()
     };
-    let named = |subjects: &[usize]| {
-        let mut told: Vec<&str> =
-            subjects.iter().take(NAMED).map(|&s| samples.subjects[s].name.as_str()).collect();
+    let named = |subjects: &[&str]| {
+        let mut told = subjects[..subjects.len().min(NAMED)].to_vec();
         if subjects.len() > NAMED {
             told.push("...");
         }
-        told.join(", ")
+        format!("runs of {}", told.join(", "))
     };
-    let of = suite.benchmarks.len();
-    let failed = with(|o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_)));
-    let late = with(|o| o == Outcome::Timeout);
+    let of = suite.rows.len();
+    let failed = with(&|subject| subject.failures > 0);
+    let late = with(&|subject| subject.timeouts > 0);
     let mut found = Vec::new();
-    found.extend(checks::failures(&format!("runs of {}", named(&failed)), failed.len(), of));
-    found.extend(checks::timeouts(&format!("runs of {}", named(&late)), late.len(), of));
+    found.extend(checks::failures(&named(&failed), failed.len(), of));
+    found.extend(checks::timeouts(&named(&late), late.len(), of));
     found
 }
 
-/// What one side lacks.
-fn one_side(suite: &Benchmarks) -> Vec<Finding> {
-    let tell = |only: &super::OnlyOn| {
-        let n = only.benchmarks.len();
-        let (on, lacks) = (&suite.sides[only.side], &suite.sides[only.not_on]);
-        let message = format!(
-            "{n} {}{} only in {on}, not in {lacks}: {}",
-            suite.row,
-            if n == 1 { " is" } else { "s are" },
-            names(suite, only.benchmarks.iter().copied())
-        );
-        Finding::new("ONE_SIDE_ONLY", Severity::Note, message).with("benchmarks", n as f64)
-    };
-    suite.only.iter().map(tell).collect()
-}
-
-/// The metrics that one side lacks, those of some benchmarks with their names.
-fn metrics_of_one_side(suite: &Benchmarks) -> Vec<Finding> {
+/// What one side lacks: rows, then metrics, those of some rows with their names.
+fn one_side(suite: &Analysis) -> Vec<Finding> {
     let mut found = Vec::new();
-    let others = 1..suite.sides.len();
-    for (side, not_on) in others.flat_map(|other| [(0, other), (other, 0)]) {
-        let of_pair = suite.only_metrics.iter().filter(|m| (m.side, m.not_on) == (side, not_on));
-        let mut told: Vec<String> = of_pair
-            .map(|only| {
-                let name = suite.metrics[only.metric].name.replace('_', " ");
-                let has_rows = |t: &Table| t.metric == only.metric && t.side == side.max(not_on);
-                if suite.tables.iter().any(has_rows) {
-                    format!("{name} (of {})", names(suite, only.benchmarks.iter().copied()))
-                } else {
-                    name
-                }
-            })
-            .collect();
-        let n = told.len();
-        if n == 0 {
-            continue;
+    for only in suite.only.iter().filter(|only| only.metric.is_none()) {
+        let n = only.rows.len();
+        let rows = match n {
+            1 => format!("1 {} is", suite.noun),
+            _ => format!("{n} {}s are", suite.noun),
+        };
+        let told = names(suite, only.rows.iter().copied());
+        found.push(only_in(suite, only, &rows, &told).with("benchmarks", n as f64));
+    }
+    let mut metrics: Vec<(&Only, Vec<String>)> = Vec::new();
+    for only in &suite.only {
+        let Some(metric) = only.metric else { continue };
+        let name = suite.metrics[metric].name.replace('_', " ");
+        let other = only.side.max(only.not_on);
+        let told = if suite.tables().any(|t| t.metric == metric && t.side == other) {
+            format!("{name} (of {})", names(suite, only.rows.iter().copied()))
+        } else {
+            name
+        };
+        let same =
+            |(known, _): &&mut (&Only, _)| (known.side, known.not_on) == (only.side, only.not_on);
+        match metrics.iter_mut().find(same) {
+            Some((_, all)) => all.push(told),
+            None => metrics.push((only, vec![told])),
         }
+    }
+    for (only, mut told) in metrics {
+        let n = told.len();
         if n > NAMED_METRICS {
             told.truncate(NAMED_METRICS);
             let last = told.len() - 1;
             told[last] += &format!(" and {} more", n - NAMED_METRICS);
         }
-        let message = format!(
-            "{n} {} only in {}, not in {}: {}",
-            if n == 1 { "metric is" } else { "metrics are" },
-            suite.sides[side],
-            suite.sides[not_on],
-            told.join(", ")
-        );
-        found
-            .push(Finding::new("ONE_SIDE_ONLY", Severity::Note, message).with("metrics", n as f64));
+        let metrics = if n == 1 { "1 metric is".to_owned() } else { format!("{n} metrics are") };
+        found.push(only_in(suite, only, &metrics, &told.join(", ")).with("metrics", n as f64));
     }
     found
+}
+
+fn only_in(suite: &Analysis, only: &Only, what: &str, told: &str) -> Finding {
+    let [on, lacks] = [only.side, only.not_on].map(|side| &suite.sides[side].name);
+    let message = format!("{what} only in {on}, not in {lacks}: {told}");
+    Finding::new("ONE_SIDE_ONLY", Severity::Note, message)
 }
 
 /// Versions and settings in which the recordings differ. Machines have a finding of their own.
@@ -377,11 +366,11 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
 }
 
 /// Why measuring ended before every benchmark was answered.
-fn stopped_early(samples: &Samples, suite: &Benchmarks) -> Option<Finding> {
+fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
     match samples.stop? {
         StopReason::Interrupted => Some(checks::interrupted("decided on what there was")),
         StopReason::Budget => {
-            let counts = suite.primary_tables().map(Table::counts);
+            let counts = suite.primary_tables().map(|table| table.counts());
             let open: usize = counts.map(|counts| counts.inconclusive).sum();
             let all: usize = suite.primary_tables().map(|table| table.rows.len()).sum();
             let seconds = suite.plan.budget_seconds?;
@@ -394,7 +383,7 @@ fn stopped_early(samples: &Samples, suite: &Benchmarks) -> Option<Finding> {
                     .with("budget_seconds", seconds)
                     .advise(Action::MeasureLonger { seconds: Some((3.0 * seconds).ceil()) })
                     .advise(Action::LargerThreshold)
-                    .advise(Action::FewerRows { rows: format!("{}s", suite.row) })
+                    .advise(Action::FewerRows { rows: format!("{}s", suite.noun) })
             })
         }
         _ => None,
@@ -402,17 +391,17 @@ fn stopped_early(samples: &Samples, suite: &Benchmarks) -> Option<Finding> {
 }
 
 /// Benchmarks that take no time: their work is not in the program any more.
-fn optimised_away(suite: &Benchmarks) -> Option<Finding> {
+fn optimised_away(suite: &Analysis) -> Option<Finding> {
     // A function that one program does not have takes none there, and nothing is wrong.
-    if suite.row != super::BENCHMARK {
+    if suite.noun != BENCHMARK {
         return None;
     }
-    let is_time = |table: &&Table| suite.metrics[table.metric].unit == Unit::Second;
+    let is_time = |table: &Table<'_>| suite.metrics[table.metric].unit == Unit::Second;
     let mut names: Vec<&str> = Vec::new();
     for table in suite.primary_tables().filter(is_time) {
-        for row in &table.rows {
-            let (x, y) = row.comparison.medians;
-            let name = suite.benchmarks[row.benchmark].name.as_str();
+        for row in table.rows {
+            let (x, y) = row.medians;
+            let name = suite.rows[suite.subjects[row.of].row].name.as_str();
             if x.min(y) < policy::NO_TIME && !names.contains(&name) {
                 names.push(name);
             }

@@ -1,0 +1,226 @@
+//! What samples are as a whole: which sides stand on which rows, and who is compared with whom. It is read from the keys of the
+//! subjects, never from their names. Nothing is compared here.
+
+use super::AnalysisError;
+use super::family::Member;
+use super::mean::{self, Group};
+use crate::comparison::Comparison;
+use crate::scaling::Layout;
+use assay_data::{Design, Plan, Row, Samples, Side};
+use std::collections::HashMap;
+
+/// What a row is called in the singular, where nothing else is said.
+pub const BENCHMARK: &str = "benchmark";
+
+/// How the comparisons are arranged, which decides how they are shown and nothing else.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// One row, on as many sides as there are subjects.
+    Sides,
+    /// A scan: sides at values of parameters.
+    Scan(Layout),
+    /// A suite: many rows, matched by name, on two sides or more. One row of which only summaries are left is a suite too, since there
+    /// is no more to show of it than a row.
+    Rows,
+}
+
+/// Rows that a side has and another lacks, or of which it alone has a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Only {
+    /// Index of the metric that only this side has of rows on both; `None` where the other side lacks the rows.
+    pub metric: Option<usize>,
+    /// Index of the side that has them.
+    pub side: usize,
+    /// Index of the side that lacks them.
+    pub not_on: usize,
+    /// Indices of the rows.
+    pub rows: Vec<usize>,
+}
+
+/// The keys of samples, sorted out.
+pub(super) struct Keys {
+    pub shape: Shape,
+    /// What is compared; the first is the reference.
+    pub sides: Vec<Side>,
+    /// What it is compared on.
+    pub rows: Vec<Row>,
+    /// For every subject its side and its row.
+    pub places: Vec<(usize, usize)>,
+    /// Every subject that is compared, with its reference: side by side, each in the order of the reference.
+    pub pairs: Vec<(usize, usize)>,
+    /// For every row its subject on each side; empty unless there are [`Shape::Rows`].
+    subjects: Vec<Vec<Option<usize>>>,
+}
+
+impl Keys {
+    /// Sorts out the subjects. `reference`: the subject, of a suite the side, that all others are compared with. O(subjects).
+    ///
+    /// # Errors
+    /// When there is no such reference.
+    pub fn of(samples: &Samples, reference: Option<&str>) -> Result<Self, AnalysisError> {
+        if is_suite(samples) {
+            Self::of_suite(samples, reference)
+        } else {
+            Self::of_sides(samples, reference)
+        }
+    }
+
+    fn of_sides(samples: &Samples, reference: Option<&str>) -> Result<Self, AnalysisError> {
+        let subjects = &samples.subjects;
+        let reference = match reference {
+            None => None,
+            Some(asked) => {
+                let found = subjects.iter().position(|subject| subject.name == asked);
+                let known = subjects.iter().map(|s| s.name.as_str());
+                Some(found.ok_or_else(|| AnalysisError::no_reference(asked, "subject", known))?)
+            }
+        };
+        let against = |of: usize| match reference {
+            Some(reference) => (of != reference).then_some(reference),
+            None => samples.reference_of(of),
+        };
+        let pairs = (0..subjects.len()).filter_map(|of| Some((of, against(of)?))).collect();
+        // Benchmarks of one file that are compared with each other are sides themselves.
+        let shares_one = subjects.iter().all(|subject| subject.row == subjects[0].row);
+        let row = subjects.first().filter(|_| shares_one).map(|s| samples.row_of(s).clone());
+        let rows = vec![row.unwrap_or_default()];
+        let (shape, sides, commands) = match Layout::of(samples) {
+            Some(layout) => {
+                let sides = layout.labels.iter().map(|label| named(label.clone())).collect();
+                let commands = layout.commands;
+                (Shape::Scan(layout), sides, commands)
+            }
+            None => {
+                let side = |subject: &assay_data::Subject| Side {
+                    command: subject.command.clone(),
+                    source: samples.side_of(subject).source.clone(),
+                    ..named(subject.name.clone())
+                };
+                (Shape::Sides, subjects.iter().map(side).collect(), subjects.len().max(1))
+            }
+        };
+        let places = (0..subjects.len()).map(|subject| (subject % commands, 0)).collect();
+        Ok(Self { shape, sides, rows, places, pairs, subjects: Vec::new() })
+    }
+
+    /// Subjects on a row without a name are left out. A row that is twice on one side counts as it is met first.
+    fn of_suite(samples: &Samples, reference: Option<&str>) -> Result<Self, AnalysisError> {
+        let known = || samples.sides.iter().map(|side| side.name.as_str());
+        if let Some(asked) = reference
+            && !known().any(|side| side == asked)
+        {
+            return Err(AnalysisError::no_reference(asked, "side", known()));
+        }
+        let mut order: Vec<usize> = (0..samples.sides.len()).collect();
+        order.sort_by_key(|&side| {
+            reference.is_some_and(|reference| samples.sides[side].name != reference)
+        });
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, &side)| place[side] = new);
+        let mut in_order: Vec<usize> = (0..samples.subjects.len()).collect();
+        in_order.sort_by_key(|&s| place[samples.subjects[s].side]);
+        let (mut rows, mut subjects) = (Vec::new(), Vec::<Vec<Option<usize>>>::new());
+        let mut met: HashMap<usize, usize> = HashMap::new();
+        let mut places = vec![(0, 0); samples.subjects.len()];
+        for subject in in_order {
+            let own = &samples.subjects[subject];
+            let row = *met.entry(own.row).or_insert_with(|| {
+                rows.push(samples.row_of(own).clone());
+                subjects.push(vec![None; order.len()]);
+                subjects.len() - 1
+            });
+            places[subject] = (place[own.side], row);
+            if !rows[row].name.is_empty() {
+                subjects[row][place[own.side]].get_or_insert(subject);
+            }
+        }
+        let on_both = |side: usize| subjects.iter().filter_map(move |on| Some((on[side]?, on[0]?)));
+        Ok(Self {
+            shape: Shape::Rows,
+            sides: order.iter().map(|&side| samples.sides[side].clone()).collect(),
+            pairs: (1..order.len()).flat_map(on_both).collect(),
+            rows,
+            places,
+            subjects,
+        })
+    }
+
+    /// What the comparisons of a family come to by sides: of a scan and of a suite. O(members), and the resamples.
+    pub fn groups(
+        &self,
+        members: &[Member<'_>],
+        decided: &[Comparison],
+        plan: &Plan,
+    ) -> Vec<Group> {
+        let side = |subject: usize| self.places[subject].0;
+        match &self.shape {
+            Shape::Sides => Vec::new(),
+            Shape::Scan(layout) => {
+                // A value that is compared with another one is no part of a comparison of commands.
+                mean::groups(members, decided, plan, side, |c| layout.together(c.of, c.against))
+            }
+            Shape::Rows => mean::groups(members, decided, plan, side, |_| true),
+        }
+    }
+
+    /// The rows that are not on both of two sides, then the metrics (the primary one and `others`) that only one of two sides has of
+    /// a row that is on both: a row that one would otherwise miss without a word. `has`: whether a subject has a metric.
+    /// O(subjects × metrics).
+    pub fn only(&self, metrics: &[usize], has: impl Fn(usize, usize) -> bool) -> Vec<Only> {
+        if self.subjects.is_empty() {
+            return Vec::new();
+        }
+        let mut found: Vec<Only> = Vec::new();
+        let mut add = |metric, side, not_on, rows: Vec<usize>| {
+            if !rows.is_empty() {
+                found.push(Only { metric, side, not_on, rows });
+            }
+        };
+        for other in 1..self.sides.len() {
+            for (side, not_on) in [(0, other), (other, 0)] {
+                let lacks = |on: &Vec<Option<usize>>| on[side].is_some() && on[not_on].is_none();
+                let rows = (0..self.subjects.len()).filter(|&row| lacks(&self.subjects[row]));
+                add(None, side, not_on, rows.collect());
+            }
+        }
+        for other in 1..self.sides.len() {
+            for &metric in metrics {
+                let (mut old, mut new) = (Vec::new(), Vec::new());
+                for (row, on) in self.subjects.iter().enumerate() {
+                    let (Some(against), Some(of)) = (on[0], on[other]) else { continue };
+                    match (has(against, metric), has(of, metric)) {
+                        (true, false) => old.push(row),
+                        (false, true) => new.push(row),
+                        _ => {}
+                    }
+                }
+                add(Some(metric), 0, other, old);
+                add(Some(metric), other, 0, new);
+            }
+        }
+        found
+    }
+}
+
+fn named(name: String) -> Side {
+    Side { name, ..Side::default() }
+}
+
+/// Whether samples hold a suite: several rows with names, at least one of them on several sides; or one of which only summaries are
+/// left. What is to be shown by itself, each subject its own reference, is none. O(subjects).
+pub fn is_suite(samples: &Samples) -> bool {
+    let alone = |(own, subject): (usize, &assay_data::Subject)| subject.against == Some(own);
+    if samples.subjects.iter().enumerate().all(alone) {
+        return false;
+    }
+    let several = samples.rows.iter().filter(|row| !row.name.is_empty()).count() > 1;
+    (several || samples.design() == Design::Summary)
+        && samples.shares_a_row(|row| !row.name.is_empty())
+}
+
+/// What the rows are called, in the singular: what all of them say.
+pub(super) fn noun(rows: &[Row]) -> &str {
+    let mut nouns = rows.iter().map(|row| row.noun.as_deref());
+    let first = nouns.next().flatten().unwrap_or(BENCHMARK);
+    if nouns.all(|noun| noun == Some(first)) { first } else { BENCHMARK }
+}
