@@ -23,6 +23,8 @@ use assay_analysis::protocol::{Protocol, Status};
 use assay_data::{Finding, Severity};
 use words::Teller;
 
+/// Steps of more pairs than these are not drawn one by one: the table has all.
+const MOST_CHAINS: usize = 10;
 /// Columns of "1 validity  ", and of the statuses.
 const NAME_WIDTH: usize = 12;
 const STATUS_WIDTH: usize = 11;
@@ -35,9 +37,14 @@ pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> Stri
         let tones: Vec<Tone> = chains.iter().map(|chain| tone(chain.outcome())).collect();
         small_table::draw(&mut page, &heads, &rows, &tones);
     }
-    for chain in chains {
+    for chain in chains.iter().take(MOST_CHAINS) {
         page.gap();
         draw(&mut page, &Teller::new(analysis, chain, &names));
+    }
+    if let Some(more) = chains.len().checked_sub(MOST_CHAINS).filter(|&more| more > 0) {
+        page.gap();
+        let told = format!("the steps of {more} more are on the page (--report) and in the JSON");
+        page.paragraph(2, &[(Tone::Quiet, told)]);
     }
     all_table::draw(&mut page, analysis, &names);
     let untold = |finding: &Finding| !has_said(finding, chains) && !is_no_matter(finding, chains);

@@ -7,7 +7,7 @@ use super::mean::{self, Group};
 use crate::comparison::Comparison;
 use crate::scaling::Layout;
 use assay_data::{Design, Plan, Row, Samples, Side};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a row is called in the singular, where nothing else is said.
 pub const BENCHMARK: &str = "benchmark";
@@ -91,10 +91,17 @@ impl Keys {
                 (Shape::Scan(layout), sides, commands)
             }
             None => {
-                let side = |subject: &assay_data::Subject| Side {
-                    command: subject.command.clone(),
-                    source: samples.side_of(subject).source.clone(),
-                    ..named(subject.name.clone())
+                // A benchmark on several sides is one row.
+                let mut met = HashSet::new();
+                let apart = subjects.iter().all(|subject| met.insert(subject.side));
+                let by_side = apart && !rows[0].name.is_empty();
+                let side = |subject: &assay_data::Subject| match by_side {
+                    true => samples.side_of(subject).clone(),
+                    false => Side {
+                        name: subject.name.clone(),
+                        command: subject.command.clone(),
+                        source: samples.side_of(subject).source.clone(),
+                    },
                 };
                 (Shape::Sides, subjects.iter().map(side).collect(), subjects.len().max(1))
             }

@@ -112,7 +112,7 @@ fn compare_repeats_an_export_of_the_samples_too() {
         room.run(&[&["run", "-r", "8"], &keep[..], &["sleep 0.01", "true"]].concat()).ends(0);
         first.push(room.records("s.assay", "obs")[0]["subject"].as_u64().unwrap());
         let [file, table] = ["s.assay", "s.samples.csv"].map(|name| room.json(&["compare", name]));
-        for place in ["/verdict", "/sides", "/design", "/blocks"] {
+        for place in ["/verdict", "/sides/0/name", "/sides/1/name", "/design", "/blocks"] {
             assert_eq!(file.pointer(place), table.pointer(place), "seed {seed}: {place}");
         }
         for place in ["of", "against", "medians", "wins", "ratio", "shift"] {

@@ -191,10 +191,10 @@ fn results_are_exported_in_the_form_that_the_ending_names() {
     assert!(table.lines().any(|line| line.starts_with('|') && line.contains("new")), "{table}");
     let summary = room.read("r.csv");
     assert!(
-        summary.lines().next().is_some_and(|line| line.starts_with("subject,metric,unit")),
+        summary.lines().next().is_some_and(|line| line.starts_with("side,row,metric,unit")),
         "{summary}"
     );
-    assert!(summary.lines().any(|line| line.starts_with("new,wall,s,6,")), "{summary}");
+    assert!(summary.lines().any(|line| line.starts_with("new,,wall,s,6,")), "{summary}");
     assert_eq!(room.read("r.samples.csv").lines().count(), 1 + 2 * 6);
 }
 

@@ -35,7 +35,18 @@ fn two_files_of_benchmarks_are_one_suite() {
         .shows("geometric mean of new/old: 0.98");
     ended.shows("only in old, not in new: gone").shows("only in new, not in old: come");
     let result = room.json(&arguments(&["old.csv", "new.csv"]));
-    assert_eq!(result["sides"], serde_json::json!([{"name": "old"}, {"name": "new"}]));
+    let side = |name: &str| serde_json::json!({"name": name, "command": null, "source": format!("{name}.csv")});
+    assert_eq!(result["sides"], serde_json::json!([side("old"), side("new")]));
+    // Each side of each benchmark is described, also of those that only one side has.
+    let described = result["descriptions"].as_array().unwrap().iter();
+    let described: Vec<_> = described
+        .map(|d| (&d["side"], &d["row"]))
+        .map(|(side, row)| format!("{side} {row}"))
+        .collect();
+    assert!(
+        described.contains(&"\"old\" \"gone\"".to_owned()) && described.len() == 6,
+        "{described:?}"
+    );
     assert!(codes(&result).contains(&"NOT_INTERLEAVED"));
     let swapped = room.json(&arguments(&["--reference", "new", "old.csv", "new.csv"]));
     assert_eq!(
@@ -44,7 +55,7 @@ fn two_files_of_benchmarks_are_one_suite() {
     );
     room.run(&arguments(&["--reference", "x", "old.csv", "new.csv"]))
         .ends(2)
-        .complains("`new`, `old`");
+        .complains("`old`, `new`");
 }
 
 #[test]
@@ -61,7 +72,7 @@ fn every_export_of_a_suite_is_written() {
     let exports =
         ["--export=s.csv", "--export=s.md", "--export=s.json", "--report=s.html", "--plots=p"];
     room.run(&arguments(&[&exports[..], &["old.csv", "new.csv"]].concat())).ends(0);
-    assert!(room.read("s.csv").starts_with("benchmark,metric,unit,of,against"));
+    assert!(room.read("s.csv").starts_with("side,row,metric,unit,n,median"));
     assert!(room.read("s.md").contains("| copy |"));
     assert!(room.read("s.html").contains("plot-forest-0"));
     assert!(room.read("p/forest.svg").contains("copy"));
@@ -73,14 +84,40 @@ fn every_export_of_a_suite_is_written() {
 fn what_can_not_be_done_with_a_suite_says_why() {
     let room = Room::new();
     pair(&room);
-    for option in ["--rigorous", "--all"] {
-        let ended = room.run(&arguments(&[option, "old.csv", "new.csv"])).ends(2);
-        ended.complains(option).complains("3 benchmarks on 2 sides");
-    }
     write(&room, "other.csv", &[("map", 1.0, 9), ("fold", 1.0, 9)]);
     let ended = room.run(&arguments(&["old.csv", "other.csv"])).ends(2);
     ended.complains("no benchmark in common").complains("`copy`").complains("`map`");
     room.run(&arguments(&["--reference", "copy", "old.csv", "other.csv"])).ends(0);
+}
+
+#[test]
+fn the_four_steps_are_taken_for_every_benchmark() {
+    let room = Room::new();
+    pair(&room);
+    let exports =
+        ["--rigorous", "--threshold=5%", "--export=s.md", "--export=s.json", "--report=s.html"];
+    let ended = room.run(&arguments(&[&exports[..], &["old.csv", "new.csv"]].concat())).ends(0);
+    // A row for each, then its steps.
+    ended.shows("did not pass").shows("copy").shows("sort").shows("4 effect");
+    assert!(room.read("s.md").contains("| 4 effect |"));
+    let page = room.read("s.html");
+    assert!(page.contains("The four-step check: copy") && page.contains("plot-forest-0"));
+    let exported: serde_json::Value = serde_json::from_str(&room.read("s.json")).unwrap();
+    let chains = exported["rigorous"]["chains"].as_array();
+    assert_eq!(chains.map(Vec::len), Some(2), "{}", exported["rigorous"]);
+}
+
+#[test]
+fn every_test_is_made_of_every_benchmark() {
+    let room = Room::new();
+    pair(&room);
+    let text = arguments(&["--all", "old.csv", "new.csv"]);
+    room.run(&text).ends(0).shows("'new: copy' against 'old: copy':").shows("Brunner-Munzel");
+    let result = room.json(&text);
+    let compared = result["comparisons"].as_array().unwrap();
+    assert!(compared.iter().all(|c| c["tests"]["mann_whitney"].is_object()), "{compared:?}");
+    // Benchmarks together are no group: they are not meant to take the same time.
+    assert!(result["groups"].is_null());
 }
 
 #[test]
@@ -90,8 +127,8 @@ fn one_benchmark_in_two_files_is_a_plain_comparison() {
     write(&room, "new.csv", &[("copy", 80.0, 12)]);
     let result = room.json(&arguments(&["old.csv", "new.csv"]));
     assert_eq!(
-        (&result["verdict"], &result["comparisons"][0]["of"]),
-        (&"faster".into(), &"new: copy".into())
+        (&result["verdict"], &result["comparisons"][0]["of"], &result["comparisons"][0]["row"]),
+        (&"faster".into(), &"new".into(), &"copy".into())
     );
 }
 

@@ -1,6 +1,7 @@
 //! The four-step check as JSON: validity, power, test, effect.
 
 use super::finding::Finding;
+use super::parameters;
 use super::values::{Interval, level};
 use crate::protocol::words::Teller;
 use assay_analysis::protocol::{
@@ -10,6 +11,7 @@ use assay_analysis::protocol::{
 use assay_analysis::{Analysis, Interval as FoundInterval};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// The four-step check of what may be published. All sizes are shifts, `of` − `against`, in the metric's base unit; statuses are
 /// `passed`, `warning`, `failed`, `not_reached`.
@@ -37,10 +39,14 @@ pub struct Rigorous {
 /// The four steps of one comparison.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Chain {
-    /// What it is about.
-    pub of: Option<String>,
-    /// The reference; `null` for one command alone.
+    /// Name of the side that it is about.
+    pub of: String,
+    /// Name of the side that is the reference; `null` for one command alone.
     pub against: Option<String>,
+    /// Name of the row; empty for commands.
+    pub row: String,
+    /// The parameters of the side by name.
+    pub parameters: Map<String, Value>,
     /// The metric.
     pub metric: String,
     /// Its base unit.
@@ -290,7 +296,8 @@ impl Rigorous {
 fn chain(analysis: &Analysis, chain: &Protocol) -> Chain {
     let names = analysis.names();
     let teller = Teller::new(analysis, chain, &names);
-    let name = |subject: usize| names.get(subject).cloned();
+    let side = |subject: usize| analysis.sides[analysis.subjects[subject].side].name.clone();
+    let own = &analysis.subjects[chain.of];
     let numbers = [
         chain.validity.found.as_ref().map(|f| Numbers::Validity(validity(f, &names))),
         chain.power.found.as_ref().map(|f| Numbers::Power(power(f, &names, chain))),
@@ -299,8 +306,10 @@ fn chain(analysis: &Analysis, chain: &Protocol) -> Chain {
     ];
     let steps = chain.steps().into_iter().zip(numbers).enumerate();
     Chain {
-        of: name(chain.of),
-        against: chain.against.and_then(name),
+        of: side(chain.of),
+        against: chain.against.map(side),
+        row: analysis.rows[own.row].name.clone(),
+        parameters: parameters(&own.parameters),
         metric: analysis.metrics[chain.metric].name.clone(),
         unit: analysis.metrics[chain.metric].unit.symbol().to_owned(),
         paired: chain.paired,

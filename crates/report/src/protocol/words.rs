@@ -6,6 +6,7 @@ mod sentence;
 
 use super::failure;
 use crate::label::{label, wording};
+use crate::names::clean;
 use crate::number::{self, Column};
 use crate::words::{listed, quoted};
 use assay_analysis::protocol::{EffectFound, NO_THRESHOLD, Protocol, Status, Step, TestName};
@@ -44,9 +45,17 @@ impl<'a> Teller<'a> {
         self.chain.against.map_or("", |against| self.name(against))
     }
 
-    /// Who is compared with whom: `array - map`; one subject alone by its name.
+    /// Who is compared with whom: `array - map`; of a suite the row, one subject alone by its name.
     pub fn pair(&self) -> String {
         match self.chain.against {
+            Some(_) if self.analysis.is_suite() => {
+                let of = &self.analysis.subjects[self.chain.of];
+                let row = clean(&self.analysis.rows[of.row].name);
+                match self.analysis.sides.len() {
+                    0..=2 => row,
+                    _ => format!("{row}, {}", clean(&self.analysis.sides[of.side].name)),
+                }
+            }
             Some(_) => format!("{} - {}", self.of(), self.against()),
             None => self.of().to_owned(),
         }
