@@ -27,18 +27,6 @@ pub enum Status {
     Contradicted,
 }
 
-impl Status {
-    /// The word that JSON uses.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Confirmed => "confirmed",
-            Self::Unknown => "unknown",
-            Self::NotConfirmed => "not_confirmed",
-            Self::Contradicted => "contradicted",
-        }
-    }
-}
-
 /// Why a result has its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -62,24 +50,6 @@ pub enum Reason {
     NoInterval,
     /// One run was decided on ratios and the other on differences.
     OtherScale,
-}
-
-impl Reason {
-    /// The word that JSON uses.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::OtherSize => "other_size",
-            Self::OtherDirection => "other_direction",
-            Self::Gone => "gone",
-            Self::New => "new",
-            Self::BothSmall => "both_small",
-            Self::OpenNow => "open_now",
-            Self::OpenThen => "open_then",
-            Self::NoInterval => "no_interval",
-            Self::OtherScale => "other_scale",
-        }
-    }
 }
 
 /// What one run said. Numbers are on the scale of the replication: natural logarithms, or base units.

@@ -40,17 +40,6 @@ pub enum SpreadVerdict {
     Unknown,
 }
 
-impl SpreadVerdict {
-    /// As in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Narrower => "narrower",
-            Self::Wider => "wider",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
 /// Runs under a setting against runs without it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpreadComparison {

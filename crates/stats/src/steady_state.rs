@@ -34,19 +34,6 @@ pub enum Label {
     NoSteadyState,
 }
 
-impl Label {
-    /// The word for it: `flat`, `warm-up`, `slowdown`, `no steady state`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Label::Flat => "flat",
-            Label::WarmUp => "warm-up",
-            Label::Slowdown => "slowdown",
-            Label::NoSteadyState => "no steady state",
-        }
-    }
-}
-
 /// A part of the series between two changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {

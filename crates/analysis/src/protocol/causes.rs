@@ -18,17 +18,6 @@ pub enum CauseKind {
     Drift,
 }
 
-impl CauseKind {
-    /// Its name in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Frequency => "frequency_scaling",
-            Self::Neighbours => "neighbours",
-            Self::Drift => "drift",
-        }
-    }
-}
-
 /// A likely cause of dependence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {

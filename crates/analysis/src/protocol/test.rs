@@ -22,16 +22,6 @@ pub enum TestName {
     SignedRank,
 }
 
-impl TestName {
-    /// Its name in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::MannWhitney => "mann_whitney",
-            Self::SignedRank => "wilcoxon_signed_rank",
-        }
-    }
-}
-
 /// What the test found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestFound {

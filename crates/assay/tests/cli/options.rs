@@ -217,3 +217,16 @@ fn an_export_that_fails_in_the_end_costs_neither_the_screen_nor_the_other_export
     ended.ends(2).complains("taken.json").shows("'true' takes");
     assert!(room.read("r.json").starts_with('{'));
 }
+
+#[test]
+fn every_document_has_a_schema_that_begins_with_layout_and_verb() {
+    let room = Room::new();
+    for name in assay_report::json::schema::names() {
+        let printed = room.run(&["schema", name]).ends(0).stdout;
+        let schema: Value = serde_json::from_str(&printed).unwrap();
+        let members: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+        assert_eq!(members[..2], ["schema", "verb"], "{name}");
+        assert_eq!(schema["required"].as_array().unwrap().len(), members.len(), "{name}");
+    }
+    room.run(&["schema", "screen"]).ends(2).complains("describe");
+}

@@ -98,7 +98,11 @@ impl Intervals {
 
 view! {
     /// Intervals of an exact distribution, which has no confidence between two.
-    ExactIntervals of (all: &[(f64, found::Interval, f64)], situation: Option<Situation>, method: Method) {
+    ExactIntervals of (
+        all: &[(f64, found::Interval, f64)],
+        situation: Option<Situation>,
+        method: Method
+    ) {
         /// The intervals.
         #[serde(flatten)]
         intervals: Intervals = Intervals::of(
@@ -180,9 +184,9 @@ impl From<&found::PairTests> for PairTests {
         let ci90 = welch.and_then(|welch| means::at(&welch.intervals, 0.9));
         macro_rules! answer {
             ($key:ident, $show:expr) => {
-                answer!($key of $key, $show)
+                answer!($key = $key, $show)
             };
-            ($key:ident of $source:ident, $show:expr) => {
+            ($key:ident = $source:ident, $show:expr) => {
                 reasons.answer(stringify!($key), &tests.$source, $show)
             };
         }
@@ -192,9 +196,15 @@ impl From<&found::PairTests> for PairTests {
             move |all: &[found::Equivalence; 3]| EquivalenceTest::of(&all[index], ci90)
         };
         let mut all = Self {
-            tost_welch_1pct_of_mean_against: answer!(tost_welch_1pct_of_mean_against of tost, within(0)),
-            tost_welch_5pct_of_mean_against: answer!(tost_welch_5pct_of_mean_against of tost, within(1)),
-            tost_welch_threshold: answer!(tost_welch_threshold of tost, within(2)),
+            tost_welch_1pct_of_mean_against: answer!(
+                tost_welch_1pct_of_mean_against = tost,
+                within(0)
+            ),
+            tost_welch_5pct_of_mean_against: answer!(
+                tost_welch_5pct_of_mean_against = tost,
+                within(1)
+            ),
+            tost_welch_threshold: answer!(tost_welch_threshold = tost, within(2)),
             t_pooled: answer!(t_pooled, t(Method::PooledT)),
             t_welch: answer!(t_welch, t(Method::Welch)),
             t_paired: answer!(t_paired, |means| StudentT::of(means, pairs, Method::MeanT)),

@@ -45,7 +45,8 @@ view! {
         /// What the sampler costs, with the option that asks for it; otherwise `null`.
         overhead: Option<SamplerOverhead> = report.overhead.map(SamplerOverhead::of),
         /// The functions, the largest first.
-        functions: Vec<FunctionShare> = screen::shown(report).iter().map(FunctionShare::of).collect(),
+        functions: Vec<FunctionShare> =
+            screen::shown(report).iter().map(FunctionShare::of).collect(),
         /// What the checks found, the most serious first.
         findings: Vec<Finding> = report.findings.iter().map(Finding::from).collect(),
     }

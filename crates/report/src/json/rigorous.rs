@@ -2,24 +2,23 @@
 
 use super::finding::Finding;
 use super::parameters;
-use super::values::{Interval, level};
+use super::values::{Interval, level, view, words};
 use crate::protocol::words::Teller;
+use assay_analysis::Analysis;
 use assay_analysis::protocol::{
-    DistributionFound, EffectFound, PowerFound, Protocol, QuantileDifference, SeriesFound,
-    Spread as FoundSpread, Status, TestFound, Validity,
+    self, Cause, DistributionFound, EffectFound, PowerFound, Protocol, QuantileDifference,
+    SeriesFound, Spread as FoundSpread, Status, TestFound, Validity,
 };
-use assay_analysis::{Analysis, Interval as FoundInterval};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The four-step check of what may be published. All sizes are shifts, `of` − `against`, in the metric's base unit; statuses are
-/// `passed`, `warning`, `failed`, `not_reached`.
+/// The four-step check of what may be published. All sizes are shifts, `of` − `against`, in the metric's base unit.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Rigorous {
     /// The worst status of all chains. It rules what may be published; `verdict` of a comparison stays beside it even where this
     /// is `failed`.
-    pub outcome: Option<&'static str>,
+    pub outcome: Option<StepStatus>,
     /// The significance level asked for.
     pub alpha: Option<f64>,
     /// The power asked for.
@@ -54,7 +53,7 @@ pub struct Chain {
     /// Whether the samples were taken in blocks.
     pub paired: bool,
     /// The worst status of its steps.
-    pub outcome: &'static str,
+    pub outcome: StepStatus,
     /// The step that failed, or `null`.
     pub stopped_at: Option<&'static str>,
     /// What one may publish, or why nothing.
@@ -65,13 +64,27 @@ pub struct Chain {
     pub steps: Vec<Step>,
 }
 
+words! {
+    /// How a step of the check ended.
+    StepStatus from Status {
+        /// In order.
+        Source::Passed => Passed,
+        /// In order, if the findings are read with it.
+        Source::Warning => Warning,
+        /// The check ends here.
+        Source::Failed => Failed,
+        /// A step before failed, or there is nothing to take the step with.
+        Source::NotReached => NotReached,
+    }
+}
+
 /// A step of the check.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Step {
     /// Its name.
     pub name: &'static str,
     /// Its status.
-    pub status: &'static str,
+    pub status: StepStatus,
     /// What it found, in words.
     pub line: String,
     /// What speaks against it, and what to know about it, the worst first: `serious` fails the step, `warning` warns.
@@ -94,186 +107,220 @@ pub enum Numbers {
     Effect(EffectNumbers),
 }
 
-/// Numbers of `validity`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ValidityNumbers {
-    /// The series, the reference first.
-    pub series: Vec<CheckedSeries>,
-    /// The same of the per-block differences; `null` when not taken in blocks.
-    pub differences: Option<CheckedSeries>,
-    /// The step in which values come.
-    pub clock_step: Option<f64>,
-    /// Rank autocorrelation of successive differences where the difference changed during a run in blocks; otherwise `null`.
-    pub drift_correlation: Option<f64>,
+view! {
+    /// Numbers of `validity`.
+    ValidityNumbers of (found: &Validity, names: &[String]) {
+        /// The series, the reference first.
+        series: Vec<CheckedSeries> = found.series.iter().map(|s| CheckedSeries::of(s, names)).collect(),
+        /// The same of the per-block differences; `null` when not taken in blocks.
+        differences: Option<CheckedSeries> =
+            found.differences.as_ref().map(|d| CheckedSeries::of(d, names)),
+        /// The step in which values come.
+        clock_step: Option<f64> = Some(found.clock_step),
+        /// Rank autocorrelation of successive differences where the difference changed during a run in blocks; otherwise `null`.
+        drift_correlation: Option<f64> = found.drifting,
+        /// What may have caused autocorrelation.
+        causes: Vec<PossibleCause> = found.causes.iter().map(PossibleCause::of).collect(),
+    }
+}
+
+view! {
+    /// One series of values.
+    CheckedSeries of (found: &SeriesFound, names: &[String]) {
+        /// Its name; `null` for differences.
+        name: Option<String> = names.get(found.subject).cloned(),
+        /// Number of values.
+        n: usize = found.n,
+        /// The largest absolute autocorrelation over `lags_r_default` lags. R: `acf(x)`.
+        acf_max_abs_r_default: Option<f64> = Some(found.acf_max_r_default),
+        /// The lags that R takes by itself.
+        lags_r_default: usize = found.lags_r_default,
+        /// The largest absolute autocorrelation over 30 lags.
+        acf_max_abs_30: Option<f64> = Some(found.acf_max_30),
+        /// 1.96/√n.
+        acf_bound: Option<f64> = Some(found.acf_bound),
+        /// Rank autocorrelation of neighbours.
+        rank_lag1: Option<f64> = Some(found.lag1),
+        /// How strongly successive values are correlated (1: not at all).
+        autocorrelation_time: Option<f64> = Some(found.autocorrelation_time),
+        /// How many independent values they are worth.
+        effective_sample_size: Option<f64> = Some(found.effective),
+        /// The same as a share of `n`.
+        ess_per_n: Option<f64> = Some(found.share()),
+        /// Change from the first to the last third, where it is more than chance.
+        drift: Option<f64> = found.drift,
+        /// Skewness.
+        skewness_g1: Option<f64> = Some(found.moments.0.plain),
+        /// Excess kurtosis.
+        kurtosis_g2: Option<f64> = Some(found.moments.1.plain),
+        /// How far the values are from normal, lognormal and exponential.
+        distributions: Vec<CheckedDistribution> =
+            found.distributions.iter().map(CheckedDistribution::of).collect(),
+        /// How often it failed.
+        failures: usize = found.failures.0,
+        /// How often it hit the time limit.
+        timeouts: usize = found.failures.1,
+    }
+}
+
+view! {
+    /// The distance of values from a distribution with fitted parameters.
+    CheckedDistribution of (found: &DistributionFound) {
+        /// `normal`, `lognormal` or `exponential`.
+        distribution: &'static str = found.distribution,
+        /// The distance of the distribution functions.
+        #[serde(rename = "D")]
+        d: Option<f64> = Some(found.d),
+        /// The p-value that ignores the fitting. R: `ks.test` with fitted parameters.
+        p_naive: Option<f64> = Some(found.p_naive),
+        /// Whether the distribution is rejected.
+        rejected: bool = found.is_rejected(),
+    }
+}
+
+view! {
     /// What may have caused autocorrelation.
-    pub causes: Vec<PossibleCause>,
+    PossibleCause of (cause: &Cause) {
+        /// Which.
+        cause: CauseKind = (&cause.kind).into(),
+        /// A quote from the recording; `null` where it says nothing.
+        evidence: Option<String> = cause.evidence.clone(),
+    }
 }
 
-/// One series of values.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct CheckedSeries {
-    /// Its name; `null` for differences.
-    pub name: Option<String>,
-    /// Number of values.
-    pub n: usize,
-    /// The largest absolute autocorrelation over `lags_r_default` lags. R: `acf(x)`.
-    pub acf_max_abs_r_default: Option<f64>,
-    /// The lags that R takes by itself.
-    pub lags_r_default: usize,
-    /// The largest absolute autocorrelation over 30 lags.
-    pub acf_max_abs_30: Option<f64>,
-    /// 1.96/√n.
-    pub acf_bound: Option<f64>,
-    /// Rank autocorrelation of neighbours.
-    pub rank_lag1: Option<f64>,
-    /// How strongly successive values are correlated (1: not at all).
-    pub autocorrelation_time: Option<f64>,
-    /// How many independent values they are worth.
-    pub effective_sample_size: Option<f64>,
-    /// The same as a share of `n`.
-    pub ess_per_n: Option<f64>,
-    /// Change from the first to the last third, where it is more than chance.
-    pub drift: Option<f64>,
-    /// Skewness.
-    pub skewness_g1: Option<f64>,
-    /// Excess kurtosis.
-    pub kurtosis_g2: Option<f64>,
-    /// How far the values are from normal, lognormal and exponential.
-    pub distributions: Vec<CheckedDistribution>,
-    /// How often it failed.
-    pub failures: usize,
-    /// How often it hit the time limit.
-    pub timeouts: usize,
+words! {
+    /// A thing that makes values correlated.
+    CauseKind from protocol::CauseKind {
+        /// The CPU's frequency was left to follow the load.
+        Source::Frequency => FrequencyScaling,
+        /// Other work on the machine.
+        Source::Neighbours => Neighbours,
+        /// The values drift: warming up, leaking, filling a cache.
+        Source::Drift => Drift,
+    }
 }
 
-/// The distance of values from a distribution with fitted parameters.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct CheckedDistribution {
-    /// `normal`, `lognormal` or `exponential`.
-    pub distribution: &'static str,
-    /// The distance of the distribution functions.
-    #[serde(rename = "D")]
-    pub d: Option<f64>,
-    /// The p-value that ignores the fitting. R: `ks.test` with fitted parameters.
-    pub p_naive: Option<f64>,
-    /// Whether the distribution is rejected.
-    pub rejected: bool,
+view! {
+    /// Numbers of `power`.
+    PowerNumbers of (found: &PowerFound, names: &[String], chain: &Protocol) {
+        /// The bootstrapped standard deviation of each side, in blocks of the differences. R: `boot.ci`.
+        bootstrap_sd: Vec<BootstrappedSpread> =
+            found.spreads.iter().map(|s| BootstrappedSpread::of(s, names)).collect(),
+        /// Confidence of its intervals.
+        confidence: Option<f64> = Some(found.confidence),
+        /// The standard deviation planned with: the largest of all upper ends.
+        sd: Option<f64> = Some(found.sd),
+        /// The difference planned for: the threshold.
+        delta: Option<f64> = Some(chain.threshold),
+        /// The share of the significance.
+        sig_level: Option<f64> = Some(chain.level_planned()),
+        /// The power asked for.
+        power: Option<f64> = Some(chain.power_wanted),
+        /// Values (or blocks) of each that Student's t needs; `null` without a solution. R: `power.t.test`.
+        n_t: Option<f64> = found.n_t,
+        /// 1.15 times that, rounded up to a whole number.
+        needed: Option<f64> = found.needed,
+        /// The same, rounded up to two leading digits.
+        planned: Option<f64> = found.planned,
+        /// `needed` for ten times the threshold.
+        needed_tenfold: Option<f64> = found.needed_tenfold,
+        /// Values (or blocks) of each that there are or are worth; for two sides the harmonic mean.
+        have: Option<f64> = Some(found.have),
+        /// The power that these have for the threshold.
+        achieved: Option<f64> = found.power,
+        /// The smallest difference that they find with the power asked for.
+        detectable: Option<f64> = found.visible,
+    }
 }
 
-/// What may have caused autocorrelation.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PossibleCause {
-    /// `frequency_scaling`, `neighbours` or `drift`.
-    pub cause: &'static str,
-    /// A quote from the recording; `null` where it says nothing.
-    pub evidence: Option<String>,
+view! {
+    /// A bootstrapped standard deviation.
+    BootstrappedSpread of (spread: &FoundSpread, names: &[String]) {
+        /// Whose.
+        name: Option<String> = names.get(spread.subject).cloned(),
+        /// The standard deviation.
+        t0: Option<f64> = Some(spread.sd),
+        /// Its normal interval.
+        normal: Option<Interval> = spread.normal.map(Interval::from),
+        /// Its basic interval.
+        basic: Option<Interval> = spread.basic.map(Interval::from),
+        /// Its percentile interval.
+        percentile: Option<Interval> = spread.percentile.map(Interval::from),
+        /// Number of resamples.
+        resamples: usize = spread.resamples,
+    }
 }
 
-/// Numbers of `power`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PowerNumbers {
-    /// The bootstrapped standard deviation of each side, in blocks of the differences. R: `boot.ci`.
-    pub bootstrap_sd: Vec<BootstrappedSpread>,
-    /// Confidence of its intervals.
-    pub confidence: Option<f64>,
-    /// The standard deviation planned with: the largest of all upper ends.
-    pub sd: Option<f64>,
-    /// The difference planned for: the threshold.
-    pub delta: Option<f64>,
-    /// The share of the significance.
-    pub sig_level: Option<f64>,
-    /// The power asked for.
-    pub power: Option<f64>,
-    /// Values (or blocks) of each that Student's t needs; `null` without a solution. R: `power.t.test`.
-    pub n_t: Option<f64>,
-    /// 1.15 times that, rounded up to a whole number.
-    pub needed: Option<f64>,
-    /// The same, rounded up to two leading digits.
-    pub planned: Option<f64>,
-    /// `needed` for ten times the threshold.
-    pub needed_tenfold: Option<f64>,
-    /// Values (or blocks) of each that there are or are worth; for two sides the harmonic mean.
-    pub have: Option<f64>,
-    /// The power that these have for the threshold.
-    pub achieved: Option<f64>,
-    /// The smallest difference that they find with the power asked for.
-    pub detectable: Option<f64>,
+view! {
+    /// Numbers of `test`.
+    TestNumbers of (found: &TestFound, chain: &Protocol) {
+        /// Which test.
+        test: TestName = (&found.name).into(),
+        /// R's W (pairs in which `of` is larger, ties half), or V.
+        statistic: Option<f64> = Some(found.statistic),
+        /// Whether the p-value is exact.
+        exact: bool = found.exact,
+        /// Two-sided p-value that takes the values for independent.
+        p_two: Option<f64> = Some(found.p),
+        /// Its log₁₀, also where it is 0.
+        log10_p_two: Option<f64> = Some(found.log10_p),
+        /// The same, made larger for autocorrelation: the one that decides.
+        log10_p_decisive: Option<f64> = Some(found.log10_p_decisive),
+        /// The level that it was held against.
+        level: Option<f64> = Some(level(chain.level)),
+        /// Whether it rejects.
+        rejects: bool = found.rejects,
+    }
 }
 
-/// A bootstrapped standard deviation.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct BootstrappedSpread {
-    /// Whose.
-    pub name: Option<String>,
-    /// The standard deviation.
-    pub t0: Option<f64>,
-    /// Its normal interval.
-    pub normal: Option<Interval>,
-    /// Its basic interval.
-    pub basic: Option<Interval>,
-    /// Its percentile interval.
-    pub percentile: Option<Interval>,
-    /// Number of resamples.
-    pub resamples: usize,
+words! {
+    /// The test of a difference.
+    TestName from protocol::TestName {
+        /// Mann and Whitney's, or Wilcoxon's rank-sum test.
+        Source::MannWhitney => MannWhitney,
+        /// Wilcoxon's signed-rank test, of blocks.
+        Source::SignedRank => WilcoxonSignedRank,
+    }
 }
 
-/// Numbers of `test`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct TestNumbers {
-    /// `mann_whitney` or `wilcoxon_signed_rank` (of blocks).
-    pub test: &'static str,
-    /// R's W (pairs in which `of` is larger, ties half), or V.
-    pub statistic: Option<f64>,
-    /// Whether the p-value is exact.
-    pub exact: bool,
-    /// Two-sided p-value that takes the values for independent.
-    pub p_two: Option<f64>,
-    /// Its log₁₀, also where it is 0.
-    pub log10_p_two: Option<f64>,
-    /// The same, made larger for autocorrelation: the one that decides.
-    pub log10_p_decisive: Option<f64>,
-    /// The level that it was held against.
-    pub level: Option<f64>,
-    /// Whether it rejects.
-    pub rejects: bool,
+view! {
+    /// Numbers of `effect`.
+    EffectNumbers of (found: &EffectFound, chain: &Protocol) {
+        /// The median of all differences `of` − `against`; for blocks the pseudo-median of their differences.
+        hodges_lehmann: Option<f64> = Some(found.estimate),
+        /// The interval that decides; `null` for too few values.
+        interval: Option<Interval> = found.interval.map(Interval::from),
+        /// The interval that takes the values for independent, as R gives it.
+        classic: Option<Interval> = found.classic.map(Interval::from),
+        /// Two-sided level of both.
+        level: Option<f64> = Some(level(chain.interval_level)),
+        /// Share of pairs (or blocks) in which `of` is better, ties half.
+        superiority: Option<f64> = Some(found.superiority()),
+        /// Pairs in which it is better.
+        better: Option<f64> = Some(found.wins.better),
+        /// Pairs in which it is worse.
+        worse: Option<f64> = Some(found.wins.worse),
+        /// All pairs.
+        pairs: Option<f64> = Some(found.wins.of),
+        /// Differences of quantiles.
+        quantiles: Vec<QuantileShift> = found.quantiles.iter().map(QuantileShift::of).collect(),
+    }
 }
 
-/// Numbers of `effect`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct EffectNumbers {
-    /// The median of all differences `of` − `against`; for blocks the pseudo-median of their differences.
-    pub hodges_lehmann: Option<f64>,
-    /// The interval that decides; `null` for too few values.
-    pub interval: Option<Interval>,
-    /// The interval that takes the values for independent, as R gives it.
-    pub classic: Option<Interval>,
-    /// Two-sided level of both.
-    pub level: Option<f64>,
-    /// Share of pairs (or blocks) in which `of` is better, ties half.
-    pub superiority: Option<f64>,
-    /// Pairs in which it is better.
-    pub better: Option<f64>,
-    /// Pairs in which it is worse.
-    pub worse: Option<f64>,
-    /// All pairs.
-    pub pairs: Option<f64>,
-    /// Differences of quantiles.
-    pub quantiles: Vec<QuantileShift>,
-}
-
-/// The difference of one quantile.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct QuantileShift {
-    /// The share of values below it.
-    pub share: f64,
-    /// The quantile of the side.
-    pub of: Option<f64>,
-    /// The quantile of the reference.
-    pub against: Option<f64>,
-    /// Their difference.
-    pub difference: Option<f64>,
-    /// Its interval.
-    pub interval: Option<Interval>,
+view! {
+    /// The difference of one quantile.
+    QuantileShift of (found: &QuantileDifference) {
+        /// The share of values below it.
+        share: f64 = found.share,
+        /// The quantile of the side.
+        of: Option<f64> = Some(found.y),
+        /// The quantile of the reference.
+        against: Option<f64> = Some(found.x),
+        /// Their difference.
+        difference: Option<f64> = Some(found.difference),
+        /// Its interval.
+        interval: Option<Interval> = found.interval.map(Interval::from),
+    }
 }
 
 impl Rigorous {
@@ -281,7 +328,7 @@ impl Rigorous {
     pub fn new(analysis: &Analysis, chains: &[Protocol]) -> Self {
         let first = chains.first();
         Self {
-            outcome: chains.iter().map(Protocol::outcome).max().map(Status::word),
+            outcome: chains.iter().map(Protocol::outcome).max().as_ref().map(StepStatus::from),
             alpha: first.map(|c| c.alpha),
             power: first.map(|c| c.power_wanted),
             confidence: first.map(|c| c.confidence),
@@ -299,10 +346,10 @@ fn chain(analysis: &Analysis, chain: &Protocol) -> Chain {
     let side = |subject: usize| analysis.sides[analysis.subjects[subject].side].name.clone();
     let own = &analysis.subjects[chain.of];
     let numbers = [
-        chain.validity.found.as_ref().map(|f| Numbers::Validity(validity(f, &names))),
-        chain.power.found.as_ref().map(|f| Numbers::Power(power(f, &names, chain))),
-        chain.test.found.as_ref().map(|f| Numbers::Test(test(f, chain))),
-        chain.effect.found.as_ref().map(|f| Numbers::Effect(effect(f, chain))),
+        chain.validity.found.as_ref().map(|f| Numbers::Validity(ValidityNumbers::of(f, &names))),
+        chain.power.found.as_ref().map(|f| Numbers::Power(PowerNumbers::of(f, &names, chain))),
+        chain.test.found.as_ref().map(|f| Numbers::Test(TestNumbers::of(f, chain))),
+        chain.effect.found.as_ref().map(|f| Numbers::Effect(EffectNumbers::of(f, chain))),
     ];
     let steps = chain.steps().into_iter().zip(numbers).enumerate();
     Chain {
@@ -313,136 +360,18 @@ fn chain(analysis: &Analysis, chain: &Protocol) -> Chain {
         metric: analysis.metrics[chain.metric].name.clone(),
         unit: analysis.metrics[chain.metric].unit.symbol().to_owned(),
         paired: chain.paired,
-        outcome: chain.outcome().word(),
+        outcome: (&chain.outcome()).into(),
         stopped_at: chain.stopped_at().map(|at| chain.steps()[at].0),
         sentence: teller.sentence(),
         threshold: Some(chain.threshold),
         steps: steps
             .map(|(index, ((name, status, found), numbers))| Step {
                 name,
-                status: status.word(),
+                status: (&status).into(),
                 line: teller.line(index),
                 findings: found.iter().map(Finding::from).collect(),
                 numbers,
             })
             .collect(),
     }
-}
-
-fn validity(found: &Validity, names: &[String]) -> ValidityNumbers {
-    ValidityNumbers {
-        series: found.series.iter().map(|s| series(s, names)).collect(),
-        differences: found.differences.as_ref().map(|d| series(d, names)),
-        clock_step: Some(found.clock_step),
-        drift_correlation: found.drifting,
-        causes: found
-            .causes
-            .iter()
-            .map(|cause| PossibleCause {
-                cause: cause.kind.word(),
-                evidence: cause.evidence.clone(),
-            })
-            .collect(),
-    }
-}
-
-fn series(found: &SeriesFound, names: &[String]) -> CheckedSeries {
-    let (skewness, kurtosis) = found.moments;
-    CheckedSeries {
-        name: names.get(found.subject).cloned(),
-        n: found.n,
-        acf_max_abs_r_default: Some(found.acf_max_r_default),
-        lags_r_default: found.lags_r_default,
-        acf_max_abs_30: Some(found.acf_max_30),
-        acf_bound: Some(found.acf_bound),
-        rank_lag1: Some(found.lag1),
-        autocorrelation_time: Some(found.autocorrelation_time),
-        effective_sample_size: Some(found.effective),
-        ess_per_n: Some(found.share()),
-        drift: found.drift,
-        skewness_g1: Some(skewness.plain),
-        kurtosis_g2: Some(kurtosis.plain),
-        distributions: found.distributions.iter().map(distribution).collect(),
-        failures: found.failures.0,
-        timeouts: found.failures.1,
-    }
-}
-
-fn distribution(found: &DistributionFound) -> CheckedDistribution {
-    CheckedDistribution {
-        distribution: found.distribution,
-        d: Some(found.d),
-        p_naive: Some(found.p_naive),
-        rejected: found.is_rejected(),
-    }
-}
-
-fn power(found: &PowerFound, names: &[String], chain: &Protocol) -> PowerNumbers {
-    PowerNumbers {
-        bootstrap_sd: found.spreads.iter().map(|s| spread(s, names)).collect(),
-        confidence: Some(found.confidence),
-        sd: Some(found.sd),
-        delta: Some(chain.threshold),
-        sig_level: Some(chain.level_planned()),
-        power: Some(chain.power_wanted),
-        n_t: found.n_t,
-        needed: found.needed,
-        planned: found.planned,
-        needed_tenfold: found.needed_tenfold,
-        have: Some(found.have),
-        achieved: found.power,
-        detectable: found.visible,
-    }
-}
-
-fn spread(spread: &FoundSpread, names: &[String]) -> BootstrappedSpread {
-    BootstrappedSpread {
-        name: names.get(spread.subject).cloned(),
-        t0: Some(spread.sd),
-        normal: interval(spread.normal),
-        basic: interval(spread.basic),
-        percentile: interval(spread.percentile),
-        resamples: spread.resamples,
-    }
-}
-
-fn test(found: &TestFound, chain: &Protocol) -> TestNumbers {
-    TestNumbers {
-        test: found.name.word(),
-        statistic: Some(found.statistic),
-        exact: found.exact,
-        p_two: Some(found.p),
-        log10_p_two: Some(found.log10_p),
-        log10_p_decisive: Some(found.log10_p_decisive),
-        level: Some(level(chain.level)),
-        rejects: found.rejects,
-    }
-}
-
-fn effect(found: &EffectFound, chain: &Protocol) -> EffectNumbers {
-    EffectNumbers {
-        hodges_lehmann: Some(found.estimate),
-        interval: interval(found.interval),
-        classic: interval(found.classic),
-        level: Some(level(chain.interval_level)),
-        superiority: Some(found.superiority()),
-        better: Some(found.wins.better),
-        worse: Some(found.wins.worse),
-        pairs: Some(found.wins.of),
-        quantiles: found.quantiles.iter().map(quantile).collect(),
-    }
-}
-
-fn quantile(found: &QuantileDifference) -> QuantileShift {
-    QuantileShift {
-        share: found.share,
-        of: Some(found.y),
-        against: Some(found.x),
-        difference: Some(found.difference),
-        interval: interval(found.interval),
-    }
-}
-
-fn interval(found: Option<FoundInterval>) -> Option<Interval> {
-    found.map(Interval::from)
 }

@@ -258,7 +258,7 @@ view! {
         p_two: Option<f64> = p.student.map(|t| t.p().two),
         /// Why there is no test; otherwise `null`.
         reason: Option<&'static str> =
-            p.student.is_none().then_some(if p.description.n < 2 { "too few values" } else { fit::ALL_EQUAL }),
+            fit::reason(p.student, p.description.n, 2, "too few values"),
         /// Intervals of the mean.
         #[serde(flatten)]
         intervals: Intervals = Intervals::of(

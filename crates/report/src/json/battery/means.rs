@@ -96,6 +96,7 @@ view! {
         /// Fieller's intervals, one variance for both; infinite ends where every ratio is possible.
         fieller_pooled: Intervals = Intervals::of(&found.fieller, situation, Method::Fieller),
         /// Delta method on the logarithm, two variances, normal quantiles.
-        delta_log_unpooled_z: Intervals = Intervals::of(&found.delta_log, situation, Method::DeltaLog),
+        delta_log_unpooled_z: Intervals =
+            Intervals::of(&found.delta_log, situation, Method::DeltaLog),
     }
 }

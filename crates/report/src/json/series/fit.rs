@@ -4,10 +4,15 @@ use crate::json::values::view;
 use assay_analysis::series_summary::{self as found, SeriesSummary};
 
 pub(super) const NOT_POSITIVE: &str = "some values are zero or negative";
-pub(super) const ALL_EQUAL: &str = "all values are equal";
+const ALL_EQUAL: &str = "all values are equal";
 
-/// Why a test of the shape has no answer: too few values, or all are equal.
-fn reason<T>(found: Option<T>, n: usize, fewest: usize, few: &'static str) -> Option<&'static str> {
+/// Why a test has no answer: too few values, or all are equal.
+pub(super) fn reason<T>(
+    found: Option<T>,
+    n: usize,
+    fewest: usize,
+    few: &'static str,
+) -> Option<&'static str> {
     found.is_none().then_some(if n < fewest { few } else { ALL_EQUAL })
 }
 
