@@ -60,7 +60,7 @@ fn without(file: &str, runs: &str) -> Samples {
 
 #[test]
 fn a_result_of_hyperfine_without_its_runs_is_a_summary() {
-    let one = without(include_str!("../../src/export/hyperfine/v1.json"), "times");
+    let one = without(include_str!("../../../src/export/hyperfine/v1.json"), "times");
     assert_eq!((one.len(), one.design()), (0, Design::Summary));
     let wall = summary(&one, "false", "wall");
     assert_eq!((wall.mean, wall.sd), (Some(0.0007049073333333334), Some(0.0002873842054112694)));
@@ -68,7 +68,7 @@ fn a_result_of_hyperfine_without_its_runs_is_a_summary() {
     assert_eq!((wall.max, wall.count), (Some(0.001290244), Some(6)));
     assert_eq!(summary(&one, "false", "user").mean, Some(0.0005531666666666665));
     assert_eq!(parameters(&one, "false"), "n=100000");
-    let two = without(include_str!("../../src/export/hyperfine/v2.json"), "measurements");
+    let two = without(include_str!("../../../src/export/hyperfine/v2.json"), "measurements");
     assert_eq!((two.len(), two.design()), (0, Design::Summary));
     assert_eq!(two.metrics[0].name, "wall");
     let (wall, memory) =

@@ -3,19 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-#[path = "json_formats/criterion.rs"]
 mod criterion;
-#[path = "json_formats/google.rs"]
 mod google;
-#[path = "json_formats/jmh.rs"]
 mod jmh;
-#[path = "json_formats/nanobench.rs"]
 mod nanobench;
-#[path = "json_formats/pyperf.rs"]
 mod pyperf;
-#[path = "json_formats/pytest.rs"]
 mod pytest;
-#[path = "json_formats/tables.rs"]
 mod tables;
 
 use assay_data::import::{ImportOptions, load, load_bytes};

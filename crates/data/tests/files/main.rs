@@ -1,0 +1,9 @@
+//! Files and documents, read and written: one program, so that it is linked once. What looks at its own process stands alone
+//! (`hostile_files.rs`).
+
+mod bad_files;
+mod conversions;
+mod documents;
+mod examples;
+mod json_formats;
+mod text_formats;
