@@ -26,8 +26,15 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let head = ["test", "statistic", "p", &number::chosen_percent(confidence)].map(str::to_owned);
     for (comparison, tests) in analysis.comparisons.iter().zip(&battery.pairs).take(MOST) {
         page.gap();
-        let (of, against) = (&names[comparison.of], &names[comparison.against]);
-        let title = format!("{} against {}:", words::quoted(of), words::quoted(against));
+        let name = |subject: usize| {
+            let side = analysis.subjects[subject].side;
+            if analysis.is_suite() { &analysis.sides[side].name } else { &names[subject] }
+        };
+        let (of, against) = (name(comparison.of), name(comparison.against));
+        let mut title = format!("{} against {}:", words::quoted(of), words::quoted(against));
+        if analysis.is_suite() {
+            title = format!("{}, {title}", analysis.row_of(comparison).name);
+        }
         page.paragraph(2, &[(Tone::Plain, title)]);
         let mut rows = pair(tests, metric, confidence);
         let footnotes = mark_optimistic(&mut rows, tests, confidence);
