@@ -140,7 +140,7 @@ pub(crate) struct ProtocolArgs {
     ///
     /// The threshold is the smallest difference of interest, as an amount (6.667us) or a share of
     /// the reference's median. The check ends at the first step that fails. What each step asks,
-    /// and why: docs/concepts/protocol.md.
+    /// and why: docs/concepts/four-step-check.md.
     #[arg(long)]
     pub rigorous: bool,
 

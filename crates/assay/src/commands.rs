@@ -3,9 +3,9 @@
 //! Nothing here may print or draw. It holds no statistics.
 
 mod counting;
-mod crew;
 mod ending;
 mod prepared;
+mod runners;
 
 pub(crate) use counting::RUNS as COUNTING_RUNS;
 pub(crate) use prepared::{Prepared, Tolerated};
@@ -24,15 +24,15 @@ use assay_measure::hooks::HookError;
 use assay_measure::machine::Machine;
 use assay_measure::{MeasureError, RunOptions, RunResult, environment, hooks, interrupt};
 use counting::Passes;
-use crew::Crew;
 use ending::{failure, failure_message, outcome};
 use prepared::control;
+use runners::Runners;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// How commands are measured.
 #[derive(Debug, Default)]
-pub(crate) struct Manner {
+pub(crate) struct RunSettings {
     /// After so long a run is ended.
     pub timeout: Option<Duration>,
     /// Which failures are no reason to stop.
@@ -49,9 +49,9 @@ pub(crate) struct Manner {
 
 /// Commands that are ready to be measured.
 pub(crate) struct Commands {
-    crew: Crew,
+    runners: Runners,
     commands: Vec<Prepared>,
-    manner: Manner,
+    settings: RunSettings,
     meter: Meter,
     passes: Passes,
     left_behind: Vec<u32>,
@@ -80,10 +80,10 @@ pub(crate) type CommandSession = Session<'static, Commands, Record>;
 /// When the runners can't be started, or can't be given the commands.
 pub(crate) fn session(
     commands: Vec<Prepared>,
-    manner: Manner,
+    settings: RunSettings,
     meter: impl FnOnce(&[Event]) -> Meter,
 ) -> Result<CommandSession, RunError> {
-    let source = Commands::start(commands, manner, meter)?;
+    let source = Commands::start(commands, settings, meter)?;
     let began = Instant::now();
     let session = Session::new(source, move || began.elapsed().as_secs_f64());
     Ok(session.interrupted_by(|| interrupt::count() > 0))
@@ -229,13 +229,13 @@ impl Source for Commands {
 impl Commands {
     fn start(
         commands: Vec<Prepared>,
-        manner: Manner,
+        settings: RunSettings,
         meter: impl FnOnce(&[Event]) -> Meter,
     ) -> Result<Self, RunError> {
-        let (crew, refusals) = Crew::start(&commands, &manner.events)?;
-        let meter = meter(crew.events());
+        let (runners, refusals) = Runners::start(&commands, &settings.events)?;
+        let meter = meter(runners.events());
         let mut refused = not_counted(&refusals);
-        if crew.counts_user_only() {
+        if runners.counts_user_only() {
             refused.push(
                 Finding::new(
                     "COUNTERS_USER_ONLY",
@@ -247,8 +247,8 @@ impl Commands {
             );
         }
         Ok(Self {
-            crew,
-            manner,
+            runners,
+            settings,
             meter,
             passes: Passes::default(),
             left_behind: vec![0; commands.len()],
@@ -281,7 +281,7 @@ impl Commands {
     /// Runs a shell line once, unmeasured.
     pub fn hook(&mut self, name: &str, line: Option<&String>) -> Result<(), RunError> {
         let Some(line) = line else { return Ok(()) };
-        hooks::run(self.crew.first(), name, line).map_err(|error| match error {
+        hooks::run(self.runners.first(), name, line).map_err(|error| match error {
             HookError::NotRun { source, .. } if matches!(*source, MeasureError::Interrupted) => {
                 RunError::Interrupted(format!("in the {name} line"))
             }
@@ -301,7 +301,7 @@ impl Commands {
     }
 
     fn memory_floor_reached(&self, samples: &Samples) -> Option<Finding> {
-        let floor = self.crew.memory_floor_bytes();
+        let floor = self.runners.memory_floor_bytes();
         let metric = samples.metric_index("max_rss")?;
         let smallest = (0..self.commands.len())
             .flat_map(|subject| samples.series(subject, metric).values)
@@ -319,7 +319,7 @@ impl Commands {
     fn prepare(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].prepare.clone();
         self.hook("--prepare", line.as_ref())?;
-        if self.manner.drop_caches {
+        if self.settings.drop_caches {
             Machine::here().drop_caches()?;
         }
         Ok(())
@@ -328,15 +328,15 @@ impl Commands {
     fn run(&mut self, turn: &Turn, capture_stderr: bool) -> Result<Taken, Obstacle<RunError>> {
         let subject = turn.place;
         let options =
-            RunOptions { pad: turn.padding, timeout: self.manner.timeout, capture_stderr };
+            RunOptions { pad: turn.padding, timeout: self.settings.timeout, capture_stderr };
         let (results, mut steal);
         loop {
             self.prepare(subject).map_err(RunError::obstacle)?;
-            self.crew.forget_counts();
+            self.runners.forget_counts();
             // Stolen time is counted in steps: short runs are spared the reading.
-            let counts_steal = self.manner.steal && self.last_wall[subject] >= STEAL_FROM_SECONDS;
+            let counts_steal = self.settings.steal && self.last_wall[subject] >= STEAL_FROM_SECONDS;
             let before = counts_steal.then(environment::steal_seconds).flatten();
-            let ran = self.crew.run(subject, self.commands[subject].jobs, options);
+            let ran = self.runners.run(subject, self.commands[subject].jobs, options);
             steal = before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
             results = match ran {
                 // The launcher was killed once, and a new one is up.
@@ -351,7 +351,7 @@ impl Commands {
             break;
         }
         self.judge(turn, &results)?;
-        let counts = self.crew.take_counts(self.commands[subject].jobs);
+        let counts = self.runners.take_counts(self.commands[subject].jobs);
         let mut measured = self.meter.read(subject, &results, steal, &counts);
         self.note_missing(turn, &mut measured)?;
         self.last_wall[subject] = measured.values[0];
@@ -363,7 +363,7 @@ impl Commands {
     fn judge(&mut self, turn: &Turn, results: &[RunResult]) -> Result<(), RunError> {
         for result in results {
             self.left_behind[turn.place] += u32::from(result.left_behind);
-            if let Some(how) = failure(result, &self.manner.tolerated) {
+            if let Some(how) = failure(result, &self.settings.tolerated) {
                 let command = &self.commands[turn.place];
                 return Err(RunError::Failed(failure_message(command, &how, turn, result)));
             }
@@ -411,9 +411,9 @@ impl Commands {
         source: &std::io::Error,
         needs: &str,
     ) -> Result<(), RunError> {
-        let option = crew::option_of(setting);
-        crew::without(&mut self.commands, setting);
-        self.crew.teach(&self.commands)?;
+        let option = runners::option_of(setting);
+        runners::without(&mut self.commands, setting);
+        self.runners.teach(&self.commands)?;
         let needs = if needs.is_empty() { String::new() } else { format!("; it needs {needs}") };
         self.refused.push(
             Finding::new(

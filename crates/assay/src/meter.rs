@@ -71,7 +71,7 @@ fn wall(results: &[RunResult]) -> f64 {
 
 /// What is asked for beyond what every run has.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct Requested {
     /// Numbers that the program prints, or gives by name.
     pub specs: Vec<MetricSpec>,
     /// Take whatever the program gives by the sample protocol.
@@ -111,7 +111,7 @@ pub(crate) struct Missing {
 /// Turns results into values.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    wishes: Wishes,
+    requested: Requested,
     /// All metrics, in the order of the values.
     metrics: Vec<Metric>,
     /// Metrics that programs gave without being asked for them by name.
@@ -123,25 +123,31 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter for these wishes.
-    pub fn new(wishes: Wishes) -> Self {
+    /// A meter of what was requested.
+    pub fn new(requested: Requested) -> Self {
         let mut metrics = of_every_run();
         let higher =
             |name: &str, unit| Metric { better: Better::Higher, ..Metric::lower(name, unit) };
-        if wishes.named.iter().any(|name| name == CPU_PER_WALL) {
+        if requested.named.iter().any(|name| name == CPU_PER_WALL) {
             metrics.push(higher(CPU_PER_WALL, Unit::One));
         }
-        if wishes.jobs {
+        if requested.jobs {
             metrics.push(higher(THROUGHPUT, Unit::PerSecond));
             metrics.push(Metric::lower(JOB_WALL, Unit::Second));
         }
-        if wishes.steal {
+        if requested.steal {
             metrics.push(Metric::lower(STEAL, Unit::Second));
         }
-        metrics.extend(wishes.counters.iter().cloned());
-        let printed = wishes.specs.iter().filter(|spec| !is_given(spec));
+        metrics.extend(requested.counters.iter().cloned());
+        let printed = requested.specs.iter().filter(|spec| !is_given(spec));
         metrics.extend(printed.map(|spec| spec.metric.clone()));
-        Self { wishes, metrics, welcome: Vec::new(), bad_lines: BTreeMap::new(), multiplexed: None }
+        Self {
+            requested,
+            metrics,
+            welcome: Vec::new(),
+            bad_lines: BTreeMap::new(),
+            multiplexed: None,
+        }
     }
 
     /// Takes over the metrics of a run that is resumed, so that every value keeps its place.
@@ -154,9 +160,9 @@ impl Meter {
             told.collect::<Vec<_>>().join(", ")
         };
         let may_come = |name: &str| {
-            self.wishes.samples
+            self.requested.samples
                 || self.is_counted(name)
-                || self.wishes.specs.iter().any(|s| is_given(s) && s.metric.name == name)
+                || self.requested.specs.iter().any(|s| is_given(s) && s.metric.name == name)
         };
         let late = recorded.get(self.metrics.len()..).unwrap_or(&[]);
         if !recorded.starts_with(&self.metrics) || !late.iter().all(|m| may_come(&m.name)) {
@@ -193,7 +199,7 @@ impl Meter {
 
     /// True for a metric of what is counted afterwards.
     fn is_counted(&self, name: &str) -> bool {
-        self.wishes.counted.iter().any(|counted| counted.names().contains(&name))
+        self.requested.counted.iter().any(|counted| counted.names().contains(&name))
     }
 
     /// All metrics known so far.
@@ -227,7 +233,7 @@ impl Meter {
         if results.len() > 1 {
             measured.inner.push((JOB_WALL.to_owned(), walls));
         }
-        let events: Vec<String> = self.wishes.counters.iter().map(|m| m.name.clone()).collect();
+        let events: Vec<String> = self.requested.counters.iter().map(|m| m.name.clone()).collect();
         for (name, count) in events.iter().zip(counts) {
             if let Some(count) = count {
                 self.set(&mut measured, name, count.value);
@@ -252,7 +258,7 @@ impl Meter {
 
     /// Numbers that the program printed. Several runs at once count with their mean.
     fn printed(&self, measured: &mut Measured, results: &[RunResult]) {
-        for spec in self.wishes.specs.iter().filter(|spec| !is_given(spec)) {
+        for spec in self.requested.specs.iter().filter(|spec| !is_given(spec)) {
             let mut values = Vec::new();
             let mut all = Vec::new();
             let mut problem = None;
@@ -299,7 +305,7 @@ impl Meter {
             }
         }
         for name in self.expected(&reports) {
-            let wanted = self.wishes.specs.iter().find(|s| is_given(s) && s.metric.name == name);
+            let wanted = self.requested.specs.iter().find(|s| is_given(s) && s.metric.name == name);
             let readings: Result<Vec<(Metric, Reading)>, String> =
                 reports.iter().map(|report| reading_of(&name, wanted, report)).collect();
             let must = wanted.is_some();
@@ -317,9 +323,9 @@ impl Meter {
 
     /// The names that may be given: those that are asked for, and if anything is welcome those that came before or come now.
     fn expected(&self, reports: &[Report]) -> Vec<String> {
-        let asked = self.wishes.specs.iter().filter(|spec| is_given(spec));
+        let asked = self.requested.specs.iter().filter(|spec| is_given(spec));
         let mut names: Vec<String> = asked.map(|spec| spec.metric.name.clone()).collect();
-        if self.wishes.samples {
+        if self.requested.samples {
             let now = reports.iter().flat_map(|r| &r.given).map(|given| &given.metric.name);
             for name in self.welcome.iter().chain(now) {
                 if !names.contains(name) {

@@ -4,7 +4,7 @@
 //! A pass is made ready at its first turn. Its runs hold the counts and no other value. What can't be counted is told with the reason
 //! and has no value, never zero.
 
-use super::crew::Crew;
+use super::runners::Runners;
 use super::{Commands, Prepared, failure, outcome};
 use crate::counted::{Counted, Counter, children_missing, of_program};
 use crate::run_error::RunError;
@@ -25,7 +25,7 @@ const MOST_PROGRAMS: usize = 32;
 pub(super) struct Passes {
     begun: BTreeMap<data::Pass, Pass>,
     /// Runs the commands of the last of them.
-    crew: Option<Crew>,
+    runners: Option<Runners>,
     /// Whether the last turn ran something.
     pub ran: bool,
 }
@@ -66,13 +66,13 @@ impl Commands {
     }
 
     fn begin_pass(&mut self, pass: data::Pass) -> Result<(), RunError> {
-        let asked = self.manner.counted.iter().find(|counted| counted.pass() == pass);
+        let asked = self.settings.counted.iter().find(|counted| counted.pass() == pass);
         let Some(&counted) = asked else { return Ok(()) };
         let mut begun = Pass::prepare(counted, &self.commands);
-        self.passes.crew = None;
+        self.passes.runners = None;
         if begun.counters.iter().any(Option::is_some) {
             let commands = begun.wrapped(&self.commands);
-            self.passes.crew = Some(Crew::start(&commands, &[])?.0);
+            self.passes.runners = Some(Runners::start(&commands, &[])?.0);
             counted.metrics().into_iter().for_each(|metric| self.meter.add(metric));
         }
         self.passes.begun.insert(pass, begun);
@@ -87,11 +87,11 @@ impl Commands {
         let Some(counter) = pass.counters[subject].take() else { return Ok(None) };
         let line = self.commands[subject].prepare.clone();
         self.hook("--prepare", line.as_ref()).map_err(RunError::obstacle)?;
-        let Some(crew) = &mut self.passes.crew else { return Ok(None) };
+        let Some(runners) = &mut self.passes.runners else { return Ok(None) };
         self.passes.ran = true;
         // Padding the environment is for times; a longer environment takes more instructions to go through.
-        let options = RunOptions { pad: 0, timeout: self.manner.timeout, capture_stderr: false };
-        let results = match crew.run(subject, self.commands[subject].jobs, options) {
+        let options = RunOptions { pad: 0, timeout: self.settings.timeout, capture_stderr: false };
+        let results = match runners.run(subject, self.commands[subject].jobs, options) {
             Err(MeasureError::LostRun { .. }) => {
                 // What it had counted goes with it; that there may be nothing is no matter.
                 let _ = counter.take();
@@ -105,7 +105,7 @@ impl Commands {
         let slow = |r: &RunResult| r.outcome == assay_measure::Outcome::TimedOut;
         let how = match results.iter().any(slow) {
             true => Some("took longer than --timeout allows".to_owned()),
-            false => results.iter().find_map(|r| failure(r, &self.manner.tolerated)),
+            false => results.iter().find_map(|r| failure(r, &self.settings.tolerated)),
         };
         if let Some(how) = how {
             let under = match pass.counted {

@@ -5,7 +5,7 @@
 //! runs.
 
 use crate::args::{LookArgs, seconds};
-use crate::commands::{self, Manner, Prepared};
+use crate::commands::{self, Prepared, RunSettings};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::run_error::RunError;
@@ -277,8 +277,8 @@ fn measure(
     file: Option<&Path>,
     progress: &mut Progress,
 ) -> Result<(Samples, Ending), RunError> {
-    let mut session = commands::session(commands, Manner::default(), |_| {
-        meter::Meter::new(meter::Wishes::default())
+    let mut session = commands::session(commands, RunSettings::default(), |_| {
+        meter::Meter::new(meter::Requested::default())
     })?;
     session.samples.started = Some(jiff::Timestamp::now().to_string());
     session.samples.argv = present::argv();

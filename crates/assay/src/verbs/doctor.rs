@@ -5,7 +5,7 @@
 
 use crate::advice::{Dialect, spell};
 use crate::args::{LookArgs, seconds};
-use crate::commands::{self, Manner, Prepared};
+use crate::commands::{self, Prepared, RunSettings};
 use crate::progress::Progress;
 use crate::run_error::RunError;
 use crate::{Ending, knobs, meter, output, present};
@@ -285,8 +285,8 @@ fn try_settings(
     };
     let what = "every setting in turn, block";
     let mut progress = Progress::of_span(args.look.quiet, environment, what, plan.clone());
-    let mut session = commands::session(commands, Manner::default(), |_| {
-        meter::Meter::new(meter::Wishes::default())
+    let mut session = commands::session(commands, RunSettings::default(), |_| {
+        meter::Meter::new(meter::Requested::default())
     })?;
     // What is refused while warming up is taken away from all.
     let asked = session.samples.subjects.iter().map(|s| s.control.clone()).collect::<Vec<_>>();

@@ -9,10 +9,10 @@ mod scan;
 
 use crate::advice::Dialect;
 use crate::args::{JudgeArgs, KeepArgs, ShowArgs};
-use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Manner, Prepared};
+use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Prepared, RunSettings};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
-use crate::meter::{Meter, Wishes};
+use crate::meter::{Meter, Requested};
 use crate::planning::{CEILING, check_threshold};
 use crate::present::Showing;
 use crate::progress::Progress;
@@ -105,7 +105,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// Everything that says how commands run and what is read of them, to be compared with that of another run.
-    fn manner(&self) -> String {
+    fn settings(&self) -> String {
         format!("{:?} {:?} {:?} {:?}", self.metrics, self.scan.all(), self.how, self.control)
     }
 }
@@ -163,9 +163,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         first.earlier = args.earlier.clone();
         // That a large scan is meant was said when it was begun.
         first.scan.yes = true;
-        return measure(&first, Earlier::GoneOnWith(Box::new(recorded)), &decide);
+        return measure(&first, Earlier::Resumed(Box::new(recorded)), &decide);
     }
-    measure(args, Earlier::GoneOnWith(Box::new(recorded)), &decide)
+    measure(args, Earlier::Resumed(Box::new(recorded)), &decide)
 }
 
 /// The run that this one has to do with.
@@ -173,7 +173,7 @@ enum Earlier {
     /// None: it is a run of its own.
     None,
     /// This one goes on with it, in its file.
-    GoneOnWith(Box<Samples>),
+    Resumed(Box<Samples>),
     /// This one is the same experiment again, by this plan; the command line is recorded as that of the first.
     Repeated { plan: Plan, argv: Vec<String>, fact: String },
 }
@@ -201,12 +201,12 @@ fn ready(args: &Args, earlier: &Earlier, set: Vec<Finding>) -> anyhow::Result<Re
     let mut plan = plan(&args.when, &args.judge, &asked, controlled, commands.len())?;
     match earlier {
         Earlier::None => {}
-        Earlier::GoneOnWith(recorded) if asked.deciding(&begun_primary(recorded)).is_some() => {
+        Earlier::Resumed(recorded) if asked.deciding(&begun_primary(recorded)).is_some() => {
             bail!(
                 "--resume: nothing was timed in that run, and counts are complete after {COUNTING_RUNS} of each; begin a new run"
             )
         }
-        Earlier::GoneOnWith(recorded) => {
+        Earlier::Resumed(recorded) => {
             plan = planning::gone_on_with(plan, recorded, &args.when, &args.judge)?;
         }
         Earlier::Repeated { plan: repeated, .. } => plan = repeated.clone(),
@@ -285,7 +285,7 @@ fn measure_held(
     let names = commands.iter().map(|c| c.name.clone()).collect();
     let mut progress = Progress::new(args.show.quiet, &environment, names, plan.clone());
     let (counted, deciding) = (asked.counted.clone(), asked.deciding(&plan.primary));
-    let manner = Manner {
+    let settings = RunSettings {
         timeout: args.how.timeout.map(Duration::from_secs_f64),
         tolerated: args.how.ignore_failure.clone().unwrap_or_default(),
         events: asked.events.clone(),
@@ -293,18 +293,18 @@ fn measure_held(
         drop_caches,
         counted: asked.counted.clone(),
     };
-    let wishes = Wishes {
+    let requested = Requested {
         specs: asked.specs,
         samples: asked.all_samples,
         jobs: commands.iter().any(|c| c.jobs > 1),
         named: plan.secondary.iter().cloned().chain([plan.primary.clone()]).collect(),
-        steal: manner.steal,
+        steal: settings.steal,
         counted: asked.counted.clone(),
         counters: Vec::new(),
     };
-    let mut session = source::session(commands, manner, |events| {
+    let mut session = source::session(commands, settings, |events| {
         let counters = events.iter().map(|e| Metric::lower(e.name, e.unit())).collect();
-        Meter::new(Wishes { counters, ..wishes })
+        Meter::new(Requested { counters, ..requested })
     })?;
     session.samples.findings.extend(findings);
     session.samples.findings.extend(cold);
@@ -320,14 +320,14 @@ fn measure_held(
         session.samples.make_anonymous();
     }
     let mut resumption = match &earlier {
-        Earlier::GoneOnWith(recorded) => {
+        Earlier::Resumed(recorded) => {
             let path = args.earlier.resume.clone().unwrap_or_default();
             session
                 .source
                 .adopt_metrics(&recorded.metrics)
                 .map_err(|why| anyhow::anyhow!("--resume {}: {why}", path.display()))?;
             let first = resume::begun::<Args>(recorded, &path, "run", "resumed");
-            let other = first.is_ok_and(|first| first.manner() != args.manner());
+            let other = first.is_ok_and(|first| first.settings() != args.settings());
             Some(resume::check(&args.earlier, recorded, &session.samples, other)?)
         }
         _ => None,

@@ -6,7 +6,8 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use std::io::Write;
 
-const DOCUMENTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/concepts/protocol.in");
+const DOCUMENTED: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/concepts/four-step-check.in");
 
 /// What the protocol prints, started beside the files so that their names are short.
 fn shown(directory: &str, columns: usize, arguments: &[&str]) -> String {

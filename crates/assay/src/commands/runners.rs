@@ -14,7 +14,7 @@ use std::time::Duration;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Everybody who runs something.
-pub(crate) struct Crew {
+pub(crate) struct Runners {
     runners: Vec<Runner>,
     /// For every runner the ids of all commands.
     ids: Vec<Vec<SubjectId>>,
@@ -23,7 +23,7 @@ pub(crate) struct Crew {
     counters: Vec<(Option<u32>, Counters)>,
 }
 
-impl Crew {
+impl Runners {
     /// Starts as many runners as the greediest command needs, and counts these events of theirs. What can't be counted is
     /// told, and left out.
     pub fn start(
@@ -33,17 +33,17 @@ impl Crew {
         let jobs = commands.iter().map(|c| c.jobs).max().unwrap_or(1);
         let mut runners = (0..jobs).map(|_| Runner::start()).collect::<Result<Vec<_>, _>>()?;
         let ids = runners.iter_mut().map(|r| taught(r, commands)).collect::<Result<_, _>>()?;
-        let mut crew = Self { runners, ids, events: events.to_vec(), counters: Vec::new() };
+        let mut runners = Self { runners, ids, events: events.to_vec(), counters: Vec::new() };
         let mut refusals = Vec::new();
         if !events.is_empty() {
-            refusals = crew.open_counters();
+            refusals = runners.open_counters();
             let refused = |event: &Event| refusals.iter().any(|r| r.event == event.name);
             if events.iter().any(refused) {
-                crew.events.retain(|event| !refused(event));
-                crew.open_counters();
+                runners.events.retain(|event| !refused(event));
+                runners.open_counters();
             }
         }
-        Ok((crew, refusals))
+        Ok((runners, refusals))
     }
 
     /// The events that are counted.
