@@ -1,11 +1,12 @@
 //! A run and its repetition as JSON: whether the old result was confirmed, and the new run in full.
 
 use super::values::{Estimate, Scale, Verdict, view, words};
-use super::{Decision, Head, Meta, of_analysis};
+use super::{Decision, Head, Meta, of_analysis, parameters};
 use crate::replication::{ReplicationReport, in_units, sentence};
 use assay_analysis::Interval;
 use assay_analysis::replication as found;
 use assay_data::Metric;
+use serde_json::{Map, Value};
 
 view! {
     /// A recorded run, and what became of its result when it was repeated.
@@ -41,9 +42,14 @@ view! {
     /// A result then and now. Ratios are given as such, everything else in the unit.
     Replicated of (report: &ReplicationReport<'_>, result: &found::Replicated) {
         /// Name of the side that it is about.
-        of: String = name(report, result.of),
-        /// Name of the reference; `null` for a median.
-        against: Option<String> = result.against.map(|subject| name(report, subject)),
+        of: String = side(report, result.of),
+        /// Name of the side that is the reference; `null` for a median.
+        against: Option<String> = result.against.map(|subject| side(report, subject)),
+        /// The parameters of the side by name.
+        parameters: Map<String, Value> = parameters(&report.now.subjects[result.of].parameters),
+        /// The parameters of the reference; `null` for a median.
+        against_parameters: Option<Map<String, Value>> =
+            result.against.map(|subject| parameters(&report.now.subjects[subject].parameters)),
         /// The metric.
         metric: String = metric(report).name.clone(),
         /// Its base unit.
@@ -121,8 +127,8 @@ words! {
     }
 }
 
-fn name(report: &ReplicationReport<'_>, subject: usize) -> String {
-    report.now.subjects[subject].name.clone()
+fn side(report: &ReplicationReport<'_>, subject: usize) -> String {
+    report.now.sides[report.now.subjects[subject].side].name.clone()
 }
 
 fn metric<'a>(report: &ReplicationReport<'a>) -> &'a Metric {
