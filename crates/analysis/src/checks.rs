@@ -20,8 +20,8 @@ pub(crate) mod rows;
 mod series;
 mod shared;
 
-pub use codes::CODES;
 pub(crate) use codes::RESUMED_DIFFERENT;
+pub use codes::{CODES, Topic, topic};
 pub(crate) use series::moved;
 pub use series::series;
 pub use shared::interrupted;

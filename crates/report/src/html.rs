@@ -24,6 +24,7 @@ use crate::scan;
 use crate::terminal;
 use crate::words;
 use askama::Template;
+use assay_analysis::checks::{Topic, topic};
 use assay_analysis::figures::Figures;
 use assay_analysis::protocol::{Protocol, Status};
 use assay_analysis::replication::{self, Replicated};
@@ -239,11 +240,6 @@ fn headline(chain: &ChainOnPage) -> Claim {
     Claim { tone, claim: chain.claim.clone(), sureness: String::new() }
 }
 
-/// What only a summary finds: about a series by itself, which says nothing against a comparison in
-/// blocks.
-const OF_ONE_SERIES: [&str; 6] =
-    ["CHANGE_POINT", "LEVELS_IGNORED", "MULTIMODAL", "NOT_NORMAL", "PERIODIC", "WARM_UP"];
-
 /// The findings of the analysis, and those of summaries that it has not.
 fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary]) -> Vec<Noted> {
     // What stands below the verdict is not said again.
@@ -257,7 +253,7 @@ fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary
     let drawn = |f: &&Finding| !(alone && summaries.iter().any(|p| about(f, &p.name)));
     let mut rest: Vec<&Finding> = rest.filter(drawn).collect();
     let own = summaries.iter().flat_map(|p| &p.findings);
-    rest.extend(own.filter(|f| alone || OF_ONE_SERIES.contains(&f.code.as_str())));
+    rest.extend(own.filter(|f| alone || topic(&f.code) == Topic::Series));
     rest.sort_by_key(|f| std::cmp::Reverse(f.severity));
     rest.into_iter().map(|finding| Noted::new(finding, "")).collect()
 }

@@ -15,23 +15,12 @@ use crate::scan;
 use crate::screen_table as table;
 use crate::secondary;
 use crate::words::{self, Sentence, counted};
+use assay_analysis::checks::{Topic, topic};
 use assay_analysis::dependence::is_beyond_chance;
 use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Severity, StopReason};
 
-/// Findings about the machine: told together, on one line, while they are mere notes.
-const MACHINE: [&str; 9] = [
-    "BATTERY",
-    "CLOCK_SOURCE",
-    "CPU_QUOTA",
-    "CPU_SHARE",
-    "GOVERNOR",
-    "LOAD",
-    "NO_ASLR",
-    "STEAL",
-    "TURBO",
-];
 /// More subjects that drifted are counted, not listed.
 const MOST_DRIFTS: usize = 3;
 
@@ -371,19 +360,17 @@ pub(crate) fn findings(page: &mut Page, analysis: &Analysis, wanted: impl Fn(&Fi
         match finding.code.as_str() {
             // The refusal has said so.
             "DEPENDENCE" if refused => {}
-            words::NOT_INTERLEAVED if !in_scan => {}
-            code if words::has_said(code) && !in_scan => findings::draw_hint(page, finding),
-            _ => {
-                let more = if words::has_said(&finding.code) { String::new() } else { more };
-                let more = if words::has_said(&finding.code) { "" } else { &more };
-                findings::draw(page, finding, more);
-            }
+            _ => match topic(&finding.code) {
+                Topic::Design if !in_scan => {}
+                Topic::Verdict if !in_scan => findings::draw_hint(page, finding),
+                Topic::Design | Topic::Verdict => findings::draw(page, finding, ""),
+                _ => findings::draw(page, finding, &more),
+            },
         }
     }
-    let of_machine = |f: &Finding| MACHINE.contains(&f.code.as_str());
+    let of_machine = |f: &Finding| topic(&f.code) == Topic::Machine;
     // The line of checks has told the drift that blocks cancel, that of the noise the disturbed runs.
-    let told =
-        |f: &Finding| is_note(f) && wanted(f) && !matches!(f.code.as_str(), "DRIFT" | "DISTURBED");
+    let told = |f: &Finding| is_note(f) && wanted(f) && topic(&f.code) != Topic::Checks;
     for (note, more) in once(&|f| told(f) && !of_machine(f)) {
         findings::draw(page, note, &more);
     }

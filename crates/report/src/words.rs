@@ -6,6 +6,7 @@
 
 use crate::label::{Wording, article, wording};
 use crate::number::{self, Column};
+use assay_analysis::checks::{Topic, topic};
 use assay_analysis::{
     Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels, paired,
 };
@@ -61,11 +62,8 @@ pub fn brief(analysis: &Analysis, comparison: &Comparison) -> String {
 
 /// Findings whose message the sentences and the note on recordings have already said.
 pub(crate) fn has_said(code: &str) -> bool {
-    matches!(code, "TOO_FEW" | "TOO_DEPENDENT" | NOT_INTERLEAVED)
+    matches!(topic(code), Topic::Verdict | Topic::Design)
 }
-
-/// The finding that [`unpaired_note`] says whole, advice and all.
-pub(crate) const NOT_INTERLEAVED: &str = "NOT_INTERLEAVED";
 
 /// Why a run that was resumed as another one has no verdict.
 pub(crate) const MIXED: &str =

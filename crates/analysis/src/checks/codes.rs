@@ -86,6 +86,37 @@ pub const CODES: [&str; 81] = [
     "WARM_UP",
 ];
 
+/// What a finding is about, for reports that gather findings of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// Whether there can be a verdict at all: the sentence about a comparison says it.
+    Verdict,
+    /// How the samples were taken: the note on separate recordings says it.
+    Design,
+    /// The machine.
+    Machine,
+    /// One series by itself, which says nothing against a comparison in blocks.
+    Series,
+    /// What the lines of checks and noise say: drift that blocks cancel, disturbed runs.
+    Checks,
+    /// Anything else.
+    Other,
+}
+
+/// What the findings of a code are about.
+pub fn topic(code: &str) -> Topic {
+    match code {
+        "TOO_DEPENDENT" | "TOO_FEW" => Topic::Verdict,
+        "NOT_INTERLEAVED" => Topic::Design,
+        "BATTERY" | "CLOCK_SOURCE" | "CPU_QUOTA" | "CPU_SHARE" | "GOVERNOR" | "LOAD"
+        | "NO_ASLR" | "STEAL" | "TURBO" => Topic::Machine,
+        "CHANGE_POINT" | "LEVELS_IGNORED" | "MULTIMODAL" | "NOT_NORMAL" | "PERIODIC"
+        | "WARM_UP" => Topic::Series,
+        "DISTURBED" | "DRIFT" => Topic::Checks,
+        _ => Topic::Other,
+    }
+}
+
 /// The code of a run that was resumed as another one: its verdicts are withheld.
 pub(crate) const RESUMED_DIFFERENT: &str = "RESUMED_DIFFERENT";
 

@@ -5,6 +5,7 @@ use crate::label::{label, wording};
 use crate::number;
 use crate::words::{counted, listed, quoted};
 use assay_analysis::analysis::Table;
+use assay_analysis::checks::{Topic, topic};
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Metric, Threshold};
 
@@ -312,7 +313,7 @@ pub(crate) fn told_once(suite: &Analysis) -> Vec<(&Finding, String)> {
     let is_news = |(place, finding): &(usize, &Finding)| {
         // Both sides' readers may say the very same.
         let same = |known: &Finding| known.code == finding.code && known.message == finding.message;
-        finding.code != crate::words::NOT_INTERLEAVED && !suite.findings[..*place].iter().any(same)
+        topic(&finding.code) != Topic::Design && !suite.findings[..*place].iter().any(same)
     };
     let found = suite.findings.iter().enumerate().filter(is_news).map(|(_, finding)| finding);
     findings::told_once(found, |known, other| known.code == other.code && other.subject.is_some())
