@@ -66,12 +66,19 @@ pub(super) fn mixed() -> Finding {
 
 /// Of a series with too few values for anything to be said.
 pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: usize) -> Finding {
-    let message = format!("{name} has {n} {}; {fewest} are the fewest", protocol.things());
+    let (message, remedy) = match n {
+        // A summary is all that a tool left, or every run failed.
+        0 => (format!("no values of {name} were recorded"), Action::KeepValues { setting: None }),
+        _ => (
+            format!("{name} has {n} {}; {fewest} are the fewest", protocol.things()),
+            Action::MoreValues,
+        ),
+    };
     checks::too_few(message)
         .about(name)
         .with("have", n as f64)
         .with("needed", fewest as f64)
-        .advise(Action::MoreValues)
+        .advise(remedy)
 }
 
 /// Of successive values so correlated that no answer of the test can be trusted.

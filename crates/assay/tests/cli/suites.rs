@@ -108,6 +108,22 @@ fn the_four_steps_are_taken_for_every_benchmark() {
 }
 
 #[test]
+fn the_four_steps_need_values_and_say_so_where_only_summaries_are_left() {
+    let room = Room::new();
+    for (side, mean) in [("old", 1.0), ("new", 2.0)] {
+        let results = |n: usize| {
+            format!(
+                r#"{{"command": "c{n}", "mean": {mean}, "stddev": 0.1, "median": {mean}, "min": 0.9, "max": 2.1}}"#
+            )
+        };
+        let text = format!(r#"{{"results": [{}, {}]}}"#, results(1), results(2));
+        room.write(&format!("{side}.json"), &text);
+    }
+    let ended = room.run(&["compare", "--rigorous", "old.json", "new.json"]).ends(0);
+    ended.shows("1 validity FAILED no values of 'old: c1' were recorded");
+}
+
+#[test]
 fn every_test_is_made_of_every_benchmark() {
     let room = Room::new();
     pair(&room);
