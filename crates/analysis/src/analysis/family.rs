@@ -20,7 +20,7 @@ pub enum Adjust {
     /// Holm's (1979), by levels: at most so rarely is *any* direction wrong. Whoever is decided leaves the others a larger share.
     #[default]
     Holm,
-    /// Benjamini and Hochberg's (1995): of the directions that are told, at most this share is wrong on average. With R of m told,
+    /// Benjamini and Hochberg's (1995): of the directions that are reported, at most this share is wrong on average. With R of m reported,
     /// intervals are at R/m of the error (Benjamini and Yekutieli 2005), so that as few of theirs miss.
     FalseDiscovery,
     /// None: every comparison by itself may be wrong so often.

@@ -97,11 +97,6 @@ impl Table<'_> {
         }
         counts
     }
-
-    /// How many rows have no interval for such a reason.
-    pub fn without_interval(&self, is: impl Fn(NoInterval) -> bool) -> usize {
-        self.rows.iter().filter(|c| c.no_interval().is_some_and(&is)).count()
-    }
 }
 
 /// The groups of a family, in the order in which they begin. `side`: which side a subject is on;

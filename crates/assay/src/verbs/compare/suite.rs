@@ -16,7 +16,7 @@ const NAMED: usize = 3;
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Suites (files of many benchmarks)")]
 pub(crate) struct SuiteArgs {
-    /// Multiple-comparison correction across the benchmarks
+    /// Multiple-comparison correction across all comparisons
     #[arg(long, value_enum, value_name = "HOW", default_value_t = AdjustHow::Holm)]
     adjust: AdjustHow,
 
