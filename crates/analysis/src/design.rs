@@ -37,6 +37,7 @@ use assay_stats::Interval;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use row::RowState;
+use std::collections::BTreeSet;
 
 mod replay;
 mod row;
@@ -63,6 +64,12 @@ pub struct Experiment {
     /// Seconds after which even too few blocks must do; at least the plan's budget.
     ceiling_seconds: f64,
     units: Vec<UnitState>,
+    /// Whether runs may give rows that no unit knows.
+    discovers: bool,
+    /// Rows that runs gave and no unit knows, by their indices in the samples.
+    discovered: BTreeSet<usize>,
+    /// How many rows of the units share the error; 0: each has its own.
+    sharing: usize,
     /// Units that this round has still to go through, the next one last.
     to_go: Vec<usize>,
     /// When the block at hand began.
@@ -153,6 +160,9 @@ impl Experiment {
         });
         Self {
             units: states.collect(),
+            discovers: units.iter().any(|unit| unit.discovers),
+            discovered: BTreeSet::new(),
+            sharing: 0,
             purpose: Purpose::Measure,
             ceiling_seconds: plan.budget_seconds.unwrap_or(f64::INFINITY),
             to_go: Vec::new(),
@@ -184,11 +194,22 @@ impl Experiment {
         self
     }
 
-    /// Makes its rows some of so many that share the error (at least 1): each is answered at its part.
+    /// Makes its rows some of so many that share the error, with those that are discovered: each is answered at its part. 0: each has an
+    /// error of its own.
     #[must_use]
     pub fn among(mut self, rows: usize) -> Self {
+        self.sharing = rows;
         self.rows().for_each(|row| row.set_family(rows));
         self
+    }
+
+    /// Tells of a row that a run gave and no unit knows: its index in the samples. It decides nothing, but takes its part of an error that is
+    /// shared, so that what is answered stays so when all rows are decided together.
+    pub fn discover(&mut self, row: usize) {
+        if self.discovered.insert(row) && self.sharing > 0 {
+            let family = self.sharing + self.discovered.len();
+            self.rows().for_each(|row| row.set_family(family));
+        }
     }
 
     /// The same for values of this metric: of one that is exact, equal values are certain.

@@ -15,7 +15,9 @@ use crate::meter::{Measured, Meter, Missing, STEAL_FROM_SECONDS};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::run_error::RunError;
-use assay_data::source::{self, Failure, Layout, Obstacle, Purpose, RowResult, Source, Turn};
+use assay_data::source::{
+    self, Failure, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn,
+};
 use assay_data::{Action, Finding, Metric, Samples, Severity, StopReason};
 use assay_experiment::Session;
 use assay_measure::counters::{Event, Refusal};
@@ -166,7 +168,7 @@ impl Source for Commands {
         self.recorded |= !warming_up;
         Ok(source::Measured {
             rows: vec![RowResult {
-                row: 0,
+                row: OfRow::Known(0),
                 values: taken.measured.values,
                 inner: taken.measured.inner,
                 ended: taken.outcome,

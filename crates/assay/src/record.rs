@@ -4,7 +4,8 @@ use crate::args::KeepArgs;
 use crate::{present, store};
 use assay_data::assay_file::{Header, Writer};
 use assay_data::{
-    Action, Environment, Finding, Inner, Metric, Observation, Samples, Severity, StopReason,
+    Action, Environment, Finding, Inner, Metric, Observation, Row, Samples, Severity, StopReason,
+    Subject,
 };
 use assay_experiment::Recorder;
 use std::fs::File;
@@ -74,6 +75,14 @@ impl Record {
 impl Recorder for Record {
     fn metric(&mut self, metric: &Metric) {
         self.write(|writer| writer.metric(metric));
+    }
+
+    fn row(&mut self, row: &Row) {
+        self.write(|writer| writer.row(row));
+    }
+
+    fn subject(&mut self, subject: &Subject) {
+        self.write(|writer| writer.subject(subject));
     }
 
     fn observation(&mut self, observation: &Observation) {

@@ -46,22 +46,32 @@ pub struct Unit {
     pub places: Vec<Vec<usize>>,
     /// For every place the place that it is compared with; `None` marks a reference.
     pub references: Vec<Option<usize>>,
+    /// Whether its runs may give rows that the layout does not know ([`OfRow::Discovered`]): tests, functions. Those of the layout alone
+    /// decide when to stop, so that a unit which discovers names a total there, such as the whole suite. Its places differ in their
+    /// sides or parameters.
+    pub discovers: bool,
 }
 
 impl Unit {
     /// A unit of these places whose first is the reference of all others.
     pub fn against_the_first(places: Vec<Vec<usize>>) -> Self {
         let references = (0..places.len()).map(|place| (place > 0).then_some(0)).collect();
-        Self { places, references }
+        Self { places, references, discovers: false }
     }
 
     /// A unit of one row whose places are the subjects `0..references.len()`, each compared as said.
     pub fn of_subjects(references: &[Option<usize>]) -> Self {
         let places = (0..references.len()).map(|subject| vec![subject]).collect();
-        Self { places, references: references.to_vec() }
+        Self { places, references: references.to_vec(), discovers: false }
     }
 
-    /// How many rows every place has.
+    /// The same, whose runs may give rows that the layout does not know.
+    #[must_use]
+    pub fn discovering(self) -> Self {
+        Self { discovers: true, ..self }
+    }
+
+    /// How many rows every place has in the layout.
     pub fn rows(&self) -> usize {
         self.places.first().map_or(0, Vec::len)
     }
@@ -102,11 +112,27 @@ impl Layout {
     }
 }
 
+/// Which row a run gave something of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OfRow {
+    /// One of the layout: its index within the unit.
+    Known(usize),
+    /// One that the layout does not know, of a unit that discovers rows. It is found again by its name: whether it came before is the
+    /// engine's to know.
+    Discovered(Row),
+}
+
+impl Default for OfRow {
+    fn default() -> Self {
+        Self::Known(0)
+    }
+}
+
 /// What one run gave of one row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowResult {
-    /// Index of the row within the unit.
-    pub row: usize,
+    /// The row. What a run gives a second time of one row is left out.
+    pub row: OfRow,
     /// One value for each metric of the source, in their order; NaN or nothing where there is none.
     pub values: Vec<f64>,
     /// Metrics by name of which the run gave several values; `values` holds what they come to.

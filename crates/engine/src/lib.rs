@@ -50,6 +50,7 @@
 //!
 //! [`Source`]: assay_data::Source
 
+mod discovered;
 mod recorder;
 mod session;
 

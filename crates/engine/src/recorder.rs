@@ -1,12 +1,18 @@
 //! Where a session records, as it measures.
 
-use assay_data::{Environment, Finding, Inner, Metric, Observation, StopReason};
+use assay_data::{Environment, Finding, Inner, Metric, Observation, Row, StopReason, Subject};
 
 /// Keeps what is measured, the moment it is measured. Nothing that goes wrong in keeping it ends a session: a recorder remembers its
 /// failure, and its owner tells it in the end.
 pub trait Recorder {
     /// A metric that is new.
     fn metric(&mut self, metric: &Metric);
+
+    /// A row that a run discovered.
+    fn row(&mut self, row: &Row);
+
+    /// A row that was discovered, on one of the sides: of every such row each place of its unit, before any run of it.
+    fn subject(&mut self, subject: &Subject);
 
     /// A run.
     fn observation(&mut self, observation: &Observation);
@@ -27,6 +33,8 @@ pub struct Unrecorded;
 
 impl Recorder for Unrecorded {
     fn metric(&mut self, _: &Metric) {}
+    fn row(&mut self, _: &Row) {}
+    fn subject(&mut self, _: &Subject) {}
     fn observation(&mut self, _: &Observation) {}
     fn inner(&mut self, _: &Inner) {}
     fn finding(&mut self, _: &Finding) {}

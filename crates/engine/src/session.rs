@@ -1,21 +1,23 @@
 //! The session: the only loop that asks an experiment for its next turn.
 
+use crate::discovered::Discovered;
 use crate::recorder::{Recorder, Unrecorded};
 use assay_analysis::Step;
 use assay_analysis::design::{Experiment, ReplayError};
 use assay_data::samples::InPass;
-use assay_data::source::{Failure, Measured, Obstacle, Purpose, Source, Turn, Unit};
+use assay_data::source::{Failure, Measured, Obstacle, OfRow, Purpose, Source, Turn, Unit};
 use assay_data::{
     Action, Environment, Finding, Inner, Observation, Pass, Plan, Samples, Severity, StopReason,
     StopRule, Threshold,
 };
+use std::collections::HashSet;
 
 /// What a plan does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
     /// Seconds to which the plan's budget stretches while there are too few blocks for any verdict; 0: it does not stretch.
     pub ceiling_seconds: f64,
-    /// How many rows share the error among them; 0 is 1.
+    /// How many rows of the layout share the error among them, and with those that are discovered; 0: each has an error of its own.
     pub sharing: usize,
 }
 
@@ -53,6 +55,7 @@ pub struct Session<'a, S: Source, R: Recorder = Unrecorded> {
     clock: Box<dyn Fn() -> f64 + 'a>,
     interrupted: Box<dyn Fn() -> bool + 'a>,
     units: Vec<Unit>,
+    discovered: Discovered,
     experiment: Option<Experiment>,
     /// Index of the metric that decides.
     primary: usize,
@@ -89,6 +92,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             clock: Box::new(clock),
             interrupted: Box::new(|| false),
             units: layout.units,
+            discovered: Discovered::default(),
             experiment: None,
             primary: 0,
             columns: Vec::new(),
@@ -264,7 +268,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             let values = match (turn.purpose, &failed) {
                 (Purpose::WarmUp, _) | (_, Some(_)) => Vec::new(),
                 (Purpose::Measure | Purpose::Count(_), None) => {
-                    self.keep(&turn, measured, (pass, first_block + turn.block), time)
+                    self.keep(&turn, measured, (pass, first_block + turn.block), time, experiment)
                 }
             };
             match self.source.conclude(&turn) {
@@ -313,18 +317,31 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         measured: Measured,
         (pass, block): InPass,
         time: f64,
+        experiment: &mut Experiment,
     ) -> Vec<f64> {
         self.learn_metrics();
         let unit = &self.units[turn.unit];
-        let subjects = unit.places[turn.place].clone();
-        let mut deciding = vec![f64::NAN; subjects.len()];
+        let mut deciding = vec![f64::NAN; unit.rows()];
+        let mut given = HashSet::new();
         for result in measured.rows {
-            let Some(&subject) = subjects.get(result.row) else { continue };
+            let subject = match &result.row {
+                OfRow::Known(row) => unit.places[turn.place].get(*row).copied(),
+                OfRow::Discovered(row) => {
+                    let (samples, recorder) = (&mut self.samples, &mut self.recorder);
+                    self.discovered.subject((turn.unit, unit), row, turn.place, samples, recorder)
+                }
+            };
+            let Some(subject) = subject.filter(|&subject| given.insert(subject)) else { continue };
             let mut values = vec![f64::NAN; self.samples.metrics.len()];
             for (&column, value) in self.columns.iter().zip(result.values) {
                 values[column] = value;
             }
-            deciding[result.row] = values.get(self.primary).copied().unwrap_or(f64::NAN);
+            match result.row {
+                OfRow::Known(row) => {
+                    deciding[row] = values.get(self.primary).copied().unwrap_or(f64::NAN);
+                }
+                OfRow::Discovered(_) => experiment.discover(self.samples.subjects[subject].row),
+            }
             let time = pass.is_none().then(|| nanoseconds(self.since_start + time));
             let observation = Observation {
                 subject,
@@ -361,7 +378,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
         self.samples.environment.facts.extend(late_facts.facts.clone());
         let blocks = match self.units.as_slice() {
-            [_] => self.samples.complete_blocks(self.primary).len() as u32,
+            // Rows that were discovered may be lacking in any block.
+            [unit] if !unit.discovers => self.samples.complete_blocks(self.primary).len() as u32,
             _ => self.samples.next_block(None),
         };
         if let Some(recorder) = &mut self.recorder {

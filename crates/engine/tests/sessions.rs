@@ -2,7 +2,9 @@
 //! interruption, failures, counting and resuming.
 #![allow(clippy::unwrap_used)]
 
-use assay_data::source::{Failure, Layout, Measured, Obstacle, Purpose, RowResult, Turn, Unit};
+use assay_data::source::{
+    Failure, Layout, Measured, Obstacle, OfRow, Purpose, RowResult, Turn, Unit,
+};
 use assay_data::{
     Environment, Finding, Inner, Metric, Observation, Plan, Row, Samples, Side, Source, StopReason,
     StopRule, Subject, Threshold,
@@ -97,7 +99,11 @@ impl Source for Pretended<'_> {
         self.turns.push(*turn);
         let mut values = vec![took];
         values.resize(self.metrics.len(), 7.0);
-        let row = |row| RowResult { row, values: values.clone(), ..RowResult::default() };
+        let row = |row| RowResult {
+            row: OfRow::Known(row),
+            values: values.clone(),
+            ..RowResult::default()
+        };
         let rows = (0..self.rows[turn.unit]).map(row).collect();
         Ok(Measured { rows, ..Measured::default() })
     }
@@ -122,6 +128,14 @@ impl Remembered<'_> {
 impl Recorder for Remembered<'_> {
     fn metric(&mut self, metric: &Metric) {
         self.note(format!("metric {}", metric.name));
+    }
+
+    fn row(&mut self, row: &Row) {
+        self.note(format!("row {}", row.name));
+    }
+
+    fn subject(&mut self, subject: &Subject) {
+        self.note(format!("subject {}", subject.name));
     }
 
     fn observation(&mut self, o: &Observation) {

@@ -62,7 +62,7 @@ impl Experiment {
         }
         let planned = self.units.iter().map(|unit| unit.rows.len() * unit.order.len()).sum();
         let recorded = samples.subjects.len();
-        if recorded != planned {
+        if recorded < planned || (recorded > planned && !self.discovers) {
             return Err(ReplayError::Subjects { recorded, planned });
         }
         if primary >= samples.metrics.len() {
@@ -85,17 +85,19 @@ impl Experiment {
             }
             let Some(turn) = self.next_turn() else { break };
             let subjects = self.units[turn.unit].places[turn.place].clone();
-            let is_of_turn = |(_, o): &(usize, Observation), subject: usize| {
-                let found = (o.block, o.position, o.subject);
-                found == (Some(turn.block), Some(turn.position), subject)
+            let discovers = self.discovers;
+            let is_of_turn = |(_, o): &(usize, Observation)| {
+                let known = subjects.contains(&o.subject);
+                (o.block, o.position) == (Some(turn.block), Some(turn.position))
+                    && (known || (discovers && !unit_of.contains_key(&o.subject)))
             };
             let mut values = vec![f64::NAN; subjects.len()];
             let mut taken = 0;
-            for (value, &subject) in values.iter_mut().zip(&subjects) {
-                let Some((_, observation)) = rest.next_if(|next| is_of_turn(next, subject)) else {
-                    break;
-                };
-                *value = observation.values[primary];
+            while let Some((_, observation)) = rest.next_if(is_of_turn) {
+                match subjects.iter().position(|&subject| subject == observation.subject) {
+                    Some(row) => values[row] = observation.values[primary],
+                    None => self.discover(samples.subjects[observation.subject].row),
+                }
                 taken += 1;
             }
             if taken == 0 && self.units.len() > 1 && last_of_unit[turn.unit] < index {

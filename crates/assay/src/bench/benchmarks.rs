@@ -7,7 +7,7 @@ use super::counting::Counting;
 use super::{Asker, Catalogue, Ran, Trial};
 use crate::run_error::RunError;
 use assay_data::samples::ITERATIONS;
-use assay_data::source::{self, Layout, Obstacle, Purpose, RowResult, Source, Turn, Unit};
+use assay_data::source::{self, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit};
 use assay_data::{Action, Better, Finding, Metric, Row, Samples, Severity, Side, Subject};
 use assay_harness::{Effort, Reading};
 use assay_measure::fingerprint::Fingerprints;
@@ -306,7 +306,7 @@ impl Source for Benchmarks<'_> {
         let row = |(row, reading): (usize, Reading)| {
             let iterations = reading.iterations.map(|n| (iterations(), n));
             let values = self.row(reading.values.into_iter().chain(iterations));
-            RowResult { row, values, ..RowResult::default() }
+            RowResult { row: OfRow::Known(row), values, ..RowResult::default() }
         };
         let rows = readings.into_iter().enumerate().map(row).collect();
         Ok(source::Measured { rows, ..source::Measured::default() })
