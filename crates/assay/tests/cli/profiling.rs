@@ -306,6 +306,28 @@ fn a_program_that_is_interrupted_keeps_what_was_sampled_and_leaves_nothing() {
     assert!(processes_of(&sleeper).is_empty(), "a child of the program outlived it");
 }
 
+#[test]
+fn a_program_is_sampled_as_often_as_was_asked_and_an_interruption_keeps_the_runs_before() {
+    if !stackprof_is_here() {
+        return;
+    }
+    let room = Room::new();
+    room.write("log.rb", "File.write('log', \"run\\n\", mode: 'a')\n");
+    room.write("w.rb", &format!("require './log'\n{RUBY}"));
+    let found = room.json(&["profile", "ruby w.rb 3", "--runs", "3"]);
+    assert_eq!((&found["runs"], room.read("log").lines().count()), (&3.into(), 3));
+    // The fifth run of all is one that would never end.
+    let endless = "loop {} if File.readlines('log').size > 4\n";
+    room.write("w.rb", &format!("require './log'\n{endless}{RUBY}"));
+    let assay = start(room.assay(&["profile", "ruby w.rb 3", "--runs", "3", "--json"]));
+    until("the second run is at work", || room.read("log").lines().count() > 4);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assay.signal("INT");
+    let found = assay.finish().ends(130).json();
+    assert!(found["runs"].as_u64().unwrap() >= 1, "{found:#}");
+    assert_eq!(room.read("log").lines().count(), 5);
+}
+
 /// The program has said its number and started a child; both are gone when `assay` is killed.
 fn killing_assay_ends(room: &Room, line: &str, sleeper: &str) {
     let assay = start(room.shell(&format!("exec {line}")));

@@ -1,6 +1,6 @@
 //! Two programs, sampled by turns: every run is one profile, every function a question, decided as a suite of benchmarks is.
 
-use super::sampling::{Sampling, end_telling, ending, name_of, plan_of, session, tell};
+use super::sampling::{Sampling, ending, name_of, plan_of, take};
 use super::{Args, exporting};
 use crate::advice::{Dialect, spell};
 use crate::args::{PageArgs, ShowArgs};
@@ -11,7 +11,6 @@ use anyhow::bail;
 use assay_analysis::Analysis;
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
 use assay_data::{Environment, Metric, Unit};
-use assay_experiment::Limits;
 use assay_measure::sampling::{Ended, Target};
 use assay_measure::{Command, environment, interrupt};
 use assay_profiles::runs::{Run, samples};
@@ -55,8 +54,11 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
             samplers[1].place.sampler.name()
         );
     }
-    let blocks = args.how.runs.unwrap_or(BLOCKS);
-    let plan = plan_of(args, blocks, args.judge.primary.as_deref().unwrap_or("self"));
+    let plan = plan_of(
+        args,
+        args.how.runs.unwrap_or(BLOCKS),
+        args.judge.primary.as_deref().unwrap_or("self"),
+    );
     let environment = Environment::from_facts(environment::capture());
     let began = jiff::Timestamp::now();
     let sampler = samplers[0].place.sampler;
@@ -68,11 +70,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
         runs: Vec::new(),
         endings: Vec::new(),
     };
-    let mut session = session(both);
-    session.begin(&plan, 0, Limits::default());
-    let measured = session.measure(&mut |standing| tell(args, &standing, blocks));
-    end_telling(args);
-    measured?;
+    let session = take(args, both, &plan)?;
     if session.samples.complete_blocks(0).is_empty() {
         output::say("interrupted before both had been sampled once: there is nothing to compare");
         return Ok(Ending::Interrupted);

@@ -10,7 +10,7 @@ use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{
     Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Threshold, Unit,
 };
-use assay_experiment::{Limits, Session, Standing};
+use assay_experiment::{Limits, Session};
 use assay_measure::sampling::{
     self, Ended, Language, Place, Request, SamplingError, Target, find, language_of_process,
     language_of_program,
@@ -164,23 +164,20 @@ pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> 
     exporting::check_single(&args.show)?;
     let source = Sampling::of_command(args, command)?;
     let name = name_of(command);
-    let mut taken: Vec<Taken> = Vec::new();
-    let mut cost = None;
-    if args.how.overhead {
-        cost = with_and_without(args, &source, command, &name, &mut taken)?;
+    let arms = |arms| Arms {
+        source: &source,
+        command,
+        name: &name,
+        arms,
+        metrics: costs(),
+        taken: Vec::new(),
+    };
+    let (taken, cost) = if args.how.overhead {
+        with_and_without(args, arms(&ARMS))?
     } else {
-        for run in 0..args.how.runs.unwrap_or(1) {
-            // What was sampled before a run that failed is kept.
-            match source.sample(Target::Command(command), &name) {
-                Ok(own) => taken.push(own),
-                Err(_) if run > 0 && interrupt::count() > 0 => break,
-                Err(error) => return Err(error),
-            }
-            if interrupt::count() > 0 {
-                break;
-            }
-        }
-    }
+        let plan = plan_of(args, args.how.runs.unwrap_or(1), "wall");
+        (take(args, arms(&[Arm::With]), &plan)?.source.taken, None)
+    };
     let (language, _) = language_of_program(command)?;
     let findings = findings(args, &source, language, &taken);
     let (profiles, endings): (Vec<Profile>, Vec<Ended>) =
@@ -251,23 +248,10 @@ const IDLE_RATE: f64 = 1.0;
 
 /// Runs without the sampler, with it, and with it idle, by turns: what it costs, once and for every sample. Of an idle sampler only the CPU time
 /// tells: one that looks once a second learns of the program's end so late.
-fn with_and_without(
-    args: &Args,
-    source: &Sampling<'_>,
-    command: &Command,
-    name: &str,
-    taken: &mut Vec<Taken>,
-) -> anyhow::Result<Option<Overhead>> {
+fn with_and_without(args: &Args, arms: Arms<'_>) -> anyhow::Result<(Vec<Taken>, Option<Overhead>)> {
     let blocks = args.how.runs.unwrap_or(FEWEST_PAIRS).max(FEWEST_PAIRS);
     let plan = plan_of(args, blocks, "wall");
-    let arms = Arms { source, command, name, metrics: costs(), taken: Vec::new() };
-    let mut session = session(arms);
-    session.begin(&plan, 0, Limits::default());
-    let measured = session.measure(&mut |standing| tell(args, &standing, blocks));
-    end_telling(args);
-    measured?;
-    let Session { source: Arms { taken: sampled, .. }, samples: costs, .. } = session;
-    *taken = sampled;
+    let Session { source: Arms { taken, .. }, samples: costs, .. } = take(args, arms, &plan)?;
     if costs.is_empty() || taken.is_empty() {
         bail!("it was interrupted before there was anything to show");
     }
@@ -284,7 +268,7 @@ fn with_and_without(
     };
     // Without a whole block of two there is nothing to say of them.
     let Some(analysis) = compared(&plan, &costs, [Arm::Without, Arm::With]) else {
-        return Ok(None);
+        return Ok((taken, None));
     };
     found.blocks = analysis.blocks.unwrap_or(0);
     for comparison in analysis.comparisons.iter().chain(&analysis.secondary) {
@@ -302,7 +286,7 @@ fn with_and_without(
     };
     found.start_and_end = of_cpu([Arm::Without, Arm::Idle], 1.0);
     found.sample = of_cpu([Arm::Idle, Arm::With], 1.0 / found.samples.max(1.0));
-    Ok(Some(found))
+    Ok((taken, Some(found)))
 }
 
 /// What a run costs.
@@ -324,11 +308,12 @@ fn compared(plan: &Plan, costs: &Samples, pair: [Arm; 2]) -> Option<assay_analys
     analyse(&samples, &Options::default()).ok()
 }
 
-/// One program, run in every way.
+/// One program, run in each of some ways.
 struct Arms<'a> {
     source: &'a Sampling<'a>,
     command: &'a Command,
     name: &'a str,
+    arms: &'a [Arm],
     metrics: Vec<Metric>,
     taken: Vec<Taken>,
 }
@@ -337,7 +322,7 @@ impl Source for Arms<'_> {
     type Error = anyhow::Error;
 
     fn layout(&self) -> Layout {
-        Layout::of_names([""; ARMS.len()])
+        Layout::of_names(self.arms.iter().map(|_| ""))
     }
 
     fn metrics(&self) -> &[Metric] {
@@ -345,28 +330,47 @@ impl Source for Arms<'_> {
     }
 
     fn measure(&mut self, turn: &Turn) -> Result<Gave, Obstacle<anyhow::Error>> {
-        let ended = match ARMS[turn.place] {
-            Arm::Without => self.source.plain(self.command)?,
-            Arm::Idle => self.source.idle(self.command)?,
-            Arm::With => {
-                let own = self.source.sample(Target::Command(self.command), self.name)?;
+        let ended = match self.arms[turn.place] {
+            Arm::Without => self.source.plain(self.command),
+            Arm::Idle => self.source.idle(self.command),
+            Arm::With => self.source.sample(Target::Command(self.command), self.name).map(|own| {
                 let ended = own.ended.clone();
                 self.taken.push(own);
                 ended
-            }
+            }),
         };
-        if interrupt::count() > 0 {
+        // What was sampled before the user ended it is shown.
+        if interrupt::count() > 0 && !self.taken.is_empty() {
             return Err(Obstacle::Interrupted);
         }
+        let ended = ended?;
         Ok(Gave::values(vec![ended.wall_seconds, ended.cpu_seconds]))
     }
 }
 
-/// A session that Ctrl-C ends.
-pub(super) fn session<'a, S: Source>(source: S) -> Session<'a, S> {
+/// Measures a source by this plan, until Ctrl-C, and says between its blocks how far it is.
+pub(super) fn take<'a, S: Source<Error = anyhow::Error>>(
+    args: &Args,
+    source: S,
+    plan: &Plan,
+) -> anyhow::Result<Session<'a, S>> {
     let began = Instant::now();
     let session = Session::unrecorded(source, move || began.elapsed().as_secs_f64());
-    session.interrupted_by(|| interrupt::count() > 0)
+    let mut session = session.interrupted_by(|| interrupt::count() > 0);
+    session.begin(plan, 0, Limits::default());
+    let seen = !args.show.quiet && std::io::stderr().is_terminal();
+    let told = match plan.stop {
+        StopRule::Fixed { blocks } if seen && blocks > 1 => Some(blocks),
+        _ => None,
+    };
+    let measured = session.measure(&mut |standing| {
+        let block = standing.experiment.blocks() + 1;
+        told.iter().for_each(|blocks| {
+            output::say_bytes(format!("\rblock {block} of {blocks}  ").as_bytes());
+        });
+    });
+    told.iter().for_each(|_| output::say_bytes(b"\r                        \r"));
+    measured.map(|_| session)
 }
 
 /// A plan of exactly so many blocks, with what was asked for.
@@ -381,21 +385,6 @@ pub(super) fn plan_of(args: &Args, blocks: u32, primary: &str) -> Plan {
         secondary: Vec::new(),
         until: None,
         seed: args.how.seed.unwrap_or_else(seed::fresh),
-    }
-}
-
-/// Says between two runs how far it is.
-pub(super) fn tell(args: &Args, standing: &Standing<'_>, blocks: u32) {
-    let block = standing.experiment.blocks();
-    if !args.show.quiet && std::io::stderr().is_terminal() {
-        output::say_bytes(format!("\rblock {} of {blocks}  ", block + 1).as_bytes());
-    }
-}
-
-/// Takes that line away.
-pub(super) fn end_telling(args: &Args) {
-    if !args.show.quiet && std::io::stderr().is_terminal() {
-        output::say_bytes(b"\r                        \r");
     }
 }
 
