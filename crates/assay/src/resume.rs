@@ -180,7 +180,6 @@ fn of_subject(before: &Subject, now: &Subject) -> Vec<String> {
         }
     };
     let text = |command: &Option<String>| command.clone().unwrap_or_default();
-    differs("the name", before.name.clone(), now.name.clone());
     differs("the command", text(&before.command), text(&now.command));
     differs("the directory", text(&before.cwd), text(&now.cwd));
     differs("the shell", before.shell.to_string(), now.shell.to_string());

@@ -120,20 +120,25 @@ impl<'a> Benchmarks<'a> {
             }
             let sides: Vec<usize> =
                 (0..tried.len()).filter(|&side| tried[side].reading.is_some()).collect();
-            // A run that is resumed goes on with what it began with.
-            let began_with = |&side: &usize| {
-                let name = name_on(catalogue, benchmark, side);
-                recorded.is_none_or(|r| r.subjects.iter().any(|subject| subject.name == name))
-            };
-            let sides: Vec<usize> = sides.into_iter().filter(began_with).collect();
-            if sides.first() == Some(&0) && sides.len() > 1 {
-                for &side in &sides {
-                    let reading = tried[side].reading.iter();
-                    for (metric, _) in reading.flat_map(|reading| &reading.values) {
-                        all.metric(metric);
-                    }
-                }
+            if comparable(&sides) {
                 usable.push((benchmark, sides));
+            }
+        }
+        if let Some(recorded) = recorded {
+            // A run that is resumed goes on with what it began with.
+            let used: BTreeSet<usize> = usable.iter().flat_map(|(_, on)| on).copied().collect();
+            usable.retain_mut(|(benchmark, on)| {
+                let row = &catalogue.benchmarks[*benchmark].name;
+                on.retain(|&side| subject_of(recorded, row, used.range(..side).count()).is_some());
+                comparable(on)
+            });
+        }
+        for (benchmark, sides) in &usable {
+            for &side in sides {
+                let reading = trial.tried[*benchmark][side].reading.iter();
+                for (metric, _) in reading.flat_map(|reading| &reading.values) {
+                    all.metric(metric);
+                }
             }
         }
         let counted = trial.tried.iter().flatten().filter_map(|t| t.reading.as_ref());
@@ -168,8 +173,8 @@ impl<'a> Benchmarks<'a> {
         let catalogue = self.catalogue;
         let pinned = (catalogue.pins() && catalogue.isolates())
             .then(|| {
-                let name = name_on(catalogue, benchmarks[0], sides[0]);
-                recorded.and_then(|r| iterations_of(r, &name)).or(trial.iterations(benchmarks[0]))
+                let row = &catalogue.benchmarks[benchmarks[0]].name;
+                recorded.and_then(|r| iterations_of(r, row)).or(trial.iterations(benchmarks[0]))
             })
             .flatten();
         let effort = pinned.map_or(Effort::Seconds(seconds), Effort::Iterations);
@@ -333,9 +338,20 @@ fn name_on(catalogue: &Catalogue, benchmark: usize, side: usize) -> String {
     format!("{}: {}", catalogue.sides[side].name, catalogue.benchmarks[benchmark].name)
 }
 
-/// The iterations that the runs of a recorded subject were held to.
-fn iterations_of(recorded: &Samples, name: &str) -> Option<u64> {
-    let subject = recorded.subjects.iter().position(|subject| subject.name == name)?;
+/// Whether something on these sides can be compared: on the reference and on another one.
+fn comparable(sides: &[usize]) -> bool {
+    sides.first() == Some(&0) && sides.len() > 1
+}
+
+/// The recorded subject of a row on the side of this place. Names of sides are for people.
+fn subject_of(recorded: &Samples, row: &str, place: usize) -> Option<usize> {
+    let is_it = |own: &Subject| own.side == place && recorded.row_of(own).name == row;
+    recorded.subjects.iter().position(is_it)
+}
+
+/// The iterations that the runs of a recorded row were held to.
+fn iterations_of(recorded: &Samples, row: &str) -> Option<u64> {
+    let subject = subject_of(recorded, row, 0)?;
     let series = recorded.series(subject, recorded.metric_index(ITERATIONS)?);
     series.values.last().map(|&iterations| iterations as u64)
 }

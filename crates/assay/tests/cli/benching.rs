@@ -83,10 +83,37 @@ fn a_suite_that_was_killed_is_resumed_as_it_would_have_gone_on() {
         };
         assert_eq!(places(&now), places(&whole), "{kept}");
     }
+    // Names are for people: a side is what it is by its place.
+    let renamed = text.replace(r#""name":"old"#, r#""name":"before"#);
+    let kept = renamed.lines().filter(|line| !line.starts_with("{\"kind\":\"stop\""));
+    let kept: Vec<&str> = kept.take_while(|line| !line.contains("\"block\":5,")).collect();
+    room.write("s.assay", &format!("{}\n", kept.join("\n")));
+    let result = room.json(&["bench", "--resume", "s.assay"]);
+    assert_eq!(
+        (&result["sides"][0]["name"], room.records("s.assay", "obs").len()),
+        (&"before".into(), 48)
+    );
     // A changed build is another experiment, and the rest is the file's business.
     room.run(&["bench", "--resume", "s.assay", "-r", "9"]).ends(2).complains("--runs");
     room.write("new", &format!("{}# changed\n", room.read("new")));
     room.run(&["bench", "--resume", "s.assay"]).ends(2).complains("has changed");
+}
+
+#[test]
+fn a_suite_is_resumed_without_the_side_that_had_nothing_to_measure() {
+    let room = builds(THREE_OLD, THREE_NEW);
+    room.write("bad", &format!("{}# bad\n", room.read("new")));
+    fs::set_permissions(room.path("bad"), fs::Permissions::from_mode(0o755)).unwrap();
+    room.write("bad.table", "copy/8 80 crash\nmove 230 crash\n");
+    let three = ["bench", "./old", "./bad", "./new", "-r", "3", "--save", "s.assay"];
+    room.run(&three).ends(4);
+    let text = room.read("s.assay");
+    let part: Vec<&str> = text.lines().take_while(|line| !line.contains("\"block\":2,")).collect();
+    room.write("s.assay", &format!("{}\n", part.join("\n")));
+    let resumed = room.run(&["bench", "--resume", "s.assay", "--json"]).ends(4).json();
+    let sides: Vec<&str> =
+        resumed["sides"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    assert_eq!((sides, room.records("s.assay", "obs").len()), (vec!["old", "new"], 18));
 }
 
 #[test]
