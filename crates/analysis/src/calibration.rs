@@ -14,17 +14,14 @@ mod detectable;
 mod labels;
 
 use crate::comparison::Comparison;
+use crate::policy;
 use crate::verdict::{Scale, Verdict};
 use assay_stats::{Interval, descriptive, proportion};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Fewest runs of a series: ten comparisons of 50 + 50 that share no run.
-pub const FEWEST_RUNS: usize = 1000;
 /// The budgets for which the smallest detectable difference is reported, s.
 pub const BUDGETS: [f64; 3] = [10.0, 60.0, 600.0];
-/// Confidence of the intervals of rates.
-const CONFIDENCE: f64 = 0.95;
 
 /// Successive runs of one program, in the order in which they were taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,7 +90,11 @@ impl Method {
     /// Its 95 % interval (Wilson), as wide as the independent comparisons demand; `None` without comparisons.
     pub fn interval(&self) -> Option<Interval> {
         let alarms = (self.rate() * f64::from(self.independent)).round() as u64;
-        proportion::wilson_interval(alarms, u64::from(self.independent), CONFIDENCE)
+        proportion::wilson_interval(
+            alarms,
+            u64::from(self.independent),
+            policy::CALIBRATED_CONFIDENCE,
+        )
     }
 }
 
@@ -212,8 +213,8 @@ fn check(series: &Series<'_>) -> Result<(), CalibrationError> {
     if wall != cpu {
         return Err(CalibrationError::DifferentLengths { wall, cpu });
     }
-    if wall < FEWEST_RUNS {
-        return Err(CalibrationError::TooFewRuns { have: wall, needed: FEWEST_RUNS });
+    if wall < policy::CALIBRATED_FROM {
+        return Err(CalibrationError::TooFewRuns { have: wall, needed: policy::CALIBRATED_FROM });
     }
     if !(series.seconds_per_run > 0.0 && series.seconds_per_run.is_finite()) {
         return Err(CalibrationError::NoPace(series.seconds_per_run));

@@ -24,11 +24,12 @@ pub(crate) use codes::RESUMED_DIFFERENT;
 pub use codes::{CODES, Topic, topic};
 pub(crate) use series::moved;
 pub use series::series;
-pub use shared::interrupted;
 pub(crate) use shared::{
-    coarse, failures, not_positive, runs_of, summary_only, summary_too_bare, timeouts,
-    too_dependent, too_few, units_compared,
+    all_equal, change_point, coarse, correlated, drift, drifting, failures, for_dependence,
+    not_positive, runs_of, shape, summary_only, summary_too_bare, timeouts, too_dependent, too_few,
+    units_compared, warmed_up,
 };
+pub use shared::{interrupted, one_side_only, resumed_different};
 
 /// How many blocks were begun that should hold the primary metric: of one that passes count, those that have it.
 fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
@@ -93,15 +94,7 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
     }
     if let Some(lag1) = c.drifting {
         findings.push(
-            Finding::new(
-                "DEPENDENCE",
-                Severity::Warning,
-                format!("the difference of {name} changed during the run; its interval was widened for that"),
-            )
-            .about(name)
-            .with("lag1", lag1)
-            .with("effective", c.effective)
-            .advise(Action::Repeat),
+            drifting(&format!(" of {name}"), lag1).about(name).with("effective", c.effective),
         );
     }
     if c.decision.scale == Scale::Shift && matches!(plan.threshold, Threshold::Relative(_)) {
@@ -111,15 +104,11 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
         && let (Some(ratio), Some(medians)) = (c.ratio, c.ratio_of_medians())
     {
         findings.push(
-            Finding::new(
-                "SHAPE",
-                Severity::Note,
-                format!(
-                    "the difference is not a plain shift: ratio of medians {medians:.4}, of means {:.4}, of 99 % quantiles {:.4}",
-                    c.means.1 / c.means.0,
-                    c.p99.1 / c.p99.0
-                ),
-            )
+            shape(&format!(
+                "ratio of medians {medians:.4}, of means {:.4}, of 99 % quantiles {:.4}",
+                c.means.1 / c.means.0,
+                c.p99.1 / c.p99.0
+            ))
             .about(name)
             .with("pseudo_median_ratio", ratio.estimate)
             .with("ratio_of_medians", medians)
@@ -158,14 +147,10 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
             ),
         ),
     };
-    let finding = Finding::new(
-        "TOO_FEW",
-        Severity::Serious,
-        format!("too few {what} for a verdict ({have})"),
-    )
-    .about(name)
-    .with("have", c.blocks.unwrap_or(c.counts.0.min(c.counts.1)) as f64)
-    .with("needed", f64::from(c.fewest_blocks.max(4)));
+    let finding = too_few(format!("too few {what} for a verdict ({have})"))
+        .about(name)
+        .with("have", c.blocks.unwrap_or(c.counts.0.min(c.counts.1)) as f64)
+        .with("needed", f64::from(c.fewest_blocks.max(4)));
     if c.blocks.is_none() {
         return finding.advise(Action::MoreValues);
     }

@@ -129,6 +129,10 @@ pub const CURVE_FLAT: f64 = 0.05;
 pub const BUSY_PER_CPU: f64 = 0.5;
 /// Load on the whole machine from which on other work is named as a possible cause of dependence.
 pub const BUSY_AS_CAUSE: f64 = 1.0;
+/// A process that takes less of a CPU disturbs nobody: it is about what a desktop's clock and panel take.
+pub const BUSY_PROCESS: f64 = 0.02;
+/// A process that takes more of a CPU is warned of, not only noted.
+pub const VERY_BUSY_PROCESS: f64 = 0.2;
 /// Share of a CPU below which a spinning program was not alone.
 pub const FULL_SHARE: f64 = 0.95;
 /// Share of all CPU time given to others by the hypervisor that is worth a warning about the machine.
@@ -150,6 +154,9 @@ pub const CAUSE_FROM: usize = 20;
 /// A smaller share of the spread is not worth a line.
 pub const CAUSE_SHARE: f64 = 0.1;
 
+/// Quantiles from here on (for what is better when higher, from 1 minus this down) are the tail that hurts.
+pub const TAIL_FROM: f64 = 0.9;
+
 // Too few
 
 /// The fewest values in all for which bootstrap, power and dependence mean anything.
@@ -167,7 +174,27 @@ pub const FEWEST_SPREAD_BLOCKS: usize = 20;
 /// How often the machine's counters are read at least: enough for a verdict on what repeats nearly.
 pub const FEWEST_READINGS: u32 = 12;
 
+/// With fewer values there is nothing to draw resamples from.
+pub const RESAMPLED_FROM: usize = 5;
+
+// Plans
+
+/// The significance that one usually asks for.
+pub const USUAL_LEVEL: f64 = 0.05;
+/// The power that one usually asks for (Cohen, "Statistical power analysis for the behavioral sciences", 1988).
+pub const USUAL_POWER: f64 = 0.8;
+/// A test that rejects in every second experiment without any difference is worth nothing.
+pub const WORTHLESS_LEVEL: f64 = 0.5;
+
 // Calibration
+
+/// Fewest runs of a series that a machine is calibrated with: ten comparisons of 50 + 50 that share no run.
+pub const CALIBRATED_FROM: usize = 1000;
+/// How often a difference must be found to be called detectable on a machine: more often than a plan asks for, since a machine is
+/// calibrated once for many runs.
+pub const CALIBRATED_POWER: f64 = 0.9;
+/// Confidence of the intervals of rates of false positives, and of the runs whose detectable difference is reported.
+pub const CALIBRATED_CONFIDENCE: f64 = 0.95;
 
 /// Rates of false positives beyond this are called bad: twice what is fair at 5 %.
 pub const UNFAIR_RATE: f64 = 0.1;

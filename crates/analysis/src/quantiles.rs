@@ -11,9 +11,6 @@ use crate::verdict::{Scale, Verdict};
 use assay_data::Better;
 use assay_stats::quantile_difference::{self, QuantileDifference, SHARES, Side};
 
-/// Quantiles from here on (for what is better when higher, from 1 minus this down) are the tail that hurts.
-const TAIL: f64 = 0.9;
-
 /// The quantiles of two series, in the order in which they were taken; empty below [`policy::QUANTILES_FROM`] values on a side. O(log n).
 pub fn of(
     reference: &Recording<'_>,
@@ -37,8 +34,8 @@ pub fn tail(c: &Comparison, better: Better, confidence: f64) -> Option<QuantileD
     };
     let differs = |q: &&QuantileDifference| {
         let hurts = match better {
-            Better::Lower => q.share >= TAIL,
-            Better::Higher => 1.0 - q.share >= TAIL,
+            Better::Lower => q.share >= policy::TAIL_FROM,
+            Better::Higher => 1.0 - q.share >= policy::TAIL_FROM,
         };
         let beyond = match c.decision.scale {
             Scale::Ratio => q.ratio_interval.map(|i| (i.lower.ln(), i.upper.ln())),

@@ -11,10 +11,12 @@ pub(crate) use counting::RUNS as COUNTING_RUNS;
 pub(crate) use prepared::{Prepared, Tolerated};
 
 use crate::counted::Counted;
+use crate::knobs::not_controlled;
 use crate::meter::{Measured, Meter, Missing, STEAL_FROM_SECONDS};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::run_error::RunError;
+use assay_data::finding::shared::not_counted;
 use assay_data::source::{
     self, Failure, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn,
 };
@@ -236,7 +238,7 @@ impl Commands {
     ) -> Result<Self, RunError> {
         let (runners, refusals) = Runners::start(&commands, &settings.events)?;
         let meter = meter(runners.events());
-        let mut refused = not_counted(&refusals);
+        let mut refused = uncounted(&refusals);
         if runners.counts_user_only() {
             refused.push(
                 Finding::new(
@@ -418,27 +420,20 @@ impl Commands {
         self.runners.teach(&self.commands)?;
         let needs = if needs.is_empty() { String::new() } else { format!("; it needs {needs}") };
         self.refused.push(
-            Finding::new(
-                "NOT_CONTROLLED",
-                Severity::Warning,
-                format!("{option} is refused ({source}){needs}: measured without"),
-            )
-            .advise(Action::text("run as root"))
-            .advise(Action::text("leave the option out")),
+            not_controlled(&format!("{option} is refused ({source}){needs}"))
+                .advise(Action::text("run as root"))
+                .advise(Action::text("leave the option out")),
         );
         Ok(())
     }
 }
 
 /// What can't be counted, one finding for every reason.
-fn not_counted(refusals: &[Refusal]) -> Vec<Finding> {
+fn uncounted(refusals: &[Refusal]) -> Vec<Finding> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for refusal in refusals {
         by_reason.entry(&refusal.why).or_default().push(&refusal.event);
     }
-    let told = by_reason.iter().map(|(why, events)| {
-        let message = format!("{} can't be counted: {why}", events.join(", "));
-        Finding::new("NOT_COUNTED", Severity::Warning, message)
-    });
+    let told = by_reason.iter().map(|(why, events)| not_counted(&events.join(", "), why));
     told.collect()
 }

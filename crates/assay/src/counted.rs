@@ -2,6 +2,7 @@
 //! processor. A command is wrapped here, and what its run left behind is read; whoever counts runs
 //! it. Nothing is timed under either, for both slow a program down.
 
+use assay_data::finding::shared::not_counted;
 use assay_data::samples::{ALLOCATIONS, VALGRIND_INSTRUCTIONS};
 use assay_data::{Action, Finding, Metric, Pass, Severity, Unit};
 use assay_measure::Command;
@@ -30,6 +31,20 @@ impl Counted {
     pub fn asked(alloc: bool, instructions: bool) -> Vec<Self> {
         let all = [(alloc, Self::Allocations), (instructions, Self::Instructions)];
         all.into_iter().filter(|(asked, _)| *asked).map(|(_, counted)| counted).collect()
+    }
+
+    /// That it can't be counted of somebody.
+    pub fn refused(self, whose: &str, why: &str) -> Finding {
+        let what = format!("the {} of {whose}", self.what());
+        let (finding, guide) = match self {
+            Self::Allocations => {
+                let message = format!("{what} can't be counted: {why}");
+                let found = Finding::new("ALLOCATIONS_NOT_COUNTED", Severity::Warning, message);
+                (found, "docs/guides/allocations.md")
+            }
+            Self::Instructions => (not_counted(&what, why), "docs/guides/instructions.md"),
+        };
+        finding.advise(Action::Read { page: format!("{guide} says what can be counted") })
     }
 
     /// The pass that its blocks belong to.
@@ -181,6 +196,12 @@ impl Counter {
 pub(crate) fn of_program(program: &Path, why: Why) -> String {
     let name = program.file_name().unwrap_or(program.as_os_str());
     format!("`{}` {why}", name.to_string_lossy())
+}
+
+/// That not all allocations of somebody are in the counts.
+pub(crate) fn allocations_hidden(whose: &str, why: &str) -> Finding {
+    let message = format!("not all that {whose} allocates is in the counts: {why}");
+    Finding::new("ALLOCATIONS_HIDDEN", Severity::Note, message)
 }
 
 /// That programs which a command runs are missing from its counts; `None` if none is.

@@ -278,20 +278,23 @@ impl Said {
     }
 }
 
+/// A setting that was asked for and could not be had; `why` names it.
+pub(crate) fn not_controlled(why: &str) -> Finding {
+    Finding::new("NOT_CONTROLLED", Severity::Warning, format!("{why}: measured without"))
+}
+
 fn refused(error: &KnobError) -> Finding {
-    Finding::new("NOT_CONTROLLED", Severity::Warning, format!("{error}: measured without"))
+    not_controlled(&error.to_string())
 }
 
 fn held_by(knob: &Knob, process: u32) -> Finding {
-    Finding::new(
-        "NOT_CONTROLLED",
-        Severity::Warning,
-        format!(
-            "`{}` is set by another run of assay (process {process}) at this moment: measured without setting it",
-            knob.name()
-        ),
-    )
-    .advise(Action::text("measure again when the other run has ended; two at once disturb each other anyway"))
+    not_controlled(&format!(
+        "`{}` is set by another run of assay (process {process}) at this moment",
+        knob.name()
+    ))
+    .advise(Action::text(
+        "measure again when the other run has ended; two at once disturb each other anyway",
+    ))
 }
 
 fn set(changes: &[Change]) -> Finding {

@@ -6,6 +6,7 @@
 
 use crate::counted::Counted;
 use assay_data::assay_file::MAX_METRICS;
+use assay_data::finding::shared::multiplexed;
 use assay_data::protocol::{self, Report};
 use assay_data::reading::{MetricSpec, Reading, Source, Take, take};
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
@@ -403,18 +404,7 @@ impl Meter {
             );
         }
         if let Some(share) = self.multiplexed {
-            findings.push(
-                Finding::new(
-                    "MULTIPLEXED",
-                    Severity::Note,
-                    format!(
-                        "the counters had to take turns: one counted for {:.0} % of the time only, and its counts are scaled up",
-                        share * 100.0
-                    ),
-                )
-                .with("least_share", share)
-                .advise(Action::FewerEvents),
-            );
+            findings.push(multiplexed(share));
         }
         findings
     }

@@ -6,8 +6,9 @@
 use crate::record::Record;
 use crate::run_error::RunError;
 use anyhow::bail;
+use assay_analysis::checks::resumed_different;
 use assay_data::{
-    Action, Environment, Finding, Samples, Severity, Source, StopReason, Subject, assay_file,
+    Environment, Finding, Samples, Severity, Source, StopReason, Subject, assay_file,
 };
 use assay_experiment::Session;
 use clap::Parser;
@@ -122,15 +123,10 @@ pub(crate) fn go_on<S: Source>(
 
 fn resumed(samples: &Samples, differences: &[String], began: jiff::Timestamp) -> Finding {
     if differences.is_empty() {
-        let message = format!("gone on at {began} after {} observations", samples.len());
+        let message = format!("resumed at {began} after {} observations", samples.len());
         return Finding::new("RESUMED", Severity::Note, message);
     }
-    Finding::new(
-        "RESUMED_DIFFERENT",
-        Severity::Serious,
-        format!("the run was resumed although something changed: {}", differences.join("; ")),
-    )
-    .advise(Action::text("measure again: the blocks before and after are not one experiment"))
+    resumed_different(differences)
 }
 
 /// Facts by which a machine is known. What changes from day to day, such as the load, is not among them.

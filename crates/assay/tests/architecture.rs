@@ -94,10 +94,10 @@ const GENERATORS: [&str; 5] = [
     "stats/src/resampling.rs",
 ];
 
-#[test]
-fn random_numbers_have_few_sources_and_tests_none_of_their_own() {
+/// Every Rust file below the crates: its path from there, and its text.
+fn files() -> Vec<(String, String)> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut found = BTreeSet::new();
+    let mut found = Vec::new();
     let mut open = vec![crates.clone()];
     while let Some(directory) = open.pop() {
         for entry in std::fs::read_dir(&directory).expect("a directory").flatten() {
@@ -105,13 +105,47 @@ fn random_numbers_have_few_sources_and_tests_none_of_their_own() {
             if path.is_dir() && entry.file_name() != "target" {
                 open.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let place = path.strip_prefix(&crates).expect("below the crates");
                 let text = std::fs::read_to_string(&path).expect("a file of text");
-                if text.lines().any(|line| line.trim_start().starts_with("use rand_pcg::")) {
-                    let place = path.strip_prefix(&crates).expect("below the crates");
-                    found.insert(place.to_string_lossy().into_owned());
-                }
+                found.push((place.to_string_lossy().into_owned(), text));
             }
         }
     }
+    found
+}
+
+#[test]
+fn random_numbers_have_few_sources_and_tests_none_of_their_own() {
+    let draws = |text: &str| text.lines().any(|l| l.trim_start().starts_with("use rand_pcg::"));
+    let found: BTreeSet<String> =
+        files().into_iter().filter(|(_, text)| draws(text)).map(|(place, _)| place).collect();
     assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), GENERATORS);
+}
+
+/// The code that a finding is made with, from what stands behind `Finding::new(`: a literal, or a constant of the same name.
+fn code_of(argument: &str) -> &str {
+    let argument = argument.trim_start();
+    let end = argument.find(',').expect("more arguments");
+    argument[..end].trim_matches('"').rsplit("::").next().expect("a last part")
+}
+
+#[test]
+fn every_code_is_listed_and_every_listed_code_is_made_in_one_place() {
+    let mut made: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (place, text) in files() {
+        if !place.contains("/src/")
+            || place.contains("tests")
+            || place.ends_with("data/src/finding.rs")
+        {
+            continue;
+        }
+        let product = text.split("#[cfg(test)]\nmod ").next().expect("a first part");
+        for after in product.split("Finding::new(").skip(1) {
+            made.entry(code_of(after).to_owned()).or_default().push(place.clone());
+        }
+    }
+    let several: Vec<_> = made.iter().filter(|(_, places)| places.len() > 1).collect();
+    assert!(several.is_empty(), "one constructor each: {several:#?}");
+    let listed: Vec<&str> = assay_analysis::checks::CODES.to_vec();
+    assert_eq!(made.keys().map(String::as_str).collect::<Vec<_>>(), listed);
 }

@@ -7,6 +7,8 @@
 use crate::advice::Advice;
 use serde::{Deserialize, Serialize};
 
+pub mod shared;
+
 /// How much a finding matters to the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -4,6 +4,7 @@
 //! value, weighted by iterations where these are told: the iterations of one process are not independent of each other, and
 //! the mean of all of them is what the process took. Of a summary its mean is taken, or its median where there is no mean.
 
+use assay_data::finding::shared::BENCHMARK_ERROR;
 use assay_data::import::{self, ImportOptions};
 use assay_data::samples::{ITERATIONS, PER_ITERATION};
 use assay_data::{Metric, ParameterValue, Samples};
@@ -134,7 +135,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
     };
     let mut found: Vec<Reading> = samples.subjects.iter().enumerate().map(reading).collect();
     // One that gave nothing but its error is no subject.
-    for finding in samples.findings.iter().filter(|f| f.code == ERROR) {
+    for finding in samples.findings.iter().filter(|f| f.code == BENCHMARK_ERROR) {
         let Some(name) = &finding.subject else { continue };
         if found.iter().all(|reading| reading.benchmark != *name) {
             found.push(Reading {
@@ -158,11 +159,9 @@ pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item =
     }
 }
 
-/// The code under which importers tell that a benchmark gave up.
-const ERROR: &str = "BENCHMARK_ERROR";
-
 fn error_of(samples: &Samples, name: &str) -> Option<String> {
-    let is = |f: &&assay_data::Finding| f.code == ERROR && f.subject.as_deref() == Some(name);
+    let is =
+        |f: &&assay_data::Finding| f.code == BENCHMARK_ERROR && f.subject.as_deref() == Some(name);
     samples.findings.iter().find(is).map(|finding| finding.message.clone())
 }
 

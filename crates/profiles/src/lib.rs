@@ -33,6 +33,7 @@ pub mod export;
 mod functions;
 pub mod import;
 mod model;
+pub mod policy;
 mod proto;
 pub mod runs;
 pub mod shares;

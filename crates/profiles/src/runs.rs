@@ -4,12 +4,9 @@
 
 use crate::functions::Functions;
 use crate::model::Profile;
+use crate::policy;
 use assay_data::{Metric, Observation, Row, Samples, Subject, Unit};
 use std::collections::{HashMap, HashSet};
-
-/// Functions with less than this share of all that was sampled, both programs together, are not asked about: every question takes
-/// a part of the error. The choice knows nothing of the difference.
-const SMALLEST: f64 = 0.01;
 
 /// The whole run, beside its functions.
 pub const WHOLE: &str = "(whole run)";
@@ -45,7 +42,7 @@ pub fn samples(names: &[String], runs: &[Run]) -> Samples {
     let all: HashSet<&String> = asked.iter().collect();
     let whole: f64 = runs.iter().map(|run| run.profile.amount()).sum();
     let rest: f64 = per_run.iter().map(|own| others(own, &all)).sum();
-    if rest > SMALLEST * whole {
+    if rest > policy::SMALLEST_FUNCTION * whole {
         benchmarks.push(REST.to_owned());
     }
     let row = |name: &String| Row {
@@ -109,8 +106,10 @@ fn asked_about(runs: &[Run], per_run: &[HashMap<String, [f64; 2]>]) -> Vec<Strin
             *sums.entry(name).or_default() += amounts[0];
         }
     }
-    let mut asked: Vec<(&String, f64)> =
-        sums.into_iter().filter(|&(_, sum)| sum > 0.0 && sum >= SMALLEST * whole).collect();
+    let mut asked: Vec<(&String, f64)> = sums
+        .into_iter()
+        .filter(|&(_, sum)| sum > 0.0 && sum >= policy::SMALLEST_FUNCTION * whole)
+        .collect();
     asked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     asked.into_iter().map(|(name, _)| name.clone()).collect()
 }

@@ -13,16 +13,13 @@
 
 use super::{BUDGETS, Detectable, Random, Series};
 use crate::paired;
+use crate::policy;
 use crate::verdict::Scale;
 use assay_data::plan::look_level;
 use assay_stats::{descriptive, signed_rank::SignedRankDistribution};
 
 /// Labellings of the series for each length.
 const LABELLINGS: usize = 60;
-/// How often the difference must be found.
-const POWER: f64 = 0.9;
-/// Confidence of the runs that are spoken of.
-const CONFIDENCE: f64 = 0.95;
 
 /// Wall, then CPU, each for every budget.
 pub(super) fn detectable(series: &Series<'_>, random: &mut Random) -> Vec<Detectable> {
@@ -71,7 +68,7 @@ impl<'a> Eye<'a> {
     /// The smallest relative difference seen in so many blocks, and whether more are meant than there are.
     fn sees(&mut self, blocks: f64) -> (Option<f64>, bool) {
         let recorded = self.logs.len() / 2;
-        if blocks < f64::from(paired::fewest_blocks(look_level(CONFIDENCE))) {
+        if blocks < f64::from(paired::fewest_blocks(look_level(policy::CALIBRATED_CONFIDENCE))) {
             return (None, false);
         }
         let extrapolated = blocks > recorded as f64;
@@ -110,14 +107,24 @@ impl<'a> Eye<'a> {
                 })
                 .collect();
             let sorted = descriptive::sorted(&differences);
-            let mut interval =
-                paired::interval_of(&sorted, look_level(CONFIDENCE), self.distribution)?;
+            let mut interval = paired::interval_of(
+                &sorted,
+                look_level(policy::CALIBRATED_CONFIDENCE),
+                self.distribution,
+            )?;
             if paired::drifting(&differences).is_some() {
-                interval = paired::cover_groups(interval, &differences, 1.0 - CONFIDENCE)?;
+                interval = paired::cover_groups(
+                    interval,
+                    &differences,
+                    1.0 - policy::CALIBRATED_CONFIDENCE,
+                )?;
             }
             // B slower by more than the one, or faster by more than the other, would have been found.
             reaches.extend([-interval.lower, interval.upper]);
         }
-        Some(descriptive::quantile_sorted(&descriptive::sorted(&reaches), POWER).max(0.0))
+        Some(
+            descriptive::quantile_sorted(&descriptive::sorted(&reaches), policy::CALIBRATED_POWER)
+                .max(0.0),
+        )
     }
 }

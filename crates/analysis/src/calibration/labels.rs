@@ -7,6 +7,7 @@
 
 use super::{Method, MethodName, Random, Series};
 use crate::design::{Experiment, Step};
+use crate::policy;
 use assay_data::{Plan, StopRule, Threshold, plan::MAX_BLOCKS};
 use assay_stats::{descriptive, student_t, two_sample};
 
@@ -16,8 +17,6 @@ const SIDE: usize = 50;
 const PIECE: usize = 2 * SIDE;
 /// Most pieces that are looked at.
 const MOST_PIECES: usize = 2000;
-/// The level at which everybody tests.
-const LEVEL: f64 = 0.05;
 /// Comparisons with a fixed number of blocks.
 const FIXED: u32 = 1000;
 /// Comparisons that stop by themselves: at most, and at least.
@@ -29,7 +28,7 @@ const BLOCKS: usize = 30_000;
 pub(super) fn methods(series: &Series<'_>, random: &mut Random) -> Vec<Method> {
     let wall = series.wall;
     // The test is exact for values without ties; a tie counts for neither side.
-    let critical = two_sample::mann_whitney_critical(SIDE, SIDE, LEVEL).unwrap_or(0);
+    let critical = two_sample::mann_whitney_critical(SIDE, SIDE, policy::USUAL_LEVEL).unwrap_or(0);
     let by_ranks = |a: &[f64], b: &[f64]| by_ranks(a, b, critical);
     let halves = |piece: &[f64]| (piece[..SIDE].to_vec(), piece[SIDE..].to_vec());
     let every_second = |piece: &[f64]| {
@@ -103,7 +102,7 @@ fn by_means(a: &[f64], b: &[f64]) -> bool {
     let degrees = |v: f64, n: usize| v * v / (n as f64 - 1.0);
     let freedom = (va + vb).powi(2) / (degrees(va, a.len()) + degrees(vb, b.len()));
     let t = (descriptive::mean(b) - descriptive::mean(a)) / (va + vb).sqrt();
-    t.abs() > student_t::two_sided(1.0 - LEVEL, freedom)
+    t.abs() > student_t::two_sided(1.0 - policy::USUAL_LEVEL, freedom)
 }
 
 fn fixed(series: &Series<'_>, random: &mut Random) -> Method {
@@ -116,7 +115,7 @@ fn fixed(series: &Series<'_>, random: &mut Random) -> Method {
 }
 
 fn by_itself(series: &Series<'_>, random: &mut Random) -> Method {
-    let plan = Plan::sequential(1.0 - LEVEL, Threshold::default(), 0);
+    let plan = Plan::sequential(1.0 - policy::USUAL_LEVEL, Threshold::default(), 0);
     let most = MAX_BLOCKS.min((series.wall.len() / 2) as u32);
     let stop = match plan.stop {
         StopRule::Sequential { look_level, .. } => {
@@ -153,7 +152,7 @@ impl Tally {
         budget_seconds: Option<f64>,
         random: &mut Random,
     ) {
-        let plan = Plan::sequential(1.0 - LEVEL, Threshold::default(), random.seed());
+        let plan = Plan::sequential(1.0 - policy::USUAL_LEVEL, Threshold::default(), random.seed());
         let mut experiment = Experiment::new(Plan { stop, budget_seconds, ..plan }, 2);
         let begin = random.below(series.wall.len() - longest + 1);
         let mut elapsed = 0.0;

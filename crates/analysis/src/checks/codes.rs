@@ -1,11 +1,12 @@
-//! The codes of all findings, wherever in the house they are made: a list to hold the page of findings to. What each means is said
-//! there.
+//! The codes of all findings, wherever in the house they are made. What each means is said on the page of findings; tests hold page,
+//! list and code together: a code stands here, has its section there, and is made in one place.
 
-/// Every code that a check, the machine's facts, a reader or the measuring itself may give.
-pub const CODES: [&str; 81] = [
+/// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
+pub const CODES: [&str; 93] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
+    "AUTOGROUP",
     "BATTERY",
     "BELOW_DETECTABLE",
     "BELOW_THRESHOLD",
@@ -13,10 +14,12 @@ pub const CODES: [&str; 81] = [
     "BENCHMARK_FAILED",
     "BENCHMARK_SKIPPED",
     "BUDGET_SPENT",
+    "BUSY_PROCESS",
     "CHANGE_POINT",
     "CHILDREN_NOT_COUNTED",
     "CLOCK_SOURCE",
     "COARSE_CLOCK",
+    "COMMAND_FAILED",
     "COUNTED_WHOLE",
     "COUNTERS_USER_ONLY",
     "COUNTER_TOTALS",
@@ -58,14 +61,22 @@ pub const CODES: [&str; 81] = [
     "NOT_REJECTED",
     "NOT_SAVED",
     "NO_ASLR",
+    "NO_COLLECTION",
+    "NO_ISOLATED_CPU",
     "NO_THRESHOLD",
     "ONE_SIDE_ONLY",
     "OPTIMISED_AWAY",
     "PERIODIC",
     "POSITION",
+    "PROFILE_EVENTS",
+    "PROFILE_FEW",
+    "PROFILE_MISSED",
+    "PROFILE_RATE",
+    "PROFILE_STRIPPED",
     "REQUEST_ERRORS",
     "RESUMED",
     "RESUMED_DIFFERENT",
+    "RT_LIMIT",
     "SAMPLES_PROBLEM",
     "SETTINGS_DIFFER",
     "SHAPE",
@@ -74,6 +85,7 @@ pub const CODES: [&str; 81] = [
     "STRADDLES",
     "SUMMARY_ONLY",
     "SUMMARY_TOO_BARE",
+    "SWAP",
     "TIMEOUTS",
     "TOO_DEPENDENT",
     "TOO_FEW",

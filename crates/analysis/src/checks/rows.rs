@@ -319,8 +319,7 @@ fn one_side(suite: &Analysis) -> Vec<Finding> {
 
 fn only_in(suite: &Analysis, only: &Only, what: &str, told: &str) -> Finding {
     let [on, lacks] = [only.side, only.not_on].map(|side| &suite.sides[side].name);
-    let message = format!("{what} only in {on}, not in {lacks}: {told}");
-    Finding::new("ONE_SIDE_ONLY", Severity::Note, message)
+    checks::one_side_only(what, on, lacks, told)
 }
 
 /// Versions and settings in which the recordings differ. Machines have a finding of their own.

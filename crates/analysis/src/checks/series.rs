@@ -1,6 +1,7 @@
 //! Checks of one subject's series by itself: values that are all equal, that drift, that are
 //! correlated.
 
+use super::shared;
 use crate::dependence::is_beyond_chance;
 use crate::describe::{Description, SubjectSummary};
 use crate::policy;
@@ -20,13 +21,8 @@ pub fn series(
     let name = &summary.name;
     // Counts that programs repeat are meant to be equal.
     if description.clock_step.is_none() && description.n > 1 && !metric.exact {
-        let finding = Finding::new(
-            "ALL_EQUAL",
-            Severity::Warning,
-            format!("all {} values of {name} are equal", description.n),
-        )
-        .about(name)
-        .with("value", description.median);
+        let which = format!("all {} values of {name}", description.n);
+        let finding = shared::all_equal(&which, "").about(name).with("value", description.median);
         findings.push(match metric.unit {
             Unit::Second => finding.advise(Action::FinerClock).advise(Action::MoreWork),
             _ => finding.advise(Action::text("check that this quantity is meant to be constant")),
@@ -41,12 +37,7 @@ pub fn series(
             (Severity::Warning, "")
         };
         let moved = moved(drift, description.median, &metric.unit);
-        let message = format!("{name} drifted by {moved} from the first to the last third{why}");
-        let finding = Finding::new("DRIFT", severity, message).about(name).with("drift", drift);
-        findings.push(match severity {
-            Severity::Note => finding,
-            _ => finding.advise(Action::WarmUpLonger).advise(Action::MeasureInBlocks),
-        });
+        findings.push(shared::drift(name, &moved, drift, severity, why));
     }
     let share = description.effective() / description.n as f64;
     // Where so few are left that there is no interval, TOO_DEPENDENT says so.
@@ -54,7 +45,11 @@ pub fn series(
         && share < policy::DEPENDENT_BELOW
         && description.effective() >= policy::FEWEST_EFFECTIVE
     {
-        findings.push(dependence(name, description));
+        let (n, effective, lag1) = (description.n, description.effective(), description.lag1);
+        let beyond = is_beyond_chance(n, effective, lag1);
+        let widened = "the interval was widened for that";
+        let found = shared::correlated(name, (n, effective), beyond, widened);
+        findings.push(found.with("lag1", lag1));
     }
     findings
 }
@@ -81,25 +76,6 @@ pub(crate) fn moved(by: f64, from: f64, unit: &Unit) -> String {
     let size = by / scale.factor;
     let shown = if size.abs() < 0.01 { format!("{size:+.1e}") } else { format!("{size:+.2}") };
     format!("{shown} {symbol}").trim_end().to_owned()
-}
-
-/// Values that are correlated: a warning where that is more than chance, else a note on why the
-/// interval is wider.
-fn dependence(name: &str, description: &Description) -> Finding {
-    let (n, effective, lag1) = (description.n, description.effective(), description.lag1);
-    let finding = if is_beyond_chance(n, effective, lag1) {
-        let message = format!(
-            "successive values of {name} are correlated: {n} carry as much information as {effective:.0} independent ones; the interval was widened for that"
-        );
-        Finding::new("DEPENDENCE", Severity::Warning, message)
-            .advise(Action::text("look for what changes slowly: frequency, heat, other work"))
-    } else {
-        let message = format!(
-            "{n} values of {name} count as {effective:.0}, to be safe: chance alone may make them look so dependent; the interval was widened for that"
-        );
-        Finding::new("DEPENDENCE", Severity::Note, message)
-    };
-    finding.about(name).with("effective", effective).with("lag1", lag1)
 }
 
 #[cfg(test)]

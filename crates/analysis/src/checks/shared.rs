@@ -1,5 +1,7 @@
 //! Findings that one run, a suite and a single series may all have: each made here, whoever found it.
 
+use super::codes::RESUMED_DIFFERENT;
+use crate::number;
 use assay_data::{Action, Finding, Severity, Unit};
 
 /// Runs that failed, as in `2 of 10 runs of a`; `failed` of `of` runs or benchmarks, nothing where none failed.
@@ -52,6 +54,101 @@ pub(crate) fn not_positive(what: &str) -> Finding {
 /// Measuring that the user stopped, and what became of it, as in `decided on what there was`.
 pub fn interrupted(then: &str) -> Finding {
     Finding::new("INTERRUPTED", Severity::Note, format!("stopped by the user; {then}"))
+}
+
+/// Values that are all equal; `which` are they, and `so` says what that means here, or nothing.
+pub(crate) fn all_equal(which: &str, so: &str) -> Finding {
+    Finding::new("ALL_EQUAL", Severity::Warning, format!("{which} are equal{so}"))
+}
+
+/// A series that moved: `moved` is the change in words, `by` in the metric's unit, and `why` says whether it matters.
+pub(crate) fn drift(name: &str, moved: &str, by: f64, severity: Severity, why: &str) -> Finding {
+    let message = format!("{name} drifted by {moved} from the first to the last third{why}");
+    let finding = Finding::new("DRIFT", severity, message).about(name).with("drift", by);
+    match severity {
+        Severity::Note => finding,
+        _ => finding.advise(Action::WarmUpLonger).advise(Action::MeasureInBlocks),
+    }
+}
+
+fn dependence(severity: Severity, message: String) -> Finding {
+    Finding::new("DEPENDENCE", severity, message)
+}
+
+/// Successive values that are correlated: a warning where that is more than chance, else a note on why something is `widened`.
+pub(crate) fn correlated(
+    name: &str,
+    (n, effective): (usize, f64),
+    is_beyond_chance: bool,
+    widened: &str,
+) -> Finding {
+    let (values, worth) = (number::count(n as f64), number::count(effective));
+    let finding = if is_beyond_chance {
+        let message = format!(
+            "successive values of {name} are correlated: {values} carry as much information as {worth} independent ones; {widened}"
+        );
+        dependence(Severity::Warning, message)
+            .advise(Action::text("look for what changes slowly: frequency, heat, other work"))
+    } else {
+        let message = format!(
+            "{values} values of {name} count as {worth}, to be safe: chance alone may make them look so dependent; {widened}"
+        );
+        dependence(Severity::Note, message)
+    };
+    finding.about(name).with("effective", effective)
+}
+
+/// A difference per block that changed during the run; `of` names whose, as in ` of new`.
+pub(crate) fn drifting(of: &str, lag1: f64) -> Finding {
+    let message = format!(
+        "the difference{of} changed during the run (neighbouring blocks correlate by {}); its interval was widened for that",
+        number::fixed(lag1, 2)
+    );
+    dependence(Severity::Warning, message).with("lag1", lag1).advise(Action::Repeat)
+}
+
+/// What dependence did to an answer, as in `widened`, and what it would be `without`.
+pub(crate) fn for_dependence(what: &str, without: &str) -> Finding {
+    let message = format!(
+        "{what} for the dependence; if the values were independent, the answer would be {without}"
+    );
+    dependence(Severity::Note, message)
+}
+
+/// A series that was different at first; `what` goes on after its name: `is steady from value 5 on`.
+pub(crate) fn warmed_up(name: &str, what: &str) -> Finding {
+    let message = format!("{name} warmed up: it {what}");
+    Finding::new("WARM_UP", Severity::Warning, message).about(name)
+}
+
+/// A series that fell into parts without a warm-up; `what` goes on after its name: `changed at value 5`.
+pub(crate) fn change_point(name: &str, what: &str) -> Finding {
+    Finding::new("CHANGE_POINT", Severity::Warning, format!("{name} {what}")).about(name)
+}
+
+/// A difference that is not the same everywhere in the distribution; `how` says what shows it.
+pub(crate) fn shape(how: &str) -> Finding {
+    let message = format!("the difference is not a plain shift: {how}");
+    Finding::new("SHAPE", Severity::Note, message)
+}
+
+/// What only one side has; `what` as in `3 benchmarks are`.
+pub fn one_side_only(what: &str, on: &str, lacks: &str, names: &str) -> Finding {
+    let message = format!("{what} only in {on}, not in {lacks}: {names}");
+    Finding::new("ONE_SIDE_ONLY", Severity::Note, message)
+}
+
+/// A run that was resumed although something `changed`: each in a sentence, or none where only that is known.
+pub fn resumed_different(changed: &[String]) -> Finding {
+    let changed = match changed {
+        [] => String::new(),
+        changed => format!(": {}", changed.join("; ")),
+    };
+    let message = format!(
+        "the run was resumed with a different setup, so its blocks do not form one experiment{changed}"
+    );
+    Finding::new(RESUMED_DIFFERENT, Severity::Serious, message)
+        .advise(Action::text("measure again"))
 }
 
 /// Too few values or units for a verdict.

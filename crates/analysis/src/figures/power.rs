@@ -7,6 +7,7 @@
 use super::Point;
 use crate::Comparison;
 use crate::planning::RANK_OVERHEAD;
+use crate::policy;
 use crate::protocol::Protocol;
 use assay_data::Threshold;
 use assay_stats::descriptive;
@@ -15,8 +16,6 @@ use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 const POINTS: usize = 80;
 /// The curve ends where it is sure to be found.
 const SURE: f64 = 0.999;
-/// The chance that is asked for where nobody asked for another.
-const WANTED: f64 = 0.8;
 
 /// Power over the size of the difference, in the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +91,7 @@ impl PowerCurve {
             sd,
             // A protocol that did not come to its power analysis still asks by its own level and power.
             level: chain.map_or(comparison.level, Protocol::level_planned),
-            wanted: chain.map_or(WANTED, |chain| chain.power_wanted),
+            wanted: chain.map_or(policy::USUAL_POWER, |chain| chain.power_wanted),
         };
         experiment.curve(threshold)
     }

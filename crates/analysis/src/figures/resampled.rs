@@ -2,6 +2,7 @@
 //! jackknife", 1979), and how near to normal that uncertainty is.
 
 use super::Point;
+use crate::policy;
 use crate::protocol::Spread;
 use assay_stats::bootstrap::{Statistic, bootstrap};
 use assay_stats::{Interval, descriptive, normal};
@@ -12,8 +13,6 @@ const RESAMPLES: usize = 2000;
 const DRAWS: usize = 100_000_000;
 /// With fewer resamples there is nothing to see.
 const FEWEST: usize = 200;
-/// With fewer values there is nothing to draw from.
-const FEWEST_VALUES: usize = 5;
 const BINS: usize = 40;
 const MOST_POINTS: usize = 200;
 
@@ -55,7 +54,7 @@ impl Resampled {
     /// O(n · resamples).
     pub(super) fn of(values: &[f64], confidence: f64, seed: u64) -> Option<Self> {
         let resamples = (DRAWS / values.len().max(1)).min(RESAMPLES);
-        if values.len() < FEWEST_VALUES || resamples < FEWEST {
+        if values.len() < policy::RESAMPLED_FROM || resamples < FEWEST {
             return None;
         }
         let found = bootstrap(values, Statistic::StandardDeviation, resamples, seed)?;

@@ -5,13 +5,8 @@
 //! rest of a plan from numbers.
 
 use super::{Planning, RANK_OVERHEAD, Unknown, rounded_up};
+use crate::policy;
 use assay_stats::power_t::Quantities;
-
-/// A test that rejects in every second experiment without any difference tells nothing.
-const WORTHLESS_LEVEL: f64 = 0.5;
-/// What one asks usually.
-const USUAL_LEVEL: f64 = 0.05;
-const USUAL_POWER: f64 = 0.8;
 
 /// What a plan worth having would take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,12 +25,12 @@ impl Planning {
     /// What to ask instead where this answer is worth nothing; `None` where it is worth something. O(1).
     pub fn remedy(&self) -> Option<Remedy> {
         let t = self.t;
-        let cries_wolf = t.sig_level >= WORTHLESS_LEVEL;
+        let cries_wolf = t.sig_level >= policy::WORTHLESS_LEVEL;
         if !cries_wolf && t.power > t.sig_level {
             return None;
         }
-        let sig_level = if cries_wolf { USUAL_LEVEL } else { t.sig_level };
-        let power = USUAL_POWER.max(sig_level);
+        let sig_level = if cries_wolf { policy::USUAL_LEVEL } else { t.sig_level };
+        let power = policy::USUAL_POWER.max(sig_level);
         // What one run counts for: dependent ones less, and ranks less than Student's t.
         let worth = RANK_OVERHEAD * self.rank.runs_per_independent;
         let solve = |unknown, n: f64, delta| {

@@ -12,6 +12,9 @@ use assay_stats::Interval;
 const DIGITS: i32 = 6;
 const FEW_DIGITS: i32 = 4;
 
+/// What dependence widens in a chain.
+const WIDENED: &str = "p and the interval are widened for that";
+
 /// Code of an interval that reaches from beyond the threshold to within it.
 pub const STRADDLES: &str = "STRADDLES";
 /// Code of an interval that lies within the threshold on both sides.
@@ -58,10 +61,7 @@ fn count(n: usize) -> String {
 
 /// Of a run that was resumed with a different setup.
 pub(super) fn mixed() -> Finding {
-    let message =
-        "the run was resumed with a different setup, so its blocks do not form one experiment";
-    Finding::new(checks::RESUMED_DIFFERENT, Severity::Serious, message)
-        .advise(Action::text("measure again"))
+    checks::resumed_different(&[])
 }
 
 /// Of a series with too few values for anything to be said.
@@ -98,36 +98,17 @@ pub(super) fn too_dependent(name: &str, n: usize, effective: f64) -> Finding {
 
 /// Of successive values that are correlated, more than by chance.
 pub(super) fn dependent(name: &str, n: usize, effective: f64) -> Finding {
-    let message = format!(
-        "successive values of {name} are correlated: {} count as {} (effective sample size / n: {}), which widens p and interval",
-        count(n),
-        number::count(effective),
-        number::fixed(effective / n as f64, 3)
-    );
-    Finding::new("DEPENDENCE", Severity::Warning, message)
-        .about(name)
-        .with("effective", effective)
-        .advise(Action::text("look for what changes slowly"))
-        .advise(Action::MeasureInBlocks)
+    checks::correlated(name, (n, effective), true, WIDENED).advise(Action::MeasureInBlocks)
 }
 
 /// Of values that may look correlated by chance.
 pub(super) fn perhaps_dependent(name: &str, n: usize, effective: f64) -> Finding {
-    let message = format!(
-        "{} values of {name} count as {}, to be safe: chance alone may make them look so dependent",
-        count(n),
-        number::count(effective)
-    );
-    Finding::new("DEPENDENCE", Severity::Note, message).about(name).with("effective", effective)
+    checks::correlated(name, (n, effective), false, WIDENED)
 }
 
 /// Of a per-block difference that changed during the run.
 pub(super) fn drifting(lag1: f64) -> Finding {
-    let message = format!(
-        "the difference changed during the run (neighbouring blocks correlate by {}); its interval was widened for that",
-        number::fixed(lag1, 2)
-    );
-    Finding::new("DEPENDENCE", Severity::Warning, message).with("lag1", lag1).advise(Action::Repeat)
+    checks::drifting("", lag1)
 }
 
 /// Of too few values to judge dependence.
@@ -141,41 +122,29 @@ pub(super) fn dependence_unknown(n: usize) -> Finding {
 /// Of values that moved from the first to the last third, by more or less than the threshold.
 pub(super) fn drift(protocol: &Protocol, name: &str, drift: f64, matters: bool) -> Finding {
     let moved = signed(protocol, drift);
-    let finding = if matters {
-        let message = format!(
-            "{name} drifted by {moved} from the first to the last third, more than the threshold"
-        );
-        Finding::new("DRIFT", Severity::Warning, message)
-            .advise(Action::WarmUpLonger)
-            .advise(Action::MeasureInBlocks)
-    } else {
-        let why =
-            if protocol.paired { "which the blocks cancel" } else { "less than the threshold" };
-        Finding::new("DRIFT", Severity::Note, format!("{name} drifted by {moved}, {why}"))
+    let (severity, why) = match (matters, protocol.paired) {
+        (true, _) => (Severity::Warning, ", more than the threshold"),
+        (false, true) => (Severity::Note, "; blocks cancel it"),
+        (false, false) => (Severity::Note, ", less than the threshold"),
     };
-    finding.about(name).with("drift", drift)
+    checks::drift(name, &moved, drift, severity, why)
 }
 
 /// Of a series that fell into parts that lie farther apart than the threshold.
 pub(super) fn unsteady(name: &str, label: Label, begins: Option<usize>, parts: usize) -> Finding {
     let from = begins.map(|at| count(at + 1)).unwrap_or_default();
-    let (code, what) = match label {
+    let apart = format!("({parts} parts, farther apart than the threshold)");
+    let change_point = |what: &str| checks::change_point(name, &format!("{what} {apart}"));
+    let finding = match label {
         Label::WarmUp => {
-            ("WARM_UP", format!("{name} warmed up: it is steady only from value {from} on"))
+            checks::warmed_up(name, &format!("is steady only from value {from} on {apart}"))
         }
         Label::Slowdown => {
-            ("CHANGE_POINT", format!("{name} became slower, or came and went, before value {from}"))
+            change_point(&format!("became slower, or came and went, before value {from}"))
         }
-        Label::NoSteadyState | Label::Flat => {
-            ("CHANGE_POINT", format!("{name} did not come to a steady state"))
-        }
+        Label::NoSteadyState | Label::Flat => change_point("did not come to a steady state"),
     };
-    let message = format!("{what} ({parts} parts, farther apart than the threshold)");
-    Finding::new(code, Severity::Warning, message)
-        .about(name)
-        .with("parts", parts as f64)
-        .advise(Action::WarmUpLonger)
-        .advise(Action::MeasureInBlocks)
+    finding.with("parts", parts as f64).advise(Action::WarmUpLonger).advise(Action::MeasureInBlocks)
 }
 
 /// Of values that come in steps that are large against the threshold.
@@ -189,7 +158,7 @@ pub(super) fn coarse_clock(protocol: &Protocol, step: f64) -> Finding {
 
 /// Of a series whose values are all equal.
 pub(super) fn all_equal(name: &str) -> Finding {
-    Finding::new("ALL_EQUAL", Severity::Warning, format!("all values of {name} are equal"))
+    checks::all_equal(&format!("all values of {name}"), "")
         .about(name)
         .advise(Action::text("make sure that this is what was to be measured"))
 }
@@ -253,8 +222,8 @@ pub(super) fn too_few_for_threshold(
 
 /// Of values without any spread to plan with.
 pub(super) fn no_spread() -> Finding {
-    let message = "the values of each side are all equal, so that their number does not matter";
-    Finding::new("ALL_EQUAL", Severity::Note, message)
+    let found = checks::all_equal("all values of each side", ", so their number does not matter");
+    Finding { severity: Severity::Note, ..found }
 }
 
 /// Of a test that does not reject.
@@ -270,26 +239,18 @@ pub(super) fn not_rejected(level: f64, log10_p: f64) -> Finding {
 
 /// Of a test that is not defined.
 pub(super) fn nothing_to_rank() -> Finding {
-    Finding::new(
-        "ALL_EQUAL",
-        Severity::Warning,
-        "the test is not defined, since all observations are equal",
-    )
+    checks::all_equal("all observations", ", so the test is not defined")
 }
 
 /// Of a test that was made stricter for the dependence.
 pub(super) fn deflated(naive_log10_p: f64) -> Finding {
-    let message = format!(
-        "made stricter for the dependence; taken for independent the values would give {}",
-        number::p_value(naive_log10_p)
-    );
-    Finding::new("DEPENDENCE", Severity::Note, message)
+    checks::for_dependence("made stricter", &number::p_value(naive_log10_p))
 }
 
 /// Of too few values for an interval.
 pub(super) fn no_interval(protocol: &Protocol) -> Finding {
     let message = format!("too few independent {} for an interval", protocol.things());
-    Finding::new("TOO_FEW", Severity::Warning, message).advise(Action::MoreValues)
+    Finding { severity: Severity::Warning, ..checks::too_few(message) }.advise(Action::MoreValues)
 }
 
 /// Of an interval that reaches from beyond the threshold to within it.
@@ -312,19 +273,13 @@ pub(super) fn below_threshold(protocol: &Protocol) -> Finding {
 
 /// Of an interval that was widened for the dependence.
 pub(super) fn widened(column: &Column, classic: Interval) -> Finding {
-    let message = format!(
-        "widened for the dependence; taken for independent the values would give [{} … {}]",
-        column.number(classic.lower),
-        column.number(classic.upper)
-    );
-    Finding::new("DEPENDENCE", Severity::Note, message)
+    let (lower, upper) = (column.number(classic.lower), column.number(classic.upper));
+    checks::for_dependence("widened", &format!("[{lower} … {upper}]"))
 }
 
 /// Of a difference that is not the same everywhere in the distribution.
 pub(super) fn not_plain_shift() -> Finding {
-    Finding::new(
-        "SHAPE",
-        Severity::Note,
-        "the difference is not a plain shift: it is not the same for fast and slow values, so that one number is not the whole story",
+    checks::shape(
+        "it is not the same for fast and slow values, so that one number is not the whole story",
     )
 }

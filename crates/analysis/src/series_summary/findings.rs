@@ -9,9 +9,6 @@ use crate::policy;
 use assay_data::{Action, Finding, Severity, Unit};
 use assay_stats::steady_state::Label;
 
-/// Fewest values for an interval of the median at 95 %.
-const FEWEST: f64 = 6.0;
-
 pub(super) fn of(summary: &SeriesSummary) -> Vec<Finding> {
     let mut found = as_for_comparisons(summary);
     found.extend(too_few(summary));
@@ -80,14 +77,14 @@ fn as_for_comparisons(series: &SeriesSummary) -> Vec<Finding> {
 }
 
 fn too_few(summary: &SeriesSummary) -> Option<Finding> {
-    let n = summary.description.n as f64;
+    let (n, fewest) = (summary.description.n, policy::MEDIAN_FROM);
     let message =
-        format!("{} has only {n} of the {FEWEST} values that an interval needs", summary.name);
-    (n < FEWEST).then(|| {
+        format!("{} has only {n} of the {fewest} values that an interval needs", summary.name);
+    (n < fewest).then(|| {
         checks::too_few(message)
             .about(&summary.name)
-            .with("have", n)
-            .with("needed", FEWEST)
+            .with("have", n as f64)
+            .with("needed", fewest as f64)
             .advise(Action::MoreValues)
     })
 }
@@ -114,9 +111,8 @@ fn changes(summary: &SeriesSummary) -> Option<Finding> {
     let steady = summary.stability.steady.as_ref()?;
     let (first, last) = (steady.parts.first()?, steady.parts.last()?);
     let change = (last.median - first.median) / first.median.abs();
-    let about = |code, message: String| {
-        Finding::new(code, Severity::Warning, message)
-            .about(&summary.name)
+    let measured = |finding: Finding| {
+        finding
             .with("parts", steady.parts.len() as f64)
             .with("begins", last.start as f64)
             .with("change", change)
@@ -125,15 +121,15 @@ fn changes(summary: &SeriesSummary) -> Option<Finding> {
     match steady.label {
         Label::Flat => None,
         Label::WarmUp => Some(
-            about(
-                "WARM_UP",
-                format!(
-                    "{name} warmed up: it is steady from value {} of {} on, {} from where it began",
+            measured(checks::warmed_up(
+                name,
+                &format!(
+                    "is steady from value {} of {} on, {} from where it began",
                     last.start + 1,
                     summary.description.n,
                     checks::moved(last.median - first.median, first.median, &summary.metric.unit)
                 ),
-            )
+            ))
             .advise(Action::WarmUpLonger)
             .advise(Action::Skip { values: last.start as u64 }),
         ),
@@ -147,13 +143,13 @@ fn changes(summary: &SeriesSummary) -> Option<Finding> {
                 ""
             };
             Some(
-                about(
-                    "CHANGE_POINT",
-                    format!(
-                        "{name} changed at {}{gradually}{rest}",
+                measured(checks::change_point(
+                    name,
+                    &format!(
+                        "changed at {}{gradually}{rest}",
                         told_places(&places, steady.parts.len() > 5)
                     ),
-                )
+                ))
                 .advise(Action::text(
                     "find out what changed there; one number for the whole series hides it",
                 )),

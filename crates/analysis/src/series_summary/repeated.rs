@@ -1,12 +1,11 @@
 //! Values that are few different ones: each with how often it came, which says all there is to say of their shape. And the step
 //! that all values are multiples of, where there is one.
 
+use crate::policy;
 use assay_stats::descriptive::ROBUST_SD;
 
-/// Up to so many different values are told one by one,
+/// Up to so many different values are listed one by one.
 const MOST: usize = 12;
-/// where there are at least so many values.
-const FROM: usize = 20;
 /// How far from a multiple of the step a value may lie, in steps: what rounding to a few digits makes of it.
 const OFF: f64 = 0.01;
 
@@ -21,7 +20,7 @@ pub struct RepeatedValue {
 
 /// The different values, ascending; none where they are more than twelve, fewer than two, or of fewer than 20 values. O(n).
 pub(super) fn of(sorted: &[f64], distinct: usize) -> Vec<RepeatedValue> {
-    if !(2..=MOST).contains(&distinct) || sorted.len() < FROM {
+    if !(2..=MOST).contains(&distinct) || sorted.len() < policy::SHAPE_FROM {
         return Vec::new();
     }
     let runs = sorted.chunk_by(|a, b| a == b);

@@ -9,12 +9,13 @@
 //! a verdict at its share of the error.
 
 use super::benchmarks::{Benchmarks, Runs};
-use crate::counted::{Counted, Counter, children_missing, is_sum};
+use crate::counted::{Counted, Counter, allocations_hidden, children_missing, is_sum};
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_analysis::Adjust;
 use assay_analysis::design::fewest_blocks;
 use assay_analysis::policy;
+use assay_data::finding::shared::not_counted;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
 use assay_data::source::{Measured, Turn};
 use assay_data::{Action, Finding, Metric, Pass, Plan, Severity};
@@ -121,10 +122,9 @@ impl Benchmarks<'_> {
         }
         if self.units.iter().any(|unit| unit.benchmarks.len() > 1) {
             self.counting.find(
-                Finding::new(
-                    "NOT_COUNTED",
-                    Severity::Warning,
-                    "a program that can't be held to one benchmark is not counted: nothing would tell which of them it was",
+                not_counted(
+                    "a program that can't be held to one benchmark",
+                    "nothing would tell which of them it was",
                 )
                 .advise(Action::CountWhole),
             );
@@ -190,9 +190,8 @@ impl Benchmarks<'_> {
         }
         let refusals = self.asker.watch(events);
         for refusal in &refusals {
-            let message = format!("{} can't be counted here: {}", refusal.event, refusal.why);
             self.counting.find(
-                Finding::new("NOT_COUNTED", Severity::Warning, message)
+                not_counted(&refusal.event, &refusal.why)
                     .about(&refusal.event)
                     .advise(Action::CountInstructions),
             );
@@ -218,19 +217,11 @@ impl Benchmarks<'_> {
             let refused = refusal(&program);
             countable.push(refused.is_none());
             if let Some(why) = refused {
-                let message =
-                    format!("the allocations of {} can't be counted, because {why}", side.name);
-                let finding = Finding::new("ALLOCATIONS_NOT_COUNTED", Severity::Warning, message);
-                found.push(
-                    finding
-                        .about(&side.name)
-                        .advise(Action::text("link it dynamically"))
-                        .advise(Action::text("count within the program")),
-                );
+                let found_here = Counted::Allocations.refused(&side.name, &why.to_string());
+                found.push(found_here.about(&side.name));
             } else {
                 let hidden = |note: assay_measure::allocations::Note| {
-                    let message = format!("{} {}", note.runtime, note.text);
-                    Finding::new("ALLOCATIONS_HIDDEN", Severity::Note, message)
+                    allocations_hidden(&side.name, &format!("{} {}", note.runtime, note.text))
                 };
                 found.extend(notes(&program).into_iter().map(hidden));
             }

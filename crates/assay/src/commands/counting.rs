@@ -6,10 +6,10 @@
 
 use super::runners::Runners;
 use super::{Commands, Prepared, failure, outcome};
-use crate::counted::{Counted, Counter, children_missing, of_program};
+use crate::counted::{Counted, Counter, allocations_hidden, children_missing, of_program};
 use crate::run_error::RunError;
 use assay_data::source::{Measured, Obstacle, RowResult};
-use assay_data::{self as data, Action, Finding, Severity};
+use assay_data::{self as data, Finding};
 use assay_measure::allocations::{self, Executed, Why};
 use assay_measure::{MeasureError, RunOptions, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
@@ -202,21 +202,9 @@ impl Pass {
             Some(&only) if subjects.len() == 1 => finding.about(&all[only]),
             _ => finding,
         };
-        let (code, guide) = match self.counted {
-            Counted::Allocations => {
-                ("ALLOCATIONS_NOT_COUNTED", "docs/guides/allocations.md says what can be counted")
-            }
-            Counted::Instructions => {
-                ("NOT_COUNTED", "docs/guides/instructions.md says what can be counted")
-            }
-        };
-        let what = self.counted.what();
         let mut findings = Vec::new();
         for (why, subjects) in &self.reasons {
-            let message = format!("the {what} of {} can't be counted: {why}", names(subjects));
-            let finding = Finding::new(code, Severity::Warning, message)
-                .advise(Action::Read { page: guide.to_owned() });
-            findings.push(about(finding, subjects));
+            findings.push(about(self.counted.refused(&names(subjects), why), subjects));
         }
         if self.counted != Counted::Allocations {
             return findings;
@@ -238,10 +226,7 @@ impl Pass {
             hidden.entry(of_program(program, Why::OwnMalloc)).or_default().insert(subject);
         }
         for (why, subjects) in &hidden {
-            let message =
-                format!("not all that {} allocates is in the counts: {why}", names(subjects));
-            let finding = Finding::new("ALLOCATIONS_HIDDEN", Severity::Note, message);
-            findings.push(about(finding, subjects));
+            findings.push(about(allocations_hidden(&names(subjects), why), subjects));
         }
         findings
     }

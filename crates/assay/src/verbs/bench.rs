@@ -17,7 +17,8 @@ use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed, store};
 use anyhow::{Context, bail};
-use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason, assay_file};
+use assay_analysis::checks::one_side_only;
+use assay_data::{Environment, Finding, Plan, Samples, StopReason, assay_file};
 use assay_experiment::{Limits, Session};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment, interrupt};
@@ -457,20 +458,17 @@ fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
         if names.is_empty() {
             continue;
         }
-        let where_not = if side == 0 { "no other side" } else { "not the reference" };
+        let lacks = if side == 0 { "any other side" } else { &catalogue.sides[0].name };
         let more = names.len().saturating_sub(10);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let listed = names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
+        let what = match names.len() {
+            1 => "1 benchmark was not measured: it is".to_owned(),
+            n => format!("{n} benchmarks were not measured: they are"),
+        };
         found.push(
-            Finding::new(
-                "ONE_SIDE_ONLY",
-                Severity::Note,
-                format!(
-                    "{} has what {where_not} has, so it was not measured: {}{more}",
-                    own.name,
-                    names.iter().take(10).cloned().collect::<Vec<_>>().join(", ")
-                ),
-            )
-            .with("benchmarks", names.len() as f64),
+            one_side_only(&what, &own.name, lacks, &format!("{listed}{more}"))
+                .with("benchmarks", names.len() as f64),
         );
     }
     found

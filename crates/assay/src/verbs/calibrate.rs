@@ -12,7 +12,8 @@ use crate::run_error::RunError;
 use crate::{Ending, calibrated, knobs, meter, output, present, store};
 use anyhow::{Context, bail};
 use assay_analysis::analyse;
-use assay_analysis::calibration::{Calibration, FEWEST_RUNS, Layout, Series, calibrate};
+use assay_analysis::calibration::{Calibration, Layout, Series, calibrate};
+use assay_analysis::policy::CALIBRATED_FROM;
 use assay_data::assay_file::{self, Header, Writer};
 use assay_data::{Environment, Plan, Samples, StopReason, StopRule, Threshold};
 use assay_experiment::Limits;
@@ -141,14 +142,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 /// Says that there are too few runs to label, and how long it would take to have enough.
 fn too_few(args: &Args, samples: &Samples, ending: Ending) -> Option<String> {
     let runs = samples.len();
-    if runs >= FEWEST_RUNS {
+    if runs >= CALIBRATED_FROM {
         return None;
     }
-    let seconds = seconds_per_run(samples) * FEWEST_RUNS as f64 / share(args);
+    let seconds = seconds_per_run(samples) * CALIBRATED_FROM as f64 / share(args);
     let what =
         if ending == Ending::Interrupted { "interrupted after" } else { "there was time for" };
     Some(format!(
-        "{what} {runs} run{} of the program; a calibration needs at least {FEWEST_RUNS}: --time {}",
+        "{what} {runs} run{} of the program; a calibration needs at least {CALIBRATED_FROM}: --time {}",
         if runs == 1 { "" } else { "s" },
         enough(seconds)
     ))

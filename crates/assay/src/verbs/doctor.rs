@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::run_error::RunError;
 use crate::{Ending, knobs, meter, output, present};
 use assay_analysis::machine::findings;
-use assay_analysis::spread;
+use assay_analysis::{policy, spread};
 use assay_data::{
     Action, Environment, Finding, Plan, Samples, Severity, Source, StopReason, StopRule, Threshold,
 };
@@ -28,8 +28,6 @@ use std::time::Duration;
 const RUN_SECONDS: f64 = 0.002;
 /// How long other processes are watched.
 const WATCH: Duration = Duration::from_millis(500);
-/// A process that takes less of a CPU disturbs nobody.
-const BUSY_FROM: f64 = 0.02;
 /// Processes that are named.
 const MOST_BUSY: usize = 3;
 /// A fixed seed: the order of the blocks is all that depends on it.
@@ -181,15 +179,15 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
     let mut disturbs = findings(environment);
     spell(Dialect::Doctor, &mut disturbs);
     let mut found: Vec<Ailment> = disturbs.into_iter().map(of_finding).collect();
-    let mut add =
-        |code: &str, message: String, trial: Option<&str>, remedy: &str, can_fix: bool| {
-            let finding = Finding::new(code, Severity::Note, message).advise(Action::text(remedy));
-            found.push(Ailment { finding, trial: trial.map(str::to_owned), can_fix });
-        };
+    let mut add = |finding: Finding, trial: Option<&str>, remedy: &str, can_fix: bool| {
+        let finding = finding.advise(Action::text(remedy));
+        found.push(Ailment { finding, trial: trial.map(str::to_owned), can_fix });
+    };
     if let Some(us) = environment.number("sched_rt_runtime_us").filter(|&us| us >= 0.0) {
+        let message =
+            format!("real-time programs are stopped after {:.0} ms of every second", us / 1000.0);
         add(
-            "RT_LIMIT",
-            format!("real-time programs are stopped after {:.0} ms of every second", us / 1000.0),
+            Finding::new("RT_LIMIT", Severity::Note, message),
             Some("--fifo"),
             "--rt-runtime unlimited, together with --fifo",
             can(Knob::RtRuntime(None)),
@@ -199,8 +197,11 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
         || environment.number("sched_autogroup") == Some(1.0)
     {
         add(
-            "AUTOGROUP",
-            "the CPU is shared by terminal sessions first (autogroup)".to_owned(),
+            Finding::new(
+                "AUTOGROUP",
+                Severity::Note,
+                "the CPU is shared by terminal sessions first (autogroup)",
+            ),
             None,
             "--autogroup off",
             can(Knob::Autogroup(false)),
@@ -210,16 +211,15 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
         && environment.text("isolated_cpus").is_none_or(str::is_empty)
     {
         add(
-            "NO_ISOLATED_CPU",
-            "no CPU is kept free of other work".to_owned(),
+            Finding::new("NO_ISOLATED_CPU", Severity::Note, "no CPU is kept free of other work"),
             pin.as_deref(),
             "boot with isolcpus=N, and measure with --pin N",
             false,
         );
     }
     if environment.number("swap_total").is_some_and(|bytes| bytes > 0.0) {
-        let title = "memory may be swapped out".to_owned();
-        add("SWAP", title, None, "swapoff -a while measuring", false);
+        let finding = Finding::new("SWAP", Severity::Note, "memory may be swapped out");
+        add(finding, None, "swapoff -a while measuring", false);
     }
     found
 }
@@ -228,10 +228,14 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
 fn others() -> Vec<Ailment> {
     let busy = busiest(WATCH);
     busy.into_iter()
-        .filter(|process| process.share > BUSY_FROM)
+        .filter(|process| process.share > policy::BUSY_PROCESS)
         .take(MOST_BUSY)
         .map(|process| {
-            let severity = if process.share > 0.2 { Severity::Warning } else { Severity::Note };
+            let severity = if process.share > policy::VERY_BUSY_PROCESS {
+                Severity::Warning
+            } else {
+                Severity::Note
+            };
             let message = format!(
                 "process {} ({}) takes {:.0} % of a CPU",
                 process.process,

@@ -124,7 +124,8 @@ fn what_fails_is_left_out_and_the_rest_is_decided() {
     let ended = bench(&room, &["--save", "s.assay"]).ends(4);
     let ended = ended.shows("good").shows("faster");
     let ended = ended.shows("`bad` on new: it was ended by signal 6");
-    let _ = ended.shows("old has what no other side has").shows("`gone`");
+    let _ = ended
+        .shows("1 benchmark was not measured: it is only in old, not in any other side: `gone`");
     let result = room.run(&["compare", "s.assay", "--json"]).json();
     let told: Vec<&str> = result["findings"]
         .as_array()

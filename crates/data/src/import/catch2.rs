@@ -5,10 +5,10 @@
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
+use crate::finding::shared::benchmark_error;
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::samples::{Metric, Summary};
-use crate::{Action, Finding, Severity};
 use std::collections::HashMap;
 
 /// Tags with texts of the user's in them, which may hold line feeds.
@@ -94,14 +94,8 @@ impl Reader<'_> {
                 if let Some((own, _)) = self.benchmark.take() {
                     let name = self.full(&own)?;
                     let why = attribute(tag, "message").unwrap_or_default();
-                    let message = format!("`{name}` ended with an error: {why}");
-                    self.recorder.finding(
-                        Finding::new("BENCHMARK_ERROR", Severity::Warning, message)
-                            .about(&name)
-                            .advise(Action::text(
-                                "fix the benchmark and measure again; it has no time",
-                            )),
-                    );
+                    let what = format!("ended with an error: {why}");
+                    self.recorder.finding(benchmark_error(&name, &what));
                 }
             }
             "<Catch2TestRun" => {

@@ -10,12 +10,13 @@ use super::number::Conversion;
 use super::recorder::Recorder;
 use super::troubles::Troubles;
 use super::{Context, Head, ImportError, Part, json};
+use crate::finding::shared::{benchmark_errors, lines_skipped};
 use crate::input::Input;
 use crate::lines::{Line, Lines, MAX_LINE};
 use crate::read_error::quoted_start;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome};
 use crate::unit::Unit;
-use crate::{Action, Finding, Severity};
+use crate::{Finding, Severity};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -315,34 +316,23 @@ impl Reader<'_> {
             self.failed.add(format!("`{name}`, which never came to its numbers"));
         }
         if let Some(seen) = self.failed.told() {
-            let finding = Finding::new(
-                "BENCHMARK_ERROR",
-                Severity::Warning,
-                format!("not everything ran to its end: {seen}"),
-            );
-            let next = Action::text(
-                "fix what failed and run again; numbers after a failure may be missing",
-            );
-            self.recorder.finding(finding.with("count", self.failed.count() as f64).advise(next));
+            let message = format!("not everything ran to its end: {seen}");
+            self.recorder.finding(benchmark_errors(&message, self.failed.count()));
         }
         if let Some(seen) = self.skipped.told() {
             let message = format!("skipped, so without values: {seen}");
             let finding = Finding::new("BENCHMARK_SKIPPED", Severity::Note, message);
-            self.recorder.finding(finding.with("count", self.skipped.count() as f64));
+            self.recorder.finding(finding.with("benchmarks", self.skipped.count() as f64));
         }
         if let Some(seen) = self.missing.told() {
-            let message = format!("values that are no finite numbers, so left out: {seen}");
-            let finding = Finding::new("BENCHMARK_ERROR", Severity::Warning, message);
-            let next =
-                Action::text("find out why the benchmark reports them: often a division by zero");
-            self.recorder.finding(finding.with("count", self.missing.count() as f64).advise(next));
+            let message = format!(
+                "some values are not finite numbers and are left out, often after a division by zero: {seen}"
+            );
+            self.recorder.finding(benchmark_errors(&message, self.missing.count()));
         }
         if let Some(seen) = self.unread.told() {
-            let message = format!(
-                "lines that begin like a result but are none, perhaps printed by the benchmark: {seen}"
-            );
-            let finding = Finding::new("LINES_SKIPPED", Severity::Note, message);
-            self.recorder.finding(finding.with("lines", self.unread.count() as f64));
+            let what = "that begin like a result but are none, perhaps printed by the benchmark,";
+            self.recorder.finding(lines_skipped(what, &seen, self.unread.count() as u64));
         }
         let named = self.naming.apply(&mut self.recorder);
         named.map_err(|problem| self.recorder.whole_file(problem))?;

@@ -6,9 +6,9 @@
 use super::number::Conversion;
 use super::recorder::Recorder;
 use super::{Context, ImportError, Part, layout};
+use crate::finding::shared::lines_skipped;
 use crate::samples::{Metric, Outcome};
 use crate::unit::{Quantity, Unit, parse_quantity};
-use crate::{Finding, Severity};
 
 /// Gathers values line by line.
 pub(super) struct LineValues<'a> {
@@ -135,14 +135,9 @@ impl<'a> LineValues<'a> {
     pub(super) fn finish(mut self, what: &str) -> Result<Part, ImportError> {
         if let Some((line, text)) = self.first_skipped.take() {
             let all = self.skipped + self.taken;
-            let message = format!(
-                "lines {what} were passed over: {} of {all}, the first is line {line}: `{text}`",
-                self.skipped
-            );
-            let finding = Finding::new("LINES_SKIPPED", Severity::Note, message);
-            let finding =
-                finding.with("skipped", self.skipped as f64).with("taken", self.taken as f64);
-            self.recorder.finding(finding);
+            let seen = format!("{} of {all}, the first is line {line}: `{text}`", self.skipped);
+            let finding = lines_skipped(what, &seen, self.skipped);
+            self.recorder.finding(finding.with("taken", self.taken as f64));
         }
         let is_bare = !self.has_units;
         let part = self.recorder.finish("lines without values")?;

@@ -6,11 +6,11 @@
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
+use crate::finding::shared::benchmark_error;
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome, Summary};
 use crate::unit::Unit;
-use crate::{Action, Finding, Severity};
 use json::Number;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -98,12 +98,8 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         }
         let name = names.free(name);
         if result.measurements.is_empty() {
-            let message = format!("nanobench has no time of `{name}`");
-            recorder.finding(
-                Finding::new("BENCHMARK_ERROR", Severity::Warning, message)
-                    .about(&name)
-                    .advise(Action::text("measure again with doNotOptimizeAway: its work may have been optimised away")),
-            );
+            let what = "has no time; its work may have been optimised away (see doNotOptimizeAway)";
+            recorder.finding(benchmark_error(&name, what));
             continue;
         }
         let parameters: Vec<_> = n.into_iter().map(|n| ("n".to_owned(), n)).collect();

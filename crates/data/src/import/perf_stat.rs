@@ -10,10 +10,11 @@ use super::number::Conversion;
 use super::recorder::Recorder;
 use super::troubles::Troubles;
 use super::{Context, Head, ImportError, Part, json};
+use crate::finding::shared::{multiplexed, not_counted};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::samples::{Metric, Outcome, Summary};
-use crate::{Action, Finding, Severity};
+use crate::{Finding, Severity};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -372,23 +373,12 @@ impl<'a> Runs<'a> {
     pub(super) fn finish(mut self) -> Result<Part, ImportError> {
         self.end().map_err(|problem| self.recorder.whole_file(problem))?;
         if let Some(seen) = self.missing.told() {
-            let message = format!("perf did not count everything: {seen}");
-            self.recorder.finding(Finding::new("NOT_COUNTED", Severity::Note, message));
+            // Nobody asked perf for these: many are in its default list.
+            let severity = Severity::Note;
+            self.recorder.finding(Finding { severity, ..not_counted("some events", &seen) });
         }
         if self.running < 99.995 {
-            let finding = Finding::new(
-                "MULTIPLEXED",
-                Severity::Warning,
-                format!(
-                    "events took turns on the counters; one was seen for {:.0} % of the time",
-                    self.running
-                ),
-            );
-            self.recorder.finding(
-                finding
-                    .with("share", self.running / 100.0)
-                    .advise(Action::text("count fewer events at once (perf stat -e)")),
-            );
+            self.recorder.finding(multiplexed(self.running / 100.0));
         }
         self.recorder.finish("events that perf could not count")
     }

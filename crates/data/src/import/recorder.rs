@@ -8,12 +8,13 @@
 //! that the tool gave it.
 
 use super::{Context, ImportError, Part};
+use crate::Finding;
 use crate::assay_file::MAX_METRICS;
+use crate::finding::shared::benchmark_errors;
 use crate::read_error::{Place, ReadError};
 use crate::samples::{
     Metric, Observation, Outcome, ParameterValue, Row, Samples, Side, Subject, Summary,
 };
-use crate::{Finding, Severity};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -269,8 +270,7 @@ impl<'a> Recorder<'a> {
         if self.more_findings > 0 {
             let more = self.more_findings;
             let message = format!("{more} more benchmarks have something wrong with them");
-            let finding = Finding::new("BENCHMARK_ERROR", Severity::Warning, message);
-            self.samples.findings.push(finding.with("benchmarks", more as f64));
+            self.samples.findings.push(benchmark_errors(&message, more));
         }
         if self.samples.is_empty() && self.samples.summaries.is_empty() {
             return Err(ImportError::NoNumbers { file: self.context.file.to_owned(), holds });

@@ -5,8 +5,9 @@
 
 use super::commands::Apply;
 use crate::commands::Prepared;
+use crate::knobs::not_controlled;
 use anyhow::Context;
-use assay_data::{Action, Finding, Severity};
+use assay_data::{Action, Finding};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::machine::{self, Knob, KnobError, Machine};
 use clap::ValueEnum;
@@ -143,8 +144,7 @@ pub(super) fn may_drop_caches(wanted: bool) -> anyhow::Result<(bool, Option<Find
     match Machine::here().drop_caches() {
         Ok(()) => Ok((true, None)),
         Err(error @ (KnobError::NotPermitted { .. } | KnobError::NotOffered { .. })) => {
-            let message = format!("--drop-caches: {error}: measured without");
-            Ok((false, Some(Finding::new("NOT_CONTROLLED", Severity::Warning, message))))
+            Ok((false, Some(not_controlled(&format!("--drop-caches: {error}")))))
         }
         Err(error) => Err(error.into()),
     }
@@ -168,11 +168,10 @@ pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::Locked>, Vec
         match result {
             Ok(lock) => locked.push(lock),
             Err(error) => findings.push(
-                Finding::new(
-                    "NOT_CONTROLLED",
-                    Severity::Warning,
-                    format!("--mlock: {} could not be locked in memory: {error}", path.display()),
-                )
+                not_controlled(&format!(
+                    "--mlock: {} could not be locked in memory: {error}",
+                    path.display()
+                ))
                 .advise(Action::text("raise the limit (ulimit -l)"))
                 .advise(Action::text("run as root")),
             ),

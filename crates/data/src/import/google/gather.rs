@@ -19,6 +19,7 @@ use super::super::recorder::Recorder;
 use super::super::{ImportError, Part};
 use super::names::take_apart;
 use super::row::{Counters, Kind, Row};
+use crate::finding::shared::{benchmark_error, benchmark_errors};
 use crate::samples::{Better, ITERATIONS, Metric, Outcome, Summary};
 use crate::unit::Unit;
 use crate::{Action, Finding, Severity};
@@ -267,26 +268,20 @@ impl<'c> Gatherer<'c> {
         let divided = self.divide_totals().map_err(|problem| self.recorder.whole_file(problem))?;
         let left_out = self.summaries().map_err(|problem| self.recorder.whole_file(problem))?;
         if !divided.is_empty() {
-            let message = format!(
-                "these counters are totals over all iterations and are read per iteration: {}",
-                listed(&divided)
-            );
-            self.recorder.finding(
-                Finding::new("COUNTER_TOTALS", Severity::Note, message)
-                    .with("counters", divided.len() as f64)
-                    .advise(Action::text("flag them with benchmark::Counter::kAvgIterations")),
-            );
+            self.recorder.finding(counter_totals(
+                Severity::Note,
+                "totals over all iterations, and are read per iteration",
+                &divided,
+                "flag them with benchmark::Counter::kAvgIterations",
+            ));
         }
         if !left_out.is_empty() {
-            let message = format!(
-                "these counters are left out, since they may be totals over iterations that aggregates do not tell: {}",
-                listed(&left_out)
-            );
-            self.recorder.finding(
-                Finding::new("COUNTER_TOTALS", Severity::Warning, message)
-                    .with("counters", left_out.len() as f64)
-                    .advise(Action::text("measure without --benchmark_report_aggregates_only")),
-            );
+            self.recorder.finding(counter_totals(
+                Severity::Warning,
+                "left out: they may be totals over iterations, whose number aggregates do not hold",
+                &left_out,
+                "measure without --benchmark_report_aggregates_only",
+            ));
         }
         self.report_errors();
         if !self.untrusted.is_empty() {
@@ -374,22 +369,22 @@ impl<'c> Gatherer<'c> {
     fn report_errors(&mut self) {
         let errors = std::mem::take(&mut self.errors);
         for (name, what, times) in errors.iter().take(MAX_ERRORS) {
-            self.recorder.finding(
-                Finding::new("BENCHMARK_ERROR", Severity::Warning, format!("`{name}` {what}"))
-                    .about(name)
-                    .with("times", *times as f64)
-                    .advise(Action::text("fix the benchmark and measure again; it has no time")),
-            );
+            self.recorder.finding(benchmark_error(name, what).with("times", *times as f64));
         }
         if errors.len() > MAX_ERRORS {
             let more = errors.len() - MAX_ERRORS;
             let message = format!("{more} more benchmarks ended with an error or were skipped");
-            self.recorder.finding(
-                Finding::new("BENCHMARK_ERROR", Severity::Warning, message)
-                    .with("benchmarks", more as f64),
-            );
+            self.recorder.finding(benchmark_errors(&message, more));
         }
     }
+}
+
+/// Counters that are totals, or may be, and what became of them: `these counters are …`.
+fn counter_totals(severity: Severity, what: &str, names: &[String], remedy: &str) -> Finding {
+    let message = format!("these counters are {what}: {}", listed(names));
+    Finding::new("COUNTER_TOTALS", severity, message)
+        .with("counters", names.len() as f64)
+        .advise(Action::text(remedy))
 }
 
 /// How many of a unit of time are a second.

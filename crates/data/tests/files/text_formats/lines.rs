@@ -35,7 +35,7 @@ fn keys_of_logfmt_are_columns() {
     assert_eq!(codes(&samples), ["LINES_SKIPPED"]);
     assert_eq!(
         samples.findings[0].message,
-        "lines without `duration` or `path` were passed over: 1 of 4, the first is line 3: `level=warn msg=\"cache \\\"cold\\\"\"`"
+        "lines without `duration` or `path` were skipped: 1 of 4, the first is line 3: `level=warn msg=\"cache \\\"cold\\\"\"`"
     );
     let all = by_keys(LOG, Some("duration"), None).expect("one subject");
     assert_eq!((names(&all), all.len()), (vec!["app"], 3));
@@ -68,7 +68,7 @@ fn a_pattern_finds_value_unit_name_and_parameters() {
     assert_eq!(values(&samples, "GET n=10", "value"), [0.0125]);
     assert_eq!(
         samples.findings[0].message,
-        "lines that do not match `--pattern` were passed over: 1 of 4, the first is line 2: `started`"
+        "lines that do not match `--pattern` were skipped: 1 of 4, the first is line 2: `started`"
     );
 }
 

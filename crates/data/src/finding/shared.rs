@@ -1,0 +1,44 @@
+//! Findings that more than one reader or source has: each code is made in one place, in the same words, whoever found it.
+//!
+//! What the analysis finds stands in the analysis; nothing here decides.
+
+use super::{Finding, Severity};
+use crate::advice::Action;
+
+/// The code of benchmarks without usable values.
+pub const BENCHMARK_ERROR: &str = "BENCHMARK_ERROR";
+
+/// A benchmark that has no values, or not all; `what` goes on after its name: `ended with an error: …`.
+pub(crate) fn benchmark_error(name: &str, what: &str) -> Finding {
+    benchmark_errors(&format!("`{name}` {what}"), 1).about(name)
+}
+
+/// Several benchmarks that have no values, or not all, in one sentence.
+pub(crate) fn benchmark_errors(message: &str, benchmarks: usize) -> Finding {
+    Finding::new(BENCHMARK_ERROR, Severity::Warning, message)
+        .with("benchmarks", benchmarks as f64)
+        .advise(Action::text("fix what failed and measure again; values may be missing"))
+}
+
+/// Lines of a file that hold no values; `what` says which lines: `without numbers`.
+pub(crate) fn lines_skipped(what: &str, seen: &str, lines: u64) -> Finding {
+    let message = format!("lines {what} were skipped: {seen}");
+    Finding::new("LINES_SKIPPED", Severity::Note, message).with("lines", lines as f64)
+}
+
+/// Events, or the instructions of commands, that could not be counted, and the reason.
+pub fn not_counted(what: &str, why: &str) -> Finding {
+    let message = format!("{what} can't be counted: {why}");
+    Finding::new("NOT_COUNTED", Severity::Warning, message)
+}
+
+/// More events than counters; `share` is the least share of the time that one of them was counted.
+pub fn multiplexed(share: f64) -> Finding {
+    let message = format!(
+        "events took turns on the counters: one was counted for only {:.0} % of the time, and its counts are scaled up",
+        share * 100.0
+    );
+    Finding::new("MULTIPLEXED", Severity::Warning, message)
+        .with("least_share", share)
+        .advise(Action::FewerEvents)
+}

@@ -1,0 +1,18 @@
+//! The thresholds of judgement about profiles: from when on a sampler has not delivered, samples are too few, functions too small.
+//!
+//! Those about times are in `policy` of the analysis, which this crate does not know. They decide what is *said*, and which functions
+//! are asked about; a verdict about a function has the confidence and the threshold that the user chose.
+
+/// A sampler that delivered less than this share of the rate that was asked for is reported: a tenth is more than timers are off by.
+pub const DELIVERED: f64 = 0.9;
+/// With fewer samples a share of one half is not even known to ± 10 percentage points (normal approximation, 95 %).
+pub const FEW_SAMPLES: u64 = 100;
+/// A larger share of missed samples is reported: shares are shown to about a percentage point.
+pub const MISSED: f64 = 0.02;
+/// From this share of missed samples on it is a warning: the order of the largest functions may change.
+pub const MISSED_MANY: f64 = 0.1;
+/// A larger share of samples in code without a name is reported: what is left no longer says where the time went.
+pub const NAMELESS: f64 = 0.2;
+/// Functions with less than this share of all that was sampled, both programs together, are not asked about: every question takes a part
+/// of the error. The choice knows nothing of the difference.
+pub const SMALLEST_FUNCTION: f64 = 0.01;
