@@ -115,7 +115,6 @@ pub(crate) fn warm_up(
     for (subject, command) in session.samples.subjects.iter_mut().zip(&session.source.commands) {
         subject.control = control(command);
     }
-    session.learn_metrics();
     Ok(phase.block_seconds)
 }
 

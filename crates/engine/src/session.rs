@@ -85,7 +85,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         for subject in layout.subjects {
             samples.add(subject);
         }
-        Self {
+        let mut session = Self {
             samples,
             recorder: None,
             failures: Vec::new(),
@@ -100,7 +100,9 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             lost: 0,
             findings_recorded: 0,
             source,
-        }
+        };
+        session.learn_metrics();
+        session
     }
 
     /// Lets the user stop it: it asks after every turn.
@@ -115,7 +117,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         &self.units
     }
 
-    /// Takes blocks that are not recorded; the clock of the experiment does not run.
+    /// Takes blocks that are not recorded; the clock of the experiment does not run. Metrics that they bring are in the samples afterwards.
     ///
     /// # Errors
     /// What the source can't go on from.
@@ -126,11 +128,13 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         observer: Observer<'_>,
     ) -> Result<Phase, S::Error> {
         // Another stream than the experiment's own, so that warming up does not shift its order.
-        self.fixed(blocks, seed ^ 1, Purpose::WarmUp, observer)
+        let phase = self.fixed(blocks, seed ^ 1, Purpose::WarmUp, observer);
+        self.learn_metrics();
+        phase
     }
 
     /// Takes over the metrics that the source knows by now; more may come while it is measured.
-    pub fn learn_metrics(&mut self) {
+    fn learn_metrics(&mut self) {
         for index in self.columns.len()..self.source.metrics().len() {
             let metric = &self.source.metrics()[index];
             let known = self.samples.metric_index(&metric.name);
@@ -144,9 +148,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
     }
 
-    /// Begins the experiment by this plan, on the metric of this index in the samples, or of the source where these know none yet.
+    /// Begins the experiment by this plan, on the metric of this index in the samples.
     pub fn begin(&mut self, plan: &Plan, primary: usize, limits: Limits) {
-        self.learn_metrics();
         self.samples.plan = Some(plan.clone());
         self.primary = primary;
         let mut experiment = Experiment::of_units(plan.clone(), &self.units)

@@ -274,6 +274,19 @@ fn a_metric_that_comes_late_is_recorded_before_its_first_value() {
 }
 
 #[test]
+fn metrics_are_known_before_warming_up_and_those_that_it_brings_after_it() {
+    let clock = Cell::new(0.0);
+    let mut session = session(Pretended::new(&clock, &[1]).with(&[(2, Odd::LateMetric)]));
+    assert_eq!(session.samples.metric_index("wall"), Some(0));
+    session.warm_up(1, 3, &mut |_| ()).unwrap();
+    let late = session.samples.metric_index("late");
+    assert_eq!(late, Some(1));
+    session.begin(&fixed(2), late.unwrap(), Limits::default());
+    session.measure(&mut |_| ()).unwrap();
+    assert_eq!(session.samples.values(0, 1), [7.0; 2]);
+}
+
+#[test]
 fn wherever_a_session_breaks_off_another_goes_on_to_the_same_samples() {
     for rows in [&[1][..], &[1, 1, 1]] {
         let clock = Cell::new(0.0);

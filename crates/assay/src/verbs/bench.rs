@@ -338,7 +338,6 @@ fn measure(
     if args.keep.anonymous {
         session.samples.make_anonymous();
     }
-    session.learn_metrics();
     let deciding = session.samples.metric_index(&plan.primary).unwrap_or(0);
     session.begin(&plan, deciding, limits);
     let done = match recorded {
