@@ -117,6 +117,19 @@ fn a_suite_is_resumed_without_the_side_that_had_nothing_to_measure() {
 }
 
 #[test]
+fn a_benchmark_that_fails_while_it_is_counted_ends_the_suite_and_keeps_its_times() {
+    let room = builds("good 100\nwary 100\n", "good 80\nwary 100 crash-counted\n");
+    let counted = ["--runs", "3", "--counters", "page-faults", "--save", "s.assay"];
+    let ended = bench(&room, &counted).ends(4).shows("good");
+    ended
+        .complains("`wary` on new, run to be counted: it ended with status 7")
+        .complains("no counting here");
+    let timed = room.records("s.assay", "obs").into_iter().filter(|o| o["pass"].is_null());
+    assert_eq!(timed.count(), 2 * 2 * 3);
+    assert_eq!(room.records("s.assay", "stop")[0]["reason"], "failed");
+}
+
+#[test]
 fn what_fails_is_left_out_and_the_rest_is_decided() {
     let old = "good 100\nbad 100\nodd 100\nlate 100\ngone 9\n";
     let new = "good 80\nbad 100 crash\nodd 100 garbage\nlate 80 crash-after 4\ncome 9\n";

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Answers as a Google Benchmark program would, from a table beside it: NAME NS [MORE], where MORE is `error TEXT`, `crash`, `garbage`,
-# `hang`, `crash-after N` or `work` (NS steps in each iteration). Every time is off by up to a thousandth, drawn anew in every run.
+# `hang`, `crash-after N`, `crash-counted` (while it is held to one iteration, as it is to be counted alone) or `work` (NS steps in each
+# iteration). Every time is off by up to a thousandth, drawn anew in every run.
 table="$0.table"
 filter=
 out=
@@ -20,6 +21,7 @@ case "$3" in
     error) shift 3; printf '{"context": {"library_build_type": "release"}, "benchmarks": [{"name": "%s", "run_name": "%s", "run_type": "iteration", "error_occurred": true, "error_message": "%s", "iterations": 0, "real_time": 0, "cpu_time": 0, "time_unit": "ns"}]}' "$filter" "$filter" "$*" > "$out"; exit 0 ;;
     crash) echo "assertion failed: size > 0" >&2; kill -ABRT $$ ;;
     garbage) echo "no json at all {" > "$out"; exit 0 ;;
+    crash-counted) [ "$count" != 1 ] || { echo "no counting here" >&2; exit 7; } ;;
     hang) exec sleep 60 ;;
     work) step=0; while [ $step -lt $(($2 * ${count:-1000})) ]; do step=$((step + 1)); done ;;
     crash-after) echo x >> "$0.runs"; [ "$(wc -l < "$0.runs")" -le "$4" ] || { echo "out of luck" >&2; exit 7; } ;;
