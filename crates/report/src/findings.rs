@@ -2,6 +2,7 @@
 //! shown is the caller's choice; nothing is decided here, and options come with the advice.
 
 use crate::layout::{Page, Tone};
+use crate::markdown::escaped;
 use crate::names::clean;
 use assay_data::{Finding, Severity};
 
@@ -15,6 +16,21 @@ pub fn hint(finding: &Finding) -> Option<String> {
         [one, other] => Some(format!("{one}, or {other}")),
         [first @ .., last] => Some(format!("{}, or {last}", first.join(", "))),
     }
+}
+
+/// A finding in one line without its hint, as said while something runs: `warning: the machine was busy`.
+pub fn line(finding: &Finding) -> String {
+    let kind = if finding.severity == Severity::Note { "note" } else { "warning" };
+    format!("{kind}: {}", finding.message)
+}
+
+/// Findings as a list in Markdown, every line ended.
+pub(crate) fn markdown<'a>(found: impl IntoIterator<Item = (&'a Finding, String)>) -> String {
+    let item = |(finding, more)| {
+        let hint = hint(finding).map_or_else(String::new, |hint| format!("; hint: {hint}"));
+        format!("- {}\n", escaped(&format!("{}{more}{hint}", line(finding))))
+    };
+    found.into_iter().map(item).collect()
 }
 
 /// A finding on the screen: a warning with its hint below, a note on one line. `more` follows the message, as in ` (and 3 more of

@@ -3,6 +3,7 @@
 //! Short on purpose: whoever wants every number takes the JSON. Names may hold anything and are quoted so that they stay text.
 
 use crate::benchmarks::{self, Shown};
+use crate::findings;
 use crate::label::label;
 use crate::names::clean;
 use crate::number;
@@ -34,9 +35,11 @@ pub fn render(analysis: &Analysis, shown: Shown) -> String {
     text += &table(analysis);
     text += &format!("\n{}\n", escaped(&design_note(analysis)));
     let grave = |f: &&Finding| f.severity != Severity::Note && !words::has_said(&f.code);
-    for (index, finding) in analysis.findings.iter().filter(grave).enumerate() {
-        let gap = if index == 0 { "\n" } else { "" };
-        text += &format!("{gap}- warning: {}\n", escaped(&finding.message));
+    let found = findings::markdown(
+        analysis.findings.iter().filter(grave).map(|finding| (finding, String::new())),
+    );
+    if !found.is_empty() {
+        text += &format!("\n{found}");
     }
     if !analysis.environment.is_empty() {
         text += &format!("\n{}\n", escaped(&progress::machine(&analysis.environment)));

@@ -344,7 +344,7 @@ fn measure_held(
             && let Some(finding) =
                 fit_to_budget(&mut plan, block_seconds, &args.when, &session.samples)
         {
-            progress.say(&format!("note: {}", finding.message));
+            progress.say(&assay_report::findings::line(&finding));
             session.samples.findings.push(finding);
         }
         progress.follow(&plan, &session.samples.metrics[primary]);

@@ -3,11 +3,11 @@
 //! Short on purpose; the CSV has every row. Names may hold anything and are quoted so that they stay text.
 
 use super::{Shown, centres, ordered, words};
+use crate::findings;
 use crate::markdown::escaped;
 use crate::number::Column;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};
-use assay_data::Severity;
 
 /// More rows than these make no comment that anybody reads.
 const MOST_ROWS: usize = 60;
@@ -46,11 +46,7 @@ pub(crate) fn render(suite: &Analysis, shown: Shown) -> String {
     if let Some(note) = words::design_note(suite) {
         text += &format!("{}\n\n", escaped(note));
     }
-    for (finding, more) in words::told_once(suite) {
-        let kind = if finding.severity == Severity::Note { "note" } else { "warning" };
-        text += &format!("- {kind}: {}{}\n", escaped(&finding.message), escaped(&more));
-    }
-    text
+    text + &findings::markdown(words::told_once(suite))
 }
 
 fn rows(text: &mut String, suite: &Analysis, table: &Table<'_>, rows: &[&Comparison]) {

@@ -86,7 +86,7 @@ impl RevisionArgs {
                 output::say(&line);
             }
         };
-        findings.iter().for_each(|finding| say(format!("warning: {}", finding.message)));
+        findings.iter().for_each(|finding| say(assay_report::findings::line(finding)));
         let mut commands = Vec::with_capacity(revisions.len());
         let mut built = Vec::with_capacity(revisions.len());
         for revision in &revisions {
