@@ -342,14 +342,11 @@ impl Commands {
             let ran = self.runners.run(subject, self.commands[subject].jobs, options);
             steal = before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
             results = match ran {
-                // The launcher was killed once, and a new one is up.
-                Err(MeasureError::LostRun { .. }) => return Err(Obstacle::Lost),
                 Err(MeasureError::Control { setting, source, needs, .. }) if !self.recorded => {
                     self.do_without(setting, &source, needs)?;
                     continue;
                 }
-                Err(MeasureError::Interrupted) => return Err(Obstacle::Interrupted),
-                other => other.map_err(RunError::from)?,
+                other => other.map_err(|error| RunError::from(error).obstacle())?,
             };
             break;
         }

@@ -17,7 +17,7 @@ pub(crate) enum RunError {
     Hook(#[from] HookError),
     /// The runner can't go on.
     #[error(transparent)]
-    Measure(#[from] MeasureError),
+    Measure(MeasureError),
     /// What a metric is to be read from does not hold it.
     #[error("{0}")]
     Reading(String),
@@ -27,6 +27,17 @@ pub(crate) enum RunError {
     /// The user stopped it, and no whole observation came of that.
     #[error("interrupted {0}")]
     Interrupted(String),
+}
+
+impl From<MeasureError> for RunError {
+    fn from(error: MeasureError) -> Self {
+        match error {
+            MeasureError::Interrupted => {
+                Self::Interrupted("in a run, which is not kept".to_owned())
+            }
+            other => Self::Measure(other),
+        }
+    }
 }
 
 impl RunError {
@@ -39,10 +50,11 @@ impl RunError {
         }
     }
 
-    /// The same for the engine: an interruption is no error to it.
+    /// The same for the engine: an interruption is no error to it, nor is a run that was lost.
     pub fn obstacle(self) -> Obstacle<Self> {
         match self {
             Self::Interrupted(_) => Obstacle::Interrupted,
+            Self::Measure(MeasureError::LostRun { .. }) => Obstacle::Lost,
             other => Obstacle::Broken(other),
         }
     }

@@ -12,7 +12,7 @@ use crate::runner::{Outcome, RunOptions, Runner};
 #[derive(Debug, Error)]
 pub enum HookError {
     /// It ran and failed.
-    #[error("the {hook} line `{line}` {}{}", ending(*outcome), said(stderr_tail))]
+    #[error("the {hook} line `{line}` {outcome}{}", said(stderr_tail))]
     Failed {
         /// Which one, as the user gave it: `--prepare`.
         hook: String,
@@ -77,16 +77,6 @@ pub fn run(runner: &mut Runner, hook: &str, line: &str) -> Result<(), HookError>
         return Err(HookError::Failed { hook, line, outcome: result.outcome, stderr_tail });
     }
     if result.left_behind { Err(HookError::LeftBehind { hook, line }) } else { Ok(()) }
-}
-
-/// How something ended that should have ended well, in words that end a sentence.
-pub(crate) fn ending(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Exited(status) => format!("failed with exit status {status}"),
-        Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
-        Outcome::TimedOut => "did not end in its time".to_owned(),
-        Outcome::WantedTerminal => "wanted to read from the terminal".to_owned(),
-    }
 }
 
 fn said(stderr_tail: &str) -> String {

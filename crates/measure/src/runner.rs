@@ -5,6 +5,7 @@
 //! numbers mean, is the caller's.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,6 +69,20 @@ impl Outcome {
     /// True for an exit with status 0.
     pub fn is_success(self) -> bool {
         self == Self::Exited(0)
+    }
+}
+
+/// In words that end a sentence, whose subject is what was run.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(status) => write!(f, "exited with status {status}"),
+            Self::Signalled(signal) => write!(f, "was ended by signal {signal}"),
+            Self::TimedOut => f.write_str("did not end in its time"),
+            Self::WantedTerminal => {
+                f.write_str("wanted to read from the terminal, which it does not have")
+            }
+        }
     }
 }
 

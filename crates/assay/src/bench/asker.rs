@@ -26,14 +26,11 @@ impl Ran {
     pub fn failure(&self) -> Option<String> {
         let how = match self.result.outcome {
             Outcome::Exited(0) => return None,
-            Outcome::Exited(status) => format!("ended with status {status}"),
-            Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
+            how @ (Outcome::Exited(_) | Outcome::Signalled(_)) => how,
             Outcome::TimedOut => {
                 return Some("took longer than --timeout allows, and was ended".to_owned());
             }
-            Outcome::WantedTerminal => {
-                return Some("wanted to read from the terminal, which it does not have".to_owned());
-            }
+            how @ Outcome::WantedTerminal => return Some(how.to_string()),
         };
         let said = [&self.reply.errors, &self.reply.output].into_iter().find_map(|bytes| {
             let text = String::from_utf8_lossy(bytes);
@@ -144,7 +141,8 @@ impl Asker {
     /// Puts a request, with so many bytes of padding in the environment.
     ///
     /// # Errors
-    /// [`RunError::Interrupted`] when the user ended it; what else keeps a program from being started.
+    /// [`RunError::Interrupted`] when the user ended it; [`MeasureError::LostRun`] when somebody killed the launcher, which is there
+    /// again; what else keeps a program from being started.
     pub fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, RunError> {
         empty(&question.scratch)?;
         for (path, text) in &question.files {
@@ -155,16 +153,7 @@ impl Asker {
         }
         let options =
             RunOptions { pad: padding, timeout: Some(self.timeout), capture_stderr: false };
-        let result = loop {
-            match self.runner.run(question.id, options) {
-                // Somebody killed the launcher: it is there again, and the run is taken again.
-                Err(MeasureError::LostRun { .. }) => {}
-                Err(MeasureError::Interrupted) => {
-                    return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
-                }
-                other => break other?,
-            }
-        };
+        let result = self.runner.run(question.id, options)?;
         if interrupt::count() > 0 && !result.outcome.is_success() {
             // The terminal sends Ctrl-C to the program as well.
             return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
@@ -182,13 +171,18 @@ impl Asker {
         Ok(Ran { reply, result, counts })
     }
 
-    /// Makes a request ready and puts it once.
+    /// Makes a request ready and puts it once, again if its run is lost.
     ///
     /// # Errors
     /// As for [`Asker::prepare`] and [`Asker::put`].
     pub fn ask(&mut self, side: &Side, request: &Request, scratch: &Path) -> Result<Ran, RunError> {
         let question = self.prepare(side, request, scratch)?;
-        self.put(&question, 0)
+        loop {
+            match self.put(&question, 0) {
+                Err(RunError::Measure(MeasureError::LostRun { .. })) => {}
+                other => return other,
+            }
+        }
     }
 }
 

@@ -98,8 +98,7 @@ impl Commands {
                 pass.counters[subject] = Some(counter);
                 return Err(Obstacle::Lost);
             }
-            Err(MeasureError::Interrupted) => return Err(Obstacle::Interrupted),
-            other => other.map_err(RunError::from)?,
+            other => other.map_err(|error| RunError::from(error).obstacle())?,
         };
         // What the program said of itself before was without the counter.
         let slow = |r: &RunResult| r.outcome == assay_measure::Outcome::TimedOut;

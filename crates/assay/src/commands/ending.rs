@@ -23,23 +23,14 @@ fn of_one(result: &RunResult) -> Outcome {
 
 /// How a run failed, unless that is tolerated.
 pub(super) fn failure(result: &RunResult, tolerated: &Tolerated) -> Option<String> {
-    let how = match result.outcome {
-        assay_measure::Outcome::Exited(0) | assay_measure::Outcome::TimedOut => return None,
-        assay_measure::Outcome::Exited(status) => {
-            if matches!(tolerated, Tolerated::Statuses(known) if known.contains(&status)) {
-                return None;
-            }
-            format!("exited with status {status}")
-        }
-        assay_measure::Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
-        assay_measure::Outcome::WantedTerminal => {
-            return Some(
-                "wanted to read from the terminal, which a measured command does not have"
-                    .to_owned(),
-            );
-        }
+    use assay_measure::Outcome::{Exited, Signalled, TimedOut, WantedTerminal};
+    let is_tolerated = match (result.outcome, tolerated) {
+        (Exited(0) | TimedOut, _) => true,
+        (WantedTerminal, _) => false,
+        (Exited(status), Tolerated::Statuses(known)) => known.contains(&status),
+        (Exited(_) | Signalled(_), tolerated) => *tolerated == Tolerated::Anything,
     };
-    (*tolerated != Tolerated::Anything).then_some(how)
+    (!is_tolerated).then(|| result.outcome.to_string())
 }
 
 /// What the user is told of a failure.

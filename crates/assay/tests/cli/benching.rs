@@ -1,6 +1,6 @@
 //! `assay bench`, with a script that answers as a harness would: what is measured, decided, kept, and told of what fails.
 
-use crate::room::{Ended, Room, codes};
+use crate::room::{Ended, Room, children_of, codes, signal, start, until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -100,6 +100,20 @@ fn a_suite_that_was_killed_is_resumed_as_it_would_have_gone_on() {
 }
 
 #[test]
+fn a_launcher_that_is_killed_costs_a_suite_one_run_which_is_taken_again_and_told() {
+    let room = builds("one 100\ntwo 300\n", "one 90\ntwo 310\n");
+    let words = ["bench", "./old", "./new", "-r", "20", "--save", "s.assay", "--json"];
+    let assay = start(room.assay(&words));
+    until("runs are recorded", || room.records("s.assay", "obs").len() > 4);
+    let launcher = children_of(assay.pid());
+    assert_eq!(launcher.len(), 1);
+    signal(launcher[0], "KILL");
+    let result = assay.finish().ends(0).json();
+    assert!(codes(&result).contains(&"LOST_RUN"), "{result:#}");
+    assert_eq!(room.records("s.assay", "obs").len(), 2 * 2 * 20);
+}
+
+#[test]
 fn a_suite_is_resumed_without_the_side_that_had_nothing_to_measure() {
     let room = builds(THREE_OLD, THREE_NEW);
     room.write("bad", &format!("{}# bad\n", room.read("new")));
@@ -122,7 +136,7 @@ fn a_benchmark_that_fails_while_it_is_counted_ends_the_suite_and_keeps_its_times
     let counted = ["--runs", "3", "--counters", "page-faults", "--save", "s.assay"];
     let ended = bench(&room, &counted).ends(4).shows("good");
     ended
-        .complains("`wary` on new, run to be counted: it ended with status 7")
+        .complains("`wary` on new, run to be counted: it exited with status 7")
         .complains("no counting here");
     let timed = room.records("s.assay", "obs").into_iter().filter(|o| o["pass"].is_null());
     assert_eq!(timed.count(), 2 * 2 * 3);

@@ -285,7 +285,7 @@ fn a_program_that_fails_keeps_what_was_sampled() {
     room.write("w.rb", RUBY);
     let ended = room.run(&["profile", "ruby w.rb 4 3", "--json"]).ends(4);
     assert!(ended.json()["samples"].as_u64().unwrap() > 0);
-    assert!(ended.stdout.contains("ended with status 3"));
+    assert!(ended.stdout.contains("exited with status 3"));
 }
 
 #[test]

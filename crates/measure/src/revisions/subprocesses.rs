@@ -12,7 +12,6 @@ use std::time::Duration;
 use super::RevisionError;
 use crate::command::Command;
 use crate::error::MeasureError;
-use crate::hooks::ending;
 use crate::interrupt;
 use crate::runner::{RunOptions, RunResult, Runner};
 
@@ -94,7 +93,7 @@ impl Subprocesses {
         let mut command = Command::new::<OsString>(words).map_err(MeasureError::from)?;
         command.cwd = Some(directory.to_owned());
         let result = self.run(&command)?;
-        Ok((!result.outcome.is_success()).then(|| ending(result.outcome)))
+        Ok((!result.outcome.is_success()).then(|| result.outcome.to_string()))
     }
 
     /// Runs a command to its end, or to the first interrupt, which ends all of its processes.

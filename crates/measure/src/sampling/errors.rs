@@ -182,12 +182,10 @@ pub(super) fn nothing_written(
             "the program ended without running what Ruby does at its end (exit!, or exec of another program): sample it from outside, --sampler rbspy".to_owned()
         }
         Outcome::Exited(0) => TOO_SHORT.to_owned(),
-        Outcome::Exited(status) => format!("{who} ended with status {status}"),
         Outcome::Signalled(_) if timed && !ended.interrupted => {
             "its time was over before it had begun: give it a longer --duration".to_owned()
         }
-        Outcome::Signalled(signal) => format!("{who} was ended by signal {signal}"),
-        Outcome::TimedOut | Outcome::WantedTerminal => format!("{who} did not end in its time"),
+        outcome => format!("{who} {outcome}"),
     };
     SamplingError::Nothing { sampler: sampler.name(), ending, said }
 }
@@ -248,7 +246,7 @@ mod tests {
             nothing_written(Sampler::Perf, &ended("no such event\n"), Target::Process(1), false)
                 .to_string();
         assert!(
-            told.ends_with("it ended with status 1\nThe last that was said:\nno such event"),
+            told.ends_with("it exited with status 1\nThe last that was said:\nno such event"),
             "{told}"
         );
     }

@@ -15,7 +15,7 @@ use assay_measure::sampling::{
     self, Ended, Language, Place, Request, SamplingError, Target, find, language_of_process,
     language_of_program,
 };
-use assay_measure::{Command, Outcome, interrupt};
+use assay_measure::{Command, interrupt};
 use assay_profiles::import::ImportError;
 use assay_profiles::shares::Shares;
 use assay_profiles::{Profile, checks, import};
@@ -213,11 +213,7 @@ fn findings(
         !own.ended.outcome.is_success() && !own.ended.interrupted && args.how.duration.is_none()
     });
     if let Some(failed) = failed {
-        let how = match failed.ended.outcome {
-            Outcome::Exited(status) => format!("ended with status {status}"),
-            Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
-            Outcome::TimedOut | Outcome::WantedTerminal => "did not end by itself".to_owned(),
-        };
+        let how = failed.ended.outcome;
         let told = format!("the program {how}: this is what was sampled until then");
         found.push(
             Finding::new("COMMAND_FAILED", Severity::Warning, told).advise(Action::ShowOutput),
