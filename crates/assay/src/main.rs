@@ -15,6 +15,7 @@ mod counted;
 mod ending;
 mod habits;
 mod knobs;
+mod known_work;
 mod meter;
 mod others;
 mod output;

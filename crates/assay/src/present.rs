@@ -25,14 +25,6 @@ pub(crate) fn argv() -> Vec<String> {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
-/// Says that a program of our own could not be run from a directory for temporary files, as where that is mounted `noexec`.
-pub(crate) fn own_program_failed(directory: &Path) -> String {
-    format!(
-        "assay's own program can't be run from {}; let TMPDIR name a directory where programs may be run",
-        directory.display()
-    )
-}
-
 /// Checks before anything is measured that the files named by `--export`, `--report` and `--plots` can be written, and
 /// in which form, and that none takes the place of an input or of the file in which the run is `kept`.
 pub(crate) fn check_exports(

@@ -9,6 +9,7 @@ use assay_data::{
 };
 use assay_experiment::Recorder;
 use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 
 /// Where observations are recorded as they are measured.
@@ -23,7 +24,7 @@ pub(crate) struct Record {
 
 impl Record {
     /// Does something with the writer; after the first failure nothing more is written, and measuring goes on.
-    fn write(&mut self, step: impl FnOnce(&mut Writer<File>) -> std::io::Result<()>) {
+    fn write(&mut self, step: impl FnOnce(&mut Writer<File>) -> io::Result<()>) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = step(writer) {
             self.failure = Some(error.to_string());
@@ -49,17 +50,22 @@ impl Record {
         named: Option<&PathBuf>,
         samples: &Samples,
     ) -> Self {
-        let (path, failure, writer) = match opened {
-            Ok((path, file)) => {
-                let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
-                match Writer::start(file, &header, samples) {
-                    Ok(writer) => (path, None, Some(writer)),
-                    Err(error) => (path, Some(error.to_string()), None),
-                }
-            }
-            Err(error) => (named.cloned().unwrap_or_default(), Some(format!("{error:#}")), None),
-        };
-        Self { writer, path, failure }
+        let failed = |path, failure| Self { writer: None, path, failure: Some(failure) };
+        match opened {
+            Ok((path, file)) => Self::start(path.clone(), file, samples)
+                .unwrap_or_else(|error| failed(path, error.to_string())),
+            Err(error) => failed(named.cloned().unwrap_or_default(), format!("{error:#}")),
+        }
+    }
+
+    /// Begins the record of these samples in this file.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn start(path: PathBuf, file: File, samples: &Samples) -> io::Result<Self> {
+        let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
+        let writer = Writer::start(file, &header, samples)?;
+        Ok(Self { writer: Some(writer), path, failure: None })
     }
 
     /// A finding that says that nothing could be saved, if so.

@@ -5,29 +5,26 @@
 //! runs.
 
 use crate::args::{LookArgs, seconds};
-use crate::commands::{self, Prepared, RunSettings};
+use crate::commands::{self, Prepared};
+use crate::known_work::{self, SEED};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::run_error::RunError;
-use crate::{Ending, calibrated, knobs, meter, output, present, store};
+use crate::{Ending, calibrated, knobs, output, present, store};
 use anyhow::{Context, bail};
 use assay_analysis::analyse;
 use assay_analysis::calibration::{Calibration, Layout, Series, calibrate};
 use assay_analysis::policy::CALIBRATED_FROM;
-use assay_data::assay_file::{self, Header, Writer};
-use assay_data::{Environment, Plan, Samples, StopReason, StopRule, Threshold};
+use assay_data::assay_file;
+use assay_data::{Environment, Plan, Samples, StopReason};
 use assay_experiment::Limits;
-use assay_measure::{Command, Output, environment, interrupt, workload};
+use assay_measure::{Command, Output, environment, interrupt};
 use assay_report::calibration as report;
 use assay_report::json;
 use std::path::{Path, PathBuf};
 
-/// How long a run of our own program takes, s: long enough to meet the machine's disturbances, short enough for thousands.
-const RUN_SECONDS: f64 = 0.002;
 /// The part of the time that goes into the series; the copies get the rest.
 const SERIES_SHARE: f64 = 0.8;
-/// Labels are put on by this seed, so that the same file gives the same numbers.
-const SEED: u64 = 1;
 
 /// Arguments of `assay calibrate`.
 #[derive(clap::Args, Debug)]
@@ -91,10 +88,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let room = tempfile::tempdir().context("a directory for the programs")?;
     let original = original(args, room.path())?;
     let began = jiff::Timestamp::now().to_string();
-    let plan = plan(args.time * share(args));
+    let plan = known_work::plan(args.time * share(args));
     let what = "runs of one program:";
     let mut progress = Progress::of_span(args.look.quiet, &environment, what, plan.clone());
-    let series = vec![original.clone_plain("calibration")];
+    let series = vec![Prepared::plain("calibration", original.clone())];
     let record = args.record.as_deref();
     let (samples, ending) = match measure(series, &environment, plan, record, &mut progress) {
         Ok(found) => found,
@@ -177,12 +174,12 @@ fn seconds_per_run(samples: &Samples) -> f64 {
 /// Measures the program beside its copy. A copy that can't run elsewhere is an error, and so is an interruption.
 fn layout(
     args: &Args,
-    original: &Original,
+    original: &Command,
     room: &Path,
     environment: &Environment,
     progress: &mut Progress,
 ) -> anyhow::Result<Option<Layout>> {
-    let plan = plan(args.time * (1.0 - SERIES_SHARE));
+    let plan = known_work::plan(args.time * (1.0 - SERIES_SHARE));
     progress.next_span("the program and its copy, block", plan.clone());
     let copies = copies(original, room)?;
     let (samples, ending) = measure(copies, environment, plan, None, progress)?;
@@ -208,11 +205,7 @@ fn share(args: &Args) -> f64 {
 }
 
 fn failed(obstacle: RunError) -> anyhow::Result<Ending> {
-    let ending = match &obstacle {
-        RunError::Failed(_) => Ending::CommandFailed,
-        RunError::Interrupted(_) => Ending::Interrupted,
-        _ => Ending::InputError,
-    };
+    let ending = obstacle.ending();
     output::error(&match obstacle {
         RunError::Failed(told) => anyhow::anyhow!(without_hints(&told).join("\n")),
         other => other.into(),
@@ -221,34 +214,19 @@ fn failed(obstacle: RunError) -> anyhow::Result<Ending> {
 }
 
 /// The program whose runs are labelled.
-struct Original {
-    command: Command,
-}
-
-impl Original {
-    fn clone_plain(&self, name: &str) -> Prepared {
-        Prepared::plain(name, self.command.clone())
-    }
-}
-
-fn original(args: &Args, room: &Path) -> anyhow::Result<Original> {
+fn original(args: &Args, room: &Path) -> anyhow::Result<Command> {
     let mut command = match &args.command {
         Some(text) => Command::parse(text, false)?,
-        None => {
-            let failed = || present::own_program_failed(room);
-            let program = workload::unpack(room, "spin").with_context(failed)?;
-            let steps = workload::iterations_for(&program, RUN_SECONDS).with_context(failed)?;
-            Command::new([program.into_os_string(), "spin".into(), steps.to_string().into()])?
-        }
+        None => known_work::program(room)?,
     };
     command.output = Output::Null;
     command.resolve()?;
-    Ok(Original { command })
+    Ok(command)
 }
 
 /// The program where it is, and a copy of it under the same name elsewhere.
-fn copies(original: &Original, room: &Path) -> anyhow::Result<Vec<Prepared>> {
-    let program = original.command.resolve()?;
+fn copies(original: &Command, room: &Path) -> anyhow::Result<Vec<Prepared>> {
+    let program = original.resolve()?;
     let name = program.file_name().context("a program has a name")?;
     // A directory of another length: path and stack move, as they do from one build directory to another.
     let directory = room.join("a-byte-identical-copy");
@@ -256,18 +234,9 @@ fn copies(original: &Original, room: &Path) -> anyhow::Result<Vec<Prepared>> {
     let copy = directory.join(name);
     std::fs::copy(&program, &copy)
         .with_context(|| format!("{} to {}", program.display(), copy.display()))?;
-    let mut elsewhere = original.command.clone();
+    let mut elsewhere = original.clone();
     elsewhere.argv[0] = copy.into_os_string();
-    Ok(vec![original.clone_plain("original"), Prepared::plain("copy", elsewhere)])
-}
-
-/// For so many seconds, whatever comes out.
-fn plan(seconds: f64) -> Plan {
-    Plan {
-        stop: StopRule::Fixed { blocks: u32::MAX },
-        budget_seconds: Some(seconds),
-        ..Plan::sequential(0.95, Threshold::default(), SEED)
-    }
+    Ok(vec![Prepared::plain("original", original.clone()), Prepared::plain("copy", elsewhere)])
 }
 
 /// Measures as long as planned, whatever comes out.
@@ -278,16 +247,15 @@ fn measure(
     file: Option<&Path>,
     progress: &mut Progress,
 ) -> Result<(Samples, Ending), RunError> {
-    let mut session = commands::session(commands, RunSettings::default(), |_| {
-        meter::Meter::new(meter::Requested::default())
-    })?;
+    let mut session = known_work::session(commands)?;
     session.samples.started = Some(jiff::Timestamp::now().to_string());
     session.samples.argv = present::argv();
     commands::warm_up(&mut session, plan.warmup, plan.seed, progress)?;
     session.samples.environment = environment.clone();
     session.begin(&plan, 0, Limits::default());
     if let Some(path) = file {
-        let record = record(path, &session.samples);
+        let record = store::open_named("--record", path)
+            .and_then(|file| Ok(Record::start(path.to_owned(), file, &session.samples)?));
         session.recorder = Some(record.map_err(|e| RunError::Reading(format!("{e:#}")))?);
     }
     let (measured, _) = commands::measure(&mut session, progress);
@@ -299,13 +267,6 @@ fn measure(
     }
     let ending = if reason == StopReason::Interrupted { Ending::Interrupted } else { Ending::Fine };
     Ok((session.samples, ending))
-}
-
-fn record(path: &Path, samples: &Samples) -> anyhow::Result<Record> {
-    let file = store::open_named("--record", path)?;
-    let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
-    let writer = Writer::start(file, &header, samples)?;
-    Ok(Record { writer: Some(writer), path: path.to_owned(), failure: None })
 }
 
 fn label(samples: &Samples) -> anyhow::Result<Calibration> {

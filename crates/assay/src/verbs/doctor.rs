@@ -5,33 +5,26 @@
 
 use crate::advice::{Dialect, spell};
 use crate::args::{LookArgs, seconds};
-use crate::commands::{self, Prepared, RunSettings};
+use crate::commands::{self, Prepared};
+use crate::known_work::{self, SEED};
 use crate::progress::Progress;
 use crate::run_error::RunError;
-use crate::{Ending, knobs, meter, output, present};
+use crate::{Ending, knobs, output, present};
 use assay_analysis::machine::findings;
 use assay_analysis::{policy, spread};
-use assay_data::{
-    Action, Environment, Finding, Plan, Samples, Severity, Source, StopReason, StopRule, Threshold,
-};
+use assay_data::{Action, Environment, Finding, Samples, Severity, Source, StopReason};
 use assay_experiment::Limits;
 use assay_measure::machine::{Knob, KnobError, Machine, Privileges, busiest, privileges};
-use assay_measure::{
-    Command, Control, Outcome, Output, environment, foreground, interrupt, workload,
-};
+use assay_measure::{Command, Control, Outcome, environment, foreground, interrupt};
 use assay_report::doctor::{self as report, Ailment, DoctorReport};
 use assay_report::json::{self, Diagnosis};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// How long a run of the program of known work takes, s.
-const RUN_SECONDS: f64 = 0.002;
 /// How long other processes are watched.
 const WATCH: Duration = Duration::from_millis(500);
 /// Processes that are named.
 const MOST_BUSY: usize = 3;
-/// A fixed seed: the order of the blocks is all that depends on it.
-const SEED: u64 = 1;
 
 /// Arguments of `assay doctor`.
 #[derive(clap::Args, Debug)]
@@ -269,29 +262,16 @@ fn try_settings(
 ) -> Result<(Vec<report::Trial>, Vec<String>), RunError> {
     let room = tempfile::tempdir()
         .map_err(|e| RunError::Reading(format!("a directory for the program to be tried: {e}")))?;
-    let told = |error: &dyn std::fmt::Display| {
-        RunError::Reading(format!("{}: {error}", present::own_program_failed(room.path())))
+    let program = known_work::program(room.path());
+    let program = program.map_err(|error| RunError::Reading(format!("{error:#}")))?;
+    let under = |(name, control): (String, Control)| {
+        Prepared::plain(&name, Command { control, ..program.clone() })
     };
-    let program = workload::unpack(room.path(), "spin").map_err(|e| told(&e))?;
-    let steps = workload::iterations_for(&program, RUN_SECONDS).map_err(|e| told(&e))?;
-    let mut commands = Vec::new();
-    for (name, control) in settings(cpu_to_pin_to(), allowed) {
-        let words = [program.clone().into_os_string(), "spin".into(), steps.to_string().into()];
-        let mut command = Command::new(words).map_err(|e| told(&e))?;
-        command.output = Output::Null;
-        command.control = control;
-        commands.push(Prepared::plain(&name, command));
-    }
-    let plan = Plan {
-        stop: StopRule::Fixed { blocks: u32::MAX },
-        budget_seconds: Some(args.time),
-        ..Plan::sequential(0.95, Threshold::default(), SEED)
-    };
+    let commands = settings(cpu_to_pin_to(), allowed).into_iter().map(under).collect();
+    let plan = known_work::plan(args.time);
     let what = "every setting in turn, block";
     let mut progress = Progress::of_span(args.look.quiet, environment, what, plan.clone());
-    let mut session = commands::session(commands, RunSettings::default(), |_| {
-        meter::Meter::new(meter::Requested::default())
-    })?;
+    let mut session = known_work::session(commands)?;
     // What is refused while warming up is taken away from all.
     let asked = session.samples.subjects.iter().map(|s| s.control.clone()).collect::<Vec<_>>();
     commands::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;

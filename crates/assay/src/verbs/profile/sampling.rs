@@ -3,13 +3,12 @@
 use super::files::CONFIDENCE;
 use super::{Args, exporting};
 use crate::advice::{Dialect, spell};
-use crate::{Ending, output, seed};
+use crate::planning::{self, When};
+use crate::{Ending, output};
 use anyhow::{Context, bail};
 use assay_analysis::{Interval, Options, analyse};
 use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
-use assay_data::{
-    Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Threshold, Unit,
-};
+use assay_data::{Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Unit};
 use assay_experiment::{Limits, Session};
 use assay_measure::sampling::{
     self, Ended, Language, Place, Request, SamplingError, Target, find, language_of_process,
@@ -246,7 +245,7 @@ const IDLE_RATE: f64 = 1.0;
 /// tells: one that looks once a second learns of the program's end so late.
 fn with_and_without(args: &Args, arms: Arms<'_>) -> anyhow::Result<(Vec<Taken>, Option<Overhead>)> {
     let blocks = args.how.runs.unwrap_or(FEWEST_PAIRS).max(FEWEST_PAIRS);
-    let plan = plan_of(args, blocks, "wall");
+    let plan = Plan { secondary: Vec::new(), ..plan_of(args, blocks, "wall") };
     let Session { source: Arms { taken, .. }, samples: costs, .. } = take(args, arms, &plan)?;
     if costs.is_empty() || taken.is_empty() {
         bail!("it was interrupted before there was anything to show");
@@ -371,17 +370,8 @@ pub(super) fn take<'a, S: Source<Error = anyhow::Error>>(
 
 /// A plan of exactly so many blocks, with what was asked for.
 pub(super) fn plan_of(args: &Args, blocks: u32, primary: &str) -> Plan {
-    Plan {
-        confidence: args.judge.confidence.unwrap_or(CONFIDENCE),
-        threshold: args.judge.threshold.clone().unwrap_or(Threshold::Relative(0.01)),
-        stop: StopRule::Fixed { blocks },
-        budget_seconds: None,
-        warmup: 0,
-        primary: primary.to_owned(),
-        secondary: Vec::new(),
-        until: None,
-        seed: args.how.seed.unwrap_or_else(seed::fresh),
-    }
+    let when = When { runs: Some(blocks), time: None, seed: args.how.seed };
+    planning::plan(when, &args.judge, primary, blocks)
 }
 
 fn show(
