@@ -1,4 +1,4 @@
-//! Progress on the terminal: drawn only between runs, never while one is timed, and at most ten times a second.
+//! Progress on the terminal: drawn only between runs, never while one is timed, and at most five times a second.
 //!
 //! Nothing is drawn in the background. Without a terminal nothing is drawn at all. What the line says is the report's business.
 
@@ -15,13 +15,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// At most one drawing in so much time.
-const EVERY: Duration = Duration::from_millis(100);
+const EVERY: Duration = Duration::from_millis(200);
 /// Nothing is drawn in the first moments: most questions about quick commands are answered before.
 const QUIET_AT_FIRST: Duration = Duration::from_millis(400);
 /// No line holds more subjects.
 const MOST_NAMES: usize = 6;
 /// Steps of the bar.
-pub(crate) const STEPS: u64 = 1000;
+const STEPS: u64 = 1000;
 
 /// Fewer values than these are done with before anybody would read about it,
 const MANY_VALUES: usize = 500_000;
@@ -98,7 +98,7 @@ impl Work {
 }
 
 /// A bar that nothing is drawn of yet.
-pub(crate) fn bar() -> ProgressBar {
+fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(20));
     let style = ProgressStyle::with_template("▕{bar:10}▏ {wide_msg}");
     bar.set_style(
@@ -107,55 +107,18 @@ pub(crate) fn bar() -> ProgressBar {
     bar
 }
 
-/// The line that shows how far a run is.
-pub(crate) struct Progress {
+/// The line on which a measuring verb tells how far it is. It stays invisible when `quiet`, or when standard error is no terminal.
+pub(crate) struct Line {
     bar: Option<ProgressBar>,
     quiet: bool,
-    plan: Plan,
-    names: Vec<String>,
-    unit: Unit,
-    /// What is done for a span of time, whatever comes out; `None`: an experiment that ends with an answer.
-    what: Option<&'static str>,
     began: Instant,
-    drawn: Instant,
+    drawn: Cell<Option<Instant>>,
 }
 
-impl Progress {
-    /// A line for this run; it stays invisible when `quiet`, or when standard error is no terminal.
-    pub fn new(quiet: bool, environment: &Environment, names: Vec<String>, plan: Plan) -> Self {
-        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
-            output::say(&machine(environment));
-            bar()
-        });
-        let now = Instant::now();
-        Self { bar, quiet, plan, names, unit: Unit::Second, what: None, began: now, drawn: now }
-    }
-
-    /// A line for runs that are taken for the time that `plan` gives, whatever comes out. `what` stands before their number.
-    pub fn of_span(quiet: bool, environment: &Environment, what: &'static str, plan: Plan) -> Self {
-        Self { what: Some(what), ..Self::new(quiet, environment, Vec::new(), plan) }
-    }
-
-    /// Another such line, after the first is taken away.
-    pub fn next_span(&mut self, what: &'static str, plan: Plan) {
-        if let Some(bar) = &self.bar {
-            bar.reset();
-        }
-        (self.what, self.plan) = (Some(what), plan);
-    }
-
-    /// Shows that something is done which takes a moment and can't tell how far it is.
-    pub fn busy(&self, what: &'static str) {
-        if let Some(bar) = &self.bar {
-            bar.reset();
-            bar.set_message(what);
-        }
-    }
-
-    /// After warming up it is known what decides, and the plan may have changed.
-    pub fn follow(&mut self, plan: &Plan, primary: &Metric) {
-        self.plan = plan.clone();
-        self.unit = primary.unit.clone();
+impl Line {
+    pub fn new(quiet: bool) -> Self {
+        let bar = (!quiet && io::stderr().is_terminal()).then(bar);
+        Self { bar, quiet, began: Instant::now(), drawn: Cell::new(None) }
     }
 
     /// Says something above the bar, or as a plain line; nothing when `quiet`.
@@ -167,39 +130,127 @@ impl Progress {
         }
     }
 
+    /// Names the machine, to those who see the line.
+    pub fn machine(&self, environment: &Environment) {
+        if self.bar.is_some() {
+            self.say(&machine(environment));
+        }
+    }
+
+    /// Whether the line is to be drawn now.
+    pub fn is_due(&self) -> bool {
+        let is_early = || {
+            let before = self.drawn.get();
+            self.began.elapsed() < QUIET_AT_FIRST || before.is_some_and(|at| at.elapsed() < EVERY)
+        };
+        if self.bar.is_none() || is_early() {
+            return false;
+        }
+        self.drawn.set(Some(Instant::now()));
+        true
+    }
+
+    /// Draws what share is done, and these words.
+    pub fn draw(&self, share: f64, words: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_position((share.clamp(0.0, 1.0) * STEPS as f64) as u64);
+            bar.set_message(words);
+        }
+    }
+
+    /// Begins anew, at nothing.
+    fn reset(&self, words: &'static str) {
+        if let Some(bar) = &self.bar {
+            bar.reset();
+            bar.set_message(words);
+        }
+    }
+
+    /// Takes the line away, so that the screen can be printed.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The share of a plan that is done.
+pub(crate) fn share_done(plan: &Plan, standing: &Standing<'_>) -> f64 {
+    let by_time = plan.budget_seconds.map_or(0.0, |budget| standing.seconds / budget);
+    let by_blocks =
+        planned(plan).map_or(0.0, |all| standing.experiment.blocks() as f64 / f64::from(all));
+    by_time.max(by_blocks)
+}
+
+/// The blocks of a plan that takes just so many.
+fn planned(plan: &Plan) -> Option<u32> {
+    match plan.stop {
+        StopRule::Fixed { blocks } => Some(blocks),
+        StopRule::Sequential { .. } => None,
+    }
+}
+
+/// The line that shows how far a run is.
+pub(crate) struct Progress {
+    line: Line,
+    plan: Plan,
+    names: Vec<String>,
+    unit: Unit,
+    /// What is done for a span of time, whatever comes out; `None`: an experiment that ends with an answer.
+    what: Option<&'static str>,
+}
+
+impl Progress {
+    /// A line for this run.
+    pub fn new(quiet: bool, environment: &Environment, names: Vec<String>, plan: Plan) -> Self {
+        let line = Line::new(quiet);
+        line.machine(environment);
+        Self { line, plan, names, unit: Unit::Second, what: None }
+    }
+
+    /// A line for runs that are taken for the time that `plan` gives, whatever comes out. `what` stands before their number.
+    pub fn of_span(quiet: bool, environment: &Environment, what: &'static str, plan: Plan) -> Self {
+        Self { what: Some(what), ..Self::new(quiet, environment, Vec::new(), plan) }
+    }
+
+    /// Another such line, after the first is taken away.
+    pub fn next_span(&mut self, what: &'static str, plan: Plan) {
+        self.line.reset("");
+        (self.what, self.plan) = (Some(what), plan);
+    }
+
+    /// Shows that something is done which takes a moment and can't tell how far it is.
+    pub fn busy(&self, what: &'static str) {
+        self.line.reset(what);
+    }
+
+    /// After warming up it is known what decides, and the plan may have changed.
+    pub fn follow(&mut self, plan: &Plan, primary: &Metric) {
+        self.plan = plan.clone();
+        self.unit = primary.unit.clone();
+    }
+
+    /// Says something above the line.
+    pub fn say(&self, line: &str) {
+        self.line.say(line);
+    }
+
     /// Shows that a warm-up is under way.
     pub fn warm_up(&self, block: usize, blocks: u32) {
-        if let Some(bar) = &self.bar
-            && self.began.elapsed() > QUIET_AT_FIRST
-        {
-            bar.set_message(format!("warming up, block {} of {blocks}", block + 1));
+        if self.line.is_due() {
+            self.line.draw(0.0, format!("warming up, block {} of {blocks}", block + 1));
         }
     }
 
     /// Shows how far the run is and what it would say now.
-    pub fn show(&mut self, standing: Standing<'_>) {
-        let Some(bar) = &self.bar else { return };
-        if self.drawn.elapsed() < EVERY || self.began.elapsed() < QUIET_AT_FIRST {
-            return;
+    pub fn show(&self, standing: Standing<'_>) {
+        if self.line.is_due() {
+            let share = share_done(&self.plan, &standing);
+            self.line.draw(share, self.told(standing.experiment, standing.seconds));
         }
-        self.drawn = Instant::now();
-        let Standing { experiment, seconds: elapsed } = standing;
-        let planned = match self.plan.stop {
-            StopRule::Fixed { blocks } => Some(u64::from(blocks)),
-            StopRule::Sequential { .. } => None,
-        };
-        let by_time = self.plan.budget_seconds.map_or(0.0, |budget| elapsed / budget);
-        let by_blocks = planned.map_or(0.0, |planned| experiment.blocks() as f64 / planned as f64);
-        bar.set_position((by_time.max(by_blocks).min(1.0) * STEPS as f64) as u64);
-        bar.set_message(self.told(experiment, elapsed, planned));
     }
 
-    fn told(
-        &self,
-        experiment: &mut Experiment,
-        elapsed_seconds: f64,
-        planned: Option<u64>,
-    ) -> String {
+    fn told(&self, experiment: &mut Experiment, elapsed_seconds: f64) -> String {
         if let (Some(what), Some(budget)) = (self.what, self.plan.budget_seconds) {
             let blocks = experiment.blocks() as u64;
             return span(what, blocks, elapsed_seconds, budget, output::width_of_progress());
@@ -221,7 +272,7 @@ impl Progress {
             subjects: &subjects,
             unit: &self.unit,
             blocks: experiment.blocks() as u64,
-            planned_blocks: planned,
+            planned_blocks: planned(&self.plan).map(u64::from),
             settled,
             elapsed_seconds,
             budget_seconds: self.plan.budget_seconds,
@@ -229,10 +280,8 @@ impl Progress {
         status(&told, output::width_of_progress(), output::unicode())
     }
 
-    /// Takes the line away, so that the screen can be printed.
+    /// Takes the line away.
     pub fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.line.end();
     }
 }

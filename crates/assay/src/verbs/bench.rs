@@ -11,6 +11,7 @@ use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, ch
 use crate::counted::Counted;
 use crate::ending::{close, ending};
 use crate::present::Showing;
+use crate::progress::Line;
 use crate::record::Record;
 use crate::resume::{self, ResumeArgs};
 use crate::run_error::RunError;
@@ -260,11 +261,11 @@ fn is_interruption(obstacle: &RunError) -> bool {
 /// Runs every benchmark once, on every side: is any broken?
 fn smoke(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Result<Ending> {
     let all: Vec<usize> = (0..catalogue.benchmarks.len()).collect();
-    let telling = Telling::new(args.show.quiet);
+    let telling = Telling { line: Line::new(args.show.quiet) };
     let trial = Trial::of(catalogue, &all, Effort::Once, asker, &mut |done, of| {
         telling.trying(done, of);
     });
-    telling.end();
+    telling.line.end();
     let broken = telling::smoke(catalogue, &trial?, args.show.json)?;
     Ok(if broken == 0 { Ending::Fine } else { Ending::CommandFailed })
 }
@@ -288,8 +289,8 @@ fn measure(
         bail!("the programs have no benchmark in common: {}", sides.join("; "));
     }
     let environment = Environment::from_facts(environment::capture());
-    let telling = Telling::new(args.show.quiet);
-    telling.machine(&environment);
+    let telling = Telling { line: Line::new(args.show.quiet) };
+    telling.line.machine(&environment);
     // A run that is resumed goes on with the length that its runs had.
     let run_time = recorded
         .and_then(|recorded| recorded.environment.number(RUN_TIME))
@@ -301,7 +302,7 @@ fn measure(
     refuse_debug_builds(args, catalogue, &trial)?;
     let suite = Benchmarks::ready(catalogue, &trial, run_time, asker, recorded)?;
     if suite.benchmarks() == 0 {
-        telling.end();
+        telling.line.end();
         let failures = suite.failures.iter().take(5);
         let told: Vec<String> = failures.map(|failure| failure.finding().message).collect();
         bail!("no benchmark can be measured on two sides:\n  {}", told.join("\n  "));
@@ -364,7 +365,7 @@ fn measure(
         _ if recorded.is_some_and(|r| r.observations().any(|o| o.pass.is_some())) => Ok(reason),
         _ => count(args, &mut session, passes, &plan, &telling).map(|()| reason),
     });
-    telling.end();
+    telling.line.end();
     close(&mut session, &measured, Environment::default());
     let verdict = show(args, &session.samples, session.recorder.as_ref())?;
     let failed = !(session.source.failures.is_empty() && session.failures.is_empty());

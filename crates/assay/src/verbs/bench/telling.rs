@@ -2,62 +2,33 @@
 
 use crate::bench::{Benchmarks, Catalogue, Trial};
 use crate::output;
-use crate::progress::{self, STEPS};
-use assay_data::{Environment, Finding, Plan, StopRule, Unit};
+use crate::progress::{Line, share_done};
+use assay_data::{Finding, Plan, Unit};
 use assay_experiment::Standing;
 use assay_report::json::{self, Failure, Listed, Listing, SmokeTest};
 use assay_report::number;
-use assay_report::progress::{SuiteStanding, machine, suite_plan, suite_status};
-use indicatif::ProgressBar;
-use std::cell::Cell;
-use std::io::{self, IsTerminal};
-use std::time::{Duration, Instant};
+use assay_report::progress::{SuiteStanding, suite_plan, suite_status};
 
-/// At most one drawing in so much time.
-const EVERY: Duration = Duration::from_millis(200);
-
-/// The line that shows how far a suite is.
+/// What is told on the line that shows how far a suite is.
 pub(super) struct Telling {
-    bar: Option<ProgressBar>,
-    quiet: bool,
-    drawn: Cell<Option<Instant>>,
-    began: Instant,
+    pub line: Line,
 }
 
 impl Telling {
-    /// It stays invisible when `quiet`, or when standard error is no terminal.
-    pub fn new(quiet: bool) -> Self {
-        let bar = (!quiet && io::stderr().is_terminal()).then(progress::bar);
-        Self { bar, quiet, drawn: Cell::new(None), began: Instant::now() }
-    }
-
-    fn say(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(line),
-            None if self.quiet => {}
-            None => output::say(line),
-        }
-    }
-
-    /// The machine, on a terminal.
-    pub fn machine(&self, environment: &Environment) {
-        if self.bar.is_some() {
-            self.say(&machine(environment));
-        }
-    }
-
     /// How many runs are tried, of how many.
     pub fn trying(&self, done: usize, of: usize) {
-        let Some(bar) = self.due() else { return };
-        bar.set_position(done as u64 * STEPS / of.max(1) as u64);
-        bar.set_message(format!("trying every benchmark once: {done} of {of}"));
+        self.counted("trying every benchmark once", done, of);
     }
 
     /// How many benchmarks are counted, of how many.
     pub fn counting(&self, done: usize, of: usize) {
-        let Some(bar) = self.due() else { return };
-        bar.set_position(done as u64 * STEPS / of.max(1) as u64);
-        bar.set_message(format!("counting, nothing is timed: {done} of {of}"));
+        self.counted("counting, nothing is timed", done, of);
+    }
+
+    fn counted(&self, what: &str, done: usize, of: usize) {
+        if self.line.is_due() {
+            self.line.draw(done as f64 / of.max(1) as f64, format!("{what}: {done} of {of}"));
+        }
     }
 
     /// What will be measured, and about how long that takes.
@@ -75,22 +46,28 @@ impl Telling {
         if counted_alone {
             let many = if suite.benchmarks() == 1 { "benchmark" } else { "benchmarks" };
             let what = format!("{} {many} on {}", suite.benchmarks(), names.join(" and "));
-            self.say(&format!("{what} ({harness}): {} is counted, nothing is timed", plan.primary));
+            self.line
+                .say(&format!("{what} ({harness}): {} is counted, nothing is timed", plan.primary));
             return;
         }
         let round = suite.round_seconds(trial);
-        self.say(&suite_plan(suite.benchmarks(), &names, &harness, pinned, round, plan));
+        self.line.say(&suite_plan(suite.benchmarks(), &names, &harness, pinned, round, plan));
     }
 
     /// Which libraries the sides load, where that was found out.
     pub fn libraries(&self, findings: &[Finding]) {
-        findings.iter().for_each(|finding| self.say(&format!("libraries: {}", finding.message)));
+        findings
+            .iter()
+            .for_each(|finding| self.line.say(&format!("libraries: {}", finding.message)));
     }
 
     /// How far the rounds are, and what is known.
     pub fn rounds(&self, standing: Standing<'_>, plan: &Plan) {
-        let Some(bar) = self.due() else { return };
-        let Standing { experiment, seconds: elapsed } = standing;
+        if !self.line.is_due() {
+            return;
+        }
+        let share = share_done(plan, &standing);
+        let Standing { experiment, seconds } = standing;
         let mut known = SuiteStanding::default();
         let most = experiment.blocks();
         let shape: Vec<(usize, usize)> = experiment.shape().collect();
@@ -100,31 +77,7 @@ impl Telling {
                 known.add(experiment.estimate(unit, row, place).map(|d| d.verdict), open);
             }
         }
-        let planned = match plan.stop {
-            StopRule::Fixed { blocks } => Some(blocks),
-            StopRule::Sequential { .. } => None,
-        };
-        let by_time = plan.budget_seconds.map_or(0.0, |budget| elapsed / budget);
-        let by_blocks = planned.map_or(0.0, |blocks| most as f64 / f64::from(blocks));
-        bar.set_position((by_time.max(by_blocks).min(1.0) * STEPS as f64) as u64);
-        bar.set_message(suite_status(most, &known, elapsed, plan.budget_seconds));
-    }
-
-    fn due(&self) -> Option<&ProgressBar> {
-        let bar = self.bar.as_ref()?;
-        let early = self.began.elapsed() < EVERY;
-        if early || self.drawn.get().is_some_and(|drawn| drawn.elapsed() < EVERY) {
-            return None;
-        }
-        self.drawn.set(Some(Instant::now()));
-        Some(bar)
-    }
-
-    /// Takes the line away, so that the screen can be printed.
-    pub fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.line.draw(share, suite_status(most, &known, seconds, plan.budget_seconds));
     }
 }
 
