@@ -194,6 +194,14 @@ pub(crate) struct KeepArgs {
     pub anonymous: bool,
 }
 
+impl KeepArgs {
+    /// The same for a run that goes on with, or repeats, one that was recorded by `first`: who left out where it was measured means this
+    /// one, too.
+    pub fn after(&self, first: &Self) -> Self {
+        Self { anonymous: self.anonymous || first.anonymous, ..self.clone() }
+    }
+}
+
 /// What to show and where to keep it.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]

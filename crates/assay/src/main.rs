@@ -79,7 +79,7 @@ const VERBS: [Verb; 15] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
-            args.given = given(verb, matches);
+            args.record.given = given(verb, matches);
             Ok(verbs::run::run(&args))
         },
         ..verb!(run, "Measure one command, or compare several")
@@ -87,7 +87,7 @@ const VERBS: [Verb; 15] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::bench::Args::from_arg_matches(matches)?;
-            args.given = given(verb, matches);
+            args.record.given = given(verb, matches);
             Ok(verbs::bench::run(&args))
         },
         ..verb!(bench, "Compare builds of a benchmark program, with a verdict for every benchmark")

@@ -3,8 +3,10 @@
 //! A resumed experiment must be one experiment: the same commands, the same programs to the byte, the same machine. Otherwise
 //! what the file holds and what comes would be put into one block design that never took place.
 
+use crate::args::{KeepArgs, ShowArgs};
 use crate::record::Record;
 use crate::run_error::RunError;
+use crate::{present, store};
 use anyhow::bail;
 use assay_analysis::checks::resumed_different;
 use assay_data::{
@@ -25,6 +27,45 @@ pub(crate) struct ResumeArgs {
     /// Resume even if the commands, their files or the machine have changed
     #[arg(long, requires = "resume")]
     pub force: bool,
+}
+
+/// What every verb that measures and records takes, beside what it measures.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    pub keep: KeepArgs,
+
+    #[command(flatten)]
+    pub earlier: ResumeArgs,
+
+    #[command(flatten)]
+    pub show: ShowArgs,
+
+    /// Ids of the arguments that stood on the command line.
+    #[arg(skip)]
+    pub given: Vec<String>,
+}
+
+impl RecordArgs {
+    /// Sees to it before anything is measured that all files can be written.
+    ///
+    /// # Errors
+    /// When one can't.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let resumed: Vec<PathBuf> = self.earlier.resume.iter().cloned().collect();
+        present::check_exports(&self.show, &resumed, self.keep.save.as_deref())?;
+        self.keep.save.as_ref().map_or(Ok(()), |path| store::check_named("--save", path))
+    }
+
+    /// The same for a run that goes on with one that was begun with `first`: what to show is that of the user here and now.
+    pub fn after(&self, first: &Self) -> Self {
+        Self { keep: self.keep.after(&first.keep), ..self.clone() }
+    }
+
+    /// Whether the user said where the record goes, so that it has to be written.
+    pub fn names_a_file(&self) -> bool {
+        self.keep.save.is_some() || self.earlier.resume.is_some()
+    }
 }
 
 /// Arguments that may be given anew to a run that is resumed; everything else is the file's business.

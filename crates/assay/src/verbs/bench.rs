@@ -6,17 +6,17 @@ mod revisions;
 mod telling;
 
 use crate::advice::Dialect;
-use crate::args::{JudgeArgs, KeepArgs, ShowArgs, seconds};
+use crate::args::{JudgeArgs, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
 use crate::present::Showing;
 use crate::progress::Line;
 use crate::record::Record;
-use crate::resume::{self, ResumeArgs};
+use crate::resume::{self, RecordArgs};
 use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
-use crate::{Ending, output, present, seed, store};
+use crate::{Ending, output, present, seed};
 use anyhow::{Context, bail};
 use assay_analysis::checks::one_side_only;
 use assay_data::{Environment, Finding, Plan, Samples, StopReason, assay_file};
@@ -26,7 +26,7 @@ use assay_measure::{Command, counters, environment, interrupt};
 use choose::{ChooseArgs, SideArgs};
 use revisions::{Prepared, RevisionArgs};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use telling::Telling;
 
@@ -86,17 +86,7 @@ pub(crate) struct Args {
     suite: SuiteArgs,
 
     #[command(flatten)]
-    keep: KeepArgs,
-
-    #[command(flatten)]
-    earlier: ResumeArgs,
-
-    #[command(flatten)]
-    show: ShowArgs,
-
-    /// Ids of the arguments that stood on the command line.
-    #[arg(skip)]
-    pub(crate) given: Vec<String>,
+    pub(crate) record: RecordArgs,
 }
 
 /// How long to measure.
@@ -165,13 +155,9 @@ impl CountArgs {
 
 /// Builds, asks, tries, measures, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let resumed: Vec<PathBuf> = args.earlier.resume.iter().cloned().collect();
-    present::check_exports(&args.show, &resumed, args.keep.save.as_deref())?;
-    if let Some(path) = &args.keep.save {
-        store::check_named("--save", path)?;
-    }
+    args.record.check()?;
     interrupt::install()?;
-    let ended = match &args.earlier.resume {
+    let ended = match &args.record.earlier.resume {
         None => asked(args, None),
         Some(path) => resumed_run(args, path),
     };
@@ -187,15 +173,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 /// Resumes a recorded run, by the command line that it was begun with.
 fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let recorded = assay_file::read(path)?;
-    resume::check_given(&args.given, path)?;
+    resume::check_given(&args.record.given, path)?;
     let mut first: Args = resume::begun(&recorded, path, "bench", "resumed")?;
     // What it measures is the file's business; how long, and what to show, is that of the user here and now.
     first.when.time = args.when.time;
     first.judge.fail_if.clone_from(&args.judge.fail_if);
-    first.show = args.show.clone();
-    let anonymous = first.keep.anonymous || args.keep.anonymous;
-    first.keep = KeepArgs { anonymous, ..args.keep.clone() };
-    first.earlier = args.earlier.clone();
+    first.record = args.record.after(&first.record);
     asked(&first, Some(&recorded))
 }
 
@@ -222,7 +205,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         );
     }
     // A build takes long: what is wrong with the rest is said before.
-    let prepared = args.revisions.prepare(args.sides.aa || alone, args.show.quiet)?;
+    let prepared = args.revisions.prepare(args.sides.aa || alone, args.record.show.quiet)?;
     if let Some(prepared) = &prepared {
         prepared.settle(&mut sides);
     }
@@ -238,7 +221,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let catalogue =
         Catalogue::of(sides, &args.choose.wanted(args.sides.harness.as_deref()), &mut asker)?;
     if args.choose.list {
-        return telling::list(&catalogue, args.show.json).map(|()| Ending::Fine);
+        return telling::list(&catalogue, args.record.show.json).map(|()| Ending::Fine);
     }
     if args.choose.smoke {
         return smoke(args, &catalogue, &mut asker);
@@ -261,12 +244,12 @@ fn is_interruption(obstacle: &RunError) -> bool {
 /// Runs every benchmark once, on every side: is any broken?
 fn smoke(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Result<Ending> {
     let all: Vec<usize> = (0..catalogue.benchmarks.len()).collect();
-    let telling = Telling { line: Line::new(args.show.quiet) };
+    let telling = Telling { line: Line::new(args.record.show.quiet) };
     let trial = Trial::of(catalogue, &all, Effort::Once, asker, &mut |done, of| {
         telling.trying(done, of);
     });
     telling.line.end();
-    let broken = telling::smoke(catalogue, &trial?, args.show.json)?;
+    let broken = telling::smoke(catalogue, &trial?, args.record.show.json)?;
     Ok(if broken == 0 { Ending::Fine } else { Ending::CommandFailed })
 }
 
@@ -289,7 +272,7 @@ fn measure(
         bail!("the programs have no benchmark in common: {}", sides.join("; "));
     }
     let environment = Environment::from_facts(environment::capture());
-    let telling = Telling { line: Line::new(args.show.quiet) };
+    let telling = Telling { line: Line::new(args.record.show.quiet) };
     telling.line.machine(&environment);
     // A run that is resumed goes on with the length that its runs had.
     let run_time = recorded
@@ -336,18 +319,19 @@ fn measure(
         session.samples.findings.extend(fitted);
         session.samples.findings.extend(unmatched(catalogue));
     }
-    if args.keep.anonymous {
+    if args.record.keep.anonymous {
         session.samples.make_anonymous();
     }
     let deciding = session.samples.metric_index(&plan.primary).unwrap_or(0);
     session.begin(&plan, deciding, limits);
     let done = match recorded {
         None => {
-            session.recorder = Record::open(&args.keep, &began, &session.samples);
+            session.recorder = Record::open(&args.record.keep, &began, &session.samples);
             None
         }
         Some(recorded) => {
-            let resumption = resume::check(&args.earlier, recorded, &session.samples, false)?;
+            let resumption =
+                resume::check(&args.record.earlier, recorded, &session.samples, false)?;
             resume::go_on(resumption, &mut session, began)?
         }
     };
@@ -370,7 +354,7 @@ fn measure(
     let verdict = show(args, &session.samples, session.recorder.as_ref())?;
     let failed = !(session.source.failures.is_empty() && session.failures.is_empty());
     let verdict = if failed { Ending::CommandFailed } else { verdict };
-    let must_save = args.keep.save.is_some() || recorded.is_some();
+    let must_save = args.record.names_a_file();
     let named = session.recorder.as_ref().filter(|_| must_save);
     Ok(ending(measured, verdict, named))
 }
@@ -483,7 +467,7 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
     let mut analysis =
         assay_analysis::analyse(samples, &options).context("nothing was measured on both sides")?;
     let (dialect, rows) = (Dialect::Bench, args.suite.shown());
-    let how = Showing { dialect, rows, show: &args.show, file };
+    let how = Showing { dialect, rows, show: &args.record.show, file };
     present::present(how, &mut analysis, samples)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

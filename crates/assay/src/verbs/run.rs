@@ -8,7 +8,7 @@ mod planning;
 mod scan;
 
 use crate::advice::Dialect;
-use crate::args::{JudgeArgs, KeepArgs, ShowArgs};
+use crate::args::JudgeArgs;
 use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Prepared, RunSettings};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
@@ -17,9 +17,9 @@ use crate::planning::{CEILING, check_threshold};
 use crate::present::Showing;
 use crate::progress::Progress;
 use crate::record::Record;
-use crate::resume::{self, ResumeArgs};
+use crate::resume::{self, RecordArgs};
 use crate::run_error::RunError;
-use crate::{Ending, knobs, output, present, store};
+use crate::{Ending, knobs, output, present};
 use anyhow::bail;
 use assay_analysis::analyse;
 use assay_data::assay_file;
@@ -33,7 +33,6 @@ use metrics::{Asked, MetricArgs};
 use planning::{WhenArgs, fit_to_budget, plan};
 use scan::Scan;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) use again::{Again, again};
@@ -90,17 +89,7 @@ pub(crate) struct Args {
     control: ControlArgs,
 
     #[command(flatten)]
-    keep: KeepArgs,
-
-    #[command(flatten)]
-    earlier: ResumeArgs,
-
-    #[command(flatten)]
-    show: ShowArgs,
-
-    /// Ids of the arguments that stood on the command line.
-    #[arg(skip)]
-    pub(crate) given: Vec<String>,
+    pub(crate) record: RecordArgs,
 }
 
 impl Args {
@@ -142,25 +131,18 @@ impl ScanArgs {
 
 /// Measures, records, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let resumed: Vec<PathBuf> = args.earlier.resume.iter().cloned().collect();
-    present::check_exports(&args.show, &resumed, args.keep.save.as_deref())?;
-    if let Some(path) = &args.keep.save {
-        store::check_named("--save", path)?;
-    }
-    let Some(path) = &args.earlier.resume else {
+    args.record.check()?;
+    let Some(path) = &args.record.earlier.resume else {
         return measure(args, Earlier::None, &decide);
     };
     let recorded = assay_file::read(path)?;
     if args.commands.is_empty() {
-        resume::check_given(&args.given, path)?;
+        resume::check_given(&args.record.given, path)?;
         let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
         // What it measures is the file's business; how long, and what to show, is that of the user here and now.
         first.when.time = args.when.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
-        first.show = args.show.clone();
-        let anonymous = first.keep.anonymous || args.keep.anonymous;
-        first.keep = KeepArgs { anonymous, ..args.keep.clone() };
-        first.earlier = args.earlier.clone();
+        first.record = args.record.after(&first.record);
         // That a large scan is meant was said when it was begun.
         first.scan.yes = true;
         return measure(&first, Earlier::Resumed(Box::new(recorded)), &decide);
@@ -212,7 +194,7 @@ fn ready(args: &Args, earlier: &Earlier, set: Vec<Finding>) -> anyhow::Result<Re
         Earlier::Repeated { plan: repeated, .. } => plan = repeated.clone(),
     }
     // What only a record or a document would show need not be asked for.
-    let facts = if args.keep.no_save && !args.show.writes_documents() {
+    let facts = if args.record.keep.no_save && !args.record.show.writes_documents() {
         environment::capture_without_git()
     } else {
         environment::capture()
@@ -259,7 +241,7 @@ fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
 
 fn measure(args: &Args, earlier: Earlier, decide: Decide<'_>) -> anyhow::Result<Ending> {
     interrupt::install()?;
-    interrupt::answer_on_stderr(!args.show.quiet && io::stderr().is_terminal());
+    interrupt::answer_on_stderr(!args.record.show.quiet && io::stderr().is_terminal());
     knobs::mend();
     let (held, set) = knobs::hold(&args.control.knobs())?;
     let ending = measure_held(args, earlier, set, decide);
@@ -283,7 +265,7 @@ fn measure_held(
     let (drop_caches, cold) = may_drop_caches(args.control.drop_caches)?;
     let locked = args.control.mlock.then(|| lock_programs(&commands));
     let names = commands.iter().map(|c| c.name.clone()).collect();
-    let mut progress = Progress::new(args.show.quiet, &environment, names, plan.clone());
+    let mut progress = Progress::new(args.record.show.quiet, &environment, names, plan.clone());
     let (counted, deciding) = (asked.counted.clone(), asked.deciding(&plan.primary));
     let settings = RunSettings {
         timeout: args.how.timeout.map(Duration::from_secs_f64),
@@ -316,19 +298,19 @@ fn measure_held(
         session.samples.argv.clone_from(argv);
         session.samples.environment.set("repeats", fact.as_str());
     }
-    if args.keep.anonymous {
+    if args.record.keep.anonymous {
         session.samples.make_anonymous();
     }
     let mut resumption = match &earlier {
         Earlier::Resumed(recorded) => {
-            let path = args.earlier.resume.clone().unwrap_or_default();
+            let path = args.record.earlier.resume.clone().unwrap_or_default();
             session
                 .source
                 .adopt_metrics(&recorded.metrics)
                 .map_err(|why| anyhow::anyhow!("--resume {}: {why}", path.display()))?;
             let first = resume::begun::<Args>(recorded, &path, "run", "resumed");
             let other = first.is_ok_and(|first| first.settings() != args.settings());
-            Some(resume::check(&args.earlier, recorded, &session.samples, other)?)
+            Some(resume::check(&args.record.earlier, recorded, &session.samples, other)?)
         }
         _ => None,
     };
@@ -353,7 +335,7 @@ fn measure_held(
         let done = match resumption.take() {
             Some(resumption) => resume::go_on(resumption, &mut session, began)?,
             None => {
-                session.recorder = Record::open(&args.keep, &began, &session.samples);
+                session.recorder = Record::open(&args.record.keep, &began, &session.samples);
                 None
             }
         };
@@ -398,7 +380,7 @@ fn measure_held(
     let share = steal_share.map(|share| ("steal_share_of_run".to_owned(), share.into()));
     close(&mut session, &measured, Environment::from_facts(share));
     let verdict = decide(args, &session.samples, session.recorder.as_ref())?;
-    let must_save = args.keep.save.is_some() || args.earlier.resume.is_some();
+    let must_save = args.record.names_a_file();
     let named = session.recorder.as_ref().filter(|_| must_save);
     Ok(ending(measured.and_then(|reason| cleaned.map(|()| reason)), verdict, named))
 }
@@ -438,7 +420,7 @@ fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Re
     let mut analysis = analyse(samples, &assay_analysis::Options::default())?;
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     let (dialect, rows) = (Dialect::Run, Shown::default());
-    let how = Showing { dialect, rows, show: &args.show, file };
+    let how = Showing { dialect, rows, show: &args.record.show, file };
     present::present(how, &mut analysis, samples)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

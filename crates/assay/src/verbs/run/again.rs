@@ -53,14 +53,12 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
     let plan = Plan { stop, budget_seconds, until, seed, ..before };
     args.when.time = wanted.time.or(args.when.time);
     args.judge.fail_if.clear();
-    args.show = wanted.show;
+    args.record.show = wanted.show;
     // That a large scan is meant was said when it was begun.
     args.scan.yes = true;
-    // Who left out where it was measured means that of the repetition, too.
-    let anonymous = wanted.keep.anonymous || args.keep.anonymous;
-    args.keep = KeepArgs { anonymous, ..wanted.keep };
-    args.earlier = ResumeArgs::default();
-    if !args.show.quiet {
+    args.record.keep = wanted.keep.after(&args.record.keep);
+    args.record.earlier = ResumeArgs::default();
+    if !args.record.show.quiet {
         // What runs now was written by whoever made the file.
         output::say(&format!("repeating: {}", shell_line(&recorded.argv)));
     }
