@@ -362,7 +362,9 @@ fn a_hook_is_run_by_a_shell_and_tells_why_it_failed() {
     let error = hooks::run(&mut runner, "--prepare", "echo no luck >&2; exit 4").unwrap_err();
     let said = error.to_string();
     assert!(
-        said.contains("--prepare") && said.contains("exit status 4") && said.contains("no luck"),
+        said.contains("--prepare")
+            && said.contains("exited with status 4")
+            && said.contains("no luck"),
         "{said}"
     );
     let error = hooks::run(&mut runner, "--setup", "sleep 300 &").unwrap_err();

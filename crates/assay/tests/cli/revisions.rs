@@ -166,7 +166,7 @@ fn a_build_that_fails_shows_its_last_lines_and_is_tried_again() {
         let ended = bench(&room, &["old", "main"], &failing, &[]).ends(2);
         let ended = ended
             .complains("`old`: the build line")
-            .complains("exit status 3")
+            .complains("exited with status 3")
             .complains("  broken");
         assert!(
             ended.stderr.contains("line 4\n") && !ended.stderr.contains("line 3\n"),
