@@ -39,7 +39,7 @@ use crate::levels::{self as nesting, Nested};
 use crate::policy;
 use crate::recording::Recording;
 use assay_data::samples::NOT_COMPARED;
-use assay_data::{Better, Environment, Finding, Metric, Samples};
+use assay_data::{Better, Environment, Finding, Metric, Samples, Summary};
 use assay_stats::periodic;
 use assay_stats::t_test::{self, TTest};
 
@@ -74,12 +74,25 @@ pub struct SeriesSummaries {
     pub seed: u64,
     /// One per series that has values: subject by subject, metric by metric.
     pub series: Vec<SeriesSummary>,
+    /// What is left of series without values.
+    pub left: Vec<Left>,
     /// What reading found on the way; the findings about series are with them.
     pub findings: Vec<Finding>,
     /// The machine, as recorded.
     pub environment: Environment,
     /// When the run began, RFC 3339.
     pub started: Option<String>,
+}
+
+/// A series of which only a summary was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Left {
+    /// Name of the subject.
+    pub name: String,
+    /// What was measured.
+    pub metric: Metric,
+    /// What was recorded, in the metric's base unit.
+    pub summary: Summary,
 }
 
 /// One series. Values are in the metric's base unit.
@@ -182,14 +195,17 @@ pub fn of_samples_telling(
         return Err(AnalysisError::Nothing);
     }
     let chosen = chosen(samples, options)?;
-    let mut series = Vec::new();
+    let (mut series, mut left) = (Vec::new(), Vec::new());
     for (subject, described) in samples.subjects.iter().enumerate() {
         for &metric in &chosen {
             let values = samples.values(subject, metric);
             let metric_of = &samples.metrics[metric];
             let drawn =
                 SeriesSummary::of_telling(&described.name, metric_of, &values, options, tell);
-            series.extend(drawn.map(|p| p.with_levels(nesting::of(samples, subject, metric))));
+            match drawn {
+                Some(p) => series.push(p.with_levels(nesting::of(samples, subject, metric))),
+                None => left.extend(Left::of(samples, subject, metric_of)),
+            }
         }
     }
     if series.is_empty() {
@@ -199,6 +215,7 @@ pub fn of_samples_telling(
         confidence: options.confidence,
         seed: options.seed,
         series,
+        left,
         findings: samples.findings.clone(),
         environment: samples.environment.clone(),
         started: samples.started.clone(),
@@ -238,6 +255,15 @@ fn chosen(samples: &Samples, options: &Options) -> Result<Vec<usize>, AnalysisEr
     let others = (0..samples.metrics.len()).filter(|&m| m != primary);
     let others = others.filter(|&m| !NOT_COMPARED.contains(&samples.metrics[m].name.as_str()));
     Ok(std::iter::once(primary).chain(others).collect())
+}
+
+impl Left {
+    fn of(samples: &Samples, subject: usize, metric: &Metric) -> Option<Self> {
+        let is_own = |s: &&Summary| s.subject == subject && s.metric == metric.name;
+        let summary = samples.summaries.iter().rfind(is_own)?.clone();
+        let name = samples.subjects[subject].name.clone();
+        Some(Self { name, metric: metric.clone(), summary })
+    }
 }
 
 impl SeriesSummary {

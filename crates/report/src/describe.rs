@@ -16,13 +16,15 @@ use crate::number::{self, Column, DECADES};
 use crate::terminal::Screen;
 use assay_analysis::policy;
 use assay_analysis::series_summary::{
-    Distribution, DistributionKind, SeriesSummaries, SeriesSummary,
+    Distribution, DistributionKind, Left, SeriesSummaries, SeriesSummary,
 };
 
 /// Fewer values have no pictures but their box: they are listed.
 const PICTURES_FROM: usize = 10;
 /// The longest bar of a table of values.
 const WIDEST_BAR: usize = 40;
+/// Digits of a mean whose spread nobody knows here.
+const SUMMARY_DIGITS: i32 = 4;
 /// Fewer values have no box either.
 const BOX_FROM: usize = 3;
 
@@ -41,11 +43,30 @@ pub fn render(summaries: &SeriesSummaries, screen: &Screen) -> String {
         let name = distinct.iter().position(|n| *n == summary.name).map_or("", |at| &short[at]);
         draw(&mut page, summary, name);
     }
-    if !summaries.findings.is_empty() {
+    if !summaries.left.is_empty() || !summaries.findings.is_empty() {
         page.gap();
+        summaries.left.iter().for_each(|left| say_left(&mut page, left));
         summaries.findings.iter().for_each(|finding| findings::draw(&mut page, finding, ""));
     }
     page.finish()
+}
+
+/// What is known of a series without values.
+fn say_left(page: &mut Page, left: &Left) {
+    let kind = if left.summary.mean.is_some() { "mean" } else { "median" };
+    let centre = left.summary.location().map(|centre| {
+        let column = Column::significant(&left.metric.unit, &[centre], SUMMARY_DIGITS);
+        format!(": {kind} {}", column.with_unit(centre))
+    });
+    let n = left.summary.count.map(|n| format!(", {n} values"));
+    let told = format!(
+        "note: only a summary was recorded of {} of '{}'{}{}",
+        label(&left.metric),
+        page.spelled(&left.name),
+        centre.unwrap_or_default(),
+        n.unwrap_or_default()
+    );
+    page.paragraph(6, &[(Tone::Quiet, told)]);
 }
 
 /// The scale in which everything about a series is told.

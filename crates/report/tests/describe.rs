@@ -16,7 +16,7 @@ use serde_json::Value;
 
 /// The JSON, which is as its schema says.
 fn described(summaries: &SeriesSummaries) -> Value {
-    common::checked("describe", &SeriesDescription::of(summaries, &[], &Meta::default()))
+    common::checked("describe", &SeriesDescription::of(summaries, &Meta::default()))
 }
 
 fn summaries(values: impl IntoIterator<Item = f64>, all: bool) -> SeriesSummaries {

@@ -86,6 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let asked = args.protocol.options();
     if asked.is_some() {
         present::check_protocol_exports(&args.show)?;
+        args.suite.check_rigorous()?;
     }
     let mut work = Work::on_files(args.show.quiet, "comparing", &args.files);
     let mut samples = import::load(&args.files, &args.reading.options())?;

@@ -161,7 +161,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let meta = present::meta_of("describe", &samples, file.map(PathBuf::as_path));
     let written = write_pages(args, &samples, &summaries.series, &meta);
     if args.look.json {
-        output::print(&json::text(&json::SeriesDescription::of(&summaries, &[], &meta))?)?;
+        output::print(&json::text(&json::SeriesDescription::of(&summaries, &meta))?)?;
     } else {
         output::print(&describe::render(&summaries, &present::screen(args.look.color)))?;
     }

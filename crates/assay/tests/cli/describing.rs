@@ -221,3 +221,43 @@ fn ties_and_constants_are_told() {
     assert!(codes(&constant).contains(&"ALL_EQUAL"));
     room.run(&["describe", &data("const_a.txt")]).ends(0).shows("equal");
 }
+
+#[test]
+fn series_with_values_and_mere_summaries_stand_in_one_document() {
+    let room = Room::new();
+    let values: Vec<String> = (0..12)
+        .map(|i| {
+            format!(
+                r#"{{"kind":"obs","subject":0,"values":{{"wall":{}}}}}"#,
+                1.0 + f64::from(i * 5 % 12)
+            )
+        })
+        .collect();
+    let text = format!(
+        r#"{{"assay":1,"kind":"run","tool":"t"}}
+{{"kind":"side","name":"a"}}
+{{"kind":"side","name":"b"}}
+{{"kind":"row","name":""}}
+{{"kind":"subject","side":0,"row":0,"name":"a"}}
+{{"kind":"subject","side":1,"row":0,"name":"b"}}
+{{"kind":"metric","name":"wall","unit":"s"}}
+{}
+{{"kind":"summary","subject":1,"metric":"wall","count":9,"mean":2.5,"sd":0.5}}
+"#,
+        values.join("\n")
+    );
+    room.write("mixed.assay", &text);
+    for options in [&[][..], &["--all"]] {
+        let asked = |last: &[&'static str]| [&["describe", "mixed.assay"], options, last].concat();
+        let found = room.run(&asked(&["--json"])).json();
+        assert_eq!(found["series"].as_array().unwrap().len(), 1);
+        let left = &found["summaries"][0];
+        assert_eq!(
+            (&left["name"], &left["mean"], &left["n"]),
+            (&"b".into(), &2.5.into(), &9.into())
+        );
+        room.run(&asked(&[]))
+            .ends(0)
+            .shows("only a summary was recorded of wall of 'b': mean 2.500 s, 9 values");
+    }
+}

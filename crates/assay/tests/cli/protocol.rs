@@ -328,3 +328,15 @@ fn a_published_pilot_plans_thirty_five_thousand_and_goes_on() {
     assert_eq!(chain["steps"][3]["status"], "passed");
     assert_eq!(chain["outcome"], "warning");
 }
+
+#[test]
+fn another_correction_than_holms_is_refused() {
+    let room = Room::new();
+    let files = [data("const_a.txt"), data("const_b.txt")];
+    let with = |how| room.run(&["compare", "--rigorous", "--adjust", how, &files[0], &files[1]]);
+    for how in ["bh", "none"] {
+        let error = with(how).ends(2).stderr;
+        assert!(error.contains(&format!("leave out --adjust {how}")), "{error}");
+    }
+    assert_eq!(with("holm").stderr, "");
+}

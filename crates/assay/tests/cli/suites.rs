@@ -214,3 +214,33 @@ fn a_column_of_names_leaves_no_colon_behind() {
     room.run(&arguments(&["--filter", "(copy", "old.csv"]))
         .complains("at the end: a `)` is missing");
 }
+
+#[test]
+fn three_plain_files_share_the_error_as_adjust_says() {
+    let room = Room::new();
+    let values = |shift: f64| -> String {
+        (0..40).map(|i| format!("{}\n", 10.0 + shift + f64::from(i * 17 % 40) / 20.0)).collect()
+    };
+    // A difference that is found at 5 %, and not at half of it.
+    for (name, shift) in [("a.txt", 0.0), ("b.txt", 0.33), ("c.txt", 0.33), ("d.txt", 0.0)] {
+        room.write(name, &values(shift));
+    }
+    let compared = |how: &str, other: &str| -> Vec<(String, f64)> {
+        let files = ["a.txt", "b.txt", other];
+        let options = ["compare", "--unit", "ms", "--threshold", "0.1%", "--adjust", how];
+        let result = room.json(&[&options[..], &files].concat());
+        assert_eq!(result["adjust"], how);
+        let told = |c: &serde_json::Value| {
+            (c["verdict"].as_str().unwrap().to_owned(), c["level"].as_f64().unwrap())
+        };
+        result["comparisons"].as_array().unwrap().iter().map(told).collect()
+    };
+    let both = |verdict: &str, level: f64| vec![(verdict.to_owned(), level); 2];
+    assert_eq!(compared("holm", "c.txt"), both("inconclusive", 0.025));
+    assert_eq!(compared("bh", "c.txt"), both("slower", 0.05));
+    assert_eq!(compared("none", "c.txt"), both("slower", 0.05));
+    // One such difference among two is no discovery.
+    assert_eq!(compared("bh", "d.txt"), both("inconclusive", 0.025));
+    let alone = compared("none", "d.txt");
+    assert_eq!((alone[0].0.as_str(), alone[1].0.as_str()), ("slower", "inconclusive"));
+}

@@ -15,7 +15,7 @@ use super::{Head, Meta};
 use assay_analysis::coverage::{Method, speaks_for};
 use assay_analysis::levels::Nested;
 use assay_analysis::overview::{Known, Line, Overview};
-use assay_analysis::series_summary::{self, SeriesSummaries, SeriesSummary};
+use assay_analysis::series_summary::{self, Left, SeriesSummaries, SeriesSummary};
 use fit::{AndersonDarling, Dip, FittedDistance, Lilliefors, ShapiroWilk};
 use over_time::{
     Autocorrelation, ChangePoints, DefaultLags, LjungBox, Periodic, Runs, SteadyState,
@@ -28,7 +28,7 @@ use shape::{
 
 view! {
     /// Every series by itself.
-    SeriesDescription of (all: &SeriesSummaries, lines: &[Summarized], meta: &Meta) {
+    SeriesDescription of (all: &SeriesSummaries, meta: &Meta) {
         /// Layout and verb.
         #[serde(flatten)]
         head: Head = Head::of("describe"),
@@ -38,8 +38,8 @@ view! {
         seed: u64 = all.seed,
         /// The series that have values: of every subject the primary metric, with `--all` every metric.
         series: Vec<Series> = all.series.iter().map(|p| Series::of(p, all.confidence)).collect(),
-        /// Where no series has values, what is left of each: only a summary was recorded.
-        summaries: Vec<Summarized> = lines.to_vec(),
+        /// What is left of series without values: only a summary was recorded.
+        summaries: Vec<Summarized> = all.left.iter().map(Summarized::of).collect(),
         /// What the checks found, in reading and of every series, the most serious first.
         findings: Vec<Finding> = findings(all),
         /// Facts about the machine, by name, as recorded with the samples.
@@ -65,49 +65,48 @@ fn findings(all: &SeriesSummaries) -> Vec<Finding> {
 impl SeriesDescription {
     /// Of series of which only summaries survive.
     pub fn of_overview(overview: &Overview, seed: u64, meta: &Meta) -> Self {
-        let lines = overview.lines.iter().filter_map(|line| Summarized::known(overview, line));
-        let none = SeriesSummaries {
+        let left = |line: &Line| match &line.known {
+            Known::Summary(left) => Some(Left {
+                name: line.name.clone(),
+                metric: overview.metric.clone(),
+                summary: (**left).clone(),
+            }),
+            Known::Values { .. } => None,
+        };
+        let all = SeriesSummaries {
             confidence: overview.confidence,
             seed,
             series: Vec::new(),
+            left: overview.lines.iter().filter_map(left).collect(),
             findings: overview.findings.clone(),
             environment: overview.environment.clone(),
             started: None,
         };
-        Self::of(&none, &lines.collect::<Vec<_>>(), meta)
+        Self::of(&all, meta)
     }
 }
 
 view! {
     /// What is left of a series without values.
-    Summarized of (overview: &Overview, name: &str, left: &assay_data::Summary) {
+    Summarized of (left: &Left) {
         /// Name of the subject.
-        name: String = name.to_owned(),
+        name: String = left.name.clone(),
         /// The metric.
-        metric: String = overview.metric.name.clone(),
+        metric: String = left.metric.name.clone(),
         /// Its base unit.
-        unit: String = overview.metric.unit.symbol().to_owned(),
+        unit: String = left.metric.unit.symbol().to_owned(),
         /// Number of values.
-        n: Option<u64> = left.count,
+        n: Option<u64> = left.summary.count,
         /// The median.
-        median: Option<f64> = left.median,
+        median: Option<f64> = left.summary.median,
         /// Arithmetic mean.
-        mean: Option<f64> = left.mean,
+        mean: Option<f64> = left.summary.mean,
         /// Standard deviation with n − 1.
-        standard_deviation: Option<f64> = left.sd,
+        standard_deviation: Option<f64> = left.summary.sd,
         /// The smallest value.
-        min: Option<f64> = left.min,
+        min: Option<f64> = left.summary.min,
         /// The largest value.
-        max: Option<f64> = left.max,
-    }
-}
-
-impl Summarized {
-    fn known(overview: &Overview, line: &Line) -> Option<Self> {
-        match &line.known {
-            Known::Summary(left) => Some(Self::of(overview, &line.name, left)),
-            Known::Values { .. } => None,
-        }
+        max: Option<f64> = left.summary.max,
     }
 }
 

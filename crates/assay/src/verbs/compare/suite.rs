@@ -62,6 +62,22 @@ impl SuiteArgs {
         }
     }
 
+    /// Refuses another correction than the one that the four steps make.
+    ///
+    /// # Errors
+    /// With what to leave out.
+    pub fn check_rigorous(&self) -> anyhow::Result<()> {
+        let other = match self.adjust {
+            AdjustHow::Holm => return Ok(()),
+            AdjustHow::Bh => "bh",
+            AdjustHow::None => "none",
+        };
+        anyhow::bail!(
+            "--rigorous shares the significance by Holm's procedure, whatever the number of comparisons; leave out --adjust {other}, or \
+             --rigorous"
+        )
+    }
+
     /// How to show them.
     pub fn shown(&self) -> Shown {
         let sort = match self.sort {
