@@ -17,7 +17,7 @@ from ministat import once
 from result import Bar, Result, Share, milliseconds, ratio
 
 ALONE, SAMPLER, US = "alone", "sampler", "assay profile"
-# Of equal programs at most this share of comparisons may call any function different: that is what 95 % sure means.
+# Of equal programs at most this share of comparisons may call any function different: that is what 95 % confidence means.
 FALSE_ALARMS = 0.05
 # Two functions of which one is given more work by the second argument, in percent.
 RUBY = """

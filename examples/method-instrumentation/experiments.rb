@@ -93,7 +93,7 @@ def table(title, what, experiment, subjects, unit, article, assay)
   times = experiment.run
   verdicts = assay ? experiment.verdicts(assay) : {}
   columns = ["a call", "ratio", "article", *("expected" if article == 1)].map { |word| format("%12s", word) }.join
-  puts "", "#{title}, #{what}", format("  %-38s%s%s", "", columns, assay ? "  the difference, 95 % sure" : "")
+  puts "", "#{title}, #{what}", format("  %-38s%s%s", "", columns, assay ? "  the difference, 95 % confidence" : "")
   middle = ->(subject) { times[subject].sort[times[subject].size / 2] }
   base = subjects.first
   subjects.each do |subject|

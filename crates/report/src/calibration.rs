@@ -93,7 +93,7 @@ fn alarms(page: &mut Page, methods: &[Method]) {
         ],
     );
     let rows: Vec<[String; 4]> = methods.iter().map(row).collect();
-    let head = ["50 runs of each", "told", "95 % sure", "phantom"].map(str::to_owned);
+    let head = ["50 runs of each", "reported", "95 % interval", "phantom"].map(str::to_owned);
     let tones: Vec<Tone> = methods
         .iter()
         .map(|m| if m.rate() > policy::UNFAIR_RATE { Tone::Bad } else { Tone::Plain })

@@ -152,7 +152,7 @@ fn headline(page: &mut Page, p: &SeriesSummary, name: &str, column: &Column) {
     let (interval, how) = match d.median_interval {
         Some(i) => (
             format!(" [{}{STICKY}…{STICKY}{}]", column.number(i.lower), column.number(i.upper)),
-            format!("median, {} sure", number::chosen_percent(d.confidence)),
+            format!("median, {} confidence", number::chosen_percent(d.confidence)),
         ),
         None if d.n == 1 => (String::new(), "one value".to_owned()),
         None => (String::new(), format!("median of {} values; no interval", d.n)),

@@ -396,7 +396,7 @@ impl<'a> Teller<'a> {
     }
 
     fn sure(&self) -> String {
-        format!("{} sure", number::chosen_percent(self.analysis.plan.confidence))
+        format!("{} confidence", number::chosen_percent(self.analysis.plan.confidence))
     }
 
     fn amount_of_data(&self) -> String {

@@ -44,20 +44,20 @@ fn higher(name: &str) -> Metric {
 fn time_is_taken_and_beyond_a_factor_of_two_it_is_multiples() {
     assert_eq!(
         ratio(Metric::wall(), [0.974, 0.969, 0.98]),
-        "new takes 2.6 % less time than old (95 % sure: between 2.0 and 3.1 % less; faster in 42 of 42 blocks)"
+        "new takes 2.6 % less time than old (95 % confidence: between 2.0 and 3.1 % less; faster in 42 of 42 blocks)"
     );
     let wall = |numbers| ratio(Metric::wall(), numbers);
     assert!(
         wall([0.25, 0.24, 0.26])
-            .starts_with("new is 4.0 × as fast as old (95 % sure: between 3.8 and 4.2 ×")
+            .starts_with("new is 4.0 × as fast as old (95 % confidence: between 3.8 and 4.2 ×")
     );
     assert!(
         wall([4.0, 3.8, 4.2])
-            .starts_with("new takes 4.0 × as long as old (95 % sure: between 3.8 and 4.2 ×")
+            .starts_with("new takes 4.0 × as long as old (95 % confidence: between 3.8 and 4.2 ×")
     );
     assert!(
         wall([1.9, 1.7, 2.2])
-            .starts_with("new takes 90 % more time than old (95 % sure: between 70 and 120 % more")
+            .starts_with("new takes 90 % more time than old (95 % confidence: between 70 and 120 % more")
     );
 }
 
@@ -94,11 +94,11 @@ fn every_metric_has_its_own_words() {
 fn an_interval_on_both_sides_of_nothing_names_both() {
     assert_eq!(
         ratio(Metric::wall(), [1.001, 0.996, 1.007]),
-        "no difference that matters: new takes between 0.40 % less and 0.70 % more time than old (95 % sure; threshold 1 %)"
+        "no difference that matters: new takes between 0.40 % less and 0.70 % more time than old (95 % confidence; threshold 1 %)"
     );
     assert_eq!(
         ratio(Metric::wall(), [0.994, 0.981, 1.008]),
-        "not known yet: new takes between 1.9 % less and 0.8 % more time than old, so any difference is below 1.9 % (95 % sure, 42 blocks)"
+        "not known yet: new takes between 1.9 % less and 0.8 % more time than old, so any difference is below 1.9 % (95 % confidence, 42 blocks)"
     );
     assert!(ratio(Metric::wall(), [1.0, 0.4, 3.1]).starts_with(
         "not known yet: new takes between 0.4 and 3.1 × the time of old, so any difference is below a factor of 3.1"
@@ -123,7 +123,7 @@ fn no_difference_can_be_a_small_one() {
 fn a_direction_that_may_not_matter_says_so() {
     assert_eq!(
         ratio(Metric::wall(), [0.986, 0.971, 0.997]),
-        "new takes 1.4 % less time than old, possibly less than the 1 % that matters (95 % sure: between 0.3 and 2.9 % less; faster in 42 of 42 blocks)"
+        "new takes 1.4 % less time than old, possibly less than the 1 % that matters (95 % confidence: between 0.3 and 2.9 % less; faster in 42 of 42 blocks)"
     );
 }
 
@@ -132,7 +132,7 @@ fn amounts_are_told_where_amounts_decide() {
     let decided =
         decided(Metric::wall(), Scale::Shift, [-12.3e-6, -13.1e-6, -11.6e-6], 6.667e-6, 0.0);
     assert!(sentence(&decided).starts_with(
-        "new takes 12.30 µs less time than old (95 % sure: between 11.60 and 13.10 µs less"
+        "new takes 12.30 µs less time than old (95 % confidence: between 11.60 and 13.10 µs less"
     ));
     let latency = decided_latency();
     assert!(sentence(&latency).starts_with(
@@ -155,7 +155,7 @@ fn a_share_of_zero_is_no_threshold() {
     );
     assert_eq!(
         sentence(&none),
-        "new has 3 more page faults than old (95 % sure: between 2 and 4 more; no threshold, since a share of 0 is 0; more in 0 of 42 blocks)"
+        "new has 3 more page faults than old (95 % confidence: between 2 and 4 more; no threshold, since a share of 0 is 0; more in 0 of 42 blocks)"
     );
 }
 
@@ -246,16 +246,16 @@ fn a_tail_that_goes_its_own_way_has_a_line_and_any_other_has_none() {
     let (equal, slower) = ([1.0, 0.995, 1.005], [1.03, 1.02, 1.04]);
     assert_eq!(
         tail(equal, Scale::Ratio, 1.08),
-        ["the middle did not move, but p99.9 is 8.0 % higher (95 % sure: between 3 and 14 %)"]
+        ["the middle did not move, but p99.9 is 8.0 % higher (95 % confidence: between 3 and 14 %)"]
     );
     assert_eq!(
         tail(slower, Scale::Ratio, 0.8),
-        ["the tail goes the other way: p99.9 is 20 % lower (95 % sure: between 14 and 25 %)"]
+        ["the tail goes the other way: p99.9 is 20 % lower (95 % confidence: between 14 and 25 %)"]
     );
     assert_eq!(
         tail([0.0, -0.005, 0.005], Scale::Shift, 1.2),
         [
-            "the middle did not move, but p99.9 is 200.0 ms higher (95 % sure: between 150.0 ms and 260.0 ms)"
+            "the middle did not move, but p99.9 is 200.0 ms higher (95 % confidence: between 150.0 ms and 260.0 ms)"
         ]
     );
     assert!(tail(slower, Scale::Ratio, 1.08).is_empty());

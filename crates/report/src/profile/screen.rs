@@ -74,7 +74,7 @@ fn headline(report: &ProfileReport<'_>) -> String {
 }
 
 fn sureness(shares: &Shares) -> String {
-    let sure = format!("{:.0} % sure", shares.confidence * 100.0);
+    let sure = format!("{:.0} % confidence", shares.confidence * 100.0);
     match shares.basis {
         Basis::Samples => format!("in brackets: {sure} interval, if samples are independent"),
         Basis::Runs(_) => {
