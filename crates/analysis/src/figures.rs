@@ -23,9 +23,9 @@ pub use series::{Correlogram, Piece, Trace};
 pub use shape::{FiveNumbers, Shape};
 pub use view::View;
 
-use crate::Analysis;
 use crate::evidence::Evidence;
 use crate::protocol::Protocol;
+use crate::{Analysis, Comparison};
 use assay_data::{Design, Metric, Samples};
 
 /// More subjects are not drawn beside each other: no eye can tell them apart. The first ones are.
@@ -84,11 +84,35 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
 
 /// The same beside a protocol: what that has resampled and planned is drawn, not a second bootstrap and plan with other numbers.
 pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]) -> Figures {
-    let metric = analysis.metrics[analysis.primary].clone();
     let with_values: Vec<usize> =
         (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
-    let evidence = Evidence::of(samples);
     let shown = &with_values[..with_values.len().min(MOST_SUBJECTS)];
+    let left_out = with_values.len() - shown.len();
+    Figures { left_out, ..drawn(&Evidence::of(samples), analysis, shown, Some(chains)) }
+}
+
+/// Those of single comparisons, each by itself. Nothing is resampled: for many of them that would cost too much. O(n log n) for n
+/// observations.
+pub fn of_comparisons(
+    samples: &Samples,
+    analysis: &Analysis,
+    comparisons: &[&Comparison],
+) -> Vec<Figures> {
+    let evidence = Evidence::of(samples);
+    let one = |c: &&Comparison| drawn(&evidence, analysis, &[c.against, c.of], None);
+    comparisons.iter().map(one).collect()
+}
+
+/// The plots of some subjects; nothing is resampled where not even the chains are given.
+fn drawn(
+    evidence: &Evidence<'_>,
+    analysis: &Analysis,
+    shown: &[usize],
+    chains: Option<&[Protocol]>,
+) -> Figures {
+    let metric = analysis.metrics[analysis.primary].clone();
+    let resamples = chains.is_some();
+    let chains = chains.unwrap_or_default();
     let series: Vec<Vec<f64>> =
         shown.iter().map(|&s| evidence.index().values(s, analysis.primary)).collect();
     let sorted: Vec<Vec<f64>> =
@@ -105,7 +129,9 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
         trace: Trace::of(&series[index]),
         shape: Shape::of(&sorted[index], &view),
         correlogram: Correlogram::of(&series[index]),
-        deviation: if planned {
+        deviation: if !resamples {
+            None
+        } else if planned {
             of_plan(chains, subject)
         } else {
             Resampled::of(&series[index], analysis.plan.confidence, analysis.plan.seed)
@@ -138,7 +164,7 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
         range: (ends(f64::min, |s| s.first()), ends(f64::max, |s| s.last())),
         confidence: analysis.plan.confidence,
         subjects,
-        left_out: with_values.len() - shown.len(),
+        left_out: 0,
         between,
         in_blocks,
         deviations_of_differences: planned && chains.iter().any(|chain| chain.paired),

@@ -3,13 +3,15 @@
 //! A digest for the eye; all numbers are in the JSON. It must not order the tests by what they
 //! found: the verdict is above, and does not come from here.
 
+use crate::html::Table;
 use crate::layout::{Page, Tone};
+use crate::names::clean;
 use crate::number;
 use crate::small_table;
 use crate::words;
-use assay_analysis::Analysis;
 use assay_analysis::battery::{Found, GroupTests, Interval, Intervals, PairTests};
 use assay_analysis::coverage::{Method, speaks_for};
+use assay_analysis::{Analysis, Comparison};
 use assay_data::{Design, Metric, Unit};
 
 /// Tests of more comparisons than these are left to the JSON.
@@ -18,51 +20,96 @@ const MOST: usize = 20;
 /// One row: test, statistic, p, interval.
 type Row = [String; 4];
 
+/// The tests of one comparison, or of all subjects together.
+struct Tests {
+    title: String,
+    rows: Vec<Vec<String>>,
+    /// What is to be known of them, each with its mark and the tone in which the screen shows it.
+    notes: Vec<(Tone, String)>,
+}
+
+/// The heads of all tables; tests of all subjects have no interval.
+fn heads(analysis: &Analysis) -> [String; 4] {
+    let confidence = number::chosen_percent(analysis.plan.confidence);
+    ["test", "statistic", "p", &confidence].map(str::to_owned)
+}
+
+/// How many tests are left to the JSON, in a sentence; `None` for none.
+fn left_out(analysis: &Analysis) -> Option<String> {
+    let pairs = analysis.battery.as_ref()?.pairs.len();
+    let more = pairs.checked_sub(MOST).filter(|&more| more > 0)?;
+    Some(format!("the tests of {more} more comparisons are in the JSON (--json)"))
+}
+
 /// Draws the tests of every comparison, then those of all subjects together.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
-    let Some(battery) = &analysis.battery else { return };
+    let (pairs, together) = of(analysis, names);
+    let draw = |page: &mut Page, tests: &Tests| {
+        page.gap();
+        page.paragraph(2, &[(Tone::Plain, format!("{}:", tests.title))]);
+        let head = &heads(analysis)[..tests.rows.first().map_or(0, Vec::len)];
+        small_table::draw(page, head, &tests.rows, &vec![Tone::Plain; tests.rows.len()]);
+        for (tone, told) in &tests.notes {
+            let hanging = if *tone == Tone::Unsure { 5 } else { 2 };
+            page.paragraph(hanging, &[(*tone, format!("  {told}"))]);
+        }
+    };
+    pairs.iter().for_each(|tests| draw(page, tests));
+    if let Some(told) = left_out(analysis) {
+        page.gap();
+        page.paragraph(2, &[(Tone::Quiet, told)]);
+    }
+    together.iter().for_each(|tests| draw(page, tests));
+}
+
+/// The same as tables of a page; none where not all was asked for.
+pub(crate) fn on_page(analysis: &Analysis, names: &[String]) -> Vec<Table> {
+    let (pairs, together) = of(analysis, names);
+    let table = |tests: Tests| {
+        let told: Vec<String> = tests.notes.into_iter().map(|(_, told)| clean(&told)).collect();
+        let heads = &heads(analysis)[..tests.rows.first().map_or(0, Vec::len)];
+        let table = Table::plain(clean(&tests.title), heads.to_vec(), tests.rows);
+        Table { told: told.join("; "), ..table }
+    };
+    let mut tables: Vec<Table> = pairs.into_iter().chain(together).map(table).collect();
+    if let (Some(told), Some(last)) = (left_out(analysis), tables.last_mut()) {
+        last.told += &format!("{}{told}", if last.told.is_empty() { "" } else { "; " });
+    }
+    tables
+}
+
+/// The tests of every comparison, and those of all subjects together.
+fn of(analysis: &Analysis, names: &[String]) -> (Vec<Tests>, Option<Tests>) {
+    let Some(battery) = &analysis.battery else { return (Vec::new(), None) };
     let metric = &analysis.metrics[analysis.primary];
     let confidence = analysis.plan.confidence;
-    let head = ["test", "statistic", "p", &number::chosen_percent(confidence)].map(str::to_owned);
-    for (comparison, tests) in analysis.comparisons.iter().zip(&battery.pairs).take(MOST) {
-        page.gap();
+    let of_pair = |(comparison, tests): (&Comparison, &PairTests)| {
         let name = |subject: usize| {
             let side = analysis.subjects[subject].side;
             if analysis.is_suite() { &analysis.sides[side].name } else { &names[subject] }
         };
         let (of, against) = (name(comparison.of), name(comparison.against));
-        let mut title = format!("{} against {}:", words::quoted(of), words::quoted(against));
+        let mut title = format!("{} against {}", words::quoted(of), words::quoted(against));
         if analysis.is_suite() {
             title = format!("{}, {title}", analysis.row_of(comparison).name);
         }
-        page.paragraph(2, &[(Tone::Plain, title)]);
         let mut rows = pair(tests, metric, confidence);
         let footnotes = mark_optimistic(&mut rows, tests, confidence);
-        small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
-        for told in directions(tests, of, against, comparison.design != Design::Blocks) {
-            page.paragraph(2, &[(Tone::Quiet, format!("  {told}"))]);
-        }
-        for footnote in footnotes {
-            page.paragraph(5, &[(Tone::Unsure, format!("  *: {footnote}"))]);
-        }
-        for reason in reasons(tests) {
-            page.paragraph(2, &[(Tone::Quiet, format!("  -: {reason}"))]);
-        }
-    }
-    if let Some(more) = battery.pairs.len().checked_sub(MOST + 1) {
-        page.gap();
-        let told = format!("the tests of {} more comparisons are in the JSON (--json)", more + 1);
-        page.paragraph(2, &[(Tone::Quiet, told)]);
-    }
-    if let Some(groups) = &battery.groups
-        && analysis.subjects.len() > 2
-    {
-        page.gap();
-        page.paragraph(2, &[(Tone::Plain, "all subjects together:".to_owned())]);
-        let head = ["test", "statistic", "p"].map(str::to_owned);
-        let rows = together(groups);
-        small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
-    }
+        let apart = comparison.design != Design::Blocks;
+        let mut notes: Vec<(Tone, String)> = Vec::new();
+        notes.extend(directions(tests, of, against, apart).into_iter().map(|d| (Tone::Quiet, d)));
+        notes.extend(footnotes.into_iter().map(|f| (Tone::Unsure, format!("*: {f}"))));
+        notes.extend(reasons(tests).into_iter().map(|r| (Tone::Quiet, format!("-: {r}"))));
+        Tests { title, rows: rows.into_iter().map(Vec::from).collect(), notes }
+    };
+    let pairs = analysis.comparisons.iter().zip(&battery.pairs).take(MOST).map(of_pair).collect();
+    let groups = battery.groups.as_ref().filter(|_| analysis.subjects.len() > 2);
+    let together = groups.map(|groups| Tests {
+        title: "all subjects together".to_owned(),
+        rows: together(groups).into_iter().map(Vec::from).collect(),
+        notes: Vec::new(),
+    });
+    (pairs, together)
 }
 
 /// Puts a star behind the name of every test whose interval promises more than it keeps, and says how much more: one line for

@@ -51,6 +51,20 @@ pub(crate) fn ordered<'a>(suite: &Analysis, table: &Table<'a>, sort: Sort) -> Ve
     rows
 }
 
+/// Rows that have pictures of their own on a page: more make it slow to open.
+const MOST_PICTURED: usize = 30;
+
+/// The comparisons of the primary metric whose values a page draws, those that say most first; of summaries there is nothing to
+/// draw. O(n log n).
+pub fn pictured(suite: &Analysis) -> Vec<&Comparison> {
+    let has_values =
+        |c: &&Comparison| [c.of, c.against].iter().all(|&s| suite.primary_of(s).is_some());
+    let mut rows: Vec<&Comparison> = suite.comparisons.iter().filter(has_values).collect();
+    rows.sort_by(|a, b| before((rank(a), size(a)), (rank(b), size(b))));
+    rows.truncate(MOST_PICTURED);
+    rows
+}
+
 /// For every benchmark the row that says most on any side: the tables of one metric have the same order, so that they can be read side
 /// by side.
 fn most_telling(suite: &Analysis, metric: usize) -> HashMap<usize, (u8, f64)> {

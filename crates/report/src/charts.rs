@@ -64,6 +64,16 @@ pub fn charts(figures: &Figures) -> Vec<Chart> {
     charts
 }
 
+/// Those of one row of many: its values over time and their distribution.
+pub fn of_row(figures: &Figures) -> Vec<Chart> {
+    if figures.subjects.is_empty() {
+        return Vec::new();
+    }
+    let sheet = Sheet::of(figures);
+    let shape = distribution::density(&sheet).unwrap_or_else(|| distribution::boxes(&sheet));
+    vec![over_time::raw(&sheet), shape]
+}
+
 /// What every picture needs to know.
 struct Sheet<'a> {
     figures: &'a Figures,

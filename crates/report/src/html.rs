@@ -10,6 +10,7 @@ mod tables;
 
 pub use data::Data;
 
+use crate::all_table;
 use crate::benchmarks::{self, Shown};
 use crate::charts::{self, Chart, svg};
 use crate::describe::{self, page::SeriesOnPage};
@@ -24,14 +25,14 @@ use crate::scan;
 use crate::terminal;
 use crate::words;
 use askama::Template;
+use assay_analysis::Analysis;
 use assay_analysis::checks::{Topic, topic};
 use assay_analysis::figures::Figures;
 use assay_analysis::protocol::{Protocol, Status};
 use assay_analysis::replication::{self, Replicated};
 use assay_analysis::series_summary::SeriesSummary;
-use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Finding};
-pub(crate) use tables::Table;
+pub(crate) use tables::{Row, Table, tone};
 
 /// What a page is made of.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +43,8 @@ pub struct Material<'a> {
     pub shown: Shown,
     /// The data of its plots.
     pub figures: &'a Figures,
+    /// Of a suite the data of the plots of every row of [`benchmarks::pictured`], in its order.
+    pub rows: &'a [Figures],
     /// The samples, or where they are.
     pub data: &'a Data,
     /// Who made the page, and by which command the samples were taken.
@@ -84,6 +87,7 @@ struct Page {
     plots: Vec<Plot>,
     series: Vec<SeriesOnPage>,
     tables: Vec<Table>,
+    tests: Vec<Table>,
     findings: Vec<Noted>,
     environment: Vec<(String, String)>,
     measured_by: String,
@@ -99,11 +103,20 @@ struct Claim {
     sureness: String,
 }
 
-struct Plot {
-    name: &'static str,
-    title: String,
-    caption: String,
-    svg: String,
+/// A picture with its words, and its name on the page.
+pub(crate) struct Plot {
+    pub id: String,
+    pub title: String,
+    pub caption: String,
+    pub svg: String,
+}
+
+impl Plot {
+    /// Of a chart that has this name on the page.
+    pub(crate) fn of(chart: &Chart, id: String) -> Self {
+        let (title, caption) = (chart.title.clone(), chart.caption.clone());
+        Self { svg: svg::inline(chart, &id), title, caption, id }
+    }
 }
 
 struct DataPart {
@@ -136,9 +149,10 @@ fn page(material: Material<'_>) -> Page {
         notes,
         summary: summary(analysis, protocol).or_else(|| repeats.as_ref().and_then(then_and_now)),
         chains,
-        plots: plots.iter().map(plot).collect(),
+        plots: plots.iter().map(|chart| Plot::of(chart, chart.name.to_owned())).collect(),
         series: describe::page::of(summaries),
         tables: tables::of(analysis),
+        tests: all_table::on_page(analysis, &analysis.names()),
         findings: findings(analysis, protocol, summaries),
         environment: environment(analysis),
         measured_by: shell_line(&meta.argv),
@@ -167,16 +181,7 @@ fn became(report: &ReplicationReport<'_>, result: &Replicated) -> Claim {
 fn then_and_now(report: &ReplicationReport<'_>) -> Option<Table> {
     let names = fitted(&report.now.names(), 40, "…");
     let (heads, rows) = crate::replication::sizes(report, &names);
-    (!rows.is_empty()).then(|| Table { title: "Then and now".to_owned(), heads, rows })
-}
-
-fn plot(chart: &Chart) -> Plot {
-    Plot {
-        name: chart.name,
-        title: chart.title.clone(),
-        caption: chart.caption.clone(),
-        svg: svg::inline(chart, chart.name),
-    }
+    (!rows.is_empty()).then(|| Table::plain("Then and now".to_owned(), heads, rows))
 }
 
 fn title(analysis: &Analysis) -> String {
@@ -192,7 +197,7 @@ fn title(analysis: &Analysis) -> String {
 /// The chains of a protocol at one glance; none for one alone.
 pub(crate) fn summary(analysis: &Analysis, chains: &[Protocol]) -> Option<Table> {
     let (heads, rows) = protocol::summary_on_page(analysis, chains)?;
-    Some(Table { title: "The four-step check at a glance".to_owned(), heads, rows })
+    Some(Table::plain("The four-step check at a glance".to_owned(), heads, rows))
 }
 
 /// The verdicts, and the notes below them: none about what the protocol has refused.
@@ -213,13 +218,7 @@ fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> 
     let mut found = Vec::new();
     for c in &analysis.comparisons {
         let (of, against) = (&names[c.of], &names[c.against]);
-        let tone = match c.decision.verdict {
-            Verdict::Faster => "good",
-            Verdict::Slower => "bad",
-            Verdict::Equivalent => "plain",
-            Verdict::Inconclusive => "unsure",
-        };
-        found.push(claim(tone, words::sentence(analysis, c, of, against)));
+        found.push(claim(tone(c.decision.verdict), words::sentence(analysis, c, of, against)));
         if !refused(c.of) {
             notes.extend(words::details(analysis, c, of, against));
         }

@@ -264,7 +264,8 @@ mod tests {
 
     #[test]
     fn spaces_between_pieces_survive_within_a_line_and_vanish_at_its_end() {
-        let found = page(24, &[(Tone::Plain, "new is faster   "), (Tone::Quiet, "(95 % sure)")]);
-        assert_eq!(found, "new is faster   (95 %\n  sure)\n");
+        let found =
+            page(24, &[(Tone::Plain, "new is faster   "), (Tone::Quiet, "(95 % confidence)")]);
+        assert_eq!(found, "new is faster   (95 %\n  confidence)\n");
     }
 }

@@ -55,10 +55,9 @@ fn time_is_taken_and_beyond_a_factor_of_two_it_is_multiples() {
         wall([4.0, 3.8, 4.2])
             .starts_with("new takes 4.0 × as long as old (95 % confidence: between 3.8 and 4.2 ×")
     );
-    assert!(
-        wall([1.9, 1.7, 2.2])
-            .starts_with("new takes 90 % more time than old (95 % confidence: between 70 and 120 % more")
-    );
+    assert!(wall([1.9, 1.7, 2.2]).starts_with(
+        "new takes 90 % more time than old (95 % confidence: between 70 and 120 % more"
+    ));
 }
 
 #[test]
@@ -246,7 +245,9 @@ fn a_tail_that_goes_its_own_way_has_a_line_and_any_other_has_none() {
     let (equal, slower) = ([1.0, 0.995, 1.005], [1.03, 1.02, 1.04]);
     assert_eq!(
         tail(equal, Scale::Ratio, 1.08),
-        ["the middle did not move, but p99.9 is 8.0 % higher (95 % confidence: between 3 and 14 %)"]
+        [
+            "the middle did not move, but p99.9 is 8.0 % higher (95 % confidence: between 3 and 14 %)"
+        ]
     );
     assert_eq!(
         tail(slower, Scale::Ratio, 0.8),

@@ -191,6 +191,7 @@ fn the_page_holds_every_benchmark_and_loads_nothing() {
         analysis: &analysis,
         shown: Shown::default(),
         figures: &figures,
+        rows: &[],
         data: &data,
         meta: &Meta::default(),
         command: &command,

@@ -9,10 +9,11 @@ use crate::progress::Work;
 use crate::{output, present, whole_file};
 use anyhow::Context;
 use assay_analysis::Analysis;
-use assay_analysis::figures::{Figures, with_protocol};
+use assay_analysis::figures::{Figures, of_comparisons, with_protocol};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::series_summary::{self, Options, SeriesSummary};
 use assay_data::Samples;
+use assay_report::benchmarks::pictured;
 use assay_report::charts::{self, Chart, forest, png, svg};
 use assay_report::html::{self, Data, Material};
 use assay_report::json::Meta;
@@ -73,11 +74,15 @@ pub(crate) fn write(
     let work = Work::on_values(quiet, "drawing", samples.len(), 1 + outputs);
     work.begin("curves");
     let figures = with_protocol(samples, analysis, extras.protocol);
+    let rows = match wanted.report.is_some() && analysis.is_suite() {
+        true => of_comparisons(samples, analysis, &pictured(analysis)),
+        false => Vec::new(),
+    };
     let written = wanted.report.as_deref().map(|path| {
         work.begin("page");
         let data = Data::of(samples, meta.file.clone());
         let command = present::argv();
-        let (figures, data, command) = (&figures, &data, &command);
+        let (figures, rows, data, command) = (&figures, &rows, &data, &command);
         let Extras { protocol, summaries, repeats } = extras;
         let mut drawn =
             if summaries.is_empty() { alone(analysis, samples, figures) } else { Vec::new() };
@@ -88,6 +93,7 @@ pub(crate) fn write(
             analysis,
             shown,
             figures,
+            rows,
             data,
             meta,
             command,

@@ -74,7 +74,13 @@ fn every_export_of_a_suite_is_written() {
     room.run(&arguments(&[&exports[..], &["old.csv", "new.csv"]].concat())).ends(0);
     assert!(room.read("s.csv").starts_with("side,row,metric,unit,n,median"));
     assert!(room.read("s.md").contains("| copy |"));
-    assert!(room.read("s.html").contains("plot-forest-0"));
+    let page = room.read("s.html");
+    assert!(page.contains("plot-forest-0") && !page.contains("Every classical test"));
+    // The values of each benchmark, folded up.
+    assert!(page.contains("<details><summary>copy: ") && page.contains("plot-row-0-density"));
+    room.run(&arguments(&["--all", "--report=all.html", "old.csv", "new.csv"])).ends(0);
+    let page = room.read("all.html");
+    assert!(page.contains("Every classical test") && page.contains("Brunner-Munzel"));
     assert!(room.read("p/forest.svg").contains("copy"));
     let exported: serde_json::Value = serde_json::from_str(&room.read("s.json")).unwrap();
     assert_eq!(exported["adjust"], "holm");

@@ -1,16 +1,17 @@
 //! The page of a suite that one can publish: headline, forest plots, tables, findings, settings, methods in one HTML file that loads
 //! nothing from anywhere. Everything that came from outside is escaped by the template.
 
-use super::{Shown, centres, ordered, words};
-use crate::charts::{forest, svg};
+use super::{Shown, centres, ordered, pictured, words};
+use crate::all_table;
+use crate::charts::{self, forest};
 use crate::findings::Noted;
-use crate::html::{self, Material, fact, shell_line};
+use crate::html::{self, Material, Plot, Table, fact, shell_line};
 use crate::names::clean;
 use crate::number::{self, Column};
 use crate::protocol::{self, ChainOnPage};
 use askama::Template;
-use assay_analysis::Verdict;
-use assay_analysis::analysis::Table;
+use assay_analysis::analysis;
+use assay_analysis::figures::Figures;
 use assay_analysis::{Adjust, Analysis, Comparison};
 
 /// More rows of a table than these are left to the CSV.
@@ -24,8 +25,12 @@ struct Page {
     claims: Vec<(String, String)>,
     notes: Vec<String>,
     plots: Vec<Plot>,
-    tables: Vec<TableOnPage>,
-    summary: Option<html::Table>,
+    tables: Vec<Table>,
+    tests: Vec<Table>,
+    noun: String,
+    pictures_told: String,
+    pictures: Vec<Pictures>,
+    summary: Option<Table>,
     chains: Vec<ChainOnPage>,
     findings: Vec<Noted>,
     environment: Vec<(String, String)>,
@@ -33,25 +38,12 @@ struct Page {
     methods: Vec<String>,
 }
 
-struct Plot {
-    id: String,
-    title: String,
-    caption: String,
-    svg: String,
-}
-
-struct TableOnPage {
-    title: String,
-    told: String,
-    heads: Vec<String>,
-    rows: Vec<RowOnPage>,
-}
-
-struct RowOnPage {
+/// One row in pictures.
+struct Pictures {
     name: String,
-    cells: Vec<String>,
     verdict: String,
     tone: &'static str,
+    plots: Vec<Plot>,
 }
 
 /// The page.
@@ -59,7 +51,7 @@ struct RowOnPage {
 /// # Errors
 /// When the template can't be filled, which would be a bug.
 pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
-    let Material { analysis: suite, shown, meta, command, protocol: chains, .. } = material;
+    let Material { analysis: suite, shown, meta, command, protocol: chains, rows, .. } = material;
     let mut claims = Vec::new();
     let mut notes = Vec::new();
     for (index, table) in suite.primary_tables().enumerate() {
@@ -69,10 +61,16 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         notes.extend(words::mean(suite, table));
     }
     notes.extend(words::design_note(suite).map(str::to_owned));
-    let plots = forest::charts(suite, shown.sort).into_iter().enumerate().map(|(number, chart)| {
-        let id = format!("{}-{number}", chart.name);
-        Plot { svg: svg::inline(&chart, &id), title: chart.title, caption: chart.caption, id }
-    });
+    let plots = forest::charts(suite, shown.sort)
+        .into_iter()
+        .enumerate()
+        .map(|(number, chart)| Plot::of(&chart, format!("{}-{number}", chart.name)));
+    let pictures: Vec<Pictures> = pictured(suite)
+        .into_iter()
+        .zip(rows)
+        .enumerate()
+        .map(|(number, (row, figures))| in_pictures(suite, row, figures, number))
+        .collect();
     let sides: Vec<&str> = suite.sides.iter().map(|side| side.name.as_str()).collect();
     let findings = words::told_once(suite).into_iter().map(|(f, more)| Noted::new(f, &more));
     Page {
@@ -84,6 +82,15 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         notes,
         plots: plots.collect(),
         tables: suite.tables().map(|t| on_page(suite, &t, shown)).collect(),
+        tests: all_table::on_page(suite, &suite.names()),
+        noun: suite.noun.clone(),
+        pictures_told: match suite.comparisons.len() {
+            all if all > pictures.len() => {
+                format!("The {} of {all} that say most, differences first.", pictures.len())
+            }
+            _ => "Differences first.".to_owned(),
+        },
+        pictures,
         findings: findings.collect(),
         environment: suite.environment.facts.iter().map(fact).collect(),
         made_by: shell_line(command),
@@ -92,7 +99,21 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
     .render()
 }
 
-fn on_page(suite: &Analysis, table: &Table<'_>, shown: Shown) -> TableOnPage {
+fn in_pictures(suite: &Analysis, row: &Comparison, figures: &Figures, number: usize) -> Pictures {
+    let charts = charts::of_row(figures);
+    let mut name = suite.row_of(row).name.clone();
+    if suite.sides.len() > 2 {
+        name += &format!(", {}", suite.sides[suite.subjects[row.of].side].name);
+    }
+    Pictures {
+        name: clean(&name),
+        verdict: words::verdict(suite, row),
+        tone: html::tone(row.decision.verdict),
+        plots: charts.iter().map(|c| Plot::of(c, format!("row-{number}-{}", c.name))).collect(),
+    }
+}
+
+fn on_page(suite: &Analysis, table: &analysis::Table<'_>, shown: Shown) -> Table {
     let rows = ordered(suite, table, shown.sort);
     let unit = &suite.metrics[table.metric].unit;
     let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
@@ -101,21 +122,16 @@ fn on_page(suite: &Analysis, table: &Table<'_>, shown: Shown) -> TableOnPage {
         let column = Column::for_row(unit, &all, &[x, y], &[]);
         let c = &row;
         let count = |n: usize| if n == 0 { "?".to_owned() } else { n.to_string() };
-        RowOnPage {
-            name: clean(&suite.row_of(row).name),
+        html::Row {
             cells: vec![
+                clean(&suite.row_of(row).name),
                 words::value(&column, x, unit),
                 words::value(&column, y, unit),
                 format!("{} / {}", count(c.counts.0), count(c.counts.1)),
                 words::effect(suite, row, true),
+                words::verdict(suite, row),
             ],
-            verdict: words::verdict(suite, row),
-            tone: match c.decision.verdict {
-                Verdict::Faster => "good",
-                Verdict::Slower => "bad",
-                Verdict::Equivalent => "plain",
-                Verdict::Inconclusive => "unsure",
-            },
+            tone: html::tone(c.decision.verdict),
         }
     };
     let mut told = words::counts(suite, table);
@@ -128,7 +144,7 @@ fn on_page(suite: &Analysis, table: &Table<'_>, shown: Shown) -> TableOnPage {
     if rows.iter().any(|row| words::is_starred(row)) {
         told += &format!("; {}", words::star(suite));
     }
-    TableOnPage {
+    Table {
         title: clean(&words::title(suite, table)),
         told,
         heads: ["", &suite.sides[0].name, &suite.sides[table.side].name, "values", "ratio", ""]

@@ -61,7 +61,7 @@ pub(crate) fn sureness(suite: &Analysis) -> String {
     let error = number::chosen_percent(1.0 - suite.plan.confidence);
     let family: usize = suite.primary_tables().map(|table| table.rows.len()).sum();
     let how = match suite.adjust {
-        _ if family < 2 => format!("{sure} sure"),
+        _ if family < 2 => format!("{sure} confidence"),
         Adjust::Holm => format!("{sure} confidence for all statements together"),
         Adjust::FalseDiscovery => {
             format!("on average at most {error} of the reported differences are wrong")

@@ -7,14 +7,40 @@ use crate::label::label;
 use crate::names::fitted;
 use crate::number;
 use crate::screen_table::{column_of, other_metrics};
-use assay_analysis::{Analysis, Comparison, Description, Effect};
+use assay_analysis::{Analysis, Comparison, Description, Effect, Verdict};
 use assay_data::Unit;
 
 /// A table: its heads, then rows of which the first cell says what the others are.
 pub(crate) struct Table {
     pub title: String,
+    /// What there is to know of the whole; may be empty.
+    pub told: String,
     pub heads: Vec<String>,
-    pub rows: Vec<Vec<String>>,
+    pub rows: Vec<Row>,
+}
+
+/// A row of a table, and the class of its last cell, which may be empty.
+pub(crate) struct Row {
+    pub cells: Vec<String>,
+    pub tone: &'static str,
+}
+
+impl Table {
+    /// A table whose cells are all of one colour.
+    pub(crate) fn plain(title: String, heads: Vec<String>, rows: Vec<Vec<String>>) -> Self {
+        let rows = rows.into_iter().map(|cells| Row { cells, tone: "" }).collect();
+        Self { title, told: String::new(), heads, rows }
+    }
+}
+
+/// The class in which a verdict is shown.
+pub(crate) fn tone(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "good",
+        Verdict::Slower => "bad",
+        Verdict::Equivalent => "plain",
+        Verdict::Inconclusive => "unsure",
+    }
 }
 
 /// All tables.
@@ -69,7 +95,7 @@ fn values(analysis: &Analysis) -> Table {
     } else {
         format!("{} ({unit})", metric_name(analysis))
     };
-    Table { title: format!("Values: {title}"), heads: heads(names(analysis)), rows }
+    Table::plain(format!("Values: {title}"), heads(names(analysis)), rows)
 }
 
 fn heads(names: Vec<String>) -> Vec<String> {
@@ -103,7 +129,7 @@ fn differences(analysis: &Analysis) -> Table {
         row("level", &|c| number::percent_fine(c.level)),
     ];
     let heads = heads(compared.iter().map(|c| names[c.of].clone()).collect());
-    Table { title: format!("Differences: {}", metric_name(analysis)), heads, rows }
+    Table::plain(format!("Differences: {}", metric_name(analysis)), heads, rows)
 }
 
 /// An effect in the metric's unit with its interval.
@@ -130,9 +156,6 @@ fn others(analysis: &Analysis) -> Table {
         });
         std::iter::once(label(&analysis.metrics[metric])).chain(cells).collect()
     });
-    Table {
-        title: "Other metrics (medians)".to_owned(),
-        heads: heads(names(analysis)),
-        rows: rows.collect(),
-    }
+    let title = "Other metrics (medians)".to_owned();
+    Table::plain(title, heads(names(analysis)), rows.collect())
 }
