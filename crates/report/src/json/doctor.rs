@@ -32,7 +32,7 @@ view! {
     Disturbance of (ailment: &Ailment) {
         /// What it is.
         #[serde(flatten)]
-        finding: Finding = (&ailment.finding).into(),
+        finding: Finding = Finding::of(&ailment.finding),
         /// Name of the trial that shows what it costs here; `null` where none does.
         trial: Option<String> = ailment.trial.clone(),
         /// Whether `assay doctor --fix` removes it.

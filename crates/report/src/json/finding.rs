@@ -1,26 +1,27 @@
 //! A finding as JSON, and what to do about it.
 
-use super::values::{Named, Severity};
+use super::values::{Named, Severity, view};
 use assay_data::How;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What a check found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Finding {
-    /// Its stable name, listed in [findings](findings.md).
-    pub code: String,
-    /// How much it matters.
-    pub severity: Severity,
-    /// What was found, in one sentence.
-    pub message: String,
-    /// What it is about, by its name; `null` for the whole run.
-    pub subject: Option<String>,
-    /// The numbers behind it, by name, in base units; `null` for one that is not known.
-    pub evidence: Named<Option<f64>>,
-    /// What to do about it: alternatives, the best first.
-    pub advice: Vec<Advice>,
+view! {
+    /// What a check found.
+    Finding of (finding: &assay_data::Finding) {
+        /// Its stable name, listed in [findings](findings.md).
+        code: String = finding.code.clone(),
+        /// How much it matters.
+        severity: Severity = (&finding.severity).into(),
+        /// What was found, in one sentence.
+        message: String = finding.message.clone(),
+        /// What it is about, by its name; `null` for the whole run.
+        subject: Option<String> = finding.subject.clone(),
+        /// The numbers behind it, by name, in base units; `null` for one that is not known.
+        evidence: Named<Option<f64>> = finding.evidence.iter().map(|(name, v)| (name.clone(), Some(*v))).collect(),
+        /// What to do about it: alternatives, the best first.
+        advice: Vec<Advice> = finding.advice.iter().map(Advice::from).collect(),
+    }
 }
 
 /// One way to deal with a finding.
@@ -60,18 +61,5 @@ impl From<&assay_data::Advice> for Advice {
         let text = taken("text").unwrap_or_else(|| advice.action.to_string());
         let command = command.or_else(|| taken("command"));
         Self { action, text, option, value, command, details }
-    }
-}
-
-impl From<&assay_data::Finding> for Finding {
-    fn from(finding: &assay_data::Finding) -> Self {
-        Self {
-            code: finding.code.clone(),
-            severity: (&finding.severity).into(),
-            message: finding.message.clone(),
-            subject: finding.subject.clone(),
-            evidence: finding.evidence.iter().map(|(name, v)| (name.clone(), Some(*v))).collect(),
-            advice: finding.advice.iter().map(Advice::from).collect(),
-        }
     }
 }

@@ -3,12 +3,11 @@
 use super::battery::{GroupTests, PairTests};
 use super::comparison::{Comparison, Context, Family, Key};
 use super::description::{Description, Noise, Summary};
+use super::finding::Finding;
 use super::result::{Decision, Mean, Only, Row, Side, overall};
-use super::values::Interval;
 use super::{Meta, VERSION, parameters};
 use crate::benchmarks::words as of_rows;
 use crate::words;
-use assay_analysis::analysis::{self, Table};
 use assay_analysis::{Analysis, SubjectSummary};
 
 /// What a run, a scan, a suite or two profiles found.
@@ -40,16 +39,16 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
         blocks: analysis.blocks,
         seconds_per_block: analysis.seconds_per_block,
         stop: analysis.stop.as_ref().map(Into::into),
-        sides: analysis.sides.iter().map(side).collect(),
-        rows: analysis.rows.iter().map(row).collect(),
+        sides: analysis.sides.iter().map(Side::of).collect(),
+        rows: analysis.rows.iter().map(Row::of).collect(),
         comparisons,
         groups: analysis.battery.as_ref().and_then(|b| b.groups.as_ref()).map(GroupTests::from),
-        means: analysis.tables().map(|table| mean(analysis, &table)).collect(),
+        means: analysis.tables().map(|table| Mean::of(analysis, &table)).collect(),
         descriptions: descriptions(analysis),
         curves: analysis.curves.iter().map(Into::into).collect(),
-        only: analysis.only.iter().map(|o| only(analysis, o)).collect(),
+        only: analysis.only.iter().map(|o| Only::of(analysis, o)).collect(),
         rigorous: None,
-        findings: analysis.findings.iter().map(Into::into).collect(),
+        findings: analysis.findings.iter().map(Finding::of).collect(),
         plan: (&analysis.plan).into(),
         environment: analysis.environment.facts.clone(),
         started: analysis.started.clone(),
@@ -57,16 +56,6 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
         argv: meta.argv.clone(),
         file: meta.file.clone(),
     }
-}
-
-fn side(side: &assay_data::Side) -> Side {
-    let assay_data::Side { name, command, source } = side.clone();
-    Side { name, command, source }
-}
-
-fn row(row: &assay_data::Row) -> Row {
-    let assay_data::Row { name, label, noun } = row.clone();
-    Row { name, label, noun }
 }
 
 fn comparison(
@@ -101,28 +90,6 @@ fn comparison(
     Comparison::new(context, c)
 }
 
-/// What the rows of one metric on one side come to, or of a scan its values.
-fn mean(analysis: &Analysis, table: &Table<'_>) -> Mean {
-    let counts = table.counts();
-    let primary = table.metric == analysis.primary;
-    Mean {
-        of: analysis.sides[table.side].name.clone(),
-        against: analysis.sides[table.against].name.clone(),
-        metric: analysis.metrics[table.metric].name.clone(),
-        family: if primary { Family::Primary } else { Family::Secondary },
-        sentence: analysis.is_suite().then(|| of_rows::headline(analysis, table)),
-        compared: table.rows.len(),
-        faster: counts.faster,
-        slower: counts.slower,
-        equivalent: counts.equivalent,
-        inconclusive: counts.inconclusive,
-        geometric_mean: table.mean.map(|m| m.estimate),
-        interval_of_these: table.mean.and_then(|m| m.of_these).map(Interval::from),
-        interval_of_such: table.mean.and_then(|m| m.of_such).map(Interval::from),
-        rows: table.mean.map(|m| m.rows),
-    }
-}
-
 fn descriptions(analysis: &Analysis) -> Vec<Description> {
     let describe = |(index, summary): (usize, &SubjectSummary)| Description {
         side: analysis.sides[summary.side].name.clone(),
@@ -144,14 +111,4 @@ fn descriptions(analysis: &Analysis) -> Vec<Description> {
         noise: analysis.noise.get(index).and_then(Noise::new),
     };
     analysis.subjects.iter().enumerate().map(describe).collect()
-}
-
-fn only(analysis: &Analysis, only: &analysis::Only) -> Only {
-    let side = |side: usize| analysis.sides[side].name.clone();
-    Only {
-        metric: only.metric.map(|metric| analysis.metrics[metric].name.clone()),
-        side: side(only.side),
-        not_on: side(only.not_on),
-        rows: only.rows.iter().map(|&row| analysis.rows[row].name.clone()).collect(),
-    }
 }

@@ -48,7 +48,7 @@ view! {
         functions: Vec<FunctionShare> =
             screen::shown(report).iter().map(FunctionShare::of).collect(),
         /// What the checks found, the most serious first.
-        findings: Vec<Finding> = report.findings.iter().map(Finding::from).collect(),
+        findings: Vec<Finding> = report.findings.iter().map(Finding::of).collect(),
     }
 }
 
@@ -141,7 +141,7 @@ view! {
         /// The functions, the largest difference first.
         functions: Vec<FunctionChange> = found.rows.iter().map(FunctionChange::of).collect(),
         /// What the checks found in the profiles.
-        findings: Vec<Finding> = findings.iter().map(Finding::from).collect(),
+        findings: Vec<Finding> = findings.iter().map(Finding::of).collect(),
     }
 }
 

@@ -11,8 +11,10 @@ use super::description::Description;
 use super::finding::Finding;
 use super::plan::{Plan, Threshold};
 use super::rigorous::Rigorous;
-use super::values::{Design, Interval, StopReason, Verdict, words};
-use assay_analysis::Adjust;
+use super::values::{Design, Interval, StopReason, Verdict, view, words};
+use crate::benchmarks::words as of_rows;
+use assay_analysis::analysis;
+use assay_analysis::{Adjust, Analysis};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -94,74 +96,78 @@ words! {
     }
 }
 
-/// What is compared.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Side {
-    /// Its name; unique.
-    pub name: String,
-    /// The command line as it was typed, with `{n}` where the value of a parameter comes; `null` where there is none.
-    pub command: Option<String>,
-    /// The file that the values came from; `null` for what was measured now.
-    pub source: Option<String>,
+view! {
+    /// What is compared.
+    Side of (side: &assay_data::Side) {
+        /// Its name; unique.
+        name: String = side.name.clone(),
+        /// The command line as it was typed, with `{n}` where the value of a parameter comes; `null` where there is none.
+        command: Option<String> = side.command.clone(),
+        /// The file that the values came from; `null` for what was measured now.
+        source: Option<String> = side.source.clone(),
+    }
 }
 
-/// What sides are compared on.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Row {
-    /// Its full name, unique; empty for commands.
-    pub name: String,
-    /// Its name without parameters, where the tool that measured it tells.
-    pub label: Option<String>,
-    /// What such a row is called, as in `function`; `null` for a benchmark.
-    pub noun: Option<String>,
+view! {
+    /// What sides are compared on.
+    Row of (row: &assay_data::Row) {
+        /// Its full name, unique; empty for commands.
+        name: String = row.name.clone(),
+        /// Its name without parameters, where the tool that measured it tells.
+        label: Option<String> = row.label.clone(),
+        /// What such a row is called, as in `function`; `null` for a benchmark.
+        noun: Option<String> = row.noun.clone(),
+    }
 }
 
-/// What the comparisons of one metric of two sides come to.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Mean {
-    /// Name of the side.
-    pub of: String,
-    /// Name of the reference.
-    pub against: String,
-    /// The metric.
-    pub metric: String,
-    /// Whether it is the primary metric.
-    pub family: Family,
-    /// The headline in words; `null` for a scan.
-    pub sentence: Option<String>,
-    /// How many comparisons there are.
-    pub compared: usize,
-    /// How many are better.
-    pub faster: usize,
-    /// How many are worse.
-    pub slower: usize,
-    /// How many are within the threshold.
-    pub equivalent: usize,
-    /// How many are not known.
-    pub inconclusive: usize,
-    /// The geometric mean of the ratios `of` / `against`, each the Hodges-Lehmann ratio, in blocks the pseudo-median of the
-    /// per-block ratios; `null` for fewer than two.
-    pub geometric_mean: Option<f64>,
-    /// Its interval for these rows or values: only the samples could have come out otherwise. `null` where the spread of some is
-    /// not known.
-    pub interval_of_these: Option<Interval>,
-    /// The wider interval for others of which these are a sample; it means nothing where somebody chose them with a purpose.
-    pub interval_of_such: Option<Interval>,
-    /// How many ratios are in the mean.
-    pub rows: Option<usize>,
+view! {
+    /// What the comparisons of one metric of two sides come to.
+    Mean of (analysis: &Analysis, table: &analysis::Table<'_>) {
+        /// Name of the side.
+        of: String = analysis.sides[table.side].name.clone(),
+        /// Name of the reference.
+        against: String = analysis.sides[table.against].name.clone(),
+        /// The metric.
+        metric: String = analysis.metrics[table.metric].name.clone(),
+        /// Whether it is the primary metric.
+        family: Family = if table.metric == analysis.primary { Family::Primary } else { Family::Secondary },
+        /// The headline in words; `null` for a scan.
+        sentence: Option<String> = analysis.is_suite().then(|| of_rows::headline(analysis, table)),
+        /// How many comparisons there are.
+        compared: usize = table.rows.len(),
+        /// How many are better.
+        faster: usize = table.counts().faster,
+        /// How many are worse.
+        slower: usize = table.counts().slower,
+        /// How many are within the threshold.
+        equivalent: usize = table.counts().equivalent,
+        /// How many are not known.
+        inconclusive: usize = table.counts().inconclusive,
+        /// The geometric mean of the ratios `of` / `against`, each the Hodges-Lehmann ratio, in blocks the pseudo-median of the
+        /// per-block ratios; `null` for fewer than two.
+        geometric_mean: Option<f64> = table.mean.map(|m| m.estimate),
+        /// Its interval for these rows or values: only the samples could have come out otherwise. `null` where the spread of some is
+        /// not known.
+        interval_of_these: Option<Interval> = table.mean.and_then(|m| m.of_these).map(Interval::from),
+        /// The wider interval for others of which these are a sample; it means nothing where somebody chose them with a purpose.
+        interval_of_such: Option<Interval> = table.mean.and_then(|m| m.of_such).map(Interval::from),
+        /// How many ratios are in the mean.
+        rows: Option<usize> = table.mean.map(|m| m.rows),
+    }
 }
 
-/// Rows that a side has and another lacks, or of which it alone has a metric.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Only {
-    /// The metric that only this side has of rows on both; `null` where the other side lacks the rows.
-    pub metric: Option<String>,
-    /// Name of the side that has them.
-    pub side: String,
-    /// Name of the side that lacks them.
-    pub not_on: String,
-    /// Names of the rows.
-    pub rows: Vec<String>,
+view! {
+    /// Rows that a side has and another lacks, or of which it alone has a metric.
+    Only of (analysis: &Analysis, only: &analysis::Only) {
+        /// The metric that only this side has of rows on both; `null` where the other side lacks the rows.
+        metric: Option<String> = only.metric.map(|metric| analysis.metrics[metric].name.clone()),
+        /// Name of the side that has them.
+        side: String = analysis.sides[only.side].name.clone(),
+        /// Name of the side that lacks them.
+        not_on: String = analysis.sides[only.not_on].name.clone(),
+        /// Names of the rows.
+        rows: Vec<String> = only.rows.iter().map(|&row| analysis.rows[row].name.clone()).collect(),
+    }
 }
 
 /// The overall verdict.

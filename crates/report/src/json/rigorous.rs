@@ -369,7 +369,7 @@ fn chain(analysis: &Analysis, chain: &Protocol) -> Chain {
                 name,
                 status: (&status).into(),
                 line: teller.line(index),
-                findings: found.iter().map(Finding::from).collect(),
+                findings: found.iter().map(Finding::of).collect(),
                 numbers,
             })
             .collect(),

@@ -59,7 +59,7 @@ fn findings(all: &SeriesSummaries) -> Vec<Finding> {
     let of_series = all.series.iter().flat_map(|summary| &summary.findings);
     let mut findings: Vec<_> = all.findings.iter().chain(of_series).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    findings.into_iter().map(Finding::from).collect()
+    findings.into_iter().map(Finding::of).collect()
 }
 
 impl SeriesDescription {
@@ -200,7 +200,7 @@ view! {
         /// Bootstrap of the median, likewise.
         bootstrap_median: Option<Bootstrap> = Bootstrap::of_median(p, confidence),
         /// What the checks found in this series.
-        findings: Vec<Finding> = p.findings.iter().map(Finding::from).collect(),
+        findings: Vec<Finding> = p.findings.iter().map(Finding::of).collect(),
     }
 }
 
