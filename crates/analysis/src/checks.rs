@@ -6,6 +6,7 @@
 //! listed in `docs/reference/findings.md`, and a test holds the two together.
 
 use crate::comparison::{Basis, Comparison};
+use crate::dependence::Dependence;
 use crate::paired;
 use crate::policy;
 use crate::verdict::Scale;
@@ -78,21 +79,32 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
     let mut findings = Vec::new();
     let name = &names[c.of];
     // What summaries and units lack is told with what they are.
-    if c.decision.interval.is_none() && !c.too_dependent && !c.mixed && c.basis == Basis::Values {
+    let refused = c.dependence == Dependence::TooStrong;
+    if c.decision.interval.is_none() && !refused && !c.mixed && c.basis == Basis::Values {
         findings.push(without_verdict(c, name, plan));
     }
-    if c.too_dependent {
+    if refused {
+        let whose = if c.blocks.is_some() {
+            format!("of the difference of {name}")
+        } else {
+            format!("of {name}")
+        };
         findings.push(
             too_dependent(
-                &format!("of {name}"),
+                &whose,
                 &format!("they carry no more information than {:.0} independent ones", c.effective),
             )
             .about(name)
             .with("effective", c.effective)
-            .advise(Action::MeasureInBlocks),
+            .with("lag1", c.lag1)
+            .advise(if c.blocks.is_some() {
+                Action::Repeat
+            } else {
+                Action::MeasureInBlocks
+            }),
         );
     }
-    if let Some(lag1) = c.drifting {
+    if let Some(lag1) = c.drifting() {
         findings.push(
             drifting(&format!(" of {name}"), lag1).about(name).with("effective", c.effective),
         );

@@ -4,17 +4,17 @@
 //! asks for next: the same difference in the metric's unit, medians, means, the far quantile, how often it was better, what
 //! the experiment could see and how long a clear answer would take.
 
+use crate::dependence::{Dependence, Order};
 use crate::design::level_for;
 use crate::outlook::{self, Outlook};
 use crate::paired::{self, Level, Paired};
+use crate::policy;
 use crate::recording::Recording;
 use crate::unpaired;
 use crate::verdict::{Decision, Scale, Verdict};
 use assay_data::{Better, Design, Plan};
 use assay_stats::quantile_difference::QuantileDifference;
-use assay_stats::{
-    Interval, autocorrelation, descriptive, merged, signed_rank::SignedRankDistribution,
-};
+use assay_stats::{Interval, descriptive, merged, signed_rank::SignedRankDistribution};
 
 /// Ratios that differ by this share of themselves may be equal: what is left of rounding and logarithms.
 const ROUNDING: f64 = 1e-9;
@@ -62,7 +62,7 @@ pub enum NoInterval {
         /// The fewest on each side.
         needed: usize,
     },
-    /// Successive values are correlated too much.
+    /// Successive values, or differences of blocks, are correlated too much.
     TooDependent,
     /// The samples are not one experiment.
     Mixed,
@@ -70,8 +70,6 @@ pub enum NoInterval {
     NoCount,
     /// A summary says nothing of the spread, or that there was none.
     NoSpread,
-    /// The difference changed during the run, and no interval can be given for it.
-    Drifting,
 }
 
 /// One metric of one subject against the reference.
@@ -111,10 +109,10 @@ pub struct Comparison {
     pub wins: Wins,
     /// Effective number of independent observations behind the interval (for recordings of the smaller side).
     pub effective: f64,
-    /// Rank autocorrelation of successive differences where the difference drifted during the run.
-    pub drifting: Option<f64>,
-    /// True when a recording's values are correlated so much that no interval is given.
-    pub too_dependent: bool,
+    /// What is known of the dependence of the differences of blocks, or of the values of the side that is worse off.
+    pub dependence: Dependence,
+    /// Rank autocorrelation of successive differences, or of the values of that side; NaN where there is none.
+    pub lag1: f64,
     /// True when the run was resumed as another one, so that its blocks are not one experiment:
     /// there is no interval then.
     pub mixed: bool,
@@ -162,7 +160,7 @@ impl Comparison {
             let (estimate, interval) = paired.certain_effect(Scale::Shift);
             Effect { estimate, interval: Some(interval) }
         } else {
-            effect_of_blocks(&shifts, level, distribution, found.drifting.is_some())
+            effect_of_blocks(&shifts, level, distribution)
         };
         let ratio = paired.log_ratios().filter(|logs| !logs.is_empty()).map(|logs| {
             if certain {
@@ -171,7 +169,7 @@ impl Comparison {
             } else if found.decision.scale == Scale::Ratio {
                 exponentiated(found.decision.estimate, found.decision.interval)
             } else {
-                let on_logs = effect_of_blocks(logs, level, distribution, found.drifting.is_some());
+                let on_logs = effect_of_blocks(logs, level, distribution);
                 exponentiated(on_logs.estimate, on_logs.interval)
             }
         });
@@ -179,6 +177,7 @@ impl Comparison {
             (Scale::Ratio, Some(logs)) => logs,
             _ => &shifts,
         };
+        let order = found.order.unwrap_or_else(|| Order::of(in_order));
         let n = paired.len();
         let wins = wins(question.better, shifts.iter().map(|d| d.partial_cmp(&0.0)));
         Self {
@@ -186,8 +185,12 @@ impl Comparison {
             design: Design::Blocks,
             shift,
             ratio,
-            effective: n as f64 / autocorrelation::autocorrelation_time(in_order),
-            drifting: found.drifting,
+            effective: match order.dependence() {
+                Dependence::Unseen | Dependence::Untested => order.effective_as_summed(),
+                Dependence::Noticed | Dependence::TooStrong => order.effective(),
+            },
+            dependence: found.dependence(),
+            lag1: order.lag1,
             outlook: outlook::outlook(&found.decision, n, level.interval, plan),
             fewest_blocks: if certain { 2 } else { paired::fewest_blocks(level.interval) },
             ..Self::of_values(
@@ -231,7 +234,8 @@ impl Comparison {
             ratio,
             shift,
             effective: found.effective.0.min(found.effective.1),
-            too_dependent: found.too_dependent,
+            dependence: found.dependence,
+            lag1: reference.lag1.max(other.lag1),
             fewest_blocks: 0,
             ..Self::of_values(
                 question,
@@ -253,7 +257,8 @@ impl Comparison {
         self.decision.possibly_below_threshold = false;
         self.shift.interval = None;
         self.ratio = self.ratio.map(|ratio| Effect { interval: None, ..ratio });
-        (self.drifting, self.detectable, self.outlook) = (None, None, None);
+        self.dependence = Dependence::Unseen;
+        (self.detectable, self.outlook) = (None, None);
         self.quantiles.clear();
         self
     }
@@ -285,8 +290,8 @@ impl Comparison {
             quantiles: Vec::new(),
             wins,
             effective: 0.0,
-            drifting: None,
-            too_dependent: false,
+            dependence: Dependence::Unseen,
+            lag1: f64::NAN,
             mixed: false,
             distinct: merged::distinct(reference_sorted, other_sorted),
             detectable: outlook::detectable(&decision, level),
@@ -294,6 +299,12 @@ impl Comparison {
             fewest_blocks: 0,
             decision,
         }
+    }
+
+    /// Rank autocorrelation of successive differences of blocks, where it is noticed.
+    pub fn drifting(&self) -> Option<f64> {
+        let noticed = self.blocks.is_some() && self.dependence == Dependence::Noticed;
+        noticed.then_some(self.lag1)
     }
 
     /// Why there is no interval; `None` where there is one.
@@ -304,16 +315,29 @@ impl Comparison {
         let (n, m) = self.counts;
         Some(match (&self.basis, self.blocks) {
             _ if self.mixed => NoInterval::Mixed,
-            _ if self.too_dependent => NoInterval::TooDependent,
+            _ if self.dependence == Dependence::TooStrong => NoInterval::TooDependent,
             (Basis::Summary, _) if n == 0 || m == 0 => NoInterval::NoCount,
             (Basis::Summary, _) if n.min(m) < 2 => NoInterval::TooFew { needed: 2 },
             (Basis::Summary, _) => NoInterval::NoSpread,
-            (_, Some(blocks)) if blocks >= self.fewest_blocks as usize => NoInterval::Drifting,
+            (_, Some(blocks)) if blocks >= self.fewest_blocks as usize => NoInterval::TooDependent,
             (_, Some(_)) => NoInterval::TooFew { needed: self.fewest_blocks as usize },
             (_, None) => {
                 NoInterval::TooFew { needed: unpaired::fewest(self.level).max(n.min(m) + 1) }
             }
         })
+    }
+
+    /// Whether a direction's size is known, too: its interval reaches no farther from the estimate than half of it
+    /// ([`policy::SIZE_KNOWN`]). Else only what it is at least can be said.
+    pub fn size_is_known(&self) -> bool {
+        let size = self.decision.estimate.abs();
+        self.decision.interval.is_some_and(|i| i.half_width() <= policy::SIZE_KNOWN * size)
+    }
+
+    /// The end of the interval that lies nearer to no difference; `None` without an interval.
+    pub fn least(&self) -> Option<f64> {
+        let Interval { lower, upper } = self.decision.interval?;
+        Some(if lower.abs() < upper.abs() { lower } else { upper })
     }
 
     /// Ratio of the medians, second / first; `None` when it has no meaning.
@@ -355,16 +379,12 @@ pub(crate) fn effect_of_blocks(
     in_order: &[f64],
     level: Level,
     distribution: &mut SignedRankDistribution,
-    drifting: bool,
 ) -> Effect {
     let sorted = descriptive::sorted(in_order);
     if sorted.is_empty() {
         return Effect { estimate: f64::NAN, interval: None };
     }
-    let mut interval = paired::interval_of(&sorted, level.interval, distribution);
-    if drifting {
-        interval = interval.and_then(|found| paired::cover_groups(found, in_order, level.groups));
-    }
+    let (_, interval) = paired::interval_in_order(in_order, &sorted, level, distribution);
     Effect { estimate: assay_stats::signed_rank::pseudo_median(&sorted), interval }
 }
 

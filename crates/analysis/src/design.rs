@@ -19,10 +19,11 @@
 //!
 //! let plan = Plan::sequential(0.95, Threshold::default(), 7);
 //! let mut experiment = Experiment::new(plan, 2);
-//! let mut reason = None;
+//! let (mut reason, mut elapsed) = (None, 0.0);
 //! while let Some(turn) = experiment.next_turn() {
 //!     let seconds = if turn.place == 0 { 1.0 } else { 2.0 };
-//!     if let Step::Stop(why) = experiment.observe(turn, &[seconds], 0.0) {
+//!     elapsed += seconds;
+//!     if let Step::Stop(why) = experiment.observe(turn, &[seconds], elapsed) {
 //!         reason = Some(why);
 //!     }
 //! }
@@ -277,7 +278,9 @@ impl Experiment {
         let took = (elapsed_seconds - self.began_seconds).max(0.0);
         unit.spent_seconds += took;
         self.spent_seconds += took;
-        unit.rows.iter_mut().for_each(|row| row.end_block(elapsed_seconds));
+        let measured = unit.blocks.saturating_sub(unit.replayed).max(1);
+        let block_seconds = unit.spent_seconds / f64::from(measured);
+        unit.rows.iter_mut().for_each(|row| row.end_block(elapsed_seconds, block_seconds));
         self.to_go.pop();
         self.after_block(elapsed_seconds)
     }

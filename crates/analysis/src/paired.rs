@@ -7,11 +7,11 @@
 //! interval over eight consecutive groups must agree. It must not choose levels: they are handed
 //! in.
 
-use crate::policy;
+use crate::dependence::{Dependence, Order};
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Threshold};
 use assay_stats::{
-    Interval, autocorrelation, descriptive, groups, merged,
+    Interval, descriptive, groups, merged,
     signed_rank::{self, SignedRankDistribution},
 };
 
@@ -43,9 +43,16 @@ pub struct Level {
 pub struct PairedDecision {
     /// The verdict and its numbers.
     pub decision: Decision,
-    /// Rank autocorrelation of successive differences where it is too large for chance; the interval then covers the group
-    /// interval as well, and a run must not stop early.
-    pub drifting: Option<f64>,
+    /// What the order of the differences tells; nothing of exact counts. Where dependence is noticed the interval covers the group interval as
+    /// well, and a run must not stop early; where it is too strong there is none.
+    pub order: Option<Order>,
+}
+
+impl PairedDecision {
+    /// What is known of the dependence of the differences.
+    pub fn dependence(&self) -> Dependence {
+        self.order.map_or(Dependence::Unseen, Order::dependence)
+    }
 }
 
 impl Paired {
@@ -181,13 +188,9 @@ impl Paired {
             let estimate = signed_rank::pseudo_median(&sorted);
             let known = Some(self.known(scale));
             let decision = Decision::read(scale, estimate, known, threshold, 0.0, better);
-            return PairedDecision { decision, drifting: None };
+            return PairedDecision { decision, order: None };
         }
-        let mut interval = interval_of(&sorted, level.interval, distribution);
-        let drifting = drifting(&in_order);
-        if let (Some(found), Some(_)) = (interval, drifting) {
-            interval = cover_groups(found, &in_order, level.groups);
-        }
+        let (order, interval) = interval_in_order(&in_order, &sorted, level, distribution);
         let estimate =
             if sorted.is_empty() { f64::NAN } else { signed_rank::pseudo_median(&sorted) };
         let decision = Decision::read(
@@ -198,7 +201,7 @@ impl Paired {
             clock_step(&self.reference, &self.other, scale),
             better,
         );
-        PairedDecision { decision, drifting }
+        PairedDecision { decision, order: Some(order) }
     }
 
     fn threshold_on(&self, scale: Scale, threshold: &Threshold) -> f64 {
@@ -270,23 +273,27 @@ pub fn interval_of(
     Some(signed_rank::walsh_interval(sorted, critical))
 }
 
-/// An interval widened to cover also the t interval over the medians of eight consecutive groups, which is what is asked of a
-/// difference that drifts; `None` when that one can't be had.
-pub fn cover_groups(found: Interval, in_order: &[f64], level: f64) -> Option<Interval> {
-    let medians = groups::group_medians(in_order, GROUPS);
-    groups::t_interval(&medians, 1.0 - level).map(|by_groups| Interval {
-        lower: found.lower.min(by_groups.lower),
-        upper: found.upper.max(by_groups.upper),
-    })
-}
-
-/// Rank autocorrelation at lag 1, when it is larger than chance allows in 1 % of runs.
-pub fn drifting(in_order: &[f64]) -> Option<f64> {
-    if in_order.len() < policy::DRIFTING_FROM {
-        return None;
-    }
-    let lag1 = *autocorrelation::rank_autocorrelation(in_order, 1).first()?;
-    (lag1 > 2.33 / (in_order.len() as f64).sqrt()).then_some(lag1)
+/// The interval of the pseudo-median of differences and what their order tells. The interval is that of [`interval_of`]; where dependence is
+/// noticed it covers also the t interval over the medians of eight consecutive groups; `None` where there are too few differences, dependence is
+/// too strong, or the groups allow none. `sorted`: the same differences, ascending. O(n log n).
+pub fn interval_in_order(
+    in_order: &[f64],
+    sorted: &[f64],
+    level: Level,
+    distribution: &mut SignedRankDistribution,
+) -> (Order, Option<Interval>) {
+    let order = Order::of(in_order);
+    let found = interval_of(sorted, level.interval, distribution);
+    let interval = found.and_then(|found| match order.dependence() {
+        Dependence::Unseen | Dependence::Untested => Some(found),
+        Dependence::Noticed => {
+            let medians = groups::group_medians(in_order, GROUPS);
+            let by_groups = groups::t_interval(&medians, 1.0 - level.groups)?;
+            Some(found.covering(by_groups))
+        }
+        Dependence::TooStrong => None,
+    });
+    (order, interval)
 }
 
 /// The fewest blocks at which any verdict is possible at this level: the smallest n with 2^(1-n) ≤ level.
@@ -406,20 +413,25 @@ mod tests {
     fn a_difference_that_drifts_is_noticed_and_its_interval_is_wider() {
         let mut paired = Paired::default();
         let mut calm = Paired::default();
-        for i in 0..64 {
-            let wave = 0.02 * (f64::from(i) / 10.0).sin();
-            paired.push(1.0, 1.003 + wave);
+        let mut wave = Paired::default();
+        for i in 0..200 {
+            let at = |i: i32| 1.003 + 0.02 * (f64::from(i) * 0.6).sin();
+            paired.push(1.0, at(i));
             // The same differences, in an order without waves.
-            let shuffled = 0.02 * (f64::from((i * 37) % 64) / 10.0).sin();
-            calm.push(1.0, 1.003 + shuffled);
+            calm.push(1.0, at((i * 37) % 200));
+            wave.push(1.0, 1.003 + 0.02 * (f64::from(i) / 30.0).sin());
         }
         let mut distribution = SignedRankDistribution::default();
         let mut decide = |p: &Paired| {
             p.decide(&Threshold::default(), level(0.05), Better::Lower, &mut distribution)
         };
         let (drifts, rests) = (decide(&paired), decide(&calm));
-        assert!(drifts.drifting.is_some() && rests.drifting.is_none());
+        assert_eq!(drifts.dependence(), Dependence::Noticed);
+        assert_eq!(rests.dependence(), Dependence::Unseen);
         let width = |d: &PairedDecision| d.decision.interval.map(|i| i.half_width());
         assert!(width(&drifts) > width(&rests));
+        // A single slow wave says nothing at all.
+        let slow = decide(&wave);
+        assert_eq!((slow.dependence(), width(&slow)), (Dependence::TooStrong, None));
     }
 }

@@ -34,16 +34,39 @@ pub const DEPENDENCE_Z: f64 = 1.645;
 /// Where a series is described by itself, its values are called autocorrelated where chance alone would make it seem so once in so many
 /// series.
 pub const DEPENDENCE_LEVEL: f64 = 0.05;
-/// With fewer values dependence can't be judged, and the exact distribution of ranks is used.
+/// Of fewer values the autocorrelation time is all chance, and widens nothing.
 pub const DEPENDENCE_FROM: usize = 10;
-/// Fewer effective values than this on a side, and there is no verdict: unless they are so few that chance alone makes independent
-/// values look dependent.
+/// Of fewer values (or differences of blocks) dependence can't be tested, and that is said: at 20 a test at 1 % still misses one series in
+/// eight whose neighbours correlate by 0.9; at 24 one in seventeen, at 50 none in thousands.
+pub const TESTED_FROM: usize = 24;
+/// Where the correlation of neighbours lies so many standard errors above what chance gives on average, it is noticed: an interval in blocks
+/// is widened, a run does not stop, and it is said. 4 in 100 by chance. Of differences that wander by 0.9, 3 in 100 are then both false
+/// and not noticed at 24 blocks, none at 50 (`analysis/tests/dependence.rs`).
+pub const NOTICED_Z: f64 = 1.7;
+/// From here on it is certain (by chance in 3 of 1,000), and with fewer than [`FEWEST_EFFECTIVE`] effective values there is no verdict.
+pub const REFUSED_Z: f64 = 2.6;
+/// Fewer effective values than this, certainly dependent ([`REFUSED_Z`]), and there is no verdict.
 pub const FEWEST_EFFECTIVE: f64 = 10.0;
+/// Of two sides with fewer than [`TESTED_FROM`] values, interquartile ranges that differ by more than this factor make ranks too sure: 15
+/// values against 5 that spread five times as wide were called different in 7 to 8 % of simulated pairs, with Welch's interval covered in 5.
+pub const UNLIKE_SPREADS: f64 = 1.5;
 /// The four-step check refuses a series whose effective values are less than this share: nothing can be trusted then that takes values
 /// for independent.
 pub const REFUSED_BELOW: f64 = 0.01;
-/// Fewest blocks at which a difference that drifts is looked for.
-pub const DRIFTING_FROM: usize = 24;
+
+// When a run may stop by itself, beside the answer: after `TESTED_FROM` blocks and so many seconds
+
+/// A run of fast commands that stops sooner has seen no drift and no neighbour come or go, s.
+pub const SOONEST_SECONDS: f64 = 2.0;
+/// Where a block lasts longer, s, [`FEWEST_SLOW_BLOCKS`] are enough to have seen time pass.
+pub const SLOW_BLOCK_SECONDS: f64 = 0.5;
+/// The fewest slow blocks after which a run may stop by itself.
+pub const FEWEST_SLOW_BLOCKS: u32 = 10;
+
+/// A direction's size is told as a number where the half width of its interval is at most this share of the estimate. Runs that stop on a
+/// direction exaggerate it: over true differences of 1 to 50 % and five kinds of noise the median of what is told is then 0.83 to 1.18 times
+/// the truth; of all directions it was up to 3.3 times (`docs/concepts/deciding.md`, section 4).
+pub const SIZE_KNOWN: f64 = 0.5;
 
 // Drift, changes, rhythms
 

@@ -10,7 +10,6 @@
 
 use crate::comparison::{Effect, effect_of_blocks};
 use crate::design::level_for;
-use crate::paired;
 use crate::policy;
 use assay_data::samples::BlockRow;
 use assay_data::{ParameterValue, Plan, Samples, Subject};
@@ -231,8 +230,7 @@ fn exponent(
     let mut over_blocks = |weights: &[f64]| -> Effect {
         let along = |y: &Vec<f64>| weights.iter().zip(y).map(|(w, y)| w * y).sum();
         let found: Vec<f64> = logs.iter().map(along).collect();
-        let drifts = paired::drifting(&found).is_some();
-        effect_of_blocks(&found, level, distribution, drifts)
+        effect_of_blocks(&found, level, distribution)
     };
     let whole = over_blocks(&slope);
     let bent = over_blocks(&bend).interval.is_some_and(|i| !i.contains(0.0));

@@ -1,25 +1,26 @@
 //! The interval for samples that were recorded apart.
 //!
-//! Method: Hodges–Lehmann shift (of logarithms where possible) with an interval from placements,
-//! widened by each side's autocorrelation time (Fligner & Policello 1981; Brunner & Munzel 2000 for
-//! the variances; Geyer 1992 for the time); below ten values on a side the exact Mann–Whitney
-//! distribution is inverted instead. Nothing computed from two files repairs drift *between* the
-//! recordings: the reports say so with every such verdict.
+//! Method: Hodges–Lehmann shift (of logarithms where possible) with the interval of all shifts that Brunner and Munzel's test accepts,
+//! widened by each side's autocorrelation time (Brunner & Munzel 2000; Geyer 1992 for the time). Below 24 values on a side that test is a
+//! little too sure: the interval then covers that of the exact Mann–Whitney distribution as well, and where one side spreads much wider, that
+//! of Welch's t (simulated: `docs/concepts/deciding.md`, section 6). Of long series the placements are taken once, at the estimate. Nothing
+//! computed from two files repairs drift *between* the recordings: the reports say so with every such verdict.
 
-use crate::dependence::is_beyond_chance;
+use crate::dependence::{Dependence, Order};
 use crate::paired::{clock_step_of_sorted, threshold_on};
 use crate::policy;
 use crate::recording::Recording;
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Threshold};
-use assay_stats::{Interval, descriptive, sorting, two_sample};
+use assay_stats::{Interval, descriptive, sorting, t_test, two_sample};
 
-/// Up to here the exact distribution is asked where placements have no answer.
-const EXACT_STILL_BELOW: usize = 50;
+/// From so many values on a side on the placements are taken once, at the estimate, and not anew at every shift: it makes no difference any
+/// more, but for the time that it takes.
+const ONCE_FROM: usize = 1000;
 
-/// True when samples of these sizes are compared by the exact distribution of the rank test.
+/// True when samples of these sizes are compared by the exact distribution of the rank test, too.
 pub fn is_exact((n, m): (usize, usize)) -> bool {
-    n.min(m) < policy::DEPENDENCE_FROM
+    n.min(m) < policy::TESTED_FROM
 }
 
 /// The fewest values on each side at which the rank test can tell anything at a two-sided level: as many as make the most
@@ -42,8 +43,8 @@ pub struct UnpairedDecision {
     pub decision: Decision,
     /// Effective sample sizes of reference and other.
     pub effective: (f64, f64),
-    /// True when successive values are correlated so much that no interval is given.
-    pub too_dependent: bool,
+    /// What is known of the dependence of successive values, of the side that is worse off.
+    pub dependence: Dependence,
 }
 
 /// Decides between two recordings. O(n log n) typically.
@@ -70,7 +71,7 @@ pub fn decide(
         clock_step_of_sorted(&reference.sorted, &other.sorted, scale),
         better,
     );
-    UnpairedDecision { decision, effective: found.effective, too_dependent: found.too_dependent }
+    UnpairedDecision { decision, effective: found.effective, dependence: found.dependence }
 }
 
 /// The same interval for the plain shift, other − reference, whatever the scale of the decision.
@@ -101,11 +102,11 @@ pub(crate) fn ratio_of(
 struct Found {
     interval: Option<Interval>,
     effective: (f64, f64),
-    too_dependent: bool,
+    dependence: Dependence,
 }
 
 fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
-    between((&x.sorted, Order::of(x)), (&y.sorted, Order::of(y)), level)
+    between((&x.sorted, Order::of_recording(x)), (&y.sorted, Order::of_recording(y)), level)
 }
 
 fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
@@ -116,60 +117,57 @@ fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found
         sorting::sort(&mut logs);
         logs
     };
-    between((&logs(x), Order::of(x)), (&logs(y), Order::of(y)), level)
-}
-
-/// What the order of a recording tells.
-#[derive(Clone, Copy)]
-struct Order {
-    tau: f64,
-    lag1: f64,
-}
-
-impl Order {
-    fn of(recording: &Recording<'_>) -> Self {
-        Self { tau: recording.autocorrelation_time, lag1: recording.lag1 }
-    }
-
-    /// Whether n values are worth too few independent ones, and not by chance alone, which a dozen may well seem to be.
-    fn refuses(self, n: f64) -> bool {
-        n / self.tau < policy::FEWEST_EFFECTIVE && self.hangs_together(n)
-    }
-
-    fn hangs_together(self, n: f64) -> bool {
-        is_beyond_chance(n as usize, n / self.tau, self.lag1)
-    }
+    between((&logs(x), Order::of_recording(x)), (&logs(y), Order::of_recording(y)), level)
 }
 
 /// The interval for the shift between two samples, each ascending, with what its order tells.
 fn between((x, of_x): (&[f64], Order), (y, of_y): (&[f64], Order), level: f64) -> (Found, f64) {
-    let (tau_x, tau_y) = (of_x.tau, of_y.tau);
-    let sizes = (x.len() as f64, y.len() as f64);
+    let effective = (of_x.effective(), of_y.effective());
+    let dependence = of_x.dependence().max(of_y.dependence());
     if x.is_empty() || y.is_empty() {
-        return (Found { interval: None, effective: sizes, too_dependent: false }, f64::NAN);
+        return (Found { interval: None, effective, dependence }, f64::NAN);
     }
-    if is_exact((x.len(), y.len())) {
-        let interval = two_sample::mann_whitney_interval(x, y, 1.0 - level);
-        let estimate = two_sample::hodges_lehmann(x, y);
-        return (Found { interval, effective: sizes, too_dependent: false }, estimate);
+    let estimate = two_sample::hodges_lehmann(x, y);
+    let (x, y) = ((x, of_x.time()), (y, of_y.time()));
+    let interval = (dependence != Dependence::TooStrong)
+        .then(|| {
+            if is_exact((x.0.len(), y.0.len())) {
+                of_few(x, y, level)
+            } else {
+                of_many(x, y, level)
+            }
+        })
+        .flatten();
+    (Found { interval, effective, dependence }, estimate)
+}
+
+/// Each side ascending, with its autocorrelation time.
+fn of_many(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
+    if x.0.len().max(y.0.len()) < ONCE_FROM {
+        return two_sample::studentized_interval(x, y, 1.0 - level);
     }
-    let effective = (sizes.0 / tau_x, sizes.1 / tau_y);
-    let too_dependent = of_x.refuses(sizes.0) || of_y.refuses(sizes.1);
-    let placed = if too_dependent {
-        None
-    } else {
-        two_sample::placement_interval_of((x, tau_x), (y, tau_y), 1.0 - level)
-    };
-    let estimate = placed.map_or_else(|| two_sample::hodges_lehmann(x, y), |p| p.shift);
-    // At the strict levels of a suite the variances of a dozen placements reach no end, where the
-    // exact distribution still does.
-    let exact = || {
-        let usable = !too_dependent && x.len().max(y.len()) < EXACT_STILL_BELOW;
-        let usable = usable && !of_x.hangs_together(sizes.0) && !of_y.hangs_together(sizes.1);
-        usable.then(|| two_sample::mann_whitney_interval(x, y, 1.0 - level)).flatten()
-    };
-    let interval = placed.map(|p| p.interval).or_else(exact);
-    (Found { interval, effective, too_dependent }, estimate)
+    two_sample::placement_interval_of(x, y, 1.0 - level).map(|placed| placed.interval)
+}
+
+/// What few values allow: whatever one of the methods holds for possible.
+fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
+    let mut interval = two_sample::mann_whitney_interval(x.0, y.0, 1.0 - level)?;
+    // Without two values a side has no spread that could differ.
+    if x.0.len().min(y.0.len()) > 1 {
+        interval = interval.covering(of_many(x, y, level)?);
+    }
+    if spread_unlike(x.0, y.0)
+        && let Some(welch) = t_test::welch(x.0, y.0).and_then(|t| t.interval(1.0 - level))
+    {
+        interval = interval.covering(welch);
+    }
+    Some(interval)
+}
+
+/// Whether one side spreads much wider than the other, by the interquartile range, which a single stall does not move.
+fn spread_unlike(x_sorted: &[f64], y_sorted: &[f64]) -> bool {
+    let [x, y] = [x_sorted, y_sorted].map(descriptive::interquartile_range);
+    x.max(y) > policy::UNLIKE_SPREADS * x.min(y)
 }
 
 #[cfg(test)]
@@ -214,7 +212,7 @@ mod tests {
         let drifting: Vec<f64> = (0..60).map(|i| 1.0 + f64::from(i)).collect();
         let noise: Vec<f64> = (0..60).map(|i| 100.0 + f64::from((i * 37) % 60)).collect();
         let found = decide_at_95(&drifting, &noise);
-        assert!(found.too_dependent);
+        assert_eq!(found.dependence, Dependence::TooStrong);
         assert_eq!(found.decision.verdict, Verdict::Inconclusive);
     }
 

@@ -16,7 +16,7 @@ use crate::screen_table as table;
 use crate::secondary;
 use crate::words::{self, Sentence, counted};
 use assay_analysis::checks::{Topic, topic};
-use assay_analysis::dependence::is_beyond_chance;
+use assay_analysis::dependence::{Dependence, is_beyond_chance};
 use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Severity, StopReason};
@@ -292,12 +292,22 @@ fn checks(analysis: &Analysis) -> Vec<String> {
 
 /// How independent the values are that the intervals rest on.
 fn dependence(analysis: &Analysis) -> Option<String> {
+    let counted =
+        |c: &&Comparison| c.decision.interval.is_some() || c.dependence != Dependence::Unseen;
+    if let Some(c) = analysis.comparisons.iter().filter(counted).max_by_key(|c| c.dependence)
+        && c.dependence == Dependence::Untested
+    {
+        let what = if c.blocks.is_some() { "blocks" } else { "values a side" };
+        let n = c.blocks.unwrap_or(c.counts.0.min(c.counts.1));
+        return (n > 0 && c.design != Design::Summary)
+            .then(|| format!("dependence not tested ({} {what} needed)", policy::TESTED_FROM));
+    }
     let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
     // In blocks: whether the difference drifted; else: whether chance may be all that there is.
     let (share, effective, n, so) = if in_blocks {
         let of = |c: &Comparison| {
             let n = c.blocks.unwrap_or(0) as f64;
-            (c.effective / n, c.effective, n, c.drifting.is_some())
+            (c.effective / n, c.effective, n, c.dependence >= Dependence::Noticed)
         };
         analysis.comparisons.iter().map(of).min_by(|a, b| a.0.total_cmp(&b.0))?
     } else {

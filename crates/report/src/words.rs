@@ -7,6 +7,7 @@
 use crate::label::{Wording, article, wording};
 use crate::number::{self, Column};
 use assay_analysis::checks::{Topic, topic};
+use assay_analysis::dependence::Dependence;
 use assay_analysis::{
     Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels, paired,
 };
@@ -140,7 +141,12 @@ impl<'a> Teller<'a> {
                 (format!("not known yet: {ranged}, so {}", self.bound(interval)), sureness)
             }
         };
-        Sentence { claim: claim + self.condition(), sureness }
+        let untested = match (self.c.dependence, self.c.design) {
+            (_, Design::Summary) => "",
+            (Dependence::Untested, _) => "; dependence not tested",
+            _ => "",
+        };
+        Sentence { claim: claim + self.condition(), sureness: sureness + untested }
     }
 
     /// Under which condition the claim holds.
@@ -154,7 +160,22 @@ impl<'a> Teller<'a> {
 
     fn directional(&self, interval: Interval) -> (String, String) {
         let decision = &self.c.decision;
-        let mut claim = self.single(decision.estimate, interval);
+        let at = self.limit_words();
+        // What is a limit already is told as it is.
+        let least = self.c.least().filter(|_| at.is_empty() && !self.c.size_is_known());
+        let mut claim = match least {
+            Some(least) => self.single(least, "at least ", interval),
+            None => self.single(decision.estimate, at, interval),
+        };
+        if self.c.blocks.is_some()
+            && self.c.changes_shape()
+            && let Some(medians) = self.c.ratio_of_medians()
+        {
+            claim = format!(
+                "within a typical block {claim}; the medians differ by {}",
+                number::percent((medians - 1.0).abs())
+            );
+        }
         let mut sureness = format!("{}: {}", self.sure(), self.range_or_multiples(interval));
         if decision.possibly_below_threshold {
             if decision.threshold.is_finite() {
@@ -170,9 +191,8 @@ impl<'a> Teller<'a> {
     }
 
     /// The estimate as a statement: `new takes 2.6 % less time than old`.
-    fn single(&self, estimate: f64, interval: Interval) -> String {
+    fn single(&self, estimate: f64, at: &str, interval: Interval) -> String {
         let Self { words: w, of, against, .. } = self;
-        let at = self.limit_words();
         if let Form::Multiple = self.form {
             let inverted = w.is_time && estimate < 0.0;
             let sign = if inverted { -1.0 } else { 1.0 };
@@ -285,10 +305,19 @@ impl<'a> Teller<'a> {
         if c.mixed {
             return format!("no verdict on {} against {}: {MIXED}", self.of, self.against);
         }
-        if c.too_dependent {
+        if c.dependence == Dependence::TooStrong {
+            let worth = number::fixed(c.effective, 0);
+            let what = match c.blocks {
+                Some(blocks) => format!(
+                    "their difference wandered during the run, so that its {blocks} blocks carry as much information as {worth} independent ones"
+                ),
+                None => format!(
+                    "successive values are so strongly correlated that they carry as much information as {worth} independent ones"
+                ),
+            };
             return format!(
-                "no verdict on {} against {}: successive values are so strongly correlated that they carry as much information as {:.0} independent ones; at least 10 are needed",
-                self.of, self.against, c.effective
+                "no verdict on {} against {}: {what}; at least 10 are needed",
+                self.of, self.against
             );
         }
         match (&c.basis, c.no_interval()) {
@@ -450,6 +479,7 @@ fn form(c: &Comparison, unit: &Unit) -> Form {
     }
     let told = match (d.verdict.is_directional(), d.interval) {
         (false, Some(interval)) => interval.lower.abs().max(interval.upper.abs()),
+        (true, _) if !c.size_is_known() => c.least().map_or(0.0, f64::abs),
         _ => d.estimate.abs(),
     };
     if told > 2f64.ln() { Form::Multiple } else { Form::Percent }

@@ -27,6 +27,12 @@ impl Interval {
         (self.upper - self.lower) / 2.0
     }
 
+    /// The smallest interval that holds both.
+    #[must_use]
+    pub fn covering(&self, other: Interval) -> Interval {
+        Interval { lower: self.lower.min(other.lower), upper: self.upper.max(other.upper) }
+    }
+
     /// Whether both ends are finite.
     #[must_use]
     pub fn is_bounded(&self) -> bool {
@@ -45,6 +51,8 @@ mod tests {
         assert!(!interval.contains(2.1) && !interval.contains(f64::NAN));
         assert_eq!(interval.half_width(), 1.5);
         assert!(interval.is_bounded());
+        let both = interval.covering(Interval { lower: 0.0, upper: 3.0 });
+        assert_eq!(both, Interval { lower: -1.0, upper: 3.0 });
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod mann_whitney;
 mod placement;
 mod rank_sum;
 mod ratio_of_means;
+mod studentized;
 mod variance_ratio;
 
 pub use brunner_munzel::{BrunnerMunzel, brunner_munzel};
@@ -30,6 +31,7 @@ pub use mann_whitney::{
 pub use placement::{Placement, placement_interval, placement_interval_of};
 pub use rank_sum::{RankSum, exact_shift_interval};
 pub use ratio_of_means::{delta_log, fieller};
+pub use studentized::studentized_interval;
 pub use variance_ratio::{VarianceRatio, variance_ratio};
 
 use crate::Interval;

@@ -12,7 +12,7 @@
 //! It holds for programs whose noise is like that of the one that was measured, in proportion to their time.
 
 use super::{BUDGETS, Detectable, Random, Series};
-use crate::paired;
+use crate::paired::{self, Level};
 use crate::policy;
 use crate::verdict::Scale;
 use assay_data::plan::look_level;
@@ -107,18 +107,11 @@ impl<'a> Eye<'a> {
                 })
                 .collect();
             let sorted = descriptive::sorted(&differences);
-            let mut interval = paired::interval_of(
-                &sorted,
-                look_level(policy::CALIBRATED_CONFIDENCE),
-                self.distribution,
-            )?;
-            if paired::drifting(&differences).is_some() {
-                interval = paired::cover_groups(
-                    interval,
-                    &differences,
-                    1.0 - policy::CALIBRATED_CONFIDENCE,
-                )?;
-            }
+            let confidence = policy::CALIBRATED_CONFIDENCE;
+            let level = Level { interval: look_level(confidence), groups: 1.0 - confidence };
+            let (_, interval) =
+                paired::interval_in_order(&differences, &sorted, level, self.distribution);
+            let interval = interval?;
             // B slower by more than the one, or faster by more than the other, would have been found.
             reaches.extend([-interval.lower, interval.upper]);
         }

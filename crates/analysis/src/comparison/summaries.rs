@@ -5,6 +5,7 @@
 //! Without a number of values or a spread there is the ratio, and no interval.
 
 use super::{Basis, Comparison, Effect, Question, Wins, exponentiated};
+use crate::dependence::Dependence;
 use crate::outlook;
 use crate::paired::threshold_on;
 use crate::verdict::{Decision, Scale};
@@ -108,8 +109,8 @@ impl Comparison {
             quantiles: Vec::new(),
             wins: Wins { better: 0.0, worse: 0.0, of: 0.0 },
             effective: reference.count.min(other.count) as f64,
-            drifting: None,
-            too_dependent: false,
+            dependence: Dependence::Untested,
+            lag1: f64::NAN,
             mixed: false,
             distinct: 0,
             detectable: outlook::detectable(&decision, level),

@@ -65,7 +65,7 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
             Some(logs) => Traits::of_shape(logs),
             None => Traits::of_shape(&paired.shifts()),
         };
-        Traits { dependent: c.drifting.is_some(), ..shape }
+        Traits { dependent: c.drifting().is_some(), ..shape }
     } else {
         let of = |subject| Traits::of_shape(&evidence.index().values(subject, c.metric));
         let dependent = hangs_together(c.effective, n);

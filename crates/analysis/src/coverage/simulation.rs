@@ -5,7 +5,8 @@
 //! 1; differences have the truth 0. Must not be asked by the tool itself, which reads the table: this is what makes it.
 
 use super::{Kind, Method, NOMINAL};
-use crate::{paired, unpaired};
+use crate::paired::{self, Level};
+use crate::unpaired;
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::{self, SignedRankDistribution, SignedRankTest};
@@ -164,12 +165,9 @@ fn intervals(
             }
             Method::Blocks => {
                 let differences: Vec<f64> = x.iter().zip(y).map(|(x, y)| y - x).collect();
-                let found =
-                    paired::interval_of(&descriptive::sorted(&differences), level, distribution)?;
-                match paired::drifting(&differences) {
-                    Some(_) => paired::cover_groups(found, &differences, level),
-                    None => Some(found),
-                }
+                let sorted = descriptive::sorted(&differences);
+                let level = Level { interval: level, groups: level };
+                paired::interval_in_order(&differences, &sorted, level, distribution).1
             }
             Method::QuantileP50 | Method::QuantileP90 => {
                 let share = if *method == Method::QuantileP50 { 0.5 } else { 0.9 };

@@ -1,6 +1,8 @@
 //! One row of an experiment: its values, block by block, and whether what was asked of it is answered.
 
+use crate::dependence::Dependence;
 use crate::paired::{self, Level, Paired};
+use crate::policy;
 use crate::until::{Condition, State};
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Plan, StopReason, StopRule};
@@ -85,12 +87,13 @@ impl RowState {
         self.current[place] = value;
     }
 
-    /// Ends the block at hand: whether what was asked for is known now. What was answered once stays answered.
-    pub fn end_block(&mut self, elapsed_seconds: f64) {
+    /// Ends the block at hand: whether what was asked for is known now. What was answered once stays answered. A block takes
+    /// `block_seconds` on average.
+    pub fn end_block(&mut self, elapsed_seconds: f64, block_seconds: f64) {
         self.blocks += 1;
         self.take_block();
         if self.stopped.is_none() {
-            self.stopped = self.after_block(elapsed_seconds);
+            self.stopped = self.after_block(elapsed_seconds, block_seconds);
         }
     }
 
@@ -131,31 +134,44 @@ impl RowState {
         self.current.fill(f64::NAN);
     }
 
-    fn after_block(&mut self, elapsed_seconds: f64) -> Option<StopReason> {
+    fn after_block(&mut self, elapsed_seconds: f64, block_seconds: f64) -> Option<StopReason> {
         match self.plan.stop {
             StopRule::Fixed { blocks } => (self.blocks >= blocks).then_some(StopReason::Blocks),
             StopRule::Sequential { max_blocks, .. } => self
-                .answer(elapsed_seconds)
+                .answer(elapsed_seconds, block_seconds)
                 .or((self.blocks >= max_blocks).then_some(StopReason::Blocks)),
         }
     }
 
     /// Whether what was asked for is known: the user's condition, or else a clear answer. The condition is held against every block,
     /// since it may ask for blocks and seconds too; where the samples are not looked at, nothing is known of them.
-    fn answer(&mut self, elapsed_seconds: f64) -> Option<StopReason> {
+    fn answer(&mut self, elapsed_seconds: f64, block_seconds: f64) -> Option<StopReason> {
+        let soon = self.is_too_soon(elapsed_seconds, block_seconds);
         let Some(until) = self.until.clone() else {
             let reason =
                 if self.pairs.is_empty() { StopReason::Precise } else { StopReason::Clear };
-            return (self.looks_now() && self.is_answered()).then_some(reason);
+            return (!soon && self.looks_now() && self.is_answered()).then_some(reason);
         };
         let looks = until.asks_samples() && self.looks_now();
         let state = State {
             blocks: self.blocks,
             seconds: elapsed_seconds,
             width: if looks { self.width() } else { f64::INFINITY },
-            clear: looks && self.is_answered(),
+            clear: looks && !soon && self.is_answered(),
         };
         until.holds(&state).then_some(StopReason::Until)
+    }
+
+    /// Whether a run that stops by itself has seen too little of time: fewer blocks than show a difference that wanders, or less than
+    /// any slow disturbance lasts. Slow blocks see time enough. Exact counts need none.
+    fn is_too_soon(&self, elapsed_seconds: f64, block_seconds: f64) -> bool {
+        if self.counts {
+            return false;
+        }
+        if block_seconds > policy::SLOW_BLOCK_SECONDS {
+            return self.blocks < policy::FEWEST_SLOW_BLOCKS;
+        }
+        self.blocks < policy::TESTED_FROM as u32 || elapsed_seconds < policy::SOONEST_SECONDS
     }
 
     /// Whether to look at the samples after this block. Of comparisons after every one; of medians at blocks that are 5 % apart:
@@ -179,7 +195,9 @@ impl RowState {
         self.pairs.iter().all(|pair| {
             pair.blocks.may_be_settled(threshold, level.interval, distribution) && {
                 let found = pair.blocks.decide(threshold, level, self.better, distribution);
-                found.decision.is_settled() && found.drifting.is_none()
+                let seen =
+                    matches!(found.dependence(), Dependence::Noticed | Dependence::TooStrong);
+                found.decision.is_settled() && !seen
             }
         })
     }

@@ -101,11 +101,30 @@ fn one_subject_stops_when_its_median_is_precise() {
     let reason = loop {
         let turn = experiment.next_turn().expect("something is open");
         let value = 1.0 + f64::from((turn.block * 7) % 11) / 10_000.0;
-        if let Step::Stop(reason) = experiment.observe(turn, &[value], 0.0) {
+        if let Step::Stop(reason) = experiment.observe(turn, &[value], f64::from(turn.block)) {
             break reason;
         }
     };
     assert_eq!((reason, experiment.blocks()), (StopReason::Precise, 10));
+}
+
+#[test]
+fn fast_commands_are_watched_for_24_blocks_and_two_seconds() {
+    let blocks_of = |seconds: f64| {
+        let mut experiment = Experiment::new(Plan::sequential(0.95, Threshold::default(), 3), 2);
+        let mut elapsed = 0.0;
+        while let Some(turn) = experiment.next_turn() {
+            elapsed += seconds;
+            let value = if turn.place == 0 { 1.0 } else { 2.0 };
+            if let Step::Stop(reason) = experiment.observe(turn, &[value], elapsed) {
+                assert_eq!(reason, StopReason::Clear);
+                break;
+            }
+        }
+        experiment.blocks()
+    };
+    // Half a second and more a block, a tenth, and four milliseconds: 10 blocks, 24, and as many as last for two seconds.
+    assert_eq!([0.4, 0.05, 0.002].map(blocks_of), [10, 24, 500]);
 }
 
 fn run(experiment: &mut Experiment, value: impl Fn(Turn) -> f64) -> StopReason {

@@ -11,12 +11,12 @@
 use super::validity::Validity;
 use super::{Protocol, Step, Values, found};
 use crate::comparison::{Comparison, Effect, Wins, effect_of_blocks};
-use crate::paired::Level;
+use crate::paired::{self, Level};
 use crate::unpaired;
 use assay_data::Finding;
 use assay_stats::quantile_difference::{QuantileDifference, SHARES, Side, quantile_differences_of};
 use assay_stats::signed_rank::SignedRankDistribution;
-use assay_stats::{Interval, two_sample};
+use assay_stats::{Interval, descriptive, two_sample};
 
 /// What was found about the size of the difference.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub(super) fn step(
 ) -> Step<EffectFound> {
     let level = protocol.interval_level;
     let (effect, classic) = match &values.differences {
-        Some(differences) => of_blocks(&differences.in_order, protocol, comparison),
+        Some(differences) => of_blocks(&differences.in_order, protocol),
         None => of_recordings(values, level, validity),
     };
     let found = EffectFound {
@@ -73,21 +73,13 @@ pub(super) fn step(
     Step::of(found, findings)
 }
 
-fn of_blocks(
-    differences: &[f64],
-    protocol: &Protocol,
-    comparison: &Comparison,
-) -> (Effect, Option<Interval>) {
+fn of_blocks(differences: &[f64], protocol: &Protocol) -> (Effect, Option<Interval>) {
     let mut distribution = SignedRankDistribution::default();
     let groups = (1.0 - protocol.confidence) / protocol.shared_by as f64;
     let level = Level { interval: protocol.interval_level, groups };
-    let classic = effect_of_blocks(differences, level, &mut distribution, false);
-    match comparison.drifting {
-        None => (classic, classic.interval),
-        Some(_) => {
-            (effect_of_blocks(differences, level, &mut distribution, true), classic.interval)
-        }
-    }
+    let sorted = descriptive::sorted(differences);
+    let classic = paired::interval_of(&sorted, level.interval, &mut distribution);
+    (effect_of_blocks(differences, level, &mut distribution), classic)
 }
 
 fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, Option<Interval>) {
@@ -96,10 +88,7 @@ fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, O
     let classic = two_sample::mann_whitney_interval(against, of, 1.0 - level);
     let interval = if validity.is_dependent() {
         let (widened, _) = unpaired::shift_of(&values.against, &values.of, level);
-        widened.zip(classic).map(|(widened, classic)| Interval {
-            lower: widened.lower.min(classic.lower),
-            upper: widened.upper.max(classic.upper),
-        })
+        widened.zip(classic).map(|(widened, classic)| widened.covering(classic))
     } else {
         classic
     };

@@ -195,7 +195,7 @@ pub(super) fn step(
     let differences = values.differences.as_ref().map(|d| SeriesFound::of(protocol.of, d));
     let (against, of) = (&values.against.sorted, &values.of.sorted);
     let clock_step = paired::clock_step_of_sorted(against, of, Scale::Shift);
-    let drifting = comparison.and_then(|c| c.drifting);
+    let drifting = comparison.and_then(Comparison::drifting);
     let mut found = Validity { series, differences, clock_step, drifting, causes: Vec::new() };
 
     let mut findings = Vec::new();

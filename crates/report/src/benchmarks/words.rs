@@ -144,7 +144,6 @@ pub(crate) fn verdict(suite: &Analysis, row: &Comparison) -> String {
             NoInterval::Mixed => "no verdict".to_owned(),
             NoInterval::NoCount => "number unknown".to_owned(),
             NoInterval::NoSpread => "spread unknown".to_owned(),
-            NoInterval::Drifting => "drifting".to_owned(),
         },
     }
 }
@@ -165,13 +164,13 @@ pub(crate) fn reason(c: &Comparison) -> Option<String> {
             format!("too few: {n} and {m}; {} a side can decide", counted(needed, what))
         }
         NoInterval::TooDependent => format!(
-            "successive values are correlated: they carry as much information as {} independent ones",
+            "successive {} are correlated: they carry as much information as {} independent ones",
+            if c.blocks.is_some() { "differences" } else { "values" },
             number::fixed(c.effective, 0)
         ),
         NoInterval::Mixed => "the blocks do not form one experiment".to_owned(),
         NoInterval::NoCount => "a summary without the number of its values".to_owned(),
         NoInterval::NoSpread => "a summary without a spread".to_owned(),
-        NoInterval::Drifting => "the difference changed during the run".to_owned(),
     })
 }
 

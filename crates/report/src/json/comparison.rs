@@ -78,8 +78,13 @@ pub struct Comparison {
     pub wins: Wins,
     /// How many independent blocks (values of the smaller side, when unpaired) the interval is worth.
     pub effective_sample_size: Option<f64>,
-    /// Rank autocorrelation of successive differences where the difference changed during the run; otherwise `null`.
-    pub drift_correlation: Option<f64>,
+    /// What is known of the dependence of successive differences (of the values of the worse side, when unpaired), on which the interval
+    /// rests.
+    pub dependence: Dependence,
+    /// Rank autocorrelation of neighbours among them; `null` where there are none.
+    pub lag1: Option<f64>,
+    /// Whether the size of a difference is known to half of it; else the sentence says only what it is at least.
+    pub size_known: bool,
     /// Why there is no interval; `null` where there is one.
     pub no_interval: Option<WhyNoInterval>,
     /// The same in words.
@@ -139,11 +144,25 @@ pub struct Wins {
 }
 
 words! {
+    /// What is known of the dependence of successive values or differences.
+    Dependence from assay_analysis::dependence::Dependence {
+        /// It was tested, and none beyond chance was found.
+        Source::Unseen => NoneFound,
+        /// There are too few for a test: 24 are needed.
+        Source::Untested => NotTested,
+        /// There is some, and the interval is widened for it.
+        Source::Noticed => Noticed,
+        /// There is so much that there is no interval.
+        Source::TooStrong => TooStrong,
+    }
+}
+
+words! {
     /// Why a comparison has no interval.
     WhyNoInterval from assay_analysis::NoInterval {
         /// There are too few values, units or blocks at this level.
         Source::TooFew { .. } => TooFew,
-        /// Successive values of a recording are too strongly correlated.
+        /// Successive values, or differences of blocks, are too strongly correlated.
         Source::TooDependent => Autocorrelated,
         /// The run was resumed with a different setup, so its blocks are not one experiment.
         Source::Mixed => ResumedDifferent,
@@ -151,8 +170,6 @@ words! {
         Source::NoCount => NoCount,
         /// A summary has no spread.
         Source::NoSpread => NoSpread,
-        /// The difference changed during the run.
-        Source::Drifting => Drift,
     }
 }
 
@@ -275,7 +292,9 @@ impl Comparison {
                 of: Some(c.wins.of),
             },
             effective_sample_size: Some(c.effective),
-            drift_correlation: c.drifting,
+            dependence: (&c.dependence).into(),
+            lag1: Some(c.lag1),
+            size_known: c.size_is_known(),
             no_interval: c.no_interval().as_ref().map(WhyNoInterval::from),
             reason: reason(c),
             clock_step: Some(size(c.decision.clock_step)),

@@ -29,7 +29,7 @@ impl Teller<'_> {
         let estimate = c.decision.estimate;
         if estimate.is_finite() && estimate != 0.0 {
             let here = Interval { lower: estimate, upper: estimate };
-            said.push(format!("seen so far: {}", self.single(estimate, here)));
+            said.push(format!("seen so far: {}", self.single(estimate, self.limit_words(), here)));
         }
         if let Some(blocks) = c.blocks.filter(|&n| n > 0 && n < c.fewest_blocks as usize) {
             let (n, of) = (blocks as f64, &self.of);

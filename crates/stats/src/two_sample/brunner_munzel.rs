@@ -43,25 +43,42 @@ impl BrunnerMunzel {
     }
 }
 
+/// The placements of both samples: how many values of the other one lie below each value, ties half.
+pub(super) struct Placements {
+    /// Mean of the x among the y, in 0..=m.
+    pub mean_x: f64,
+    /// Mean of the y among the x, in 0..=n.
+    pub mean_y: f64,
+    /// Variance of the x among the y.
+    pub of_x: f64,
+    /// Variance of the y among the x.
+    pub of_y: f64,
+}
+
+impl Placements {
+    /// Both ascending and finite, n ≥ 2 each, else None; O(n + m).
+    pub fn of(x: &[f64], y: &[f64]) -> Option<Self> {
+        let ranks = RankSum::of(x, y).filter(|_| x.len() > 1 && y.len() > 1)?;
+        let (n, m) = (x.len() as f64, y.len() as f64);
+        let (mean_x, mean_y) = ((ranks.pairs() - ranks.u) / n, ranks.u / m);
+        let (mut squares_x, mut squares_y) = (0.0, 0.0);
+        for step in stairs(x, y) {
+            let (of_x, of_y) = (step.of_x as f64, step.of_y as f64);
+            let from_x = step.below_y as f64 + of_y / 2.0 - mean_x;
+            let from_y = step.below_x as f64 + of_x / 2.0 - mean_y;
+            squares_x += of_x * from_x * from_x;
+            squares_y += of_y * from_y * from_y;
+        }
+        let (of_x, of_y) = (squares_x / (n - 1.0), squares_y / (m - 1.0));
+        Some(Self { mean_x, mean_y, of_x, of_y })
+    }
+}
+
 /// The test. Both ascending, finite, n ≥ 2 each, else None; O(n + m).
 #[must_use]
 pub fn brunner_munzel(x_sorted: &[f64], y_sorted: &[f64]) -> Option<BrunnerMunzel> {
-    if x_sorted.len() < 2 || y_sorted.len() < 2 {
-        return None;
-    }
-    let ranks = RankSum::of(x_sorted, y_sorted)?;
-    let (n, m) = (ranks.n_x as f64, ranks.n_y as f64);
-    // The mean placement of the x among the y, and of the y among the x.
-    let (mean_x, mean_y) = ((ranks.pairs() - ranks.u) / n, ranks.u / m);
-    let (mut squares_x, mut squares_y) = (0.0, 0.0);
-    for step in stairs(x_sorted, y_sorted) {
-        let (of_x, of_y) = (step.of_x as f64, step.of_y as f64);
-        let from_x = step.below_y as f64 + of_y / 2.0 - mean_x;
-        let from_y = step.below_x as f64 + of_x / 2.0 - mean_y;
-        squares_x += of_x * from_x * from_x;
-        squares_y += of_y * from_y * from_y;
-    }
-    let (vx, vy) = (squares_x / (n - 1.0), squares_y / (m - 1.0));
+    let (n, m) = (x_sorted.len() as f64, y_sorted.len() as f64);
+    let Placements { mean_x, of_x: vx, of_y: vy, .. } = Placements::of(x_sorted, y_sorted)?;
     let p_y_less = mean_x / m;
     let standard_error = (vx / (n * m * m) + vy / (m * n * n)).sqrt();
     let (wx, wy) = (n * vx, m * vy);

@@ -2,6 +2,8 @@
 //! truth, and whether it finds what is there. The noise is made up to be unkind: drift, dependence, stalls, ticks.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+mod dependence;
+
 use assay_analysis::{Experiment, Step, Verdict};
 use assay_data::{Plan, StopReason, StopRule, Threshold};
 use assay_stats::resampling::Stream;
