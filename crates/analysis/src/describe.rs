@@ -5,7 +5,10 @@
 use crate::policy;
 use crate::recording::Recording;
 use assay_data::ParameterValue;
-use assay_stats::{Interval, descriptive, merged, order, trend};
+use assay_stats::{Interval, descriptive, groups, merged, order, trend};
+
+/// Groups whose medians are asked where values hang together too much for order statistics.
+const GROUPS: usize = 8;
 
 /// What is known of one metric of one subject. Values are in the metric's base unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,8 +117,7 @@ impl Description {
             mean: descriptive::mean(values),
             standard_deviation: descriptive::standard_deviation(values),
             median: at(0.5),
-            median_interval: order::median_interval_with_tau(sorted, confidence, tau)
-                .map(|(interval, _achieved)| interval),
+            median_interval: median_interval(values, sorted, tau, confidence),
             confidence,
             quantiles: Quantiles { p5: at(0.05), p25, p75, p95: at(0.95), p99: at(0.99) },
             outliers,
@@ -130,6 +132,22 @@ impl Description {
     pub fn effective(&self) -> f64 {
         self.n as f64 / self.autocorrelation_time
     }
+}
+
+/// The interval of the median of values whose autocorrelation time is `tau`: by order statistics, widened for that time; where the values
+/// hang together so much that none of them is far enough out, the t interval over the medians of eight consecutive groups. `None` for fewer
+/// values than any pair of order statistics needs. `sorted`: the same values, ascending. O(n).
+pub(crate) fn median_interval(
+    in_order: &[f64],
+    sorted: &[f64],
+    tau: f64,
+    confidence: f64,
+) -> Option<Interval> {
+    let by_order = order::median_interval_with_tau(sorted, confidence, tau);
+    by_order.map(|(interval, _achieved)| interval).or_else(|| {
+        order::median_interval(sorted, confidence)?;
+        groups::t_interval(&groups::group_medians(in_order, GROUPS), confidence)
+    })
 }
 
 fn drift(recording: &Recording<'_>) -> Option<f64> {

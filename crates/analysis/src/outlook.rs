@@ -55,6 +55,44 @@ pub fn outlook(decision: &Decision, blocks: usize, level: f64, plan: &Plan) -> O
     Some(Outlook { to_rule_out, to_confirm, reachable_threshold })
 }
 
+/// Blocks in all after which a comparison would be settled if the difference stays as it is seen and its interval goes on to shrink with
+/// their square root; `None` without an interval.
+pub fn blocks_until_clear(decision: &Decision, blocks: usize) -> Option<f64> {
+    let half_width = decision.interval?.half_width();
+    let (size, threshold) = (decision.estimate.abs(), decision.threshold);
+    // Beyond the threshold, within it, or a direction whose size is known to half of it.
+    let reach = if threshold.is_nan() {
+        size
+    } else {
+        (size - threshold).abs().max((threshold / 2.0).min(size))
+    };
+    let needed = blocks as f64 * (half_width / reach).powi(2);
+    needed.is_finite().then_some(needed.max(blocks as f64))
+}
+
 fn z(level: f64) -> f64 {
     -normal::quantile(level / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Scale;
+    use assay_data::Better;
+    use assay_stats::Interval;
+
+    #[test]
+    fn an_interval_that_has_to_be_half_as_wide_takes_four_times_the_blocks() {
+        let until = |estimate: f64, half_width: f64| {
+            let interval = Interval { lower: estimate - half_width, upper: estimate + half_width };
+            let decision =
+                Decision::read(Scale::Ratio, estimate, Some(interval), 0.01, 0.0, Better::Lower);
+            blocks_until_clear(&decision, 40)
+        };
+        // No difference is within the threshold once nothing reaches beyond it.
+        assert!(until(0.0, 0.02).is_some_and(|n| (n - 160.0).abs() < 1e-9));
+        assert!(until(0.04, 0.02).is_some_and(|n| (n - 40.0).abs() < 1e-9));
+        // A difference as large as the threshold: its direction, to half the threshold.
+        assert!(until(0.01, 0.01).is_some_and(|n| (n - 160.0).abs() < 1e-9));
+    }
 }

@@ -63,6 +63,11 @@ pub const SLOW_BLOCK_SECONDS: f64 = 0.5;
 /// The fewest slow blocks after which a run may stop by itself.
 pub const FEWEST_SLOW_BLOCKS: u32 = 10;
 
+/// One command alone is measured no longer once twice as many runs made the interval of its median no narrower than this share of what it
+/// was: of independent values it would be 0.71.
+pub const DIMINISHED: f64 = 0.85;
+/// With fewer blocks at the earlier look the widths themselves waver too much to be compared.
+pub const DIMINISHING_FROM: u32 = 50;
 /// A direction's size is told as a number where the half width of its interval is at most this share of the estimate. Runs that stop on a
 /// direction exaggerate it: over true differences of 1 to 50 % and five kinds of noise the median of what is told is then 0.83 to 1.18 times
 /// the truth; of all directions it was up to 3.3 times (`docs/concepts/deciding.md`, section 4).

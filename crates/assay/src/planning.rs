@@ -12,6 +12,9 @@ pub(crate) const BUDGET: f64 = 60.0;
 /// Seconds to which the default budget stretches while there are too few blocks for a verdict.
 pub(crate) const CEILING: f64 = 300.0;
 
+/// What `--quick` makes of `--time`.
+pub(crate) const QUICK: &str = "3s";
+
 /// How long to measure, as the user says.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct When {

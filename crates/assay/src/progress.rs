@@ -4,6 +4,7 @@
 
 use crate::output;
 use assay_analysis::Experiment;
+use assay_analysis::outlook::blocks_until_clear;
 use assay_data::{Environment, Metric, Plan, StopRule, Unit};
 use assay_experiment::Standing;
 use assay_report::progress::{Standing as SubjectStanding, Status, machine, span, status};
@@ -268,7 +269,17 @@ impl Progress {
         let mut compared = subjects.iter().filter_map(|s| s.difference.as_ref()).peekable();
         let whole = self.names.len() <= MOST_NAMES;
         let settled = whole && compared.peek().is_some() && compared.all(|d| d.is_settled());
+        // At least a second, since nobody reads less.
+        let blocks = experiment.blocks();
+        let rate = elapsed_seconds / blocks.max(1) as f64;
+        let ahead = subjects.iter().filter_map(|s| s.difference.as_ref());
+        let ahead: Option<Vec<f64>> = ahead.map(|d| blocks_until_clear(d, blocks)).collect();
+        let clear_in_seconds = ahead
+            .filter(|ahead| whole && !ahead.is_empty() && self.plan.is_sequential())
+            .map(|ahead| ahead.into_iter().fold(0.0, f64::max) - blocks as f64)
+            .map(|more| (more * rate).max(1.0));
         let told = Status {
+            clear_in_seconds,
             subjects: &subjects,
             unit: &self.unit,
             blocks: experiment.blocks() as u64,

@@ -60,6 +60,8 @@ pub enum StopReason {
     Clear,
     /// One subject alone: its median is known precisely enough.
     Precise,
+    /// One subject alone: twice as many values hardly made its interval narrower.
+    Diminishing,
     /// The planned number of blocks was taken.
     Blocks,
     /// The time budget was spent.

@@ -64,6 +64,8 @@ pub struct Status<'a> {
     pub planned_blocks: Option<u64>,
     /// True when the answer would not change by measuring on.
     pub settled: bool,
+    /// Seconds after which it would be clear at this rate, if what is seen stays; `None` where that can't be said.
+    pub clear_in_seconds: Option<f64>,
     /// Seconds since measuring began.
     pub elapsed_seconds: f64,
     /// Seconds that it may take.
@@ -84,7 +86,13 @@ pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String 
         }
         None => number::clock(status.elapsed_seconds),
     };
-    let state = if status.settled { "clear" } else { "not clear yet" };
+    let left = status.budget_seconds.map_or(f64::INFINITY, |b| b - status.elapsed_seconds);
+    let state = match status.clear_in_seconds {
+        _ if status.settled => "clear".to_owned(),
+        Some(seconds) if seconds <= left => format!("clear in about {}", number::duration(seconds)),
+        Some(_) => "not clear within the time".to_owned(),
+        None => "not clear yet".to_owned(),
+    };
     let difference = match status.subjects {
         [_, only] => only.difference.as_ref().map(|d| differs(d, status.unit)),
         _ => None,

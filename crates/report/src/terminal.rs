@@ -344,6 +344,7 @@ fn taken(blocks: usize, analysis: &Analysis) -> String {
     match analysis.stop {
         Some(StopReason::Clear) => format!("{blocks}, then clear"),
         Some(StopReason::Precise) => format!("{blocks}, then precise enough"),
+        Some(StopReason::Diminishing) => format!("{blocks}; more would hardly narrow it"),
         Some(StopReason::Blocks) => format!("{blocks}, as planned"),
         Some(StopReason::Budget) => format!("{blocks}, then out of time"),
         Some(StopReason::Interrupted) => format!("{blocks}, then interrupted"),

@@ -21,6 +21,7 @@ fn state(subjects: &[Standing]) -> Status<'_> {
         blocks: 42,
         planned_blocks: None,
         settled: true,
+        clear_in_seconds: None,
         elapsed_seconds: 38.2,
         budget_seconds: Some(60.0),
     }
@@ -72,6 +73,19 @@ fn one_subject_shows_its_median() {
         status(&state, 100, true),
         "block 42 of 50   median 812.0 ms [806.0 … 820.0]   not clear yet; 0:38"
     );
+}
+
+#[test]
+fn an_open_question_says_when_it_is_answered_at_this_rate() {
+    let subjects = [standing("a", 0.8, None), standing("b", 0.79, Some(0.99f64.ln()))];
+    let end = |clear_in_seconds: f64| {
+        let open =
+            Status { settled: false, clear_in_seconds: Some(clear_in_seconds), ..state(&subjects) };
+        let line = status(&open, 50, true);
+        line.rsplit("   ").next().map(str::to_owned)
+    };
+    assert_eq!(end(18.0).as_deref(), Some("clear in about 18 s; 0:38 of 1:00"));
+    assert_eq!(end(100.0).as_deref(), Some("not clear within the time; 0:38 of 1:00"));
 }
 
 #[test]

@@ -1,14 +1,13 @@
 //! One row of an experiment: its values, block by block, and whether what was asked of it is answered.
 
 use crate::dependence::Dependence;
+use crate::describe::median_interval;
 use crate::paired::{self, Level, Paired};
 use crate::policy;
 use crate::until::{Condition, State};
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Plan, StopReason, StopRule};
-use assay_stats::{
-    Interval, autocorrelation, descriptive, order, signed_rank::SignedRankDistribution,
-};
+use assay_stats::{Interval, autocorrelation, descriptive, signed_rank::SignedRankDistribution};
 
 /// What is known of one row.
 #[derive(Debug)]
@@ -23,6 +22,8 @@ pub(super) struct RowState {
     values: Vec<Vec<f64>>,
     until: Option<Condition>,
     next_look: u32,
+    /// At looks without comparisons, how many blocks there were and the half widths of all medians' intervals.
+    widths: Vec<(u32, Vec<f64>)>,
     /// How many rows share the error, this one included.
     family: usize,
     /// Whether its values are exact counts.
@@ -57,6 +58,7 @@ impl RowState {
             values: vec![Vec::new(); places],
             until: until.map(|text| Condition::parse(text).unwrap_or_else(|_| Condition::never())),
             next_look: 0,
+            widths: Vec::new(),
             family: 1,
             counts: false,
             distribution: SignedRankDistribution::default(),
@@ -118,9 +120,7 @@ impl RowState {
         let values = self.values.get(place)?;
         let sorted = descriptive::sorted(values);
         let tau = autocorrelation::autocorrelation_time(values);
-        let confidence = 1.0 - self.plan.level();
-        order::median_interval_with_tau(&sorted, confidence, tau)
-            .map(|(interval, _achieved)| interval)
+        median_interval(values, &sorted, tau, 1.0 - self.plan.level())
     }
 
     fn take_block(&mut self) {
@@ -148,9 +148,15 @@ impl RowState {
     fn answer(&mut self, elapsed_seconds: f64, block_seconds: f64) -> Option<StopReason> {
         let soon = self.is_too_soon(elapsed_seconds, block_seconds);
         let Some(until) = self.until.clone() else {
-            let reason =
-                if self.pairs.is_empty() { StopReason::Precise } else { StopReason::Clear };
-            return (!soon && self.looks_now() && self.is_answered()).then_some(reason);
+            if soon || !self.looks_now() {
+                return None;
+            }
+            if self.pairs.is_empty() {
+                let precise = self.is_answered().then_some(StopReason::Precise);
+                return precise
+                    .or_else(|| self.has_diminished().then_some(StopReason::Diminishing));
+            }
+            return self.is_answered().then_some(StopReason::Clear);
         };
         let looks = until.asks_samples() && self.looks_now();
         let state = State {
@@ -200,6 +206,21 @@ impl RowState {
                 found.decision.is_settled() && !seen
             }
         })
+    }
+
+    /// Without comparisons: whether the intervals of all medians hardly got narrower since there were half as many blocks. Values that
+    /// hang together over long times are worth little more for being more, and a median that is not known better after twice the time
+    /// will not be after ten times.
+    fn has_diminished(&mut self) -> bool {
+        let width = |place| self.median_interval(place).map_or(f64::INFINITY, |i| i.half_width());
+        let widths: Vec<f64> = (0..self.values.len()).map(width).collect();
+        let before = self.widths.iter().rev().find(|(blocks, _)| blocks * 2 <= self.blocks);
+        let diminished = before.is_some_and(|(blocks, before)| {
+            *blocks >= policy::DIMINISHING_FROM
+                && widths.iter().zip(before).all(|(now, then)| *now >= policy::DIMINISHED * then)
+        });
+        self.widths.push((self.blocks, widths));
+        diminished
     }
 
     fn is_precise(&self, place: usize) -> bool {

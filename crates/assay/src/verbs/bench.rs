@@ -10,6 +10,7 @@ use crate::args::{JudgeArgs, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
+use crate::planning::QUICK;
 use crate::present::Showing;
 use crate::progress::Line;
 use crate::record::Record;
@@ -101,7 +102,12 @@ struct WhenArgs {
     /// Time budget for the whole suite, not counting trial runs [default: 60s, extended up to 5min
     /// if the fewest blocks for verdicts take longer]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    #[arg(default_value_if("quick", "true", QUICK))]
     time: Option<f64>,
+
+    /// Take a quick look: --time 3s
+    #[arg(long, conflicts_with_all = ["time", "runs"])]
+    quick: bool,
 
     /// Approximate measuring time of one process [default: 2ms to 50ms, so that many runs fit the
     /// budget: many short runs are worth more than a few long ones]

@@ -223,6 +223,8 @@ words! {
         Source::Clear => Clear,
         /// One command alone: its median is known well enough.
         Source::Precise => Precise,
+        /// One command alone: twice as many runs hardly made the interval of its median narrower.
+        Source::Diminishing => Diminishing,
         /// As many blocks as planned were taken.
         Source::Blocks => Blocks,
         /// The time was spent.

@@ -5,7 +5,7 @@ use crate::args::{JudgeArgs, seconds};
 use crate::commands::COUNTING_RUNS;
 use crate::counted::Counted;
 use crate::meter::{Meter, is_given, of_every_run};
-use crate::planning::{self, When, Words, check_threshold};
+use crate::planning::{self, QUICK, When, Words, check_threshold};
 use crate::seed;
 use assay_analysis::until::Condition;
 use assay_data::plan::MAX_BLOCKS;
@@ -13,6 +13,8 @@ use assay_data::{Action, Finding, Plan, Samples};
 
 /// Runs of a single command at which it stops even if it is not precise.
 const MAX_RUNS_ALONE: u32 = 100_000;
+/// Seconds that a single command is measured by default: nothing waits for a verdict.
+const BUDGET_ALONE: f64 = 10.0;
 
 /// How long to measure.
 #[derive(clap::Args, Debug)]
@@ -27,10 +29,15 @@ pub(super) struct WhenArgs {
     #[arg(long, value_name = "CONDITION", conflicts_with = "runs")]
     pub until: Option<String>,
 
-    /// Time budget [default: 60s, extended up to 5min if the fewest blocks for a verdict take
-    /// longer]
+    /// Time budget [default: 60s, 10s for one command; extended up to 5min if the fewest blocks for a
+    /// verdict take longer]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    #[arg(default_value_if("quick", "true", QUICK))]
     pub time: Option<f64>,
+
+    /// Take a quick look: --time 3s
+    #[arg(long, conflicts_with_all = ["time", "runs"])]
+    pub quick: bool,
 
     /// Warm-up blocks, not recorded; at least one if settings or custom metrics have to be tried
     /// first
@@ -87,6 +94,9 @@ pub(super) fn plan(
     let max_blocks = if commands > 1 { MAX_BLOCKS } else { MAX_RUNS_ALONE };
     let wished = When { runs: when.runs, time: when.time, seed: when.seed };
     let mut plan = planning::plan(wished, judge, &primary, max_blocks);
+    if commands == 1 && when.time.is_none() && when.runs.is_none() && when.until.is_none() {
+        plan.budget_seconds = Some(BUDGET_ALONE);
+    }
     if asked.deciding(&primary).is_some() {
         let given = [
             (when.runs.is_some(), "--runs"),
