@@ -1,5 +1,5 @@
-//! Dependence: neither denied untested, nor suspected without cause. Every cell is a share of seeded experiments; a bar is missed when the
-//! 95 % lower bound of the share exceeds it. `make coverage` simulates 4,000 experiments a cell and prints the table of
+//! Dependence: neither denied untested, nor suspected without cause. Every cell is a share of seeded experiments; a bar is missed when
+//! the share exceeds it by 3.3 standard errors (there are a hundred cells). `make coverage` simulates 4,000 experiments a cell and prints the table of
 //! docs/concepts/deciding.md; otherwise a few hundred must do.
 
 use assay_analysis::dependence::Dependence;
@@ -9,6 +9,7 @@ use assay_analysis::{Experiment, Step, Verdict, unpaired};
 use assay_data::{Better, Plan, Threshold};
 use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
+use std::cell::RefCell;
 
 /// How the logarithms of successive values come about; the spread is chosen so that 1 % is no natural scale of anything.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,9 +69,8 @@ fn hold(what: &str, bar: f64, cells: &[(usize, f64)]) {
         cells.iter().map(|(size, share)| format!("{size}: {:.1} %", 100.0 * share)).collect();
     println!("| {what} | {} |", written.join(" · "));
     for (size, share) in cells {
-        // A few hundred experiments, in dozens of cells, must not fail by chance.
-        let sure = if n < 4000.0 { 3.3 } else { 1.645 };
-        let lower = share - sure * (bar * (1.0 - bar) / n).sqrt();
+        // In a hundred cells some are beyond two standard errors by chance alone.
+        let lower = share - 3.3 * (bar * (1.0 - bar) / n).sqrt();
         assert!(lower <= bar, "{what}, {size}: {share}");
     }
 }
@@ -148,13 +148,19 @@ fn recordings_that_remember_are_called_different_in_6_percent_from_24_values_on(
     }
 }
 
+thread_local! {
+    /// The distribution of signed ranks, which takes longer to make than all that is read off it.
+    static DISTRIBUTION: RefCell<SignedRankDistribution> = RefCell::default();
+}
+
 /// The decision on blocks whose log ratios are these.
 fn in_blocks(differences: &[f64]) -> (bool, Dependence) {
     let mut paired = Paired::default();
     differences.iter().for_each(|d| paired.push(1.0, d.exp()));
     let level = Level { interval: 0.05, groups: 0.05 };
-    let mut distribution = SignedRankDistribution::default();
-    let found = paired.decide(&Threshold::default(), level, Better::Lower, &mut distribution);
+    let found = DISTRIBUTION.with_borrow_mut(|distribution| {
+        paired.decide(&Threshold::default(), level, Better::Lower, distribution)
+    });
     (found.decision.verdict.is_directional(), found.dependence())
 }
 

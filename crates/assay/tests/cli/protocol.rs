@@ -123,8 +123,9 @@ fn numbers_without_a_unit_and_an_amount_with_one_are_told_how_to_meet() {
 #[test]
 fn without_a_threshold_the_condition_stands_before_the_advice() {
     let room = Room::new();
-    room.write("old.txt", &("0\n".repeat(40) + "1\n1\n1\n"));
-    room.write("new.txt", &("0\n".repeat(40) + "1\n1\n1\n1\n"));
+    let spread = ("0\n".repeat(10) + "1\n").repeat(3);
+    room.write("old.txt", &(spread.clone() + &"0\n".repeat(10)));
+    room.write("new.txt", &(spread + &"0\n".repeat(10) + "1\n"));
     let flat = |shown: String| shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = flat(room.run(&["compare", "old.txt", "new.txt"]).ends(0).stdout);
     assert!(shown.contains("between the recordings, but no share of 0"), "{shown}");

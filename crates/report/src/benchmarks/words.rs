@@ -6,6 +6,8 @@ use crate::number;
 use crate::words::{counted, listed, quoted};
 use assay_analysis::analysis::Table;
 use assay_analysis::checks::{Topic, topic};
+use assay_analysis::dependence::Dependence;
+use assay_analysis::policy::TESTED_FROM;
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Metric, Threshold};
 
@@ -71,7 +73,15 @@ pub(crate) fn sureness(suite: &Analysis) -> String {
             number::rough(family as f64 * (1.0 - suite.plan.confidence), &assay_data::Unit::One)
         ),
     };
-    format!("{how}; threshold {}", threshold(suite))
+    let is_untested =
+        |row: &Comparison| row.design != Design::Summary && row.dependence == Dependence::Untested;
+    let rows = || suite.comparisons.iter();
+    let untested = match (rows().any(is_untested), rows().all(|row| row.blocks.is_some())) {
+        (false, _) => String::new(),
+        (true, true) => format!("; dependence not tested below {TESTED_FROM} blocks"),
+        (true, false) => format!("; dependence not tested below {TESTED_FROM} values a side"),
+    };
+    format!("{how}; threshold {}{untested}", threshold(suite))
 }
 
 fn threshold(suite: &Analysis) -> String {
