@@ -49,6 +49,7 @@ bench-%: tools
 # The table of docs/concepts/interval-coverage.md and of the warnings that rest on it, simulated anew: some minutes.
 coverage:
 	$(CARGO) run --release --locked -p assay-analysis --example interval_coverage
+	ASSAY_EXPERIMENTS=4000 $(CARGO) test --release --locked -p assay-analysis --test simulation -- --nocapture dependence size
 
 docs:
 	$(CARGO) run --release --locked -q -p assay -- man --out docs/man

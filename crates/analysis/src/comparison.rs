@@ -8,7 +8,6 @@ use crate::dependence::{Dependence, Order};
 use crate::design::level_for;
 use crate::outlook::{self, Outlook};
 use crate::paired::{self, Level, Paired};
-use crate::policy;
 use crate::recording::Recording;
 use crate::unpaired;
 use crate::verdict::{Decision, Scale, Verdict};
@@ -325,19 +324,6 @@ impl Comparison {
                 NoInterval::TooFew { needed: unpaired::fewest(self.level).max(n.min(m) + 1) }
             }
         })
-    }
-
-    /// Whether a direction's size is known, too: its interval reaches no farther from the estimate than half of it
-    /// ([`policy::SIZE_KNOWN`]). Else only what it is at least can be said.
-    pub fn size_is_known(&self) -> bool {
-        let size = self.decision.estimate.abs();
-        self.decision.interval.is_some_and(|i| i.half_width() <= policy::SIZE_KNOWN * size)
-    }
-
-    /// The end of the interval that lies nearer to no difference; `None` without an interval.
-    pub fn least(&self) -> Option<f64> {
-        let Interval { lower, upper } = self.decision.interval?;
-        Some(if lower.abs() < upper.abs() { lower } else { upper })
     }
 
     /// Ratio of the medians, second / first; `None` when it has no meaning.

@@ -3,6 +3,7 @@
 //! The interval of the difference is held against "no effect" and against the threshold on both sides; whatever is printed
 //! beside the verdict is this same interval, so the two cannot disagree. Nothing is computed from samples here.
 
+use crate::policy;
 use assay_data::Better;
 use assay_stats::Interval;
 
@@ -80,6 +81,19 @@ impl Decision {
             Some(interval) => read(interval, threshold, clock_step, better),
         };
         Self { scale, estimate, interval, threshold, clock_step, verdict, possibly_below_threshold }
+    }
+
+    /// Whether a direction's size is known, too: its interval reaches no farther from the estimate than half of it
+    /// ([`policy::SIZE_KNOWN`]). Else only what it is at least can be said.
+    pub fn size_is_known(&self) -> bool {
+        let size = self.estimate.abs();
+        self.interval.is_some_and(|i| i.half_width() <= policy::SIZE_KNOWN * size)
+    }
+
+    /// The end of the interval that lies nearer to no difference; `None` without an interval.
+    pub fn least(&self) -> Option<f64> {
+        let Interval { lower, upper } = self.interval?;
+        Some(if lower.abs() < upper.abs() { lower } else { upper })
     }
 
     /// True when measuring on would not change what is said: beyond the threshold, within it, or a direction whose size is

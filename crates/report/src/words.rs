@@ -162,7 +162,7 @@ impl<'a> Teller<'a> {
         let decision = &self.c.decision;
         let at = self.limit_words();
         // What is a limit already is told as it is.
-        let least = self.c.least().filter(|_| at.is_empty() && !self.c.size_is_known());
+        let least = decision.least().filter(|_| at.is_empty() && !decision.size_is_known());
         let mut claim = match least {
             Some(least) => self.single(least, "at least ", interval),
             None => self.single(decision.estimate, at, interval),
@@ -479,7 +479,7 @@ fn form(c: &Comparison, unit: &Unit) -> Form {
     }
     let told = match (d.verdict.is_directional(), d.interval) {
         (false, Some(interval)) => interval.lower.abs().max(interval.upper.abs()),
-        (true, _) if !c.size_is_known() => c.least().map_or(0.0, f64::abs),
+        (true, _) if !d.size_is_known() => d.least().map_or(0.0, f64::abs),
         _ => d.estimate.abs(),
     };
     if told > 2f64.ln() { Form::Multiple } else { Form::Percent }

@@ -2,6 +2,7 @@
 //! the share exceeds it by 3.3 standard errors (there are a hundred cells). `make coverage` simulates 4,000 experiments a cell and prints the table of
 //! docs/concepts/deciding.md; otherwise a few hundred must do.
 
+use super::experiments;
 use assay_analysis::dependence::Dependence;
 use assay_analysis::paired::{Level, Paired};
 use assay_analysis::recording::Recording;
@@ -51,11 +52,6 @@ fn exponentials(logs: &[f64]) -> Vec<f64> {
     logs.iter().map(|log| log.exp()).collect()
 }
 
-/// How many experiments a cell has.
-fn experiments() -> u64 {
-    std::env::var("ASSAY_EXPERIMENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
-}
-
 /// The share of experiments of which this is true, each with a stream of its own.
 fn share(cell: u64, is: impl Fn(&mut Stream) -> bool) -> f64 {
     let n = experiments();
@@ -67,7 +63,7 @@ fn hold(what: &str, bar: f64, cells: &[(usize, f64)]) {
     let n = experiments() as f64;
     let written: Vec<String> =
         cells.iter().map(|(size, share)| format!("{size}: {:.1} %", 100.0 * share)).collect();
-    println!("| {what} | {} |", written.join(" · "));
+    super::say(what, &written);
     for (size, share) in cells {
         // In a hundred cells some are beyond two standard errors by chance alone.
         let lower = share - 3.3 * (bar * (1.0 - bar) / n).sqrt();

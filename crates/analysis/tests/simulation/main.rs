@@ -3,10 +3,22 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod dependence;
+mod size;
 
 use assay_analysis::{Experiment, Step, Verdict};
 use assay_data::{Plan, StopReason, StopRule, Threshold};
 use assay_stats::resampling::Stream;
+
+/// How many experiments a cell of a table has: 4,000 where `make coverage` writes it.
+fn experiments() -> u64 {
+    std::env::var("ASSAY_EXPERIMENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
+}
+
+/// A row of a table, for whoever runs this with `--nocapture`.
+#[expect(clippy::print_stdout, reason = "it is what the long simulation is for")]
+fn say(what: &str, cells: &[String]) {
+    println!("| {what} | {} |", cells.join(" · "));
+}
 
 /// Successive log times of one unchanging program.
 struct Noise {

@@ -294,7 +294,7 @@ impl Comparison {
             effective_sample_size: Some(c.effective),
             dependence: (&c.dependence).into(),
             lag1: Some(c.lag1),
-            size_known: c.size_is_known(),
+            size_known: c.decision.size_is_known(),
             no_interval: c.no_interval().as_ref().map(WhyNoInterval::from),
             reason: reason(c),
             clock_step: Some(size(c.decision.clock_step)),
