@@ -50,9 +50,6 @@ pub const FEWEST_EFFECTIVE: f64 = 10.0;
 /// Of two sides with fewer than [`TESTED_FROM`] values, interquartile ranges that differ by more than this factor make ranks too sure: 15
 /// values against 5 that spread five times as wide were called different in 7 to 8 % of simulated pairs, with Welch's interval covered in 5.
 pub const UNLIKE_SPREADS: f64 = 1.5;
-/// The four-step check refuses a series whose effective values are less than this share: nothing can be trusted then that takes values
-/// for independent.
-pub const REFUSED_BELOW: f64 = 0.01;
 
 // When a run may stop by itself, beside the answer: after `TESTED_FROM` blocks and so many seconds
 

@@ -116,7 +116,7 @@ pub(super) fn dependence_unknown(n: usize) -> Finding {
     let message = format!("{n} values are too few to tell whether they are independent");
     Finding::new("DEPENDENCE_UNKNOWN", Severity::Warning, message)
         .with("have", n as f64)
-        .advise(Action::text("record ten or more of each"))
+        .advise(Action::text("record 24 or more of each"))
 }
 
 /// Of values that moved from the first to the last third, by more or less than the threshold.

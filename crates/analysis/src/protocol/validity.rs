@@ -10,7 +10,7 @@ use super::{Protocol, Step, Values, found};
 use crate::analysis::Analysis;
 use crate::checks;
 use crate::comparison::Comparison;
-use crate::dependence::is_beyond_chance;
+use crate::dependence::{Dependence, Order, is_beyond_chance};
 use crate::paired;
 use crate::policy;
 use crate::recording::Recording;
@@ -74,6 +74,8 @@ pub struct SeriesFound {
     pub acf_bound: f64,
     /// Rank autocorrelation of neighbours.
     pub lag1: f64,
+    /// What is known of their dependence.
+    pub dependence: Dependence,
     /// How many values one independent value takes: at least 1.
     pub autocorrelation_time: f64,
     /// Independent values that the series is worth: n / autocorrelation time.
@@ -125,6 +127,7 @@ impl SeriesFound {
             acf_max_30: largest(LAGS),
             acf_bound: normal::two_sided(0.95) / (n as f64).sqrt(),
             lag1: recording.lag1,
+            dependence: Order::of_recording(recording).dependence(),
             autocorrelation_time,
             effective: n as f64 / autocorrelation_time,
             drift: None,
@@ -259,11 +262,11 @@ fn dependence(
     for series in found.judged() {
         let &SeriesFound { subject, effective, n, .. } = series;
         let name = &names[subject];
-        if n < policy::DEPENDENCE_FROM {
+        if series.dependence == Dependence::Untested {
             if n >= policy::FEWEST_VALUES {
                 findings.push(found::dependence_unknown(n));
             }
-        } else if series.share() < policy::REFUSED_BELOW || effective < policy::FEWEST_EFFECTIVE {
+        } else if series.dependence == Dependence::TooStrong {
             findings.push(found::too_dependent(name, n, effective));
         } else if is_beyond_chance(n, effective, series.lag1) {
             findings.push(found::dependent(name, n, effective));
