@@ -49,7 +49,9 @@ pub const REFUSED_Z: f64 = 2.6;
 pub const FEWEST_EFFECTIVE: f64 = 10.0;
 /// Of two sides with fewer than [`TESTED_FROM`] values, interquartile ranges that differ by more than this factor make ranks too sure: 15
 /// values against 5 that spread five times as wide were called different in 7 to 8 % of simulated pairs, with Welch's interval covered in 5.
-pub const UNLIKE_SPREADS: f64 = 1.5;
+pub const UNLIKE_SPREADS: f64 = 1.25;
+/// With fewer values on a side nothing can be said of its spread.
+pub const SPREAD_FROM: usize = 6;
 
 // When a run may stop by itself, beside the answer: after `TESTED_FROM` blocks and so many seconds
 

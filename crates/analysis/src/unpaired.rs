@@ -164,8 +164,12 @@ fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     Some(interval)
 }
 
-/// Whether one side spreads much wider than the other, by the interquartile range, which a single stall does not move.
+/// Whether one side spreads wider than the other, by the interquartile range, which a single stall does not move; of a handful of values
+/// nobody can tell, so that it has to be feared.
 fn spread_unlike(x_sorted: &[f64], y_sorted: &[f64]) -> bool {
+    if x_sorted.len().min(y_sorted.len()) < policy::SPREAD_FROM {
+        return true;
+    }
     let [x, y] = [x_sorted, y_sorted].map(descriptive::interquartile_range);
     x.max(y) > policy::UNLIKE_SPREADS * x.min(y)
 }
