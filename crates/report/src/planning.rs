@@ -8,6 +8,7 @@ use crate::small_table;
 use crate::terminal::Screen;
 use assay_analysis::Scale;
 use assay_analysis::planning::blocks::{BlocksPlan, Needed};
+use assay_analysis::planning::rank::Founded;
 use assay_analysis::planning::{CurvePoint, Kind, Measure, Planning, Quantities, Remedy, Unknown};
 use assay_analysis::policy::SMALL_PILOT;
 use assay_data::Threshold;
@@ -94,6 +95,11 @@ fn apart(planning: &Planning) -> String {
         _ => format!("{told}, {level}"),
     };
     // Of dependent runs the t test's answer is one about others.
+    let told = match planning.rank.founded_on {
+        Founded::Rule => told,
+        Founded::Formula => format!("{told}, by the pilot's own distribution"),
+        Founded::Simulation => format!("{told}, by simulation with the pilot's own values"),
+    };
     if beside.is_empty() || planning.rank.runs_per_independent > 1.0 {
         return told + &if_as_dependent(planning);
     }

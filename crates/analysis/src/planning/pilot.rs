@@ -129,6 +129,16 @@ impl Series {
         Self { kind, values: evenly(&descriptive::sorted(&values), KEPT) }
     }
 
+    /// Number of values that stand for the distribution.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// True where there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// The same distribution by fewer values.
     pub fn thinned(&self) -> Self {
         if self.values.len() <= KEPT_TO_SOLVE {

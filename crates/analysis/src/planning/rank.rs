@@ -12,6 +12,7 @@
 
 use super::pilot::Series;
 use super::{Asked, RANK_OVERHEAD, rounded_up};
+use crate::policy::SMALL_PILOT;
 use assay_stats::normal;
 use assay_stats::power_t::{Kind, Quantities, Sides, Unknown};
 use assay_stats::rank_power::{RankTest, ShiftedPilot, exact_levels};
@@ -35,8 +36,10 @@ pub struct RankPlan {
     /// The t test's answer under the 15 % rule: n times 1.15, or what n/1.15 runs give where n is known; at the level that the
     /// exact test keeps with so few, and counting dependence. A power of 0 or NaN where so few can never reject.
     pub rule: Quantities,
-    /// Runs of each to take: the rule's number, rounded up; where n is known, that.
+    /// Runs of each to take, rounded up; where n is known, that.
     pub n: u64,
+    /// What that number rests on.
+    pub founded_on: Founded,
     /// What it was rounded up to.
     pub rounded_to: u64,
     /// With fewer independent runs the exact rank test can't reject at the significance, whatever the values are.
@@ -45,6 +48,17 @@ pub struct RankPlan {
     pub runs_per_independent: f64,
     /// What the pilot's distribution says; `None` without a pilot.
     pub distribution: Option<Distribution>,
+}
+
+/// What a planned number of runs rests on: the best that there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Founded {
+    /// The 15 % rule, or whoever gave the number.
+    Rule,
+    /// The normal approximation of the rank statistic under the pilot's own distribution, where so many runs can't be simulated.
+    Formula,
+    /// Simulated experiments with the pilot's own values.
+    Simulation,
 }
 
 /// What the pilot's distribution says.
@@ -181,7 +195,8 @@ impl RankPlan {
             (rule, t.n.round() as u64, 1)
         };
         let fewest_n = fewest(asked, rule.sig_level);
-        Self { rule, n, rounded_to, fewest_n, runs_per_independent, distribution: None }
+        let founded_on = Founded::Rule;
+        Self { rule, n, founded_on, rounded_to, fewest_n, runs_per_independent, distribution: None }
     }
 
     /// Independent runs that so many are worth.
@@ -194,16 +209,18 @@ impl RankPlan {
         self.independent(self.n) >= self.fewest_n as f64
     }
 
-    /// By the rule, and by the pilot's distribution.
+    /// By the rule, and by the pilot's distribution; where the number of runs is the question, and the pilot has values enough to stand for
+    /// its distribution ([`SMALL_PILOT`], as many independent ones) and for its spread, that distribution gives the number.
     pub fn from_pilot(
         asked: &Asked,
         unknown: Unknown,
         t: Quantities,
         (series, runs_per_independent): (&Series, f64),
     ) -> Self {
-        let plan = Self::by_rule(asked, unknown, t, runs_per_independent);
+        let mut plan = Self::by_rule(asked, unknown, t, runs_per_independent);
         let test = test_of(asked, plan.rule.sig_level);
-        let (able, independent) = (plan.is_able(), plan.independent(plan.n));
+        let able = plan.is_able();
+        let mut independent = plan.independent(plan.n);
         let formula_delta = (able && unknown == Unknown::Delta)
             .then(|| delta_by_distribution(series, t, independent, test))
             .flatten();
@@ -215,8 +232,31 @@ impl RankPlan {
             Some(independent)
         };
         let about = formula_n.filter(|_| wanted);
+        let stands_for_all = series.len() as f64 / runs_per_independent >= SMALL_PILOT as f64;
+        let mut take = |plan: &mut Self, n: f64, founded_on: Founded| {
+            let (n, rounded_to) = rounded_up(n * runs_per_independent, asked.round);
+            *plan = Self { n, rounded_to, founded_on, ..plan.clone() };
+            independent = plan.independent(n);
+        };
+        let decides = able && stands_for_all && asked.sd.is_none();
+        if let Some(n) = about.filter(|_| decides) {
+            take(&mut plan, n, Founded::Formula);
+        }
+        let tried = |planned: f64| {
+            simulate(&pilot, test, t.power, about, planned.round() as u64, asked.seed)
+        };
         let simulated = if able {
-            simulate(&pilot, test, t.power, about, independent.round() as u64, asked.seed)
+            let first = tried(plan.independent(plan.n));
+            let found = first.as_ref().ok().and_then(|found| found.n).filter(|_| decides);
+            match found {
+                // Once more, so that its power is said of the number that is planned.
+                Some(n) => {
+                    let enough = n.max(plan.fewest_n as f64);
+                    take(&mut plan, enough, Founded::Simulation);
+                    tried(plan.independent(plan.n))
+                }
+                None => first,
+            }
         } else {
             Err(format!("below {} runs the exact test never rejects", plan.fewest_n))
         };

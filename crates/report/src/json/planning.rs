@@ -116,6 +116,18 @@ words! {
     }
 }
 
+words! {
+    /// What a planned number of runs rests on.
+    FoundedOn from rank::Founded {
+        /// The rule of 15 %, or whoever gave the number.
+        Source::Rule => Rule,
+        /// The normal approximation under the pilot's own distribution.
+        Source::Formula => Formula,
+        /// Simulated experiments with the pilot's own values.
+        Source::Simulation => Simulation,
+    }
+}
+
 view! {
     /// The plan of a rank test. What rests on the pilot's distribution is `null` without a pilot.
     RankTest of (plan: &rank::RankPlan) {
@@ -125,6 +137,8 @@ view! {
         rule_of_thumb: Quantities = Quantities::of(&plan.rule),
         /// Runs of each to take.
         n: u64 = plan.n,
+        /// What that number rests on.
+        founded_on: FoundedOn = (&plan.founded_on).into(),
         /// The step to which they were rounded up.
         rounded_to: u64 = plan.rounded_to,
         /// With fewer independent runs of each the exact rank test can never reject at the significance level: its power is 0 there,

@@ -3,7 +3,7 @@
 use super::{factor_of, found_amount, found_in, runs_of};
 use crate::number;
 use assay_analysis::planning::pilot::Pilot;
-use assay_analysis::planning::rank::{Distribution, Simulated};
+use assay_analysis::planning::rank::{Distribution, Founded, Simulated};
 use assay_analysis::planning::{
     Alternative, Here, Kind, Planning, Quantities, RANK_OVERHEAD, Unknown,
 };
@@ -51,9 +51,9 @@ fn by_rule(planning: &Planning) -> String {
     }
     let what = match planning.unknown {
         Unknown::N => {
-            let rounded = match planning.rank.rounded_to {
-                0 | 1 => String::new(),
-                step => format!(", rounded up to the next {}", number::grouped(step)),
+            let rounded = match planning.rank.founded_on {
+                Founded::Rule => rounded(planning),
+                Founded::Formula | Founded::Simulation => String::new(),
             };
             let factor = planning.rank.runs_per_independent;
             let needed = (rule.n / factor).ceil();
@@ -90,6 +90,13 @@ fn by_rule(planning: &Planning) -> String {
     by_the_rule(&what)
 }
 
+fn rounded(planning: &Planning) -> String {
+    match planning.rank.rounded_to {
+        0 | 1 => String::new(),
+        step => format!(", rounded up to the next {}", number::grouped(step)),
+    }
+}
+
 fn by_the_rule(what: &str) -> String {
     let more = number::percent_fine(RANK_OVERHEAD - 1.0);
     format!("ranks, by the {more} rule (for a shift at most 15.7 %, for any distribution): {what}")
@@ -99,7 +106,9 @@ fn by_distribution(planning: &Planning, distribution: &Distribution) -> String {
     let mut parts = Vec::new();
     match (planning.unknown, distribution.formula_n, distribution.formula_delta) {
         (Unknown::N, Some(n), _) => {
-            parts.push(format!("{} by formula", number::grouped(n.ceil() as u64)))
+            let by_formula = format!("{} by formula", number::grouped(n.ceil() as u64));
+            let planned = planning.rank.founded_on == Founded::Formula;
+            parts.push(by_formula + &if planned { rounded(planning) } else { String::new() });
         }
         (Unknown::N, None, _) => parts.push("no number of runs is enough".to_owned()),
         (Unknown::Delta, _, Some(delta)) => {
@@ -118,10 +127,10 @@ fn simulated(planning: &Planning, s: &Simulated) -> String {
     let needed = match (s.n, s.n_error) {
         (Some(n), Some(error)) => {
             let digits = 10f64.powi(error.max(1.0).log10().floor() as i32);
-            let rounded = (n / digits).round() * digits;
+            let found = (n / digits).round() * digits;
             let error = ((error / digits).ceil() * digits) as u64;
-            let n = number::grouped(rounded as u64);
-            format!("{n} ± {} by simulation; ", number::grouped(error))
+            let n = number::grouped(found as u64);
+            format!("{n} ± {} by simulation{}; ", number::grouped(error), rounded(planning))
         }
         _ => String::new(),
     };
