@@ -386,8 +386,8 @@ fn spelled(needed: f64) -> String {
     if needed.is_finite() { format!("{needed:.1e}") } else { "more than 1e300".to_owned() }
 }
 
-/// The number of runs to take: rounded up to what is asked, or to two digits, but to no more than thousands.
-pub(crate) fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
+/// The number of runs to take: rounded up to what is asked, or to two digits, but to no more than thousands; and what it was rounded up to.
+pub fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
     let n = n.clamp(2.0, 1e15).ceil();
     let step = to.map_or_else(
         || 10f64.powi(n.log10().floor() as i32 - 1).clamp(1.0, LARGEST_ROUNDING),

@@ -331,7 +331,8 @@ fn chain(
     }
     let Some(validity) = protocol.validity.found.clone() else { return protocol };
     tell(STEPS[1]);
-    protocol.power = power::step(&protocol, &values, &validity);
+    let seen = comparison.map_or(0.0, |c| c.shift.estimate.abs());
+    protocol.power = power::step(&protocol, &values, &validity, seen);
     if !protocol.power.may_go_on() || against.is_none() {
         return protocol;
     }

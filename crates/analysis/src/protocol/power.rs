@@ -70,7 +70,13 @@ pub struct PowerFound {
     pub visible: Option<f64>,
 }
 
-pub(super) fn step(protocol: &Protocol, values: &Values, validity: &Validity) -> Step<PowerFound> {
+/// `seen`: the size of the difference that was found.
+pub(super) fn step(
+    protocol: &Protocol,
+    values: &Values,
+    validity: &Validity,
+    seen: f64,
+) -> Step<PowerFound> {
     let spreads = spreads(protocol, values);
     let sd = spreads.iter().map(Spread::upper).fold(0.0, f64::max);
     let planning = Planning {
@@ -98,11 +104,12 @@ pub(super) fn step(protocol: &Protocol, values: &Values, validity: &Validity) ->
         sd,
         have,
     };
-    let findings = judge(&found, protocol);
+    let findings = judge(&found, protocol, seen);
     Step::of(found, findings)
 }
 
-fn judge(result: &PowerFound, protocol: &Protocol) -> Vec<Finding> {
+/// Too few values even for ten times the threshold end the check, unless the difference is so large that these few see it.
+fn judge(result: &PowerFound, protocol: &Protocol, seen: f64) -> Vec<Finding> {
     if protocol.threshold.is_nan() {
         return vec![found::no_threshold(&protocol.unit)];
     }
@@ -118,7 +125,8 @@ fn judge(result: &PowerFound, protocol: &Protocol) -> Vec<Finding> {
         let numbers = (needed, have, visible);
         found::too_few_for_threshold(protocol, result.planned, numbers, for_tenfold)
     };
-    if have < tenfold {
+    let is_seen = result.visible.is_some_and(|visible| seen >= visible);
+    if have < tenfold && !is_seen {
         vec![too_few(tenfold, true)]
     } else if have < once {
         vec![too_few(once, false)]

@@ -5,7 +5,7 @@ use crate::number;
 use assay_analysis::planning::pilot::Pilot;
 use assay_analysis::planning::rank::{Distribution, Founded, Simulated};
 use assay_analysis::planning::{
-    Alternative, Here, Kind, Planning, Quantities, RANK_OVERHEAD, Unknown,
+    Alternative, Here, Kind, Planning, Quantities, RANK_OVERHEAD, Unknown, rounded_up,
 };
 use assay_data::Unit;
 
@@ -51,10 +51,7 @@ fn by_rule(planning: &Planning) -> String {
     }
     let what = match planning.unknown {
         Unknown::N => {
-            let rounded = match planning.rank.founded_on {
-                Founded::Rule => rounded(planning),
-                Founded::Formula | Founded::Simulation => String::new(),
-            };
+            let rounded = rounded(planning, rule.n);
             let factor = planning.rank.runs_per_independent;
             let needed = (rule.n / factor).ceil();
             let times = if factor > 1.0 {
@@ -90,11 +87,11 @@ fn by_rule(planning: &Planning) -> String {
     by_the_rule(&what)
 }
 
-fn rounded(planning: &Planning) -> String {
-    match planning.rank.rounded_to {
-        0 | 1 => String::new(),
-        step => format!(", rounded up to the next {}", number::grouped(step)),
-    }
+/// The round number that so many runs are planned as; nothing where it is no other.
+fn rounded(planning: &Planning, n: f64) -> String {
+    let (round, _) = rounded_up(n, planning.asked.round);
+    let other = round as f64 > n.ceil();
+    if other { format!(", rounded up {}", number::grouped(round)) } else { String::new() }
 }
 
 fn by_the_rule(what: &str) -> String {
@@ -108,7 +105,7 @@ fn by_distribution(planning: &Planning, distribution: &Distribution) -> String {
         (Unknown::N, Some(n), _) => {
             let by_formula = format!("{} by formula", number::grouped(n.ceil() as u64));
             let planned = planning.rank.founded_on == Founded::Formula;
-            parts.push(by_formula + &if planned { rounded(planning) } else { String::new() });
+            parts.push(by_formula + &if planned { rounded(planning, n) } else { String::new() });
         }
         (Unknown::N, None, _) => parts.push("no number of runs is enough".to_owned()),
         (Unknown::Delta, _, Some(delta)) => {
@@ -130,7 +127,11 @@ fn simulated(planning: &Planning, s: &Simulated) -> String {
             let found = (n / digits).round() * digits;
             let error = ((error / digits).ceil() * digits) as u64;
             let n = number::grouped(found as u64);
-            format!("{n} ± {} by simulation{}; ", number::grouped(error), rounded(planning))
+            format!(
+                "{n} ± {} by simulation{}; ",
+                number::grouped(error),
+                rounded(planning, s.n.unwrap_or(0.0))
+            )
         }
         _ => String::new(),
     };
