@@ -37,7 +37,7 @@ use assay_data::{Better, Metric, Plan, StopReason, StopRule};
 use assay_stats::Interval;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use row::RowState;
+use row::{RowState, Watched};
 use std::collections::BTreeSet;
 
 mod replay;
@@ -77,6 +77,8 @@ pub struct Experiment {
     began_seconds: f64,
     /// Seconds that all blocks took which were taken to their end.
     spent_seconds: f64,
+    /// Seconds that a recorded run took which was taken up again.
+    replayed_seconds: f64,
     /// Draws the order of the units, where there are several.
     random: Pcg64Mcg,
 }
@@ -169,6 +171,7 @@ impl Experiment {
             to_go: Vec::new(),
             began_seconds: 0.0,
             spent_seconds: 0.0,
+            replayed_seconds: 0.0,
             random,
             plan,
         }
@@ -278,9 +281,12 @@ impl Experiment {
         let took = (elapsed_seconds - self.began_seconds).max(0.0);
         unit.spent_seconds += took;
         self.spent_seconds += took;
-        let measured = unit.blocks.saturating_sub(unit.replayed).max(1);
-        let block_seconds = unit.spent_seconds / f64::from(measured);
-        unit.rows.iter_mut().for_each(|row| row.end_block(elapsed_seconds, block_seconds));
+        let watched = Watched {
+            seconds: self.replayed_seconds + elapsed_seconds,
+            blocks: self.units.iter().map(|unit| unit.blocks).sum(),
+        };
+        let unit = &mut self.units[turn.unit];
+        unit.rows.iter_mut().for_each(|row| row.end_block(elapsed_seconds, watched));
         self.to_go.pop();
         self.after_block(elapsed_seconds)
     }

@@ -41,6 +41,26 @@ pub enum ReplayError {
     },
 }
 
+/// Tells from when runs began how long a recorded run had taken after each: a run had ended when the next began, and the last one took as
+/// long as the one before.
+#[derive(Default)]
+struct Watch {
+    first: Option<f64>,
+    took: f64,
+}
+
+impl Watch {
+    /// Seconds from the first run to the end of the one that began at `own`; 0 where no times were recorded.
+    fn seconds_at(&mut self, own: Option<f64>, next: Option<f64>) -> f64 {
+        let Some(own) = own else { return 0.0 };
+        let first = *self.first.get_or_insert(own);
+        if let Some(next) = next {
+            self.took = next - own;
+        }
+        own + self.took - first
+    }
+}
+
 impl Experiment {
     /// Feeds recorded observations, in their order, through the experiment, which then goes on as if it had never stopped: the
     /// same turns, the same pairs, inside a block where one broke off. The seconds handed to [`Experiment::observe`] from here on
@@ -78,6 +98,7 @@ impl Experiment {
             }
         }
         let mut last = Step::Continue;
+        let mut watch = Watch::default();
         while let Some(&(index, _)) = rest.peek() {
             if self.next_unit().is_none() {
                 // It was measured on all the same.
@@ -92,12 +113,13 @@ impl Experiment {
                     && (known || (discovers && !unit_of.contains_key(&o.subject)))
             };
             let mut values = vec![f64::NAN; subjects.len()];
-            let mut taken = 0;
+            let (mut taken, mut own_time) = (0, None);
             while let Some((_, observation)) = rest.next_if(is_of_turn) {
                 match subjects.iter().position(|&subject| subject == observation.subject) {
                     Some(row) => values[row] = observation.values[primary],
                     None => self.discover(samples.subjects[observation.subject].row),
                 }
+                own_time = own_time.or(observation.time);
                 taken += 1;
             }
             if taken == 0 && self.units.len() > 1 && last_of_unit[turn.unit] < index {
@@ -108,6 +130,8 @@ impl Experiment {
                 let expected = told(turn, subjects.get(taken).copied(), samples);
                 return Err(ReplayError::Turn { observation: index + taken + 1, expected });
             }
+            let next = rest.peek().and_then(|(_, observation)| observation.time);
+            self.replayed_seconds = watch.seconds_at(own_time, next);
             // No time has passed since the run was taken up again.
             last = self.observe(turn, &values, 0.0);
         }

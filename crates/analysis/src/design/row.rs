@@ -33,6 +33,15 @@ pub(super) struct RowState {
     pub stopped: Option<StopReason>,
 }
 
+/// What a run has seen of time, also before it was taken up again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    /// Seconds.
+    pub seconds: f64,
+    /// Blocks of all units.
+    pub blocks: u32,
+}
+
 /// A place and the one that it is compared with.
 #[derive(Debug)]
 struct Pair {
@@ -89,13 +98,12 @@ impl RowState {
         self.current[place] = value;
     }
 
-    /// Ends the block at hand: whether what was asked for is known now. What was answered once stays answered. A block takes
-    /// `block_seconds` on average.
-    pub fn end_block(&mut self, elapsed_seconds: f64, block_seconds: f64) {
+    /// Ends the block at hand: whether what was asked for is known now. What was answered once stays answered.
+    pub fn end_block(&mut self, elapsed_seconds: f64, watched: Watched) {
         self.blocks += 1;
         self.take_block();
         if self.stopped.is_none() {
-            self.stopped = self.after_block(elapsed_seconds, block_seconds);
+            self.stopped = self.after_block(elapsed_seconds, watched);
         }
     }
 
@@ -134,19 +142,19 @@ impl RowState {
         self.current.fill(f64::NAN);
     }
 
-    fn after_block(&mut self, elapsed_seconds: f64, block_seconds: f64) -> Option<StopReason> {
+    fn after_block(&mut self, elapsed_seconds: f64, watched: Watched) -> Option<StopReason> {
         match self.plan.stop {
             StopRule::Fixed { blocks } => (self.blocks >= blocks).then_some(StopReason::Blocks),
             StopRule::Sequential { max_blocks, .. } => self
-                .answer(elapsed_seconds, block_seconds)
+                .answer(elapsed_seconds, watched)
                 .or((self.blocks >= max_blocks).then_some(StopReason::Blocks)),
         }
     }
 
     /// Whether what was asked for is known: the user's condition, or else a clear answer. The condition is held against every block,
     /// since it may ask for blocks and seconds too; where the samples are not looked at, nothing is known of them.
-    fn answer(&mut self, elapsed_seconds: f64, block_seconds: f64) -> Option<StopReason> {
-        let soon = self.is_too_soon(elapsed_seconds, block_seconds);
+    fn answer(&mut self, elapsed_seconds: f64, watched: Watched) -> Option<StopReason> {
+        let soon = self.is_too_soon(watched);
         let Some(until) = self.until.clone() else {
             if soon || !self.looks_now() {
                 return None;
@@ -170,14 +178,14 @@ impl RowState {
 
     /// Whether a run that stops by itself has seen too little of time: fewer blocks than show a difference that wanders, or less than
     /// any slow disturbance lasts. Slow blocks see time enough. Exact counts need none.
-    fn is_too_soon(&self, elapsed_seconds: f64, block_seconds: f64) -> bool {
+    fn is_too_soon(&self, watched: Watched) -> bool {
         if self.counts {
             return false;
         }
-        if block_seconds > policy::SLOW_BLOCK_SECONDS {
+        if watched.seconds > policy::SLOW_BLOCK_SECONDS * f64::from(watched.blocks) {
             return self.blocks < policy::FEWEST_SLOW_BLOCKS;
         }
-        self.blocks < policy::TESTED_FROM as u32 || elapsed_seconds < policy::SOONEST_SECONDS
+        self.blocks < policy::TESTED_FROM as u32 || watched.seconds < policy::SOONEST_SECONDS
     }
 
     /// Whether to look at the samples after this block. Of comparisons after every one; of medians at blocks that are 5 % apart:
