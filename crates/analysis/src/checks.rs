@@ -16,11 +16,13 @@ use assay_data::{
 };
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
+mod builds;
 mod codes;
 pub(crate) mod rows;
 mod series;
 mod shared;
 
+pub(crate) use builds::layout;
 pub(crate) use codes::RESUMED_DIFFERENT;
 pub use codes::{CODES, Topic, topic};
 pub(crate) use series::moved;

@@ -6,8 +6,10 @@
 
 use crate::dependence::{Dependence, Order};
 use crate::design::level_for;
+use crate::levels;
 use crate::outlook::{self, Outlook};
 use crate::paired::{self, Level, Paired};
+use crate::policy;
 use crate::recording::Recording;
 use crate::unpaired;
 use crate::verdict::{Decision, Scale, Verdict};
@@ -117,6 +119,9 @@ pub struct Comparison {
     pub mixed: bool,
     /// How many of all values are distinct: few, if they come in steps.
     pub distinct: usize,
+    /// Standard deviation between builds of one side, on the decision's scale: what placement alone does; `None` without several
+    /// builds, or where too few blocks tell it from noise.
+    pub layout: Option<f64>,
     /// The smallest true difference that would have been found in 80 % of such experiments; on the decision's scale.
     pub detectable: Option<f64>,
     /// How many more blocks it would likely take.
@@ -158,6 +163,8 @@ impl Comparison {
         let shift = if certain {
             let (estimate, interval) = paired.certain_effect(Scale::Shift);
             Effect { estimate, interval: Some(interval) }
+        } else if let Some((estimate, interval)) = paired.effect_over_builds(Scale::Shift, level) {
+            Effect { estimate, interval }
         } else {
             effect_of_blocks(&shifts, level, distribution)
         };
@@ -167,6 +174,10 @@ impl Comparison {
                 exponentiated(estimate, Some(interval))
             } else if found.decision.scale == Scale::Ratio {
                 exponentiated(found.decision.estimate, found.decision.interval)
+            } else if let Some((estimate, interval)) =
+                paired.effect_over_builds(Scale::Ratio, level)
+            {
+                exponentiated(estimate, interval)
             } else {
                 let on_logs = effect_of_blocks(logs, level, distribution);
                 exponentiated(on_logs.estimate, on_logs.interval)
@@ -177,9 +188,27 @@ impl Comparison {
             _ => &shifts,
         };
         let order = found.order.unwrap_or_else(|| Order::of(in_order));
-        let n = paired.len();
+        let (n, dependence) = (paired.len(), found.dependence());
         let wins = wins(question.better, shifts.iter().map(|d| d.partial_cmp(&0.0)));
+        // Over builds the end alone is looked at.
+        let shown = if found.builds.is_some() { level.groups } else { level.interval };
+        let of_values = Self::of_values(
+            question,
+            found.decision,
+            shown,
+            wins,
+            (paired.reference(), &descriptive::sorted(paired.reference())),
+            (paired.other(), &descriptive::sorted(paired.other())),
+        );
+        let (basis, counts, layout) = match found.builds {
+            Some(builds) => (Basis::Units(levels::BUILD.to_owned()), builds.units, builds.between),
+            None => (Basis::Values, of_values.counts, None),
+        };
+        let outlook = outlook::outlook(&of_values.decision, n, level.interval, plan);
         Self {
+            basis,
+            counts,
+            layout,
             blocks: Some(n),
             design: Design::Blocks,
             shift,
@@ -188,18 +217,12 @@ impl Comparison {
                 Dependence::Unseen | Dependence::Untested => order.effective_as_summed(),
                 Dependence::Noticed | Dependence::TooStrong => order.effective(),
             },
-            dependence: found.dependence(),
+            dependence,
             lag1: order.lag1,
-            outlook: outlook::outlook(&found.decision, n, level.interval, plan),
+            // More blocks would not tell: what builds differ by does not narrow with them.
+            outlook: outlook.filter(|_| found.builds.is_none()),
             fewest_blocks: if certain { 2 } else { paired::fewest_blocks(level.interval) },
-            ..Self::of_values(
-                question,
-                found.decision,
-                level.interval,
-                wins,
-                (paired.reference(), &descriptive::sorted(paired.reference())),
-                (paired.other(), &descriptive::sorted(paired.other())),
-            )
+            ..of_values
         }
     }
 
@@ -293,6 +316,7 @@ impl Comparison {
             lag1: f64::NAN,
             mixed: false,
             distinct: merged::distinct(reference_sorted, other_sorted),
+            layout: None,
             detectable: outlook::detectable(&decision, level),
             outlook: None,
             fewest_blocks: 0,
@@ -318,6 +342,9 @@ impl Comparison {
             (Basis::Summary, _) if n == 0 || m == 0 => NoInterval::NoCount,
             (Basis::Summary, _) if n.min(m) < 2 => NoInterval::TooFew { needed: 2 },
             (Basis::Summary, _) => NoInterval::NoSpread,
+            (Basis::Units(_), Some(_)) if n.min(m) < policy::FEWEST_BUILDS => {
+                NoInterval::TooFew { needed: policy::FEWEST_BUILDS }
+            }
             (_, Some(blocks)) if blocks >= self.fewest_blocks as usize => NoInterval::TooDependent,
             (_, Some(_)) => NoInterval::TooFew { needed: self.fewest_blocks as usize },
             (_, None) => {

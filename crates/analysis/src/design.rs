@@ -35,11 +35,13 @@ use crate::verdict::Decision;
 use assay_data::source::{Purpose, Turn, Unit};
 use assay_data::{Better, Metric, Plan, StopReason, StopRule};
 use assay_stats::Interval;
+use builds::Builds;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use row::{RowState, Watched};
 use std::collections::BTreeSet;
 
+mod builds;
 mod replay;
 mod row;
 
@@ -90,6 +92,8 @@ struct UnitState {
     places: Vec<Vec<usize>>,
     random: Pcg64Mcg,
     order: Vec<usize>,
+    /// Whose turn it is among the builds of each place.
+    builds: Builds,
     position: usize,
     blocks: u32,
     /// Blocks that were complete when a recorded run was taken up again: the elapsed time is not theirs.
@@ -109,10 +113,13 @@ impl UnitState {
             places: unit.places.clone(),
             random: Pcg64Mcg::seed_from_u64(seed),
             order: (0..places).collect(),
+            builds: Builds::new(&unit.builds, places, seed),
             position: 0,
             blocks: 0,
             replayed: 0,
-            rows: (0..unit.rows().max(1)).map(|_| RowState::new(plan, &references)).collect(),
+            rows: (0..unit.rows().max(1))
+                .map(|_| RowState::new(plan, &references, &unit.builds))
+                .collect(),
             given_up: false,
             spent_seconds: 0.0,
         }
@@ -126,10 +133,13 @@ impl UnitState {
     fn next_turn(&mut self, unit: usize, purpose: Purpose) -> Turn {
         if self.position == 0 {
             shuffle(&mut self.order, &mut self.random);
+            self.builds.begin(self.blocks);
         }
+        let place = self.order[self.position];
         Turn {
             unit,
-            place: self.order[self.position],
+            place,
+            build: self.builds.now[place],
             block: self.blocks,
             position: self.position as u32,
             padding: below(&mut self.random, PADDING_BELOW) as u16,
@@ -270,7 +280,7 @@ impl Experiment {
     pub fn observe(&mut self, turn: Turn, values: &[f64], elapsed_seconds: f64) -> Step {
         let unit = &mut self.units[turn.unit];
         for (index, row) in unit.rows.iter_mut().enumerate() {
-            row.observe(turn.place, values.get(index).copied().unwrap_or(f64::NAN));
+            row.observe(turn.place, values.get(index).copied().unwrap_or(f64::NAN), turn.build);
         }
         unit.position += 1;
         if unit.position < unit.order.len() {
@@ -317,10 +327,12 @@ impl Experiment {
     fn after_block(&mut self, elapsed_seconds: f64) -> Step {
         self.began_seconds = elapsed_seconds;
         let Some(next) = self.next_unit() else {
-            let mut reasons = self.rows().filter_map(|row| row.stopped);
-            let first = reasons.next().unwrap_or(StopReason::Clear);
-            let blocks = first == StopReason::Blocks || reasons.any(|r| r == StopReason::Blocks);
-            return Step::Stop(if blocks { StopReason::Blocks } else { first });
+            let reasons: Vec<StopReason> = self.rows().filter_map(|row| row.stopped).collect();
+            // What is not an answer is told, however many others are.
+            let unanswered = [StopReason::Blocks, StopReason::Diminishing];
+            let told = unanswered.into_iter().find(|reason| reasons.contains(reason));
+            let first = reasons.first().copied().unwrap_or(StopReason::Clear);
+            return Step::Stop(told.unwrap_or(first));
         };
         let mut open = self.units.iter().filter(|unit| unit.is_open()).flat_map(|unit| &unit.rows);
         let limit = if open.any(|row| row.stopped.is_none() && row.blocks < row.fewest()) {

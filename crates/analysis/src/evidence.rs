@@ -95,11 +95,11 @@ impl<'a> Evidence<'a> {
         }
         let in_blocks = series.iter().all(|&(index, _)| self.index.block(index).is_some());
         let values = series.iter().map(|&(_, value)| value).collect();
-        Some(Held::Values { values, units: self.units(&series), in_blocks })
+        Some(Held::Values { values, units: self.units(subject, &series), in_blocks })
     }
 
     /// The means of the outermost units; `None` where a value has no level.
-    fn units(&self, series: &[(u32, f64)]) -> Option<Units> {
+    fn units(&self, subject: usize, series: &[(u32, f64)]) -> Option<Units> {
         let mut of_unit: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         let mut depth = 0;
         let mut before: Option<&[u32]> = None;
@@ -113,8 +113,17 @@ impl<'a> Evidence<'a> {
         }
         Some(Units {
             means: of_unit.values().map(|values| descriptive::mean(values)).collect(),
-            name: levels::outermost_name(depth + usize::from(repeated)),
+            name: match self.has_builds(subject) {
+                true => levels::BUILD.to_owned(),
+                false => levels::outermost_name(depth + usize::from(repeated)),
+            },
         })
+    }
+
+    /// Whether several builds of a subject were run by turns.
+    fn has_builds(&self, subject: usize) -> bool {
+        let of = self.samples.subjects.get(subject);
+        of.is_some_and(|of| !self.samples.side_of(of).builds.is_empty())
     }
 
     /// A series as it is compared with others that were recorded apart.
@@ -124,11 +133,15 @@ impl<'a> Evidence<'a> {
 
     /// The values of two subjects in the blocks that both have, in their order. O(values log).
     pub(crate) fn in_blocks(&self, against: usize, of: usize, metric: usize) -> Paired {
+        let builds = [against, of].into_iter().any(|subject| self.has_builds(subject));
         let side = |subject| {
             let series = self.index.series(subject, metric);
-            series.filter_map(|(o, value)| Some((self.index.block(o)?, value))).collect()
+            let build = |o| self.index.level(o).first().copied().unwrap_or(0);
+            series
+                .filter_map(|(o, value)| Some((self.index.block(o)?, (value, build(o)))))
+                .collect()
         };
-        paired(&self.samples.metrics[metric], &side(against), side(of))
+        paired(&self.samples.metrics[metric], &side(against), side(of), builds)
     }
 
     /// Two subjects' metric; of what one of them has nothing of an empty pair, where `pair` gives none.
@@ -219,15 +232,21 @@ impl Held {
 }
 
 /// The blocks that both sides have, in their order.
-fn paired(metric: &Metric, x: &BTreeMap<InPass, f64>, y: BTreeMap<InPass, f64>) -> Paired {
+fn paired(metric: &Metric, x: &Built, y: Built, builds: bool) -> Paired {
     let mut paired = Paired::of_metric(metric);
-    for (block, value) in y {
-        if let Some(&reference) = x.get(&block) {
+    for (block, (value, build)) in y {
+        if let Some(&(reference, of_reference)) = x.get(&block) {
             paired.push(reference, value);
+            if builds {
+                paired.push_builds(of_reference, build);
+            }
         }
     }
     paired
 }
+
+/// By block a value and the build that gave it.
+type Built = BTreeMap<InPass, (f64, u32)>;
 
 /// Counts of which every run of a side gave the same: they are known, though they were taken apart.
 fn known_counts(metric: &Metric, x: &[f64], y: &[f64]) -> Option<Pair> {
@@ -301,6 +320,7 @@ pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
             plural(unit)
         ))
         .advise(Action::MoreUnits { units: plural(unit) }),
+        (Basis::Units(_), _) if c.blocks.is_some() => return checks::layout(&[(c, name)]),
         (Basis::Units(unit), _) => {
             checks::units_compared(&format!("the means of {n} and {m} {}", plural(unit)))
         }

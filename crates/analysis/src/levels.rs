@@ -13,6 +13,9 @@ use std::collections::BTreeSet;
 /// What the innermost levels are usually called, outermost first.
 const NAMES: [&str; 4] = ["machine", "build", "process", "iteration"];
 
+/// What a level is called of which it is known that it is one of builds.
+pub(crate) const BUILD: &str = NAMES[1];
+
 /// The levels of one subject's metric, with their names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nested {
@@ -115,9 +118,13 @@ pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
         return None;
     }
     let unnamed = depth.saturating_sub(NAMES.len());
+    let named = match samples.subjects.get(subject) {
+        Some(of) if of_series && !samples.side_of(of).builds.is_empty() => &NAMES[1..],
+        _ => &NAMES[NAMES.len() - (depth - unnamed)..],
+    };
     let names = (1..=unnamed)
         .map(|number| format!("level {number}"))
-        .chain(NAMES[NAMES.len() - (depth - unnamed)..].iter().map(|name| (*name).to_owned()))
+        .chain(named.iter().take(depth - unnamed).map(|name| (*name).to_owned()))
         .collect();
     Some(Nested { levels, names, of_series, error_if_independent })
 }

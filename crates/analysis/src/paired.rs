@@ -8,10 +8,13 @@
 //! in.
 
 use crate::dependence::{Dependence, Order};
+use crate::policy;
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Threshold};
 use assay_stats::{
-    Interval, descriptive, groups, merged,
+    Interval,
+    crossed::{self, Crossed},
+    descriptive, groups, merged,
     signed_rank::{self, SignedRankDistribution},
 };
 
@@ -27,6 +30,8 @@ pub struct Paired {
     sorted_log_ratios: Vec<f64>,
     not_positive: usize,
     counts: bool,
+    /// For every block the builds that met, of the reference and of the other; empty where there is one of each.
+    builds: Vec<(u32, u32)>,
 }
 
 /// How sure an interval must be.
@@ -34,7 +39,7 @@ pub struct Paired {
 pub struct Level {
     /// Two-sided level of the interval: 0.05 for 95 %, less when one looks often or at several comparisons.
     pub interval: f64,
-    /// Level of the group interval, which is looked at once, at the end.
+    /// Level of what is looked at once, at the end: the interval of groups, and that over builds.
     pub groups: f64,
 }
 
@@ -46,6 +51,8 @@ pub struct PairedDecision {
     /// What the order of the differences tells; nothing of exact counts. Where dependence is noticed the interval covers the group interval as
     /// well, and a run must not stop early; where it is too strong there is none.
     pub order: Option<Order>,
+    /// What the builds of either side tell, where there are several; the interval is then over them.
+    pub builds: Option<Crossed>,
 }
 
 impl PairedDecision {
@@ -95,6 +102,50 @@ impl Paired {
         } else {
             self.not_positive += 1;
         }
+    }
+
+    /// Says which builds gave the block that was added last. All blocks have theirs, or none.
+    pub fn push_builds(&mut self, reference: u32, other: u32) {
+        self.builds.push((reference, other));
+    }
+
+    /// Whether blocks are of several builds.
+    pub fn has_builds(&self) -> bool {
+        !self.builds.is_empty()
+    }
+
+    /// What differences of these blocks tell over the builds of either side; `None` where there is one of each. O(blocks · log).
+    pub fn over_builds(&self, differences: &[f64]) -> Option<Crossed> {
+        crossed::difference(differences, &self.builds)
+    }
+
+    /// Whether more blocks would hardly narrow the interval over builds: their noise makes little of its error, or little of what
+    /// matters. The difference itself has no say in it, so the interval is looked at once, however long that takes.
+    pub fn are_builds_known(&self, threshold: &Threshold) -> bool {
+        let scale = self.scale(threshold);
+        let found = match scale {
+            Scale::Ratio => self.over_builds(&self.log_ratios),
+            Scale::Shift => self.over_builds(&self.shifts()),
+        };
+        found.filter(|found| found.between.is_some()).is_some_and(|found| {
+            // It is in the effects of both sides.
+            let noise = 2.0 * found.squared_noise;
+            let matters = policy::NOISE_OF_THRESHOLD * self.threshold_on(scale, threshold);
+            noise <= policy::NOISE_SHARE * found.squared_error || noise.sqrt() <= matters
+        })
+    }
+
+    /// The difference on a scale: over builds, where there are several.
+    pub fn effect_over_builds(
+        &self,
+        scale: Scale,
+        level: Level,
+    ) -> Option<(f64, Option<Interval>)> {
+        let found = match scale {
+            Scale::Ratio => self.over_builds(&self.log_ratios),
+            Scale::Shift => self.over_builds(&self.shifts()),
+        }?;
+        Some((found.estimate, found.interval(1.0 - level.groups, policy::FEWEST_BUILDS)))
     }
 
     /// The difference of such counts on a scale, as a ratio or an amount, with what it may be at least and at most.
@@ -159,7 +210,7 @@ impl Paired {
         if self.scale(threshold) == Scale::Shift {
             return true;
         }
-        if self.is_certain() {
+        if self.is_certain() || self.has_builds() {
             return true;
         }
         let threshold = self.threshold_on(Scale::Ratio, threshold);
@@ -188,11 +239,22 @@ impl Paired {
             let estimate = signed_rank::pseudo_median(&sorted);
             let known = Some(self.known(scale));
             let decision = Decision::read(scale, estimate, known, threshold, 0.0, better);
-            return PairedDecision { decision, order: None };
+            return PairedDecision { decision, order: None, builds: None };
         }
-        let (order, interval) = interval_in_order(&in_order, &sorted, level, distribution);
-        let estimate =
+        let (order, mut interval) = interval_in_order(&in_order, &sorted, level, distribution);
+        let mut estimate =
             if sorted.is_empty() { f64::NAN } else { signed_rank::pseudo_median(&sorted) };
+        let builds = self.over_builds(&in_order);
+        if let Some(builds) = &builds {
+            estimate = builds.estimate;
+            let over = builds.interval(1.0 - level.groups, policy::FEWEST_BUILDS);
+            // What wanders during the run is not the builds' doing, and widens their interval as it does any other.
+            interval = match order.dependence() {
+                Dependence::Unseen | Dependence::Untested => over,
+                Dependence::Noticed => over.zip(interval).map(|(over, own)| over.covering(own)),
+                Dependence::TooStrong => None,
+            };
+        }
         let decision = Decision::read(
             scale,
             estimate,
@@ -201,7 +263,7 @@ impl Paired {
             clock_step(&self.reference, &self.other, scale),
             better,
         );
-        PairedDecision { decision, order: Some(order) }
+        PairedDecision { decision, order: Some(order), builds }
     }
 
     fn threshold_on(&self, scale: Scale, threshold: &Threshold) -> f64 {

@@ -72,6 +72,14 @@ pub const DIMINISHING_FROM: u32 = 50;
 /// the truth; of all directions it was up to 3.3 times (`docs/concepts/deciding.md`, section 4).
 pub const SIZE_KNOWN: f64 = 0.5;
 
+/// Fewer builds than this on a side tell nothing certain of how builds differ, and there is no verdict.
+pub const FEWEST_BUILDS: usize = 3;
+/// A comparison over builds goes on until the noise of its blocks makes no more than this share of its squared error: without it the
+/// interval would be 13 % narrower.
+pub const NOISE_SHARE: f64 = 0.25;
+/// Or until the error that this noise makes is no more than this share of the threshold.
+pub const NOISE_OF_THRESHOLD: f64 = 0.125;
+
 // Drift, changes, rhythms
 
 /// Fewest values for which a drift is looked for.

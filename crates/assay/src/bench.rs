@@ -17,5 +17,5 @@ pub(crate) use benchmarks::Benchmarks;
 pub(crate) use catalogue::{Catalogue, Wanted};
 pub(crate) use counting::{Passes, TIMES};
 pub(crate) use libraries::Proof;
-pub(crate) use sides::{Side, all_differ, check_differ, named, numbered};
+pub(crate) use sides::{Build, Side, all_differ, check_differ, named, numbered};
 pub(crate) use trial::Trial;

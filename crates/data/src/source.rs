@@ -35,6 +35,8 @@ pub struct Turn {
     /// Bytes of padding for the environment, below 4096: one memory layout's luck must not pass for the code. Sources that start
     /// no process may draw what else they vary from it.
     pub padding: u16,
+    /// Which of the builds of its place is run, counted from 0.
+    pub build: u32,
     /// What the run is for.
     pub purpose: Purpose,
 }
@@ -50,19 +52,21 @@ pub struct Unit {
     /// decide when to stop, so that a unit which discovers names a total there, such as the whole suite. Its places differ in their
     /// sides or parameters.
     pub discovers: bool,
+    /// Of how many builds each place is, which are run by turns: one block, one build of every place. Empty: of one each.
+    pub builds: Vec<u32>,
 }
 
 impl Unit {
     /// A unit of these places whose first is the reference of all others.
     pub fn against_the_first(places: Vec<Vec<usize>>) -> Self {
         let references = (0..places.len()).map(|place| (place > 0).then_some(0)).collect();
-        Self { places, references, discovers: false }
+        Self { places, references, ..Self::default() }
     }
 
     /// A unit of one row whose places are the subjects `0..references.len()`, each compared as said.
     pub fn of_subjects(references: &[Option<usize>]) -> Self {
         let places = (0..references.len()).map(|subject| vec![subject]).collect();
-        Self { places, references: references.to_vec(), discovers: false }
+        Self { places, references: references.to_vec(), ..Self::default() }
     }
 
     /// The same, whose runs may give rows that the layout does not know.

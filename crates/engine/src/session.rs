@@ -326,6 +326,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         let unit = &self.units[turn.unit];
         let mut deciding = vec![f64::NAN; unit.rows()];
         let mut given = HashSet::new();
+        let several = unit.builds.get(turn.place).is_some_and(|&builds| builds > 1);
         for result in measured.rows {
             let subject = match &result.row {
                 OfRow::Known(row) => unit.places[turn.place].get(*row).copied(),
@@ -351,7 +352,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
                 pass,
                 block: Some(block),
                 position: Some(turn.position),
-                level: Vec::new(),
+                level: if several { vec![turn.build] } else { Vec::new() },
                 time,
                 outcome: result.ended,
                 values,

@@ -23,6 +23,7 @@ pub mod binomial;
 pub mod bootstrap;
 pub mod change_points;
 pub mod chi_squared;
+pub mod crossed;
 pub mod density;
 pub mod dependent;
 pub mod descriptive;

@@ -158,6 +158,9 @@ fn resampled(pairs: &[&Pair], plan: &Plan) -> Option<Intervals> {
     let mut ratios: Vec<Vec<f64>> = Vec::new();
     for pair in pairs {
         if let Pair::Blocks(paired) | Pair::Known(paired) = pair {
+            if paired.has_builds() {
+                return None;
+            }
             ratios.push(paired.log_ratios()?.iter().map(|log| log.exp()).collect());
         }
     }
@@ -197,7 +200,11 @@ fn error_of(pair: &Pair) -> Option<(f64, f64)> {
     let (x, y) = match pair {
         Pair::Apart(x, y, _) => (of_logs(&x.in_order)?, of_logs(&y.in_order)?),
         Pair::Blocks(paired) | Pair::Known(paired) => {
-            let found = Summarised::of(paired.log_ratios()?)?;
+            let logs = paired.log_ratios()?;
+            if let Some(builds) = paired.over_builds(logs) {
+                return Some((builds.squared_error, builds.df));
+            }
+            let found = Summarised::of(logs)?;
             return Some((found.standard_error.powi(2), found.count - 1.0));
         }
         Pair::Summaries(x, y) => {

@@ -101,6 +101,7 @@ impl Keys {
                         name: subject.name.clone(),
                         command: subject.command.clone(),
                         source: samples.side_of(subject).source.clone(),
+                        builds: samples.side_of(subject).builds.clone(),
                     },
                 };
                 (Shape::Sides, subjects.iter().map(side).collect(), subjects.len().max(1))

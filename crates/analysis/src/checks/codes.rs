@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 93] = [
+pub const CODES: [&str; 95] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -38,6 +38,7 @@ pub const CODES: [&str; 93] = [
     "INCOMPLETE_BLOCKS",
     "INTERRUPTED",
     "INTERVAL_OPTIMISTIC",
+    "LAYOUT",
     "LEFT_PROCESSES",
     "LEVELS_IGNORED",
     "LIBRARIES_DIFFER",
@@ -77,6 +78,7 @@ pub const CODES: [&str; 93] = [
     "RESUMED",
     "RESUMED_DIFFERENT",
     "RT_LIMIT",
+    "SAME_BUILDS",
     "SAMPLES_PROBLEM",
     "SETTINGS_DIFFER",
     "SHAPE",

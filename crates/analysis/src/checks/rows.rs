@@ -198,7 +198,11 @@ fn bases(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
         table.rows.iter().copied().filter(decided).filter(|row| is(&row.basis)).collect()
     };
     let mut found = Vec::new();
-    let units = of(&|basis| matches!(basis, Basis::Units(_)));
+    let (built, units): (Vec<&Comparison>, Vec<&Comparison>) =
+        of(&|basis| matches!(basis, Basis::Units(_))).into_iter().partition(|c| c.blocks.is_some());
+    let named: Vec<(&Comparison, &str)> =
+        built.iter().map(|&c| (c, suite.row_of(c).name.as_str())).collect();
+    found.extend(checks::layout(&named));
     if !units.is_empty() {
         let name = unit_of(&units);
         let rows = how_many(suite, table, units.len());

@@ -113,6 +113,7 @@ impl Comparison {
             lag1: f64::NAN,
             mixed: false,
             distinct: 0,
+            layout: None,
             detectable: outlook::detectable(&decision, level),
             outlook: None,
             fewest_blocks: 0,

@@ -238,7 +238,8 @@ mod tests {
         let mut samples = empty(1);
         (0..50).for_each(|block| {
             let purpose = Purpose::Measure;
-            let turn = Turn { unit: 0, place: 0, block, position: 0, padding: 0, purpose };
+            let turn =
+                Turn { unit: 0, place: 0, block, position: 0, padding: 0, build: 0, purpose };
             samples.push(recorded(turn));
         });
         let mut experiment = Experiment::new(budget, 1);

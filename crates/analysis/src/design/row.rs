@@ -17,6 +17,10 @@ pub(super) struct RowState {
     /// Complete blocks and those in which a value is missing.
     pub blocks: u32,
     current: Vec<f64>,
+    /// By place the build that gave it.
+    current_builds: Vec<u32>,
+    /// Whether a place has several builds.
+    has_builds: bool,
     pairs: Vec<Pair>,
     /// By place its values in the complete blocks.
     values: Vec<Vec<f64>>,
@@ -51,8 +55,9 @@ struct Pair {
 }
 
 impl RowState {
-    /// A row by this plan with these references, of which those that are no other place's index mark a reference.
-    pub fn new(plan: &Plan, references: &[Option<usize>]) -> Self {
+    /// A row by this plan with these references, of which those that are no other place's index mark a reference; `builds`: how many
+    /// each place has, if not one.
+    pub fn new(plan: &Plan, references: &[Option<usize>], builds: &[u32]) -> Self {
         let places = references.len();
         let pair = |(of, against): (usize, &Option<usize>)| {
             let against = against.filter(|&a| a != of && a < places)?;
@@ -63,6 +68,8 @@ impl RowState {
             better: Better::Lower,
             blocks: 0,
             current: vec![f64::NAN; places],
+            current_builds: vec![0; places],
+            has_builds: builds.iter().any(|&count| count > 1),
             pairs: references.iter().enumerate().filter_map(pair).collect(),
             values: vec![Vec::new(); places],
             until: until.map(|text| Condition::parse(text).unwrap_or_else(|_| Condition::never())),
@@ -94,8 +101,9 @@ impl RowState {
     }
 
     /// Takes in the value of a place in the block at hand; NaN makes the block incomplete.
-    pub fn observe(&mut self, place: usize, value: f64) {
+    pub fn observe(&mut self, place: usize, value: f64, build: u32) {
         self.current[place] = value;
+        self.current_builds[place] = build;
     }
 
     /// Ends the block at hand: whether what was asked for is known now. What was answered once stays answered.
@@ -135,8 +143,12 @@ impl RowState {
         let current = &self.current;
         if current.iter().all(|v| v.is_finite()) {
             self.values.iter_mut().zip(current).for_each(|(values, &value)| values.push(value));
-            for pair in &mut self.pairs {
-                pair.blocks.push(current[pair.against], current[pair.of]);
+            let builds = &self.current_builds;
+            for Pair { of, against, blocks } in &mut self.pairs {
+                blocks.push(current[*against], current[*of]);
+                if self.has_builds {
+                    blocks.push_builds(builds[*against], builds[*of]);
+                }
             }
         }
         self.current.fill(f64::NAN);
@@ -164,6 +176,13 @@ impl RowState {
                 return precise
                     .or_else(|| self.has_diminished().then_some(StopReason::Diminishing));
             }
+            if self.has_builds {
+                let known =
+                    self.pairs.iter().all(|p| p.blocks.are_builds_known(&self.plan.threshold));
+                let reason =
+                    if self.is_answered() { StopReason::Clear } else { StopReason::Diminishing };
+                return known.then_some(reason);
+            }
             return self.is_answered().then_some(StopReason::Clear);
         };
         let looks = until.asks_samples() && self.looks_now();
@@ -188,10 +207,11 @@ impl RowState {
         self.blocks < policy::TESTED_FROM as u32 || watched.seconds < policy::SOONEST_SECONDS
     }
 
-    /// Whether to look at the samples after this block. Of comparisons after every one; of medians at blocks that are 5 % apart:
-    /// an interval costs a sort, and a long run of short commands should not spend its time on looking.
+    /// Whether to look at the samples after this block. Of comparisons after every one; of medians, and of comparisons of several builds,
+    /// at blocks that are 5 % apart: an interval costs a sort, and a long run of short commands should not spend its time on looking.
     fn looks_now(&mut self) -> bool {
-        if self.blocks < self.fewest() || (self.pairs.is_empty() && self.blocks < self.next_look) {
+        let rarely = self.pairs.is_empty() || self.has_builds;
+        if self.blocks < self.fewest() || (rarely && self.blocks < self.next_look) {
             return false;
         }
         self.next_look = self.blocks + (self.blocks / 20).max(1);

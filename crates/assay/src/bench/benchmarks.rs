@@ -49,8 +49,8 @@ impl Failure {
 pub(super) struct Runs {
     /// Indices of the benchmarks in the catalogue.
     pub(super) benchmarks: Vec<usize>,
-    /// Indices of the sides, and for each the request and the subjects of the benchmarks.
-    pub(super) on: Vec<(usize, Question, Vec<usize>)>,
+    /// Indices of the sides, and for each the request, put to every build, and the subjects of the benchmarks.
+    pub(super) on: Vec<(usize, Vec<Question>, Vec<usize>)>,
     /// The iterations that every run is held to.
     pub(super) pinned: Option<u64>,
 }
@@ -103,6 +103,7 @@ impl<'a> Benchmarks<'a> {
                 name: side.name.clone(),
                 command: Some(typed(side)),
                 source: None,
+                builds: side.builds.iter().map(|build| build.name.clone()).collect(),
             });
         }
         let mut files = Fingerprints::default();
@@ -194,7 +195,14 @@ impl<'a> Benchmarks<'a> {
             let scratch = self.asker.directory()?;
             let first = catalogue.benchmarks[benchmarks[0]].on[index].clone().unwrap_or_default();
             let request = catalogue.drivers[index].measure(&first, effort, &scratch);
-            let question = self.asker.prepare(side, &request, &scratch)?;
+            let mut questions = Vec::new();
+            let mut all_files = Vec::new();
+            for build in 0..side.builds.len().max(1) {
+                let built = side.of_build(build);
+                questions.push(self.asker.prepare(&built, &request, &scratch)?);
+                all_files.extend(files.files_of(&built.command));
+            }
+            all_files.extend(side.libraries.clone());
             let mut subjects = Vec::with_capacity(benchmarks.len());
             for (place, &benchmark) in benchmarks.iter().enumerate() {
                 let reading = trial.tried[benchmark][index].reading.as_ref();
@@ -212,12 +220,12 @@ impl<'a> Benchmarks<'a> {
                     env: side.command.env.clone(),
                     parameters: reading.map(|r| r.parameters.clone()).unwrap_or_default(),
                     against: Some(against),
-                    files: [files.files_of(&side.command), side.libraries.clone()].concat(),
+                    files: all_files.clone(),
                     ..Subject::default()
                 });
                 subjects.push(subject);
             }
-            on.push((index, question, subjects));
+            on.push((index, questions, subjects));
         }
         self.units.push(Runs { benchmarks, on, pinned });
         Ok(())
@@ -288,7 +296,11 @@ impl Source for Benchmarks<'_> {
     fn layout(&self) -> Layout {
         let unit = |unit: &Runs| {
             let places = unit.on.iter().map(|(_, _, subjects)| subjects.clone());
-            Unit::against_the_first(places.collect())
+            let builds = |(side, ..): &(usize, Vec<Question>, Vec<usize>)| {
+                self.catalogue.sides[*side].builds.len().max(1) as u32
+            };
+            let builds = unit.on.iter().map(builds).collect();
+            Unit { builds, ..Unit::against_the_first(places.collect()) }
         };
         let Samples { sides, rows, subjects, .. } = self.declared.clone();
         Layout { sides, rows, subjects, units: self.units.iter().map(unit).collect() }
@@ -302,7 +314,8 @@ impl Source for Benchmarks<'_> {
         if let Purpose::Count(pass) = turn.purpose {
             return self.count(turn, pass).map_err(RunError::obstacle);
         }
-        let (side, question, _) = &self.units[turn.unit].on[turn.place];
+        let (side, questions, _) = &self.units[turn.unit].on[turn.place];
+        let question = &questions[turn.build as usize % questions.len()];
         let ran = self.asker.put(question, turn.padding).map_err(RunError::obstacle)?;
         let readings = match self.read(turn.unit, *side, &ran) {
             Ok(readings) => readings,

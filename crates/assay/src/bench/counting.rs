@@ -155,7 +155,7 @@ impl Benchmarks<'_> {
             if by == By::Pass(Counted::Allocations) && !self.counting.countable[side] {
                 continue;
             }
-            let (own, said) = self.differences(benchmark, side, pinned, by)?;
+            let (own, said) = self.differences(benchmark, (side, turn.build), pinned, by)?;
             if pinned.is_none() && !own.is_empty() && said.is_empty() {
                 self.counting.find(counted_whole());
             }
@@ -234,7 +234,7 @@ impl Benchmarks<'_> {
     fn differences(
         &mut self,
         benchmark: usize,
-        side: usize,
+        side: (usize, u32),
         pinned: Option<u64>,
         by: By,
     ) -> Result<(Vec<Count>, Vec<Count>), RunError> {
@@ -254,11 +254,11 @@ impl Benchmarks<'_> {
         Ok((few.into_iter().zip(many).map(difference).collect(), said))
     }
 
-    /// What was counted in one run, and the exact counts that the program gave itself.
+    /// What was counted in one run of a side's build, and the exact counts that the program gave itself.
     fn counted(
         &mut self,
         benchmark: usize,
-        side: usize,
+        (side, build): (usize, u32),
         effort: Effort,
         by: By,
     ) -> Result<(Vec<Count>, Vec<Count>), RunError> {
@@ -266,7 +266,7 @@ impl Benchmarks<'_> {
         let scratch = self.asker.directory().map_err(in_words)?;
         let own = catalogue.benchmarks[benchmark].on[side].clone().unwrap_or_default();
         let request = catalogue.drivers[side].measure(&own, effort, &scratch);
-        let command = catalogue.sides[side].asking(&request);
+        let command = catalogue.sides[side].of_build(build as usize).asking(&request);
         let counter = match by {
             By::Pass(counted) => Some(counted.start().map_err(in_words)?),
             By::Machine => None,

@@ -22,9 +22,28 @@ pub(crate) struct Side {
     pub versus: Option<Regex>,
     /// Libraries in which it differs from a side with the same program: absolute paths, with digests.
     pub libraries: Vec<(String, String)>,
+    /// Where several builds of one source are run by turns, all of them; `command` is then the first. Else empty.
+    pub builds: Vec<Build>,
+}
+
+/// One of the builds of a side.
+#[derive(Clone, Debug)]
+pub(crate) struct Build {
+    /// Its file, for people.
+    pub name: String,
+    /// Its command.
+    pub command: Command,
 }
 
 impl Side {
+    /// The side as it is with one of its builds.
+    pub fn of_build(&self, build: usize) -> Self {
+        match self.builds.get(build) {
+            Some(own) => Self { command: own.command.clone(), ..self.clone() },
+            None => self.clone(),
+        }
+    }
+
     /// What its program looks like.
     ///
     /// # Errors

@@ -83,7 +83,7 @@ pub(super) fn add(samples: &mut Samples, command: &Prepared, files: &mut Fingerp
         samples.add_side(Side {
             name: command.label.as_ref().unwrap_or(&command.name).clone(),
             command: Some(command.typed.clone()),
-            source: None,
+            ..Side::default()
         })
     });
     let row = samples.row_named("");

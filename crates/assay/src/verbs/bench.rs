@@ -1,5 +1,6 @@
 //! `assay bench`: benchmark programs as they are, two builds or more, run by turns, with a verdict for every benchmark.
 
+mod builds;
 mod choose;
 mod planning;
 mod revisions;
@@ -24,6 +25,7 @@ use assay_data::{Environment, Finding, Plan, Samples, StopReason, assay_file};
 use assay_experiment::{Limits, Session};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment, interrupt};
+use builds::Builds;
 use choose::{ChooseArgs, SideArgs};
 use revisions::{Prepared, RevisionArgs};
 use std::ffi::OsString;
@@ -50,6 +52,7 @@ Examples:
   assay bench ./bm --old-filter BM_memcpy --new-filter BM_mine       two functions in one build
   assay bench ./bm --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new
   assay bench --rev main --rev HEAD --build 'cmake -B build && cmake --build build' --program build/bm
+  assay bench --builds 'old-*,new-*'                                 several builds a side: is it the code, or the linker?
   assay bench old.test new.test -- -test.cpu 1                       arguments for both
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
   assay bench old/bm new/bm --count-instructions --primary valgrind_instructions --fail-if slower     decide by counts alone
@@ -58,7 +61,7 @@ Examples:
   assay bench build/bm --smoke                                       does every benchmark still run?")]
 pub(crate) struct Args {
     /// Benchmark programs, in quotes if they have arguments; the first is the reference
-    #[arg(required_unless_present_any = ["rev", "resume"], value_name = "PROGRAM")]
+    #[arg(required_unless_present_any = ["rev", "builds", "resume"], value_name = "PROGRAM")]
     programs: Vec<String>,
 
     /// Arguments for all programs, appended to their own
@@ -195,15 +198,18 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     if !alone {
         passes.check_tools()?;
     }
-    let commands = match args.revisions.commands()? {
-        Some(commands) => commands,
-        None => args
+    let files = args.revisions.builds.as_ref().map(Builds::commands).transpose()?.flatten();
+    let named = files.as_ref().map_or(&args.revisions.rev, |(names, _)| names);
+    let commands = match (args.revisions.commands()?, &files) {
+        (Some(commands), _) => commands,
+        (None, Some((_, files))) => files.iter().map(|side| side[0].clone()).collect(),
+        (None, None) => args
             .programs
             .iter()
             .map(|text| Command::parse(text, false))
             .collect::<Result<_, _>>()?,
     };
-    let mut sides = args.sides.sides(commands, &args.revisions.rev, &args.passed, &args.choose)?;
+    let mut sides = args.sides.sides(commands, named, &args.passed, &args.choose)?;
     if sides.len() < 2 && !alone {
         bail!(
             "one program, and nothing to compare it with: give a second one, or two sets of its benchmarks (--old-filter and --new-filter), or two \
@@ -216,12 +222,15 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         prepared.settle(&mut sides);
     }
     let mut before = Beforehand { prepared, findings: Vec::new() };
+    if let Some((_, files)) = files.filter(|_| !alone) {
+        before.findings = builds::settle(&mut sides, files)?;
+    }
     if !alone {
         let proof = Proof::of(&mut sides, args.sides.aa)?;
         if !args.sides.aa {
             check_differ(&sides, &proof)?;
         }
-        before.findings = proof.findings;
+        before.findings.extend(proof.findings);
     }
     let mut asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
     let catalogue =

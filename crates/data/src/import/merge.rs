@@ -208,7 +208,7 @@ fn add_sides(merged: &mut Samples, part: &Samples, labelled: (&str, &str), match
         }),
         several => {
             let source = several.first().map_or_else(|| Some(file.to_owned()), source);
-            merged.add_side(Side { name: label.to_owned(), source, command: None });
+            merged.add_side(Side { name: label.to_owned(), source, ..Side::default() });
         }
     }
     before

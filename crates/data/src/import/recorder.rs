@@ -41,7 +41,7 @@ impl Samples {
     ) -> usize {
         if self.sides.is_empty() {
             let (name, source) = (context.label.to_owned(), Some(context.file.to_owned()));
-            self.sides.push(Side { name, source, command: None });
+            self.sides.push(Side { name, source, ..Side::default() });
         }
         let (at, name) = (self.rows.len(), row.name.clone());
         self.rows.push(row);

@@ -155,7 +155,7 @@ mod tests {
         let mut samples = Samples::default();
         for name in names {
             let command = Some(format!("{path}/{name} {{n}}"));
-            samples.add_side(Side { name: name.to_owned(), command, source: None });
+            samples.add_side(Side { name: name.to_owned(), command, ..Side::default() });
         }
         let row = samples.row_named("");
         for n in [1, 2] {

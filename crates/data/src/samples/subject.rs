@@ -15,6 +15,10 @@ pub struct Side {
     /// The file that the values came from, for imported samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The builds of one source that were run by turns, as their files; the outermost level of an observation is the index of its
+    /// build. Empty where there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub builds: Vec<String>,
 }
 
 /// What sides are compared on: a benchmark, a test, a function, a URL.

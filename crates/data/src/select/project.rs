@@ -193,7 +193,7 @@ fn new_sides(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<
     let sides = names.iter().zip(sources).map(|(name, source)| Side {
         name: (*name).to_owned(),
         source: source.cloned().flatten(),
-        command: None,
+        ..Side::default()
     });
     sides.collect()
 }

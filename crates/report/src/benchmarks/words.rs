@@ -167,7 +167,7 @@ pub(crate) fn reason(c: &Comparison) -> Option<String> {
         _ => "value",
     };
     Some(match c.no_interval()? {
-        NoInterval::TooFew { needed } if c.blocks.is_some() => {
+        NoInterval::TooFew { needed } if c.blocks.is_some() && c.basis == Basis::Values => {
             format!("too few blocks: {n}; {needed} can decide")
         }
         NoInterval::TooFew { needed } => {

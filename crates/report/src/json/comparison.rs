@@ -62,7 +62,7 @@ pub struct Comparison {
     pub basis: ComparisonBasis,
     /// What a unit is called where `basis` is `units`: `process`, `build`; otherwise `null`.
     pub unit_of_basis: Option<String>,
-    /// Number of values (units, where `basis` is `units`); `null` where a summary does not say.
+    /// Number of values (units, where `basis` is `units`: of builds that were run in blocks those of either side); `null` where a summary does not say.
     pub counts: Counts,
     /// Medians over what was compared.
     pub medians: Both,
@@ -92,6 +92,9 @@ pub struct Comparison {
     /// The step in which values come, on the scale of `threshold`. Half of it widens the interval that is held against the
     /// threshold.
     pub clock_step: Option<f64>,
+    /// How far layout alone moves the metric, on the scale of `threshold`: 95 % of builds of one source lie within so much of their
+    /// mean. `null` without several builds a side, or with too few blocks to tell.
+    pub layout: Option<f64>,
     /// The smallest true difference that such an experiment finds in 80 of 100 cases, on the scale of `threshold`; `null`
     /// without an interval.
     pub detectable: Option<f64>,
@@ -275,7 +278,7 @@ impl Comparison {
             threshold: Some(size(c.decision.threshold)),
             confidence: plan.confidence,
             level: Some(level(c.level)),
-            anytime_valid: in_blocks && plan.is_sequential(),
+            anytime_valid: in_blocks && plan.is_sequential() && c.basis == Basis::Values,
             blocks: c.blocks,
             fewest_blocks: (c.fewest_blocks > 0).then_some(c.fewest_blocks),
             basis,
@@ -298,6 +301,7 @@ impl Comparison {
             no_interval: c.no_interval().as_ref().map(WhyNoInterval::from),
             reason: reason(c),
             clock_step: Some(size(c.decision.clock_step)),
+            layout: c.layout.map(|sd| size(1.96 * sd)),
             detectable: c.detectable.map(size),
             outlook: c.outlook.map(|outlook| Outlook {
                 to_rule_out: outlook.to_rule_out,

@@ -105,6 +105,8 @@ view! {
         command: Option<String> = side.command.clone(),
         /// The file that the values came from; `null` for what was measured now.
         source: Option<String> = side.source.clone(),
+        /// The builds of it that were run by turns, as their files; none where there is one.
+        builds: Vec<String> = side.builds.clone(),
     }
 }
 

@@ -126,8 +126,13 @@ impl SideArgs {
             }
         }
         let sides = commands.into_iter().zip(names).zip(patterns);
-        let side =
-            |((command, name), versus)| Side { name, command, versus, libraries: Vec::new() };
+        let side = |((command, name), versus)| Side {
+            name,
+            command,
+            versus,
+            libraries: Vec::new(),
+            builds: Vec::new(),
+        };
         Ok(sides.map(side).collect())
     }
 

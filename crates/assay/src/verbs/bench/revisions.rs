@@ -1,5 +1,6 @@
 //! `assay bench --rev`: the sides are git revisions, each built apart, before anything is measured.
 
+use super::builds::Builds;
 use crate::bench::Side;
 use crate::output;
 use crate::run_error::RunError;
@@ -30,6 +31,12 @@ pub(super) struct RevisionArgs {
     /// has arguments; it runs there
     #[arg(long, value_name = "PROGRAM", requires = "rev")]
     program: Option<String>,
+
+    /// Measure several builds a side, so that what the linker's placement does is measured, not
+    /// mistaken for a change: with --rev how often to link each, in shuffled order; else the files
+    /// of each side (docs/guides/layout.md)
+    #[arg(long, value_name = "N|FILES", conflicts_with_all = ["programs", "old_filter"])]
+    pub builds: Option<Builds>,
 }
 
 /// Revisions that are built.

@@ -1,0 +1,43 @@
+//! What several builds of one source tell of placement: how far apart they lie with nothing changed.
+
+use crate::comparison::Comparison;
+use crate::levels::{BUILD, plural};
+use crate::number;
+use crate::verdict::{Scale, Verdict};
+use assay_data::{Action, Finding, Severity};
+
+/// How many comparisons are named of which layout moves most.
+const NAMED: usize = 3;
+
+/// How far builds of one source lie apart, of comparisons over builds with their names; `None` where that is not known.
+pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
+    let known = built.iter().filter_map(|&(c, name)| {
+        // 95 % of builds lie so far from their mean.
+        Some((c, 1.96 * c.layout.filter(|sd| sd.is_finite())?, name))
+    });
+    let mut known: Vec<(&Comparison, f64, &str)> = known.collect();
+    known.sort_by(|(_, a, _), (_, b, _)| b.total_cmp(a));
+    let (first, reach, _) = known.first()?;
+    let (n, m) = first.counts;
+    let told = known.iter().take(NAMED).map(|(c, reach, name)| match c.decision.scale {
+        Scale::Ratio => format!("{name} by ± {}", number::percent(reach.exp_m1())),
+        Scale::Shift => format!("{name} by ± {}", number::fixed(*reach, 3)),
+    });
+    let told: Vec<String> = told.collect();
+    let less = match known.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(", {more} others by less"),
+    };
+    let message = format!(
+        "layout alone moves {}{less} (95 % of builds of one source; {n} and {m} were compared)",
+        told.join(", ")
+    );
+    let size = match first.decision.scale {
+        Scale::Ratio => reach.exp_m1(),
+        Scale::Shift => *reach,
+    };
+    let finding = Finding::new("LAYOUT", Severity::Note, message).with("spread", size);
+    let undecided = known.iter().any(|(c, ..)| c.decision.verdict == Verdict::Inconclusive);
+    let more = Action::MoreUnits { units: plural(BUILD) };
+    Some(if undecided { finding.advise(more) } else { finding })
+}

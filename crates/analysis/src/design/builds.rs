@@ -1,0 +1,43 @@
+//! Whose turn it is among several builds of one place: each once before any comes again, in an order that is drawn anew each time,
+//! so that builds of two places meet by chance. It has a random stream of its own: with a build a place nothing else is drawn
+//! otherwise.
+
+use super::shuffle;
+use rand_core::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+
+/// Another stream than those of orders and paddings, which come from the seed as it is.
+const STREAM: u64 = 0x6275_696c;
+
+/// The builds of the places of a unit.
+#[derive(Debug)]
+pub(super) struct Builds {
+    random: Pcg64Mcg,
+    /// By place the order of its builds in this cycle.
+    orders: Vec<Vec<usize>>,
+    /// By place the build of the block at hand.
+    pub now: Vec<u32>,
+}
+
+impl Builds {
+    /// So many builds of each place; of one where it is not said.
+    pub fn new(counts: &[u32], places: usize, seed: u64) -> Self {
+        let count = |place: usize| counts.get(place).map_or(1, |&count| count.max(1) as usize);
+        Self {
+            random: Pcg64Mcg::seed_from_u64(seed ^ STREAM),
+            orders: (0..places).map(|place| (0..count(place)).collect()).collect(),
+            now: vec![0; places],
+        }
+    }
+
+    /// Begins a block, counted from 0; blocks come one after another.
+    pub fn begin(&mut self, block: u32) {
+        for (order, now) in self.orders.iter_mut().zip(&mut self.now) {
+            let at = block as usize % order.len();
+            if at == 0 && order.len() > 1 {
+                shuffle(order, &mut self.random);
+            }
+            *now = order[at] as u32;
+        }
+    }
+}

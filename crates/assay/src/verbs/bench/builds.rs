@@ -1,0 +1,220 @@
+//! `assay bench --builds`: several builds a side, so that the luck of placement is measured and not mistaken for a change. Which files
+//! they are is found out here; the engine takes them by turns, and the interval is over them.
+
+use crate::bench::{Build, Side};
+use anyhow::{Context, bail};
+use assay_analysis::policy::FEWEST_BUILDS;
+use assay_data::{Finding, Severity};
+use assay_measure::Command;
+use assay_measure::fingerprint::Fingerprints;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What `--builds` may say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Builds {
+    /// Link every revision so many times.
+    Links(u32),
+    /// For every side its name and the patterns of its files.
+    Files(Vec<(String, Vec<String>)>),
+}
+
+/// More links of one revision than this are asked for by mistake.
+const MOST_LINKS: u32 = 100;
+
+impl std::str::FromStr for Builds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(links) = text.parse::<u32>() {
+            let fewest = FEWEST_BUILDS as u32;
+            return match links {
+                n if n < fewest => {
+                    Err(format!("{n} tell nothing of how builds differ; at least {fewest}"))
+                }
+                n if n > MOST_LINKS => Err(format!("at most {MOST_LINKS}")),
+                n => Ok(Self::Links(n)),
+            };
+        }
+        let sides: Vec<Vec<String>> = text
+            .split(',')
+            .map(|side| side.split_whitespace().map(str::to_owned).collect())
+            .collect();
+        if sides.len() < 2 || sides.iter().any(Vec::is_empty) {
+            return Err("name the files of two sides at least, with a comma between the sides: 'old-*,new-*'".to_owned());
+        }
+        let mut names: Vec<String> = sides.iter().map(|side| name_of(side)).collect();
+        if !crate::bench::all_differ(&names) {
+            names = crate::bench::numbered(names.into_iter());
+        }
+        Ok(Self::Files(names.into_iter().zip(sides).collect()))
+    }
+}
+
+/// What the first pattern has before its wildcard; all of it where that is not its end.
+fn name_of(side: &[String]) -> String {
+    let pattern = side[0].as_str();
+    let stem = pattern.trim_end_matches(['*', '?']).trim_end_matches(['-', '_', '.', '/']);
+    if stem.is_empty() || stem.contains(['*', '?']) { pattern.to_owned() } else { stem.to_owned() }
+}
+
+/// Sides of several files: their names, and for each its builds as commands.
+pub(super) type Named = (Vec<String>, Vec<Vec<Command>>);
+
+impl Builds {
+    /// The sides that are named by their files; `None` for links of revisions.
+    ///
+    /// # Errors
+    /// When a pattern fits no file.
+    pub fn commands(&self) -> anyhow::Result<Option<Named>> {
+        let Self::Files(sides) = self else { return Ok(None) };
+        let mut all = Vec::with_capacity(sides.len());
+        for (_, patterns) in sides {
+            let mut files: Vec<PathBuf> = Vec::new();
+            for pattern in patterns {
+                let found = matching(pattern).with_context(|| format!("--builds: {pattern}"))?;
+                files.extend(
+                    found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>(),
+                );
+            }
+            let command = |file: PathBuf| Command::new([program(file)]);
+            all.push(files.into_iter().map(command).collect::<Result<Vec<_>, _>>()?);
+        }
+        Ok(Some((sides.iter().map(|(name, _)| name.clone()).collect(), all)))
+    }
+}
+
+/// A file as a program: without a slash it would be looked for in PATH.
+fn program(file: PathBuf) -> OsString {
+    if file.components().count() > 1 { file.into() } else { Path::new(".").join(file).into() }
+}
+
+/// Gives the sides their builds, which are called as the side is, each by its own file. Those that are the same file to the last byte
+/// as one before are left out, which is told.
+///
+/// # Errors
+/// When a side has too few that differ.
+pub(super) fn settle(
+    sides: &mut [Side],
+    builds: Vec<Vec<Command>>,
+) -> anyhow::Result<Vec<Finding>> {
+    let mut digests = Fingerprints::default();
+    let mut found = Vec::new();
+    for (side, commands) in sides.iter_mut().zip(builds) {
+        let all = commands.len();
+        let mut known = Vec::new();
+        let mut own = Vec::new();
+        for build in commands {
+            let mut command = side.command.clone();
+            command.argv[0].clone_from(&build.argv[0]);
+            let path = command.resolve().with_context(|| format!("--builds: {}", side.name))?;
+            let digest = digests.digest(path);
+            if digest.is_some() && known.contains(&digest) {
+                continue;
+            }
+            known.push(digest);
+            own.push(Build { name: command.argv[0].to_string_lossy().into_owned(), command });
+        }
+        if own.len() < FEWEST_BUILDS {
+            let same = match all - own.len() {
+                0 => String::new(),
+                n => format!(
+                    " ({n} more are the same to the last byte as one of these: the linker or the build line does not heed the seed)"
+                ),
+            };
+            bail!(
+                "--builds: `{}` has {} builds that differ{same}; fewer than {FEWEST_BUILDS} tell nothing of what placement does",
+                side.name,
+                own.len()
+            );
+        }
+        if own.len() < all {
+            found.push(same_builds(&side.name, all, own.len()));
+        }
+        side.command = own[0].command.clone();
+        side.builds = own;
+    }
+    Ok(found)
+}
+
+fn same_builds(side: &str, all: usize, differ: usize) -> Finding {
+    let message = format!(
+        "of {all} builds of `{side}` only {differ} differ; the others are the same to the last byte, and left out"
+    );
+    Finding::new("SAME_BUILDS", Severity::Warning, message)
+        .about(side)
+        .with("builds", all as f64)
+        .with("differ", differ as f64)
+}
+
+/// The files that fit a pattern with `*` and `?` in the parts of its path, in the order of their names.
+fn matching(pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let mut places = vec![PathBuf::new()];
+    for part in Path::new(pattern).components() {
+        let part = part.as_os_str();
+        let text = part.to_string_lossy();
+        if !text.contains(['*', '?']) {
+            places.iter_mut().for_each(|place| place.push(part));
+            continue;
+        }
+        let mut next = Vec::new();
+        for place in &places {
+            let directory = if place.as_os_str().is_empty() { Path::new(".") } else { place };
+            let Ok(entries) = std::fs::read_dir(directory) else { continue };
+            let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+            let fits = names.filter(|name| fits(text.as_bytes(), name.as_encoded_bytes()));
+            next.extend(fits.map(|name| place.join(name)));
+        }
+        places = next;
+    }
+    places.retain(|place| place.is_file());
+    places.sort();
+    if places.is_empty() {
+        bail!("no file fits");
+    }
+    Ok(places)
+}
+
+/// Whether a name fits a pattern; one that begins with a dot only if the pattern does.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    fn rest(pattern: &[u8], name: &[u8]) -> bool {
+        match (pattern, name) {
+            ([], []) => true,
+            ([b'*', after @ ..], _) => (0..=name.len()).any(|from| rest(after, &name[from..])),
+            ([b'?', after @ ..], [_, name @ ..]) => rest(after, name),
+            ([a, after @ ..], [b, name @ ..]) => a == b && rest(after, name),
+            _ => false,
+        }
+    }
+    (name.first() != Some(&b'.') || pattern.first() == Some(&b'.')) && rest(pattern, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_told_apart_by_commas_and_named_by_what_their_files_share() {
+        let names = |text: &str| match text.parse() {
+            Ok(Builds::Files(sides)) => sides.into_iter().map(|(name, _)| name).collect(),
+            other => vec![format!("{other:?}")],
+        };
+        assert_eq!(names("old-*,new-*"), ["old", "new"]);
+        assert_eq!(names("build/old/*,build/new/*"), ["build/old", "build/new"]);
+        assert_eq!(names("old-*/bm,new-*/bm"), ["old-*/bm", "new-*/bm"]);
+        assert_eq!(names("a b c,d e f"), ["a", "d"]);
+        assert_eq!("5".parse(), Ok(Builds::Links(5)));
+        for wrong in ["2", "1000", "old-*", "old-*,", ""] {
+            assert!(wrong.parse::<Builds>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_those_of_shells() {
+        let fits = |pattern: &str, name: &str| super::fits(pattern.as_bytes(), name.as_bytes());
+        assert!(
+            fits("old-*", "old-12") && fits("*", "a") && fits("b?", "b1") && fits("a*c*", "abcd")
+        );
+        assert!(!fits("old-*", "new-1") && !fits("b?", "b12") && !fits("*", ".hidden"));
+    }
+}
