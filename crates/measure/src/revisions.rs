@@ -6,6 +6,7 @@
 //! once build nothing twice and take nothing away from each other. The user's own tree is never changed, but for what the build
 //! line itself does in it when that tree is what is asked for. Nothing is measured here.
 
+mod links;
 mod place;
 mod subprocesses;
 
@@ -23,6 +24,7 @@ use thiserror::Error;
 use crate::error::MeasureError;
 use crate::interrupt;
 use crate::resolve::ResolveError;
+pub use links::{Linker, Links, SEED};
 use place::{Place, digest, locked};
 use subprocesses::{GitOutput, Subprocesses};
 
@@ -205,7 +207,9 @@ impl Repository {
     }
 
     /// Makes a revision ready: its tree, its submodules, and the build line run in it by `/bin/sh`. What was built before by the
-    /// same line, under the same variables of compilers, is only handed out; the working tree is built at every call.
+    /// same line, under the same variables of compilers, is only handed out; the working tree is built at every call. With `links` a
+    /// commit is linked so often, the build line run for each with variables of its own ([`Links`]); objects are kept between them if
+    /// the build line keeps them.
     ///
     /// # Errors
     ///
@@ -214,6 +218,7 @@ impl Repository {
         &mut self,
         revision: &Revision,
         line: &str,
+        links: Option<&Links>,
         telling: &mut dyn FnMut(Stage<'_>),
     ) -> Result<Built, RevisionError> {
         let commit = match &revision.commit {
@@ -221,11 +226,12 @@ impl Repository {
             _ => {
                 let (directory, log) = (self.top.clone(), self.home.join("working-tree.log"));
                 telling(Stage::Building(&log));
-                self.build(revision, &directory, line, &log)?;
+                self.build(revision, &directory, line, &[], &log)?;
                 return Ok(Built { directory, log, _held: None });
             }
         };
-        let place = Place::of(&self.home, commit, line);
+        let way = links.map_or_else(|| line.to_owned(), |links| format!("{line}\n{}", links.key()));
+        let place = Place::of(&self.home, commit, &way);
         let mut anew = false;
         loop {
             let held = self.take(&place.lock, FlockOperation::NonBlockingLockShared, telling)?;
@@ -242,7 +248,7 @@ impl Repository {
                 self.take(&place.lock, FlockOperation::NonBlockingLockExclusive, telling)?;
             if !place.is_built() {
                 telling(Stage::Building(&place.log));
-                let built = self.build_in(revision, commit, &place, line);
+                let built = self.build_in(revision, commit, &place, line, links);
                 // Trees that did not build take room as well. Who wants to stop does not wait for it.
                 if interrupt::count() == 0 {
                     self.prune();
@@ -260,6 +266,7 @@ impl Repository {
         commit: &str,
         place: &Place,
         line: &str,
+        links: Option<&Links>,
     ) -> Result<(), RevisionError> {
         self.remove(place).map_err(|(path, source)| RevisionError::Cache { path, source })?;
         // Twice forced: the name may be known to git from a tree that was lost, or never came to be.
@@ -272,10 +279,42 @@ impl Repository {
             let updated = self.subprocesses.git(&place.tree, words)?;
             done(updated, &format!("get the submodules of `{}`", revision.written))?;
         }
-        self.build(revision, &place.tree, line, &place.log)?;
+        match links {
+            None => self.build(revision, &place.tree, line, &[], &place.log)?,
+            Some(links) => self.link(revision, place, line, links)?,
+        }
         let told = format!("{commit}\n{line}\n");
         fs::write(&place.marker, told)
             .map_err(|source| RevisionError::Cache { path: place.marker.clone(), source })
+    }
+
+    /// Builds it once for every link, in one tree: what is compiled stays, and the program, which is gone, is linked again.
+    fn link(
+        &mut self,
+        revision: &Revision,
+        place: &Place,
+        line: &str,
+        links: &Links,
+    ) -> Result<(), RevisionError> {
+        links.prepare(&self.home)?;
+        let program = place.tree.join(&links.program);
+        for number in 1..=links.count {
+            if number > 1 {
+                // Where it is not there, nothing is said of it: the build line may make it under another name first.
+                let _absent = fs::remove_file(&program);
+            }
+            let variables = links.variables(&self.home, number);
+            self.build(revision, &place.tree, line, &variables, &place.log)?;
+            let file = place.tree.join(links.file(number));
+            match fs::copy(&program, &file) {
+                // That the program is not there is told by whoever looks for it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                copied => {
+                    copied.map_err(|source| RevisionError::Cache { path: file, source })?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn build(
@@ -283,9 +322,11 @@ impl Repository {
         revision: &Revision,
         directory: &Path,
         line: &str,
+        variables: &[(String, String)],
         log: &Path,
     ) -> Result<(), RevisionError> {
-        let Some(how) = self.subprocesses.line(directory, line, log)? else { return Ok(()) };
+        let failed = self.subprocesses.line(directory, line, variables, log)?;
+        let Some(how) = failed else { return Ok(()) };
         Err(RevisionError::Build {
             revision: revision.written.clone(),
             line: line.to_owned(),

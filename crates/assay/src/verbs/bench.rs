@@ -52,6 +52,7 @@ Examples:
   assay bench ./bm --old-filter BM_memcpy --new-filter BM_mine       two functions in one build
   assay bench ./bm --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new
   assay bench --rev main --rev HEAD --build 'cmake -B build && cmake --build build' --program build/bm
+  assay bench --rev main --rev HEAD --build LINE --program build/bm --builds 5     five links of each, shuffled
   assay bench --builds 'old-*,new-*'                                 several builds a side: is it the code, or the linker?
   assay bench old.test new.test -- -test.cpu 1                       arguments for both
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
@@ -198,6 +199,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     if !alone {
         passes.check_tools()?;
     }
+    args.revisions.check()?;
     let files = args.revisions.builds.as_ref().map(Builds::commands).transpose()?.flatten();
     let named = files.as_ref().map_or(&args.revisions.rev, |(names, _)| names);
     let commands = match (args.revisions.commands()?, &files) {
@@ -222,8 +224,9 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         prepared.settle(&mut sides);
     }
     let mut before = Beforehand { prepared, findings: Vec::new() };
-    if let Some((_, files)) = files.filter(|_| !alone) {
-        before.findings = builds::settle(&mut sides, files)?;
+    let links = before.prepared.as_mut().and_then(|prepared| prepared.links.take());
+    if let Some(all) = links.or(files.map(|(_, files)| files)).filter(|_| !alone) {
+        before.findings = builds::settle(&mut sides, all)?;
     }
     if !alone {
         let proof = Proof::of(&mut sides, args.sides.aa)?;

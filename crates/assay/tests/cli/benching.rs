@@ -272,3 +272,65 @@ fn a_budget_that_is_too_short_is_told() {
 fn bench_with(room: &Room, more: &[&str]) -> Ended {
     room.run(&[&["bench", "./old", "./new", "--no-save"], more].concat())
 }
+
+/// Five builds a side, each with its own time.
+fn several_builds(old: [u32; 5], new: [u32; 5]) -> Room {
+    let room = Room::new();
+    for (side, times) in [("old", old), ("new", new)] {
+        for (build, time) in times.into_iter().enumerate() {
+            let name = format!("{side}-{build}");
+            room.write(&name, &format!("{}# {name}\n", include_str!("fake-harness.sh")));
+            fs::set_permissions(room.path(&name), fs::Permissions::from_mode(0o755)).unwrap();
+            room.write(&format!("{name}.table"), &format!("sort {time}\n"));
+        }
+    }
+    room
+}
+
+const BY_BUILDS: [&str; 7] =
+    ["bench", "--builds", "old-?,new-?", "--runs", "30", "--save", "s.assay"];
+
+#[test]
+fn the_interval_is_over_builds_and_layout_is_told() {
+    // The new builds are as the old ones, two of them luckier: by their blocks alone they would be faster beyond doubt.
+    let room = several_builds([1000, 1030, 1000, 1030, 1015], [1000, 1000, 1030, 1000, 1015]);
+    let result = room.json(&BY_BUILDS);
+    let c = &result["comparisons"][0];
+    assert_eq!(c["verdict"], "inconclusive");
+    assert_eq!((&c["basis"], &c["unit_of_basis"]), (&"units".into(), &"build".into()));
+    assert_eq!((&c["counts"]["of"], &c["blocks"]), (&5.into(), &30.into()));
+    assert!((0.02..0.04).contains(&c["layout"].as_f64().unwrap()), "{}", c["layout"]);
+    assert!(codes(&result).contains(&"LAYOUT"));
+    assert_eq!(result["sides"][1]["name"], "new");
+    assert_eq!(result["sides"][1]["builds"].as_array().unwrap().len(), 5);
+    // Every build once before any comes again; the file repeats what was said.
+    for cycle in room.records("s.assay", "obs").chunks(10) {
+        let mut builds: Vec<_> =
+            cycle.iter().map(|o| format!("{} {}", o["subject"], o["level"])).collect();
+        builds.sort_unstable();
+        builds.dedup();
+        assert_eq!(builds.len(), 10);
+    }
+    assert_eq!(room.json(&["compare", "s.assay"])["comparisons"], result["comparisons"]);
+    room.run(&["compare", "s.assay"]).ends(0).shows("layout alone moves");
+}
+
+#[test]
+fn a_difference_beyond_layout_is_found_over_builds() {
+    let room = several_builds([1000, 1005, 1000, 995, 1000], [1103, 1100, 1095, 1100, 1100]);
+    assert_eq!(room.json(&BY_BUILDS)["comparisons"][0]["verdict"], "slower");
+}
+
+#[test]
+fn builds_that_tell_nothing_are_refused() {
+    let room = several_builds([1000; 5], [1000; 5]);
+    let with = |builds: &str| room.run(&["bench", "--builds", builds, "--runs", "10"]).ends(2);
+    with("old-?,nothing-*").complains("nothing-*: no file fits");
+    with("old-?,new-0 new-1").complains("`new-0` has 2 builds that differ");
+    with("5").complains("--builds N links revisions");
+    with("2").complains("at least 3");
+    for copy in ["new-1", "new-2", "new-3"] {
+        fs::copy(room.path("new-0"), room.path(copy)).unwrap();
+    }
+    with("old-?,new-?").complains("the same to the last byte");
+}

@@ -272,3 +272,24 @@ fn submodules_are_there_when_a_revision_is_built() {
     finish(command).ends(0);
     assert_eq!(builds(&room), 1);
 }
+
+#[test]
+fn a_revision_is_linked_several_times_each_with_its_seed() {
+    let room = repository();
+    // What differs between links here is a comment; objects of the first build are there for the others.
+    let line = "mkdir -p build && { [ -e build/object ] || echo compiled >> \"$TRACE\"; } && touch build/object && [ ! -e build/bm ] \
+                && { cat bm.sh; echo \"# $ASSAY_BUILD_SEED\"; } > build/bm && chmod +x build/bm && echo linked >> \"$TRACE.links\"";
+    let short = ["--runs", "12", "--run-time", "1ms", "--json", "--builds", "3"];
+    let result = bench(&room, &["old", "main"], line, &short).ends(0).json();
+    assert_eq!(only_verdict(&result), "faster");
+    assert_eq!(result["sides"][0]["builds"][2], "build/bm-build-3");
+    assert_eq!((builds(&room), room.read("trace.links").lines().count()), (2, 6));
+    // They are kept, apart from a single build.
+    bench(&room, &["old", "main"], line, &short).ends(0).complains("was built before");
+    assert_eq!(room.read("trace.links").lines().count(), 6);
+    let working = bench(&room, &["old", "."], line, &short).ends(2);
+    working.complains("`.` is your working tree");
+    let same = line.replace("# $ASSAY_BUILD_SEED", "#");
+    let none = bench(&room, &["old", "main"], &format!("{same}; : $ASSAY_BUILD_SEED"), &short);
+    none.ends(2).complains("does not heed the seed");
+}

@@ -83,6 +83,7 @@ impl Subprocesses {
         &mut self,
         directory: &Path,
         line: &str,
+        variables: &[(String, String)],
         log: &Path,
     ) -> Result<Option<String>, RevisionError> {
         // That the file can be written is found out here, where it can be told from a failure of the line.
@@ -92,6 +93,7 @@ impl Subprocesses {
         let words = ["/bin/sh".into(), "-c".into(), script.into(), log.into(), line.into()];
         let mut command = Command::new::<OsString>(words).map_err(MeasureError::from)?;
         command.cwd = Some(directory.to_owned());
+        command.env.extend(variables.iter().cloned());
         let result = self.run(&command)?;
         Ok((!result.outcome.is_success()).then(|| result.outcome.to_string()))
     }

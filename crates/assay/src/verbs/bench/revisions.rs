@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use assay_data::{Action, Environment, Finding, Severity};
 use assay_measure::Command;
 use assay_measure::revisions::{Built, Repository, Revision, RevisionError, Stage};
+use assay_measure::revisions::{Linker, Links, SEED};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +36,7 @@ pub(super) struct RevisionArgs {
     /// Measure several builds a side, so that what the linker's placement does is measured, not
     /// mistaken for a change: with --rev how often to link each, in shuffled order; else the files
     /// of each side (docs/guides/layout.md)
-    #[arg(long, value_name = "N|FILES", conflicts_with_all = ["programs", "old_filter"])]
+    #[arg(long, value_name = "N|FILES", conflicts_with_all = ["programs", "old_filter", "old_env", "new_env", "aa"])]
     pub builds: Option<Builds>,
 }
 
@@ -43,6 +44,8 @@ pub(super) struct RevisionArgs {
 pub(super) struct Prepared {
     /// Their programs, each in its own directory.
     commands: Vec<Command>,
+    /// All links of each, where there are several.
+    pub links: Option<Vec<Vec<Command>>>,
     /// What should be known of them.
     pub findings: Vec<Finding>,
     /// Their commits, as facts.
@@ -52,6 +55,22 @@ pub(super) struct Prepared {
 }
 
 impl RevisionArgs {
+    /// Sees to it that --builds says what the sides are made of.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn check(&self) -> anyhow::Result<()> {
+        match (&self.builds, self.rev.is_empty()) {
+            (Some(Builds::Links(_)), true) => bail!(
+                "--builds N links revisions: name them with --rev, or name the files of both sides, as in --builds 'old-*,new-*'"
+            ),
+            (Some(Builds::Files(_)), false) => bail!(
+                "--builds with files needs no --rev; with --rev it is the number of links of each"
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// The programs of all revisions, before they are built; `None` when there are none.
     ///
     /// # Errors
@@ -85,6 +104,7 @@ impl RevisionArgs {
         if !same {
             check_differ(&revisions, &mut repository)?;
         }
+        let links = self.links(&program)?;
         let changed = repository.is_changed(false).map_err(told)?;
         let findings: Vec<Finding> =
             changed.then(|| uncommitted(&revisions, &head)).flatten().into_iter().collect();
@@ -96,17 +116,29 @@ impl RevisionArgs {
         findings.iter().for_each(|finding| say(assay_report::findings::line(finding)));
         let mut commands = Vec::with_capacity(revisions.len());
         let mut built = Vec::with_capacity(revisions.len());
+        let mut linked = Vec::new();
         for revision in &revisions {
             let name = named(revision);
-            let ready = repository.ready(revision, line, &mut |stage| {
+            let ready = repository.ready(revision, line, links.as_ref(), &mut |stage| {
                 say(match stage {
                     Stage::Waiting => format!("{name}: another assay builds it; waiting"),
-                    Stage::Building(log) => format!("{name}: building it ({})", log.display()),
+                    Stage::Building(log) => {
+                        let how = links.as_ref().map_or("building it".to_owned(), linking);
+                        format!("{name}: {how} ({})", log.display())
+                    }
                     Stage::Kept => format!("{name}: was built before"),
                 });
             });
             let ready = ready.map_err(told)?;
             commands.push(found(&program, &ready, revision)?);
+            if let Some(links) = &links {
+                let file = |number| Command {
+                    argv: [&[links.file(number).into_os_string()], &program.argv[1..]].concat(),
+                    ..program.clone()
+                };
+                let own = (1..=links.count).map(|number| found(&file(number), &ready, revision));
+                linked.push(own.collect::<anyhow::Result<Vec<_>>>()?);
+            }
             built.push(ready);
         }
         let commit = |revision: &Revision| {
@@ -116,11 +148,37 @@ impl RevisionArgs {
         };
         Ok(Some(Prepared {
             commands,
+            links: links.map(|_| linked),
             findings,
             commits: revisions.iter().map(commit).collect(),
             _built: built,
         }))
     }
+}
+
+impl RevisionArgs {
+    /// How often to link every revision; `None`: once, as the build line does.
+    fn links(&self, program: &Command) -> anyhow::Result<Option<Links>> {
+        let Some(Builds::Links(count)) = self.builds else { return Ok(None) };
+        if self.rev.iter().any(|written| written == ".") {
+            bail!(
+                "--builds links a revision anew several times, and `.` is your working tree, in which nothing is left behind: commit it, and name the commit"
+            );
+        }
+        let linker = Linker::installed();
+        if linker.is_none() && !self.build.as_ref().is_some_and(|line| line.contains(SEED)) {
+            bail!(
+                "--builds {count} shuffles with mold or lld, and neither is installed: apt install mold (or lld); or let the build line use ${SEED}"
+            );
+        }
+        Ok(Some(Links { count, program: PathBuf::from(&program.argv[0]), linker }))
+    }
+}
+
+/// What is done to a revision that is linked several times.
+fn linking(links: &Links) -> String {
+    let by = links.linker.map_or(String::new(), |linker| format!(" by {}", linker.name()));
+    format!("building it and linking it {} times, shuffled{by}", links.count)
 }
 
 impl Prepared {
