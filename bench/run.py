@@ -21,6 +21,7 @@ import allocations
 import front_ends
 import imports
 import labels
+import layout
 import memory
 import ministat
 import options
@@ -54,6 +55,7 @@ FIGURES = {
     "imports": (imports.imports, ["imports"]),
     "allocations": (allocations.allocations, ["allocations"]),
     "suites": (suites.suites, ["suites"]),
+    "layout": (layout.layout, ["layout"]),
     "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
     "python-methods": (front_ends.python_methods, ["python-methods"]),
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),

@@ -47,6 +47,12 @@ mod row;
 
 pub use replay::ReplayError;
 
+/// What everything random is drawn from.
+type Random = Pcg64Mcg;
+
+/// Makes a seed that of another stream than those of orders and paddings, which come from the seed as it is.
+const OF_BUILDS: u64 = 0x6275_696c;
+
 /// Longest padding of the environment, in bytes: beyond a page the stack's layout repeats.
 const PADDING_BELOW: u32 = 4096;
 
@@ -82,7 +88,7 @@ pub struct Experiment {
     /// Seconds that a recorded run took which was taken up again.
     replayed_seconds: f64,
     /// Draws the order of the units, where there are several.
-    random: Pcg64Mcg,
+    random: Random,
 }
 
 /// One unit: the order of its places, and what is known of its rows.
@@ -90,7 +96,7 @@ pub struct Experiment {
 struct UnitState {
     /// By place the subjects that its run measures.
     places: Vec<Vec<usize>>,
-    random: Pcg64Mcg,
+    random: Random,
     order: Vec<usize>,
     /// Whose turn it is among the builds of each place.
     builds: Builds,
@@ -111,9 +117,9 @@ impl UnitState {
         references.resize(places, None);
         Self {
             places: unit.places.clone(),
-            random: Pcg64Mcg::seed_from_u64(seed),
+            random: Random::seed_from_u64(seed),
             order: (0..places).collect(),
-            builds: Builds::new(&unit.builds, places, seed),
+            builds: Builds::new(&unit.builds, places, Random::seed_from_u64(seed ^ OF_BUILDS)),
             position: 0,
             blocks: 0,
             replayed: 0,
@@ -166,7 +172,7 @@ impl Experiment {
     /// An experiment on these units, whose budget is that of all. The order within a single unit is drawn from the plan's seed
     /// itself; several have streams of their own, which come from it.
     pub fn of_units(plan: Plan, units: &[Unit]) -> Self {
-        let mut random = Pcg64Mcg::seed_from_u64(plan.seed);
+        let mut random = Random::seed_from_u64(plan.seed);
         let states = units.iter().map(|unit| {
             let seed = if units.len() == 1 { plan.seed } else { random.next_u64() >> 11 };
             UnitState::new(&plan, unit, seed)
@@ -361,7 +367,7 @@ impl Experiment {
 }
 
 /// Puts things into an order of which all are equally likely (Fisher and Yates).
-fn shuffle(things: &mut [usize], random: &mut Pcg64Mcg) {
+fn shuffle(things: &mut [usize], random: &mut Random) {
     for i in (1..things.len()).rev() {
         let j = below(random, i as u32 + 1) as usize;
         things.swap(i, j);
@@ -369,7 +375,7 @@ fn shuffle(things: &mut [usize], random: &mut Pcg64Mcg) {
 }
 
 /// A number below `bound`, every one equally likely (Lemire 2019, with rejection).
-fn below(random: &mut Pcg64Mcg, bound: u32) -> u32 {
+fn below(random: &mut Random, bound: u32) -> u32 {
     let reject_below = bound.wrapping_neg() % bound;
     loop {
         let wide = u64::from(random.next_u32()) * u64::from(bound);

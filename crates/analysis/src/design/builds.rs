@@ -2,17 +2,12 @@
 //! so that builds of two places meet by chance. It has a random stream of its own: with a build a place nothing else is drawn
 //! otherwise.
 
-use super::shuffle;
-use rand_core::SeedableRng;
-use rand_pcg::Pcg64Mcg;
-
-/// Another stream than those of orders and paddings, which come from the seed as it is.
-const STREAM: u64 = 0x6275_696c;
+use super::{Random, shuffle};
 
 /// The builds of the places of a unit.
 #[derive(Debug)]
 pub(super) struct Builds {
-    random: Pcg64Mcg,
+    random: Random,
     /// By place the order of its builds in this cycle.
     orders: Vec<Vec<usize>>,
     /// By place the build of the block at hand.
@@ -20,11 +15,11 @@ pub(super) struct Builds {
 }
 
 impl Builds {
-    /// So many builds of each place; of one where it is not said.
-    pub fn new(counts: &[u32], places: usize, seed: u64) -> Self {
+    /// So many builds of each place; of one where it is not said. `random`: a stream that nothing else is drawn from.
+    pub fn new(counts: &[u32], places: usize, random: Random) -> Self {
         let count = |place: usize| counts.get(place).map_or(1, |&count| count.max(1) as usize);
         Self {
-            random: Pcg64Mcg::seed_from_u64(seed ^ STREAM),
+            random,
             orders: (0..places).map(|place| (0..count(place)).collect()).collect(),
             now: vec![0; places],
         }

@@ -36,6 +36,7 @@ impl Samples {
             side.name = names.of(&side.name, cut_where(&side.name, mentioned));
             side.command = side.command.as_deref().map(without_directories);
             side.source = side.source.as_deref().map(file_name);
+            side.builds.iter_mut().for_each(|build| *build = file_name(build));
         }
         let mut names = Distinct::default();
         let mut renamed: HashMap<String, String> = HashMap::new();
