@@ -209,7 +209,6 @@ mod tests {
                 ("unlucky", 1.5, UNLUCKY),
             ] {
                 let rate = called(sides, 40, (sd, draw), 0.0, (0.95, 0.0, 400));
-                eprintln!("{sides:?} {name} {sd}: {rate}");
                 // 5 % of 400, and 2.3 standard errors of that.
                 assert!(rate <= 0.075, "{sides:?} {name} {sd}: {rate}");
             }
