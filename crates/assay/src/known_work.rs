@@ -33,6 +33,14 @@ pub(crate) fn program(room: &Path) -> anyhow::Result<Command> {
     Ok(command)
 }
 
+/// Whether a recorded command line is that of the program.
+pub(crate) fn is_own(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    Path::new(program).file_name().is_some_and(|name| name == "spin")
+        && words.next() == Some("spin")
+}
+
 /// For so many seconds.
 pub(crate) fn plan(seconds: f64) -> Plan {
     Plan {

@@ -7,6 +7,7 @@ use crate::number;
 use crate::progress;
 use crate::small_table;
 use crate::terminal::Screen;
+use crate::words::quoted;
 use assay_analysis::calibration::{BUDGETS, Calibration, Detectable, Layout, Method, MethodName};
 use assay_analysis::policy;
 use assay_data::{Environment, Unit};
@@ -23,6 +24,8 @@ pub struct CalibrationReport<'a> {
     pub calibration: &'a Calibration,
     /// The byte-identical copy at another path, where it was measured.
     pub layout: Option<Layout>,
+    /// The command that was measured; `None` for assay's own program, a loop that waits for nothing.
+    pub program: Option<&'a str>,
 }
 
 /// The screen, every line ended.
@@ -48,24 +51,35 @@ pub(crate) fn sentence(report: &CalibrationReport<'_>) -> String {
     let seen = |metric| report.calibration.detectable(metric, MINUTE);
     let luck = report.layout.filter(|l| !l.interval.contains(1.0));
     let luck = luck.map_or(0.0, |l| (l.ratio - 1.0).abs());
-    match (seen("wall").map(|wall| wall.max(luck)), seen("cpu")) {
+    // What holds for a loop need not hold for a command that reads, waits or allocates.
+    let (with, other) = match report.program {
+        Some(program) => (format!("With {}", quoted(program)), ""),
+        None => (
+            format!(
+                "With assay's own loop of {}",
+                number::rough(report.calibration.median_seconds, &Unit::Second)
+            ),
+            " For a command of yours: assay calibrate -- COMMAND.",
+        ),
+    };
+    let found = match (seen("wall").map(|wall| wall.max(luck)), seen("cpu")) {
         (Some(wall), cpu) => {
             let cpu = cpu
                 .map_or_else(String::new, |cpu| format!(" ({} in CPU time)", number::percent(cpu)));
             format!(
-                "With the program measured here, a run of one minute detects differences above {}{cpu}.",
+                "{with}, a run of one minute detects differences above {}{cpu}.",
                 number::percent(wall)
             )
         }
         (None, Some(cpu)) => format!(
-            "With the program measured here, a run of one minute detects differences in CPU time above {}, and none in wall time.",
+            "{with}, a run of one minute detects differences in CPU time above {}, and none in wall time.",
             number::percent(cpu)
         ),
         (None, None) => {
-            "With the program measured here, a run of one minute is too short to detect any difference."
-                .to_owned()
+            format!("{with}, a run of one minute is too short to detect any difference.")
         }
-    }
+    };
+    found + other
 }
 
 fn machine(report: &CalibrationReport<'_>) -> String {

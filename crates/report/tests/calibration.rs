@@ -53,7 +53,8 @@ fn copy() -> Layout {
 
 fn screen(calibration: &Calibration, layout: Option<Layout>, width: usize) -> String {
     let environment = common::quiet_machine();
-    let report = CalibrationReport { environment: &environment, calibration, layout };
+    let report =
+        CalibrationReport { environment: &environment, calibration, layout, program: None };
     render(&report, &Screen { width, color: false, unicode: true })
 }
 
@@ -93,6 +94,7 @@ fn plain_terminals_get_ascii() {
         environment: &environment,
         calibration: &calibration,
         layout: Some(copy()),
+        program: None,
     };
     let text = render(&report, &Screen { width: 80, color: false, unicode: false });
     assert!(text.is_ascii(), "{text}");
@@ -106,6 +108,7 @@ fn the_json_is_as_its_schema_says() {
         environment: &environment,
         calibration: &calibration,
         layout: Some(copy()),
+        program: None,
     };
     let mut value = common::checked("calibrate", &Calibrated::of(&report));
     value.as_object_mut().unwrap().remove("environment");

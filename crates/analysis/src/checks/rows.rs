@@ -6,10 +6,12 @@ use crate::checks;
 use crate::comparison::{Basis, Comparison, NoInterval};
 use crate::describe::SubjectSummary;
 use crate::levels::plural;
+use crate::outlook;
 use crate::paired;
 use crate::policy;
 use crate::unpaired;
-use crate::verdict::Scale;
+use crate::verdict::{Scale, Verdict};
+use assay_data::plan::MAX_BLOCKS;
 use assay_data::{
     Action, Design, Environment, Finding, Samples, Severity, StopReason, Threshold, Unit,
 };
@@ -381,16 +383,41 @@ fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
                 let message = format!(
                     "the time budget ended before {open} of {all} comparisons had a verdict"
                 );
-                Finding::new("BUDGET_SPENT", Severity::Note, message)
+                let finding = Finding::new("BUDGET_SPENT", Severity::Note, message)
                     .with("open", open as f64)
-                    .with("budget_seconds", seconds)
-                    .advise(Action::MeasureLonger { seconds: Some((3.0 * seconds).ceil()) })
+                    .with("budget_seconds", seconds);
+                let finding = match seconds_until_clear(suite, seconds) {
+                    Some(needed) => finding
+                        .with("needed_seconds", needed)
+                        .advise(Action::MeasureLonger { seconds: Some(needed) }),
+                    None => finding,
+                };
+                finding
                     .advise(Action::LargerThreshold)
                     .advise(Action::FewerRows { rows: format!("{}s", suite.noun) })
             })
         }
         _ => None,
     }
+}
+
+/// Seconds after which all rows would likely be answered that are open, when so many blocks took `seconds`; `None` where one of them can't be,
+/// in as many blocks as are ever taken.
+fn seconds_until_clear(suite: &Analysis, seconds: f64) -> Option<f64> {
+    let blocks = |row: &Comparison| row.blocks.unwrap_or(0) as f64;
+    let taken: f64 = suite.comparisons.iter().map(blocks).sum();
+    let more = |row: &Comparison| -> Option<f64> {
+        let n = row.blocks?;
+        let needed = match row.decision.interval {
+            Some(_) => outlook::blocks_until_clear(&row.decision, n)?,
+            None => f64::from(row.fewest_blocks),
+        };
+        (needed <= f64::from(MAX_BLOCKS)).then_some((needed - n as f64).max(0.0))
+    };
+    let open = suite.comparisons.iter().filter(|row| row.decision.verdict == Verdict::Inconclusive);
+    let more = open.map(more).sum::<Option<f64>>()?;
+    // What is closed takes no more time. A tenth more, since all this is likely and no more.
+    (taken > 0.0).then(|| (1.1 * seconds * (1.0 + more / taken)).ceil())
 }
 
 /// Benchmarks that take no time: their work is not in the program any more.

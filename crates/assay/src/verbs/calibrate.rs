@@ -21,6 +21,7 @@ use assay_experiment::Limits;
 use assay_measure::{Command, Output, environment, interrupt};
 use assay_report::calibration as report;
 use assay_report::json;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The part of the time that goes into the series; the copies get the rest.
@@ -35,13 +36,17 @@ faster on paper, and determines the smallest difference that is still detected. 
 
 Examples:
   assay calibrate                                 this machine, now, in half a minute
-  assay calibrate --time 5min './server --once'   with your own program
+  assay calibrate --time 5min -- ./server --once  with your own command
   assay calibrate --record series.assay           measure now
   assay calibrate --from series.assay             evaluate later")]
 pub(crate) struct Args {
     /// Program to run [default: a built-in one that computes for 2 ms]
     #[arg(value_name = "COMMAND", conflicts_with = "from")]
     command: Option<String>,
+
+    /// The same, word by word behind `--`
+    #[arg(value_name = "WORD", last = true, conflicts_with_all = ["from", "command"])]
+    words: Vec<OsString>,
 
     /// How long to measure
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
@@ -68,7 +73,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(path) = &args.from {
         let samples = assay_file::read(path)?;
         let calibration = label(&samples).with_context(|| path.display().to_string())?;
-        tell(args, &calibration, None, &samples.environment)?;
+        tell(args, &calibration, None, (&samples.environment, &samples))?;
         let here = Environment::from_facts(environment::capture());
         if calibrated::same_machine(&samples.environment, &here) {
             keep(args, &calibration, &here, samples.started.as_deref());
@@ -116,7 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     progress.end();
     let calibration = calibration?;
     if ending == Ending::Interrupted {
-        tell(args, &calibration, None, &environment)?;
+        tell(args, &calibration, None, (&environment, &samples))?;
         output::say("note: interrupted, so that this is not kept for later runs");
         return Ok(ending);
     }
@@ -131,7 +136,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             (None, if interrupted { Ending::Interrupted } else { Ending::Fine })
         }
     };
-    tell(args, &calibration, layout, &environment)?;
+    tell(args, &calibration, layout, (&environment, &samples))?;
     keep(args, &calibration, &environment, Some(&began));
     Ok(ending)
 }
@@ -217,6 +222,7 @@ fn failed(obstacle: RunError) -> anyhow::Result<Ending> {
 fn original(args: &Args, room: &Path) -> anyhow::Result<Command> {
     let mut command = match &args.command {
         Some(text) => Command::parse(text, false)?,
+        None if !args.words.is_empty() => Command::new(args.words.clone())?,
         None => known_work::program(room)?,
     };
     command.output = Output::Null;
@@ -290,9 +296,14 @@ fn tell(
     args: &Args,
     calibration: &Calibration,
     layout: Option<Layout>,
-    environment: &Environment,
+    (environment, samples): (&Environment, &Samples),
 ) -> anyhow::Result<()> {
-    let found = report::CalibrationReport { calibration, layout, environment };
+    // Recorded are the words of whatever ran; those of assay's own program are nobody's command.
+    let told = samples.sides.first().and_then(|side| side.command.clone());
+    let own = args.from.is_none() && args.command.is_none() && args.words.is_empty();
+    let program = told.filter(|told| !own && !known_work::is_own(told));
+    let program = program.as_deref();
+    let found = report::CalibrationReport { calibration, layout, environment, program };
     if args.look.json {
         output::print(&json::text(&json::Calibrated::of(&found))?)
     } else {

@@ -23,8 +23,8 @@ pub(crate) fn render(suite: &Analysis, shown: Shown) -> String {
             String::new()
         };
         text += &format!("**{}**{sure}\n\n", escaped(&words::headline(suite, table)));
-        if let Some(mean) = words::mean(suite, table) {
-            text += &format!("{}\n\n", escaped(&mean));
+        for line in words::known(suite, table).into_iter().chain(words::mean(suite, table)) {
+            text += &format!("{}\n\n", escaped(&line));
         }
     }
     for table in suite.primary_tables() {

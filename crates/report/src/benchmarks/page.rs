@@ -58,6 +58,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         let table = &table;
         let sure = if index == 0 { words::sureness(suite) } else { String::new() };
         claims.push((words::headline(suite, table), sure));
+        notes.extend(words::known(suite, table));
         notes.extend(words::mean(suite, table));
     }
     notes.extend(words::design_note(suite).map(str::to_owned));

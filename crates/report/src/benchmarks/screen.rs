@@ -35,8 +35,8 @@ pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String 
         let table = &table;
         let sure = if index == 0 { words::sureness(suite) } else { String::new() };
         said(&mut page, Tone::Strong, words::headline(suite, table), &sure);
-        if let Some(mean) = words::mean(suite, table) {
-            page.paragraph(4, &[(Tone::Plain, format!("  {mean}"))]);
+        for line in words::known(suite, table).into_iter().chain(words::mean(suite, table)) {
+            page.paragraph(4, &[(Tone::Plain, format!("  {line}"))]);
         }
     }
     if let Some(note) = words::design_note(suite) {

@@ -91,6 +91,44 @@ fn threshold(suite: &Analysis) -> String {
     }
 }
 
+/// What is known of rows without a direction: `11 of 13 benchmarks within ± 2.6 %; BM_map/100000 within ± 9.1 %`. `None` where every row has
+/// a verdict, or differences are no ratios. Where a few are known much worse than the rest, they are named.
+pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
+    /// A row is known much worse than the one before it from this factor on.
+    const MUCH: f64 = 1.5;
+    /// No more rows are named.
+    const NAMED: usize = 3;
+    if table.counts().inconclusive == 0 {
+        return None;
+    }
+    let bound = |row: &&Comparison| {
+        let interval = row.decision.interval.filter(|_| row.decision.scale == Scale::Ratio)?;
+        let farthest = interval.lower.exp_m1().abs().max(interval.upper.exp_m1());
+        Some((farthest, row.of))
+    };
+    let open = table.rows.iter().filter(|row| !row.decision.verdict.is_directional());
+    let mut bounds: Vec<(f64, usize)> = open.filter_map(bound).collect();
+    bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let whole = table.rows.len();
+    let (&(widest, _), n) = (bounds.last()?, bounds.len());
+    // The earliest gap among the last few.
+    let from = n.saturating_sub(NAMED).max(1);
+    let cut = (from..n).find(|&i| bounds[i].0 >= MUCH * bounds[i - 1].0).unwrap_or(n);
+    let within = |share: f64| format!("within ± {}", number::percent(share));
+    let row = |n: usize| counted(n, &suite.noun);
+    let most = bounds.get(cut - 1).map_or(widest, |(bound, _)| *bound);
+    let mut told = match (cut, whole) {
+        (1, 1) => return None,
+        (n, all) if n == all => format!("all {} {}", row(all), within(most)),
+        (n, all) => format!("{n} of {} {}", row(all), within(most)),
+    };
+    for &(bound, subject) in &bounds[cut..] {
+        let name = &suite.rows[suite.subjects[subject].row].name;
+        told += &format!("; {} {}", quoted(name), within(bound));
+    }
+    Some(told)
+}
+
 /// The geometric mean of a table, with its intervals.
 pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     let found = table.mean?;
