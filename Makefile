@@ -17,6 +17,7 @@ test: tools runtimes
 	$(CARGO) test --workspace --locked
 	sh examples/is-it-faster/demo.sh $(TESTED) --smoke
 	sh examples/copy-element/demo.sh $(TESTED) --smoke
+	sh examples/layout-luck/demo.sh $(TESTED) --smoke
 	sh scripts/front-ends.sh $(TESTED)
 	sh examples/method-instrumentation/run.sh --smoke $(TESTED)
 

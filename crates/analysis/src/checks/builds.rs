@@ -1,11 +1,12 @@
 //! What several builds of one source tell of placement: how far apart they lie with nothing changed.
 
 use crate::comparison::Comparison;
-use crate::levels::{BUILD, plural};
 use crate::number;
 use crate::verdict::{Scale, Verdict};
 use assay_data::{Action, Finding, Severity};
 
+/// A half width is so many standard errors at most where layout makes most of them: Student's for three builds a side.
+const WIDE: f64 = 4.5;
 /// How many comparisons are named of which layout moves most.
 const NAMED: usize = 3;
 
@@ -37,7 +38,15 @@ pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
         Scale::Shift => *reach,
     };
     let finding = Finding::new("LAYOUT", Severity::Note, message).with("spread", size);
-    let undecided = known.iter().any(|(c, ..)| c.decision.verdict == Verdict::Inconclusive);
-    let more = Action::MoreUnits { units: plural(BUILD) };
+    let undecided =
+        known.iter().any(|(c, ..)| c.decision.verdict == Verdict::Inconclusive && hinders(c));
+    let more = Action::text("measure more builds: the interval narrows with them, not with time");
     Some(if undecided { finding.advise(more) } else { finding })
+}
+
+/// Whether layout, rather than the noise of the blocks, makes the interval as wide as it is.
+fn hinders(c: &Comparison) -> bool {
+    let (n, m) = c.counts;
+    let error = c.layout.unwrap_or(0.0) * (1.0 / n as f64 + 1.0 / m as f64).sqrt();
+    c.decision.interval.is_some_and(|interval| error > interval.half_width() / WIDE)
 }
