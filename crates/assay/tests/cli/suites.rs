@@ -35,7 +35,7 @@ fn two_files_of_benchmarks_are_one_suite() {
         .shows("geometric mean of new/old: 0.98");
     ended.shows("only in old, not in new: gone").shows("only in new, not in old: come");
     let result = room.json(&arguments(&["old.csv", "new.csv"]));
-    let side = |name: &str| serde_json::json!({"name": name, "command": null, "source": format!("{name}.csv")});
+    let side = |name: &str| serde_json::json!({"name": name, "command": null, "source": format!("{name}.csv"), "builds": []});
     assert_eq!(result["sides"], serde_json::json!([side("old"), side("new")]));
     // Each side of each benchmark is described, also of those that only one side has.
     let described = result["descriptions"].as_array().unwrap().iter();
