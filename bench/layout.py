@@ -58,20 +58,20 @@ def _links(bench, kind, more):
 
 def _verdict(bench, old, new, seconds):
     """What one `assay bench` says of a pair of sides: its verdict, how far layout moves it, and how long it took."""
-    words = ["--allow-debug", "--quiet", "--no-save", "--time", f"{seconds}s", "--json"]
+    words = ["--allow-debug", "--quiet", "--no-save", "--time", f"{seconds}s", "--primary", "cpu", "--json"]
     if len(old) == 1:
         sides = [old[0], new[0]]
     else:
         sides = ["--builds", ",".join(" ".join(map(str, side)) for side in (old, new))]
     done = _run(bench, [ASSAY, "bench", *sides, "-n", "old", "-n", "new", *words], 300, len(old))
-    comparison = next(c for c in json.loads(done.stdout)["comparisons"] if c["metric"] == "wall")
+    comparison = next(c for c in json.loads(done.stdout)["comparisons"] if c["metric"] == "cpu")
     return comparison["verdict"], comparison["layout"], done.seconds
 
 
 def layout(bench):
     """Links of one source against each other, and against links of 3 % more work."""
     bench.layout_told = set()
-    pairs, powers, seconds = bench.size(20, 1), bench.size(8, 1), bench.size(4, 1)
+    pairs, powers, seconds = bench.size(20, 1), bench.size(8, 1), bench.size(6, 1)
     links = {(kind, more): _links(bench, kind, more) for kind in KINDS for more in (0, 3)}
     ways = [("one build a side", 1), (f"--builds {A_SIDE}", A_SIDE)]
     called = {(kind, way): [0, 0] for kind in KINDS for way, _ in ways}
@@ -98,7 +98,7 @@ def layout(bench):
     bench.rounds(pairs, [(kind, way) for kind in KINDS for way in ways], step)
     result = Result(
         "layout",
-        f"Links of one source against each other, {pairs} pairs of each of {len(KINDS)} programs, {seconds} s each: how many are called different",
+        f"Links of one source against each other, {pairs} pairs of each of {len(KINDS)} programs, {seconds} s each, by CPU time: how many are called different",
         ["program", *(way for way, _ in ways), "layout alone (median)"],
     )
     for kind in KINDS:
