@@ -6,7 +6,7 @@
 //! to 0..1, and where the samples do not overlap at all there is no standard error to divide by:
 //! the statistic is infinite and has no p-value.
 
-use super::rank_sum::{RankSum, stairs};
+use super::rank_sum::stairs;
 use crate::p_values::PValues;
 use crate::{Interval, student_t};
 
@@ -58,9 +58,15 @@ pub(super) struct Placements {
 impl Placements {
     /// Both ascending and finite, n ≥ 2 each, else None; O(n + m).
     pub fn of(x: &[f64], y: &[f64]) -> Option<Self> {
-        let ranks = RankSum::of(x, y).filter(|_| x.len() > 1 && y.len() > 1)?;
+        if x.len() < 2 || y.len() < 2 {
+            return None;
+        }
         let (n, m) = (x.len() as f64, y.len() as f64);
-        let (mean_x, mean_y) = ((ranks.pairs() - ranks.u) / n, ranks.u / m);
+        // Pairs with y < x, and half of those with y = x.
+        let won: f64 = stairs(x, y)
+            .map(|step| step.of_x as f64 * (step.below_y as f64 + step.of_y as f64 / 2.0))
+            .sum();
+        let (mean_x, mean_y) = (won / n, (n * m - won) / m);
         let (mut squares_x, mut squares_y) = (0.0, 0.0);
         for step in stairs(x, y) {
             let (of_x, of_y) = (step.of_x as f64, step.of_y as f64);

@@ -7,8 +7,8 @@
 //! of its sample, and the degrees of freedom are those of n/τ values. Slow drift between the two recordings is beyond any such formula.
 
 use super::brunner_munzel::Placements;
-use super::{difference_interval, differences};
-use crate::{Interval, student_t};
+use super::differences;
+use crate::{Interval, sorting, student_t};
 
 impl Placements {
     /// Whether the two samples may lie on top of each other, at this confidence.
@@ -27,6 +27,8 @@ impl Placements {
     }
 }
 
+/// So many differences are sorted, rather than searched each time.
+const SORTED_UP_TO: u64 = 4096;
 /// Degrees of freedom of a sample that is worth a single value or less.
 const LEAST_FREEDOM: f64 = 0.5;
 
@@ -48,14 +50,26 @@ pub fn studentized_interval(
     let matrix = differences(x, y)?;
     let sizes = ((x.len() as f64, tau_x), (y.len() as f64, tau_y));
     let pairs = matrix.len();
+    // A dozen searches in a small matrix cost more than sorting all of it once.
+    let sorted = (pairs <= SORTED_UP_TO).then(|| {
+        let mut all: Vec<f64> = x.iter().flat_map(|x| y.iter().map(move |y| y - x)).collect();
+        sorting::sort(&mut all);
+        all
+    });
+    let pair_at = |lower: u64, upper: u64| -> Option<[f64; 2]> {
+        match &sorted {
+            Some(all) => Some([*all.get(lower as usize - 1)?, *all.get(upper as usize - 1)?]),
+            None => matrix.select_each(&[lower, upper])?.try_into().ok(),
+        }
+    };
     let mut shifted = y.to_vec();
     // Whether a shift that leaves `below` differences under itself is accepted; between equal ones there is no such shift.
     let mut accepts = |below: u64| -> Option<bool> {
         if below == 0 || below == pairs {
             return Some(false);
         }
-        let ends = matrix.select_each(&[below, below + 1])?;
-        let shift = f64::midpoint(ends[0], ends[1]);
+        let [left, right] = pair_at(below, below + 1)?;
+        let shift = f64::midpoint(left, right);
         shifted.iter_mut().zip(y).for_each(|(shifted, y)| *shifted = y - shift);
         Some(Placements::of(x, &shifted)?.accepts(sizes.0, sizes.1, confidence))
     };
@@ -71,7 +85,8 @@ pub fn studentized_interval(
     };
     let (lower, upper) = (outermost(0)?, outermost(pairs)?);
     // A gap reaches from the difference below it to the one above it.
-    difference_interval(x, y, lower.max(1), (upper + 1).min(pairs))
+    let [lower, upper] = pair_at(lower.max(1), (upper + 1).min(pairs))?;
+    Some(Interval { lower, upper })
 }
 
 #[cfg(test)]
