@@ -7,7 +7,7 @@ use crate::recording::Recording;
 use assay_data::ParameterValue;
 use assay_stats::{Interval, descriptive, groups, merged, order, trend};
 
-/// Groups whose medians are asked where values hang together too much for order statistics.
+/// Groups whose medians are asked where values are correlated too much for order statistics.
 const GROUPS: usize = 8;
 
 /// What is known of one metric of one subject. Values are in the metric's base unit.
@@ -135,7 +135,7 @@ impl Description {
 }
 
 /// The interval of the median of values whose autocorrelation time is `tau`: by order statistics, widened for that time; where the values
-/// hang together so much that none of them is far enough out, the t interval over the medians of eight consecutive groups. `None` for fewer
+/// are correlated so much that none of them is far enough out, the t interval over the medians of eight consecutive groups. `None` for fewer
 /// values than any pair of order statistics needs. `sorted`: the same values, ascending. O(n).
 pub(crate) fn median_interval(
     in_order: &[f64],

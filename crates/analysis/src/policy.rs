@@ -41,7 +41,7 @@ pub const DEPENDENCE_FROM: usize = 10;
 pub const TESTED_FROM: usize = 24;
 /// Where the correlation of neighbours lies so many standard errors above what chance gives on average, it is noticed: an interval in blocks
 /// is widened, a run does not stop, and it is said. 4 in 100 by chance. Of differences that wander by 0.9, 3 in 100 are then both false
-/// and not noticed at 24 blocks, none at 50 (`analysis/tests/dependence.rs`).
+/// and not noticed at 24 blocks, none at 50 (`tests/simulation/dependence.rs`).
 pub const NOTICED_Z: f64 = 1.7;
 /// From here on it is certain (by chance in 3 of 1,000), and with fewer than [`FEWEST_EFFECTIVE`] effective values there is no verdict.
 pub const REFUSED_Z: f64 = 2.6;
@@ -68,8 +68,8 @@ pub const DIMINISHED: f64 = 0.85;
 /// With fewer blocks at the earlier look the widths themselves waver too much to be compared.
 pub const DIMINISHING_FROM: u32 = 50;
 /// A direction's size is told as a number where the half width of its interval is at most this share of the estimate. Runs that stop on a
-/// direction exaggerate it: over true differences of 1 to 50 % and five kinds of noise the median of what is told is then 0.83 to 1.18 times
-/// the truth; of all directions it was up to 3.3 times (`docs/concepts/deciding.md`, section 4).
+/// direction exaggerate it: over true differences of 1 to 50 % and five kinds of noise the median of what is told is then 0.91 to 1.12 times
+/// the truth (`docs/concepts/deciding.md`, section 4; `tests/simulation/size.rs`).
 pub const SIZE_KNOWN: f64 = 0.5;
 
 /// Fewer builds than this on a side tell nothing certain of how builds differ, and there is no verdict.

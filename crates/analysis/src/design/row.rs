@@ -237,7 +237,7 @@ impl RowState {
     }
 
     /// Without comparisons: whether the intervals of all medians hardly got narrower since there were half as many blocks. Values that
-    /// hang together over long times are worth little more for being more, and a median that is not known better after twice the time
+    /// are correlated over long times are worth little more for being more, and a median that is not known better after twice the time
     /// will not be after ten times.
     fn has_diminished(&mut self) -> bool {
         let width = |place| self.median_interval(place).map_or(f64::INFINITY, |i| i.half_width());
