@@ -135,8 +135,9 @@ impl Description {
 }
 
 /// The interval of the median of values whose autocorrelation time is `tau`: by order statistics, widened for that time; where the values
-/// are correlated so much that none of them is far enough out, the t interval over the medians of eight consecutive groups. `None` for fewer
-/// values than any pair of order statistics needs. `sorted`: the same values, ascending. O(n).
+/// are correlated so much that none of them is far enough out, the t interval over the medians of eight consecutive groups (of six or seven
+/// values, the values themselves). `None` for fewer values than any pair of order statistics needs. `sorted`: the same values, ascending.
+/// O(n).
 pub(crate) fn median_interval(
     in_order: &[f64],
     sorted: &[f64],
@@ -146,7 +147,8 @@ pub(crate) fn median_interval(
     let by_order = order::median_interval_with_tau(sorted, confidence, tau);
     by_order.map(|(interval, _achieved)| interval).or_else(|| {
         order::median_interval(sorted, confidence)?;
-        groups::t_interval(&groups::group_medians(in_order, GROUPS), confidence)
+        let medians = groups::group_medians(in_order, GROUPS.min(in_order.len()));
+        groups::t_interval(&medians, confidence)
     })
 }
 
@@ -197,6 +199,15 @@ mod tests {
         let one = Description::of(&[3.0], 0.95).expect("there is a value");
         assert_eq!((one.median, one.median_interval), (3.0, None));
         assert!(one.standard_deviation.is_nan());
+    }
+
+    #[test]
+    fn from_six_values_on_the_median_has_an_interval_however_they_depend_on_each_other() {
+        for n in 6..60 {
+            let rising: Vec<f64> = (0..n).map(f64::from).collect();
+            let found = Description::of(&rising, 0.95).and_then(|d| d.median_interval);
+            assert!(found.is_some_and(|i| i.contains(f64::from(n - 1) / 2.0)), "{n}: {found:?}");
+        }
     }
 
     #[test]

@@ -26,7 +26,8 @@ pub(super) struct RowState {
     values: Vec<Vec<f64>>,
     until: Option<Condition>,
     next_look: u32,
-    /// At looks without comparisons, how many blocks there were and the half widths of all medians' intervals.
+    /// At looks without comparisons that came late enough to be held against, how many blocks there were and the half widths of all
+    /// medians' intervals.
     widths: Vec<(u32, Vec<f64>)>,
     /// How many rows share the error, this one included.
     family: usize,
@@ -173,8 +174,9 @@ impl RowState {
             }
             if self.pairs.is_empty() {
                 let precise = self.is_answered().then_some(StopReason::Precise);
-                return precise
-                    .or_else(|| self.has_diminished().then_some(StopReason::Diminishing));
+                let hardly =
+                    |row: &mut Self| row.has_diminished(watched).then_some(StopReason::Diminishing);
+                return precise.or_else(|| hardly(self));
             }
             if self.has_builds {
                 let known =
@@ -238,14 +240,16 @@ impl RowState {
 
     /// Without comparisons: whether the intervals of all medians hardly got narrower since there were half as many blocks. Values that
     /// are correlated over long times are worth little more for being more, and a median that is not known better after twice the time
-    /// will not be after ten times.
-    fn has_diminished(&mut self) -> bool {
+    /// will not be after ten times. The earlier look must have outlasted what disturbs for seconds and goes.
+    fn has_diminished(&mut self, watched: Watched) -> bool {
+        if self.blocks < policy::DIMINISHING_FROM || watched.seconds < policy::DIMINISHING_SECONDS {
+            return false;
+        }
         let width = |place| self.median_interval(place).map_or(f64::INFINITY, |i| i.half_width());
         let widths: Vec<f64> = (0..self.values.len()).map(width).collect();
         let before = self.widths.iter().rev().find(|(blocks, _)| blocks * 2 <= self.blocks);
-        let diminished = before.is_some_and(|(blocks, before)| {
-            *blocks >= policy::DIMINISHING_FROM
-                && widths.iter().zip(before).all(|(now, then)| *now >= policy::DIMINISHED * then)
+        let diminished = before.is_some_and(|(_, before)| {
+            widths.iter().zip(before).all(|(now, then)| *now >= policy::DIMINISHED * then)
         });
         self.widths.push((self.blocks, widths));
         diminished

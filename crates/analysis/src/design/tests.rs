@@ -2,6 +2,7 @@
 
 use super::*;
 use assay_data::Threshold;
+use assay_stats::resampling::Stream;
 
 fn fixed(blocks: u32, seed: u64) -> Plan {
     Plan {
@@ -106,6 +107,29 @@ fn one_subject_stops_when_its_median_is_precise() {
         }
     };
     assert_eq!((reason, experiment.blocks()), (StopReason::Precise, 10));
+}
+
+#[test]
+fn one_subject_is_given_up_when_twice_as_many_runs_hardly_help_but_not_within_20_seconds() {
+    /// With twenty runs a second: why it stopped, and after how many.
+    fn stop(value: impl Fn(u32) -> f64) -> (StopReason, usize) {
+        let mut experiment = Experiment::new(Plan::sequential(0.95, Threshold::default(), 3), 1);
+        loop {
+            let turn = experiment.next_turn().expect("something is open");
+            let elapsed = f64::from(turn.block + 1) / 20.0;
+            let step = experiment.observe(turn, &[value(turn.block + 1)], elapsed);
+            if let Step::Stop(reason) = step {
+                return (reason, experiment.blocks());
+            }
+        }
+    }
+    // Each time that the runs double, they have wavered once more: the first look at 20 s ends it.
+    let (reason, blocks) = stop(|block| 2.0 + f64::from(block).log2().sin());
+    assert_eq!(reason, StopReason::Diminishing);
+    assert!((400..=460).contains(&blocks), "{blocks}");
+    // Independent runs go on helping.
+    let spread = |block: u32| Stream::new(u64::from(block), 0).normal();
+    assert_eq!(stop(spread).0, StopReason::Blocks);
 }
 
 #[test]
