@@ -80,6 +80,34 @@ fn about(size: f64) -> Vec<f64> {
 }
 
 #[test]
+fn the_headline_says_how_far_benchmarks_without_a_verdict_are_known() {
+    let spread = |share: f64| -> Vec<f64> {
+        (0..13).map(|i| 1e-3 * (1.0 + share * f64::from(i * 8 % 13))).collect()
+    };
+    /// The line of the screen about it.
+    fn told(values: &[Vec<f64>]) -> Option<String> {
+        let names = ["copy", "sort", "find", "read", "close"];
+        let side: Vec<Named<'_>> =
+            names.into_iter().zip(values).map(|(name, values)| (name, &values[..])).collect();
+        let suite = suite_of(&[("old", &side), ("new", &side)]);
+        let screen = Screen { width: 200, color: false, unicode: true };
+        let text = terminal::render(&suite, Shown::default(), &screen);
+        text.lines().find(|line| line.contains("within ±")).map(|line| line.trim().to_owned())
+    }
+    let shares = |shares: &[f64]| shares.iter().map(|&share| spread(share)).collect::<Vec<_>>();
+    let few = told(&shares(&[0.001, 0.0012, 0.001, 0.02, 0.05])).unwrap();
+    let (most, named) = few.split_once("; ").unwrap();
+    assert!(most.starts_with("3 of 5 benchmarks within ± ") && most.ends_with(" %"), "{few}");
+    let named: Vec<&str> = named.split(" %").map(|one| one.trim_start_matches("; ")).collect();
+    assert!(named[0].starts_with("read within ± ") && named[1].starts_with("close within ± "));
+    let all = told(&shares(&[0.02, 0.021, 0.02, 0.021, 0.02])).unwrap();
+    assert!(all.starts_with("all 5 benchmarks within ± ") && !all.contains(';'), "{all}");
+    // Where every benchmark has its verdict, or one is all there is, the verdicts say it.
+    assert_eq!(told(&shares(&[0.0001, 0.0001])), None);
+    assert_eq!(told(&shares(&[0.02])), None);
+}
+
+#[test]
 fn a_ratio_that_points_away_from_the_medians_is_explained() {
     // The lower half just below the others' median, the upper half far above it: the median falls, and most pairs rise.
     let places = (0..21).map(|i| i * 8 % 21 - 10);

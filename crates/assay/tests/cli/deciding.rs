@@ -169,6 +169,18 @@ fn exactly_so_many_blocks_are_taken_as_asked_for() {
 }
 
 #[test]
+fn a_quick_look_has_a_budget_of_three_seconds() {
+    let room = Room::new();
+    let result =
+        room.json(&["run", "--no-save", "--quick", "--until", "blocks >= 2", "true", "true"]);
+    assert_eq!(result["plan"]["budget_seconds"], 3.0);
+    // Of one command too, for which ten seconds are meant otherwise.
+    let alone = room.json(&["run", "--no-save", "--quick", "--threshold", "0.0001%", "sleep 0.1"]);
+    assert_eq!((&alone["plan"]["budget_seconds"], &alone["stop"]), (&3.0.into(), &"budget".into()));
+    room.run(&["run", "--quick", "--time", "5s", "true"]).ends(2).complains("--time");
+}
+
+#[test]
 fn warm_up_runs_are_taken_and_not_recorded() {
     for (warmup, runs) in [("0", 3), ("1", 4), ("4", 7)] {
         let room = Room::new();

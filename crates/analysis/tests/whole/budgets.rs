@@ -1,0 +1,58 @@
+//! A suite whose time budget ended: how much more time is asked for, and whether that would have been enough.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use assay_analysis::{Analysis, Options, analyse};
+use assay_data::{
+    Action, Finding, Metric, Observation, Plan, Samples, StopReason, Subject, Threshold,
+};
+use assay_stats::resampling::Stream;
+
+/// Two benchmarks that did not change, one calm and one of this noise, in so many blocks of a second each; the budget ended after them.
+fn suite(blocks: [u32; 2], noise: f64) -> Analysis {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    for (row, (name, noise)) in [("calm", 0.001), ("noisy", noise)].into_iter().enumerate() {
+        let row_index = samples.row_named(name);
+        let sides = ["old", "new"].map(|side| {
+            let (own, name) = (samples.side_named(side), format!("{side}: {name}"));
+            samples.add(Subject { side: own, row: row_index, name, ..Subject::default() })
+        });
+        let mut stream = Stream::new(4, row as u64);
+        for block in 0..blocks[row] {
+            for subject in sides {
+                samples.push(Observation {
+                    subject,
+                    block: Some(block),
+                    values: vec![1e-3 * (noise * stream.normal()).exp()],
+                    ..Observation::default()
+                });
+            }
+        }
+    }
+    samples.plan = Some(Plan {
+        budget_seconds: Some(f64::from(blocks[0] + blocks[1])),
+        ..Plan::sequential(0.95, Threshold::default(), 1)
+    });
+    samples.stop = Some(StopReason::Budget);
+    analyse(&samples, &Options::default()).unwrap()
+}
+
+fn spent(analysis: &Analysis) -> Option<&Finding> {
+    analysis.findings.iter().find(|finding| finding.code == "BUDGET_SPENT")
+}
+
+#[test]
+fn the_time_that_is_asked_for_is_that_of_the_open_benchmarks_and_would_be_enough() {
+    let ended = suite([40, 40], 0.02);
+    let found = spent(&ended).unwrap();
+    let seconds = found.number("needed_seconds").unwrap();
+    let advised = Action::MeasureLonger { seconds: Some(seconds) };
+    assert!(found.advice.iter().any(|advice| advice.action == advised), "{found:?}");
+    assert_eq!(found.number("open"), Some(1.0));
+    // Two per cent of noise take some 100 blocks or more; the calm one takes no more of them.
+    assert!((120.0..600.0).contains(&seconds), "{seconds}");
+    let longer = suite([40, seconds as u32 - 40], 0.02);
+    assert_eq!(spent(&longer), None);
+    // With three per cent it looks like a difference of about the threshold: no number of blocks that is ever taken tells.
+    let hopeless = suite([40, 40], 0.03);
+    assert_eq!(spent(&hopeless).map(|found| found.number("needed_seconds")), Some(None));
+}
