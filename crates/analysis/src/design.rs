@@ -81,14 +81,26 @@ pub struct Experiment {
     sharing: usize,
     /// Units that this round has still to go through, the next one last.
     to_go: Vec<usize>,
-    /// When the block at hand began.
+    /// When the block at hand began, on the clock that goes on where a recorded run was taken up again.
     began_seconds: f64,
-    /// Seconds that all blocks took which were taken to their end.
-    spent_seconds: f64,
     /// Seconds that a recorded run took which was taken up again.
     replayed_seconds: f64,
     /// Draws the order of the units, where there are several.
     random: Random,
+}
+
+/// Blocks, and how long they took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    blocks: u32,
+    seconds: f64,
+}
+
+impl Spent {
+    /// What a block takes on average; 0 before the first.
+    fn block_seconds(self) -> f64 {
+        self.seconds / f64::from(self.blocks.max(1))
+    }
 }
 
 /// One unit: the order of its places, and what is known of its rows.
@@ -101,13 +113,12 @@ struct UnitState {
     /// Whose turn it is among the builds of each place.
     builds: Builds,
     position: usize,
-    blocks: u32,
-    /// Blocks that were complete when a recorded run was taken up again: the elapsed time is not theirs.
-    replayed: u32,
     rows: Vec<RowState>,
     given_up: bool,
-    /// Seconds that its blocks took.
-    spent_seconds: f64,
+    /// How many blocks are complete, and the seconds that they took.
+    spent: Spent,
+    /// The part of it that was recorded when the run was taken up again: the elapsed time is not theirs.
+    replayed: Spent,
 }
 
 impl UnitState {
@@ -121,14 +132,21 @@ impl UnitState {
             order: (0..places).collect(),
             builds: Builds::new(&unit.builds, places, Random::seed_from_u64(seed ^ OF_BUILDS)),
             position: 0,
-            blocks: 0,
-            replayed: 0,
             rows: (0..unit.rows().max(1))
                 .map(|_| RowState::new(plan, &references, &unit.builds))
                 .collect(),
             given_up: false,
-            spent_seconds: 0.0,
+            spent: Spent::default(),
+            replayed: Spent::default(),
         }
+    }
+
+    /// What a block of it took on average since the run was begun or taken up again.
+    fn block_seconds_now(&self) -> f64 {
+        let Spent { blocks, seconds } = self.replayed;
+        let since =
+            Spent { blocks: self.spent.blocks - blocks, seconds: self.spent.seconds - seconds };
+        since.block_seconds()
     }
 
     fn is_open(&self) -> bool {
@@ -139,14 +157,14 @@ impl UnitState {
     fn next_turn(&mut self, unit: usize, purpose: Purpose) -> Turn {
         if self.position == 0 {
             shuffle(&mut self.order, &mut self.random);
-            self.builds.begin(self.blocks);
+            self.builds.begin(self.spent.blocks);
         }
         let place = self.order[self.position];
         Turn {
             unit,
             place,
             build: self.builds.now[place],
-            block: self.blocks,
+            block: self.spent.blocks,
             position: self.position as u32,
             padding: below(&mut self.random, PADDING_BELOW) as u16,
             purpose,
@@ -186,7 +204,6 @@ impl Experiment {
             ceiling_seconds: plan.budget_seconds.unwrap_or(f64::INFINITY),
             to_go: Vec::new(),
             began_seconds: 0.0,
-            spent_seconds: 0.0,
             replayed_seconds: 0.0,
             random,
             plan,
@@ -255,12 +272,12 @@ impl Experiment {
 
     /// Number of complete blocks of the unit that has most.
     pub fn blocks(&self) -> usize {
-        self.units.iter().map(|unit| unit.blocks as usize).max().unwrap_or(0)
+        self.units.iter().map(|unit| unit.spent.blocks as usize).max().unwrap_or(0)
     }
 
     /// Number of complete blocks of a unit.
     pub fn blocks_of(&self, unit: usize) -> usize {
-        self.units.get(unit).map_or(0, |unit| unit.blocks as usize)
+        self.units.get(unit).map_or(0, |unit| unit.spent.blocks as usize)
     }
 
     /// The units, each with its number of rows and of places.
@@ -293,15 +310,10 @@ impl Experiment {
             return Step::Continue;
         }
         unit.position = 0;
-        unit.blocks += 1;
-        let took = (elapsed_seconds - self.began_seconds).max(0.0);
-        unit.spent_seconds += took;
-        self.spent_seconds += took;
-        let watched = Watched {
-            seconds: self.replayed_seconds + elapsed_seconds,
-            blocks: self.units.iter().map(|unit| unit.blocks).sum(),
-        };
-        let unit = &mut self.units[turn.unit];
+        unit.spent.blocks += 1;
+        let seconds = self.replayed_seconds + elapsed_seconds;
+        unit.spent.seconds += (seconds - self.began_seconds).max(0.0);
+        let watched = Watched { seconds, block_seconds: unit.spent.block_seconds() };
         unit.rows.iter_mut().for_each(|row| row.end_block(elapsed_seconds, watched));
         self.to_go.pop();
         self.after_block(elapsed_seconds)
@@ -331,7 +343,7 @@ impl Experiment {
     }
 
     fn after_block(&mut self, elapsed_seconds: f64) -> Step {
-        self.began_seconds = elapsed_seconds;
+        self.began_seconds = self.replayed_seconds + elapsed_seconds;
         let Some(next) = self.next_unit() else {
             let reasons: Vec<StopReason> = self.rows().filter_map(|row| row.stopped).collect();
             // What is not an answer is told, however many others are.
@@ -346,11 +358,8 @@ impl Experiment {
         } else {
             self.plan.budget_seconds.unwrap_or(f64::INFINITY)
         };
-        // A block that would end beyond the budget is not begun. It will take as long as the unit's blocks took on average.
-        let unit = &self.units[next];
-        let taken = unit.blocks.saturating_sub(unit.replayed).max(1);
-        let share = unit.spent_seconds / self.spent_seconds;
-        let after_next = elapsed_seconds * (1.0 + share / f64::from(taken));
+        // A block that would end beyond the budget is not begun.
+        let after_next = elapsed_seconds + self.units[next].block_seconds_now();
         if after_next > limit { Step::Stop(StopReason::Budget) } else { Step::Continue }
     }
 

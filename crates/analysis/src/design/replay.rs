@@ -77,7 +77,7 @@ impl Experiment {
         samples: &Samples,
         primary: usize,
     ) -> Result<Option<StopReason>, ReplayError> {
-        if self.units.iter().any(|unit| unit.blocks > 0 || unit.position > 0) {
+        if self.units.iter().any(|unit| unit.spent.blocks > 0 || unit.position > 0) {
             return Err(ReplayError::Begun);
         }
         let planned = self.units.iter().map(|unit| unit.rows.len() * unit.order.len()).sum();
@@ -135,7 +135,7 @@ impl Experiment {
             // No time has passed since the run was taken up again.
             last = self.observe(turn, &values, 0.0);
         }
-        self.units.iter_mut().for_each(|unit| unit.replayed = unit.blocks);
+        self.units.iter_mut().for_each(|unit| unit.replayed = unit.spent);
         Ok(match last {
             Step::Stop(StopReason::Budget) | Step::Continue => None,
             Step::Stop(reason) => Some(reason),

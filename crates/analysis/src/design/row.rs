@@ -43,8 +43,8 @@ pub(super) struct RowState {
 pub(super) struct Watched {
     /// Seconds.
     pub seconds: f64,
-    /// Blocks of all units.
-    pub blocks: u32,
+    /// What a block of the row's unit takes on average.
+    pub block_seconds: f64,
 }
 
 /// A place and the one that it is compared with.
@@ -203,7 +203,7 @@ impl RowState {
         if self.counts {
             return false;
         }
-        if watched.seconds > policy::SLOW_BLOCK_SECONDS * f64::from(watched.blocks) {
+        if watched.block_seconds > policy::SLOW_BLOCK_SECONDS {
             return self.blocks < policy::FEWEST_SLOW_BLOCKS;
         }
         self.blocks < policy::TESTED_FROM as u32 || watched.seconds < policy::SOONEST_SECONDS

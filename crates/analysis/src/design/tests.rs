@@ -151,6 +151,21 @@ fn fast_commands_are_watched_for_24_blocks_and_two_seconds() {
     assert_eq!([0.4, 0.05, 0.002].map(blocks_of), [10, 24, 500]);
 }
 
+#[test]
+fn a_slow_benchmark_is_told_apart_from_the_fast_ones_beside_it() {
+    let pair = || Unit::of_subjects(&[None, Some(0)]);
+    let plan = Plan { budget_seconds: None, ..Plan::sequential(0.95, Threshold::default(), 3) };
+    let mut experiment = Experiment::of_units(plan, &[pair(), pair(), pair()]);
+    let mut elapsed = 0.0;
+    while let Some(turn) = experiment.next_turn() {
+        elapsed += [0.4, 0.002, 0.002][turn.unit];
+        let value = if turn.place == 0 { 1.0 } else { 2.0 };
+        experiment.observe(turn, &[value], elapsed);
+    }
+    // On average a block takes 0.3 s.
+    assert_eq!([0, 1, 2].map(|unit| experiment.blocks_of(unit)), [10, 24, 24]);
+}
+
 fn run(experiment: &mut Experiment, value: impl Fn(Turn) -> f64) -> StopReason {
     loop {
         let turn = experiment.next_turn().expect("something is open");
