@@ -112,6 +112,9 @@ pub struct Comparison {
     pub effective: f64,
     /// What is known of the dependence of the differences of blocks, or of the values of the side that is worse off.
     pub dependence: Dependence,
+    /// Whether there are too few differences, or values of a side, to test their dependence; what is noticed of the other side stands in
+    /// `dependence` all the same.
+    pub untested: bool,
     /// Rank autocorrelation of successive differences, or of the values of that side; NaN where there is none.
     pub lag1: f64,
     /// True when the run was resumed as another one, so that its blocks are not one experiment:
@@ -218,6 +221,7 @@ impl Comparison {
                 Dependence::Noticed | Dependence::TooStrong => order.effective(),
             },
             dependence,
+            untested: dependence == Dependence::Untested,
             lag1: order.lag1,
             // More blocks would not tell: what builds differ by does not narrow with them.
             outlook: outlook.filter(|_| found.builds.is_none()),
@@ -257,6 +261,7 @@ impl Comparison {
             shift,
             effective: found.effective.0.min(found.effective.1),
             dependence: found.dependence,
+            untested: found.untested,
             lag1: reference.lag1.max(other.lag1),
             fewest_blocks: 0,
             ..Self::of_values(
@@ -279,7 +284,7 @@ impl Comparison {
         self.decision.possibly_below_threshold = false;
         self.shift.interval = None;
         self.ratio = self.ratio.map(|ratio| Effect { interval: None, ..ratio });
-        self.dependence = Dependence::Unseen;
+        (self.dependence, self.untested) = (Dependence::Unseen, false);
         (self.detectable, self.outlook) = (None, None);
         self.quantiles.clear();
         self
@@ -313,6 +318,7 @@ impl Comparison {
             wins,
             effective: 0.0,
             dependence: Dependence::Unseen,
+            untested: false,
             lag1: f64::NAN,
             mixed: false,
             distinct: merged::distinct(reference_sorted, other_sorted),

@@ -9,7 +9,13 @@ use crate::recording::Recording;
 use assay_stats::autocorrelation;
 
 /// True when so few of n values count (`effective`) that chance alone hardly gives it; `lag1` is the rank autocorrelation of
-/// neighbours. Of independent series some 5 in 100 are called so. Said of a series that is described by itself. O(1).
+/// neighbours. Of independent series some 5 in 100 are called so. O(1).
+///
+/// Said of a series that is described by itself. Its interval is widened by the summed time in any case, of however few values, and this
+/// only chooses between a warning and a note. [`Order::dependence`] decides about an interval between two sides: it must not widen or refuse
+/// without a test, so it says nothing below [`policy::TESTED_FROM`] values, judges neighbours alone, put right for the bias of short
+/// series, and asks for more where it refuses. One rule for both would either leave a widened interval without a word or widen untested
+/// ones.
 pub fn is_beyond_chance(n: usize, effective: f64, lag1: f64) -> bool {
     let n = n as f64;
     let share = effective / n;

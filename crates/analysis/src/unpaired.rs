@@ -45,6 +45,8 @@ pub struct UnpairedDecision {
     pub effective: (f64, f64),
     /// What is known of the dependence of successive values, of the side that is worse off.
     pub dependence: Dependence,
+    /// Whether a side has too few values for its dependence to be tested.
+    pub untested: bool,
 }
 
 /// Decides between two recordings. O(n log n) typically.
@@ -71,7 +73,9 @@ pub fn decide(
         clock_step_of_sorted(&reference.sorted, &other.sorted, scale),
         better,
     );
-    UnpairedDecision { decision, effective: found.effective, dependence: found.dependence }
+    let untested = [reference, other].iter().any(|side| !Order::of_recording(side).is_tested());
+    let Found { effective, dependence, .. } = found;
+    UnpairedDecision { decision, effective, dependence, untested }
 }
 
 /// The same interval for the plain shift, other − reference, whatever the scale of the decision.

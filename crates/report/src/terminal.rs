@@ -246,6 +246,7 @@ fn in_unit(suffix: &str) -> String {
 /// What was looked at and found in order, or not.
 fn checks(analysis: &Analysis) -> Vec<String> {
     let mut said = Vec::new();
+    said.extend(untested(analysis));
     said.extend(dependence(analysis));
     let primaries = || (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
     let drifting: Vec<String> = (0..analysis.subjects.len())
@@ -290,17 +291,27 @@ fn checks(analysis: &Analysis) -> Vec<String> {
     said
 }
 
-/// How independent the values are that the intervals rest on.
+/// How far the independence of the values could not be tested that the intervals rest on.
+fn untested(analysis: &Analysis) -> Option<String> {
+    let c = analysis.comparisons.iter().find(|c| c.untested && c.design != Design::Summary)?;
+    let what = if c.blocks.is_some() { "blocks" } else { "values a side" };
+    let n = c.blocks.unwrap_or(c.counts.0.min(c.counts.1));
+    let of_what = match (worst_dependence(analysis), c.dependence) {
+        (Dependence::Untested, _) => "dependence not tested",
+        (_, Dependence::Untested) => "dependence not tested everywhere",
+        _ => "dependence of one side not tested",
+    };
+    (n > 0).then(|| format!("{of_what} ({} {what} needed)", policy::TESTED_FROM))
+}
+
+fn worst_dependence(analysis: &Analysis) -> Dependence {
+    analysis.comparisons.iter().map(|c| c.dependence).max().unwrap_or_default()
+}
+
+/// How independent the values are that the intervals rest on, where that was tested.
 fn dependence(analysis: &Analysis) -> Option<String> {
-    let counted =
-        |c: &&Comparison| c.decision.interval.is_some() || c.dependence != Dependence::Unseen;
-    if let Some(c) = analysis.comparisons.iter().filter(counted).max_by_key(|c| c.dependence)
-        && c.dependence == Dependence::Untested
-    {
-        let what = if c.blocks.is_some() { "blocks" } else { "values a side" };
-        let n = c.blocks.unwrap_or(c.counts.0.min(c.counts.1));
-        return (n > 0 && c.design != Design::Summary)
-            .then(|| format!("dependence not tested ({} {what} needed)", policy::TESTED_FROM));
+    if worst_dependence(analysis) == Dependence::Untested {
+        return None;
     }
     let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
     // In blocks: whether the difference drifted; else: whether chance may be all that there is.

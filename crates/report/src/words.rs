@@ -141,10 +141,10 @@ impl<'a> Teller<'a> {
                 (format!("not known yet: {ranged}, so {}", self.bound(interval)), sureness)
             }
         };
-        let untested = match (self.c.dependence, self.c.design) {
-            (_, Design::Summary) => "",
-            (Dependence::Untested, _) => "; dependence not tested",
-            _ => "",
+        let untested = match self.c.dependence {
+            _ if !self.c.untested || self.c.design == Design::Summary => "",
+            Dependence::Untested => "; dependence not tested",
+            _ => "; dependence of one side not tested",
         };
         Sentence { claim: claim + self.condition(), sureness: sureness + untested }
     }

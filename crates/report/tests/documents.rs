@@ -5,9 +5,11 @@
 mod common;
 
 use assay_analysis::{Analysis, checks};
+use assay_data::{Metric, Unit};
 use assay_report::benchmarks::Shown;
 use assay_report::json::schema;
-use assay_report::{csv, json, markdown};
+use assay_report::terminal::Screen;
+use assay_report::{csv, json, markdown, terminal};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -206,4 +208,23 @@ fn every_finding_of_the_fixtures_is_in_the_list() {
             assert!(checks::CODES.contains(&finding.code.as_str()), "{name}: {}", finding.code);
         }
     }
+}
+
+#[test]
+fn a_side_too_short_to_be_tested_is_named_whatever_the_other_shows() {
+    // Neighbours share half of their noise; the other file has half as many values as a test needs.
+    let noise = |s: usize, i: u32| common::noise(s, i) + common::noise(s, i + 1);
+    let values = |s: usize, i: u32| [1.0, 1.5][s] * (1.0 + 0.02 * noise(s, i));
+    let metric = Metric::lower("value", Unit::Second);
+    let analysis = common::analysed(&common::recordings(values, [120, 12], metric));
+    let value = rendered(&analysis);
+    let comparison = &value["comparisons"][0];
+    assert_eq!(comparison["dependence"], "noticed");
+    assert_eq!(comparison["dependence_untested"], true);
+    let screen = Screen { width: 400, color: false, unicode: true };
+    let text = terminal::render(&analysis, Shown::default(), &screen);
+    assert!(text.contains("; dependence of one side not tested"), "{text}");
+    assert!(text.contains("dependence of one side not tested (24 values a side needed)"), "{text}");
+    // What was noticed is said too.
+    assert!(text.contains("autocorrelation (effective sample size"), "{text}");
 }

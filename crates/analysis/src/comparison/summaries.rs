@@ -110,6 +110,7 @@ impl Comparison {
             wins: Wins { better: 0.0, worse: 0.0, of: 0.0 },
             effective: reference.count.min(other.count) as f64,
             dependence: Dependence::Untested,
+            untested: true,
             lag1: f64::NAN,
             mixed: false,
             distinct: 0,

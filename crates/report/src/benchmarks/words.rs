@@ -6,7 +6,6 @@ use crate::number;
 use crate::words::{counted, listed, quoted};
 use assay_analysis::analysis::Table;
 use assay_analysis::checks::{Topic, topic};
-use assay_analysis::dependence::Dependence;
 use assay_analysis::policy::TESTED_FROM;
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Metric, Threshold};
@@ -73,8 +72,7 @@ pub(crate) fn sureness(suite: &Analysis) -> String {
             number::rough(family as f64 * (1.0 - suite.plan.confidence), &assay_data::Unit::One)
         ),
     };
-    let is_untested =
-        |row: &Comparison| row.design != Design::Summary && row.dependence == Dependence::Untested;
+    let is_untested = |row: &Comparison| row.design != Design::Summary && row.untested;
     let rows = || suite.comparisons.iter();
     let untested = match (rows().any(is_untested), rows().all(|row| row.blocks.is_some())) {
         (false, _) => String::new(),

@@ -81,6 +81,9 @@ pub struct Comparison {
     /// What is known of the dependence of successive differences (of the values of the worse side, when unpaired), on which the interval
     /// rests.
     pub dependence: Dependence,
+    /// Whether the dependence of the differences, or of the values of a side, could not be tested because there are fewer than 24 of them;
+    /// `dependence` then speaks of the other side.
+    pub dependence_untested: bool,
     /// Rank autocorrelation of neighbours among them; `null` where there are none.
     pub lag1: Option<f64>,
     /// Whether the size of a difference is known to half of it; else the sentence says only what it is at least.
@@ -296,6 +299,7 @@ impl Comparison {
             },
             effective_sample_size: Some(c.effective),
             dependence: (&c.dependence).into(),
+            dependence_untested: c.untested,
             lag1: Some(c.lag1),
             size_known: c.decision.size_is_known(),
             no_interval: c.no_interval().as_ref().map(WhyNoInterval::from),
