@@ -407,6 +407,7 @@ fn findings(
             findings.extend(checks::wall_and_cpu(comparison, cpu, &names[comparison.of]));
         }
     }
+    findings.extend(checks::same_code(samples, &analysis.comparisons));
     for (index, subject) in analysis.subjects.iter().enumerate() {
         findings.extend(checks::series(subject, analysis.primary, metric, in_blocks && compared));
         findings.extend(coverage::findings::median(evidence, subject, index, analysis.primary));

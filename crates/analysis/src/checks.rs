@@ -22,7 +22,7 @@ pub(crate) mod rows;
 mod series;
 mod shared;
 
-pub(crate) use builds::layout;
+pub(crate) use builds::{layout, same_code};
 pub(crate) use codes::RESUMED_DIFFERENT;
 pub use codes::{CODES, Topic, topic};
 pub(crate) use series::moved;

@@ -7,6 +7,7 @@
 mod asker;
 mod benchmarks;
 mod catalogue;
+mod code;
 mod counting;
 mod libraries;
 mod sides;

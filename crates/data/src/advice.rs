@@ -104,6 +104,8 @@ pub enum Action {
     CountInstructions,
     /// Count the allocations of a whole program.
     CountWhole,
+    /// Measure several builds of every side.
+    SeveralBuilds,
     /// Measure the sources as they stand, changes and all.
     WorkingTree,
     /// Stop whatever else works on the machine.
@@ -219,6 +221,7 @@ impl fmt::Display for Action {
             Self::FewerEvents => "count fewer events at once",
             Self::CountInstructions => "count instructions on a simulated processor",
             Self::CountWhole => "count the whole program",
+            Self::SeveralBuilds => "measure several builds a side",
             Self::WorkingTree => "measure the working tree as it stands",
             Self::StopOtherWork => "stop other work on this machine",
             Self::CheckMachine => "see what disturbs this machine",

@@ -146,6 +146,11 @@ pub trait Driver: std::fmt::Debug {
     /// When the answer is none of this harness, or is cut off.
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError>;
 
+    /// Whether the program's symbol of this name is the function that this benchmark measures. Where names don't tell, none is.
+    fn is_code_of(&self, _benchmark: &str, _symbol: &str) -> bool {
+        false
+    }
+
     /// Why the numbers of such a build are not worth having, where the answer of a run tells.
     fn debug_build(&self, _reply: &Reply) -> Option<String> {
         None

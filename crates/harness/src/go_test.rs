@@ -58,6 +58,16 @@ impl Driver for GoTest {
         Ok(self.read(reply)?.into_iter().map(|reading| reading.benchmark).collect())
     }
 
+    fn is_code_of(&self, benchmark: &str, symbol: &str) -> bool {
+        let name = benchmark.split('/').next().unwrap_or_default();
+        let name = name.rsplit_once('-').map_or(name, |(name, _)| name);
+        let own = symbol.rsplit_once('.');
+        // A method of this name is not one; packages have no brackets in their names.
+        own.is_some_and(|(package, own)| {
+            own == name && name.starts_with("Benchmark") && !package.contains('(')
+        })
+    }
+
     fn measure(&self, benchmark: &str, effort: Effort, _scratch: &Path) -> Request {
         let time = match effort {
             Effort::Iterations(count) => format!("{}x", count.max(1)),
@@ -240,6 +250,18 @@ mod tests {
         BenchmarkSum-2      \t       3\t       650.7 ns/op\t       0 B/op\t       0 allocs/op\n\
         BenchmarkGrow/n=16/a+b_(c)-2         \tsaid by itself\n   \t      30\t       928.0 ns/op\t        16.00 elements\n\
         --- FAIL: BenchmarkBroken\n    sums_test.go:47: no luck\n    today\nFAIL\n";
+
+    #[test]
+    fn a_benchmark_is_a_function_of_its_package() {
+        let is = |benchmark, symbol| driver().is_code_of(benchmark, symbol);
+        for benchmark in ["BenchmarkSum", "BenchmarkSum-8", "BenchmarkSum/n=1-8"] {
+            assert!(is(benchmark, "example.org/sums.BenchmarkSum"), "{benchmark}");
+        }
+        for symbol in ["sums.BenchmarkSum.func1", "sums.(*T).BenchmarkSum", "sums.BenchmarkSummer"]
+        {
+            assert!(!is("BenchmarkSum-8", symbol), "{symbol}");
+        }
+    }
 
     #[test]
     fn a_pattern_is_one_expression_for_every_part_of_the_name() {

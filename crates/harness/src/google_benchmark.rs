@@ -4,6 +4,8 @@
 //! searches for its number by itself; the help tells which of the two it is. A result goes to a file, since programs print on
 //! standard output what they like.
 
+mod symbols;
+
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::Program;
@@ -62,6 +64,10 @@ impl Driver for GoogleBenchmark {
             return Err(HarnessError::NoBenchmark { said: said() });
         }
         Ok(names)
+    }
+
+    fn is_code_of(&self, benchmark: &str, symbol: &str) -> bool {
+        symbols::is_code_of(benchmark, symbol)
     }
 
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {

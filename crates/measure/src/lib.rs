@@ -17,6 +17,7 @@
 
 pub mod allocations;
 mod capture;
+pub mod code;
 mod command;
 mod control;
 pub mod counters;

@@ -1,9 +1,9 @@
-//! What several builds of one source tell of placement: how far apart they lie with nothing changed.
+//! What placement does: how far apart builds of one source lie with nothing changed, and where a difference may be nothing else.
 
 use crate::comparison::Comparison;
 use crate::number;
 use crate::verdict::{Scale, Verdict};
-use assay_data::{Action, Finding, Severity};
+use assay_data::{Action, Finding, Samples, Severity, Unit};
 
 /// A half width is so many standard errors at most where layout makes most of them: Student's for three builds a side.
 const WIDE: f64 = 4.5;
@@ -42,6 +42,40 @@ pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
         known.iter().any(|(c, ..)| c.decision.verdict == Verdict::Inconclusive && hinders(c));
     let more = Action::text("measure more builds: the interval narrows with them, not with time");
     Some(if undecided { finding.advise(more) } else { finding })
+}
+
+/// Differences between single builds whose code is the same.
+pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option<Finding> {
+    let is_same = |c: &&Comparison| {
+        let code = |subject: usize| samples.subjects.get(subject)?.code.as_ref();
+        let metric = &samples.metrics[c.metric];
+        // Placement changes how long it takes, not what it does.
+        let is_placed = !metric.is_count() && metric.unit != Unit::Byte;
+        let differs = matches!(c.decision.verdict, Verdict::Faster | Verdict::Slower);
+        is_placed && differs && code(c.of).is_some() && code(c.of) == code(c.against)
+    };
+    let same: Vec<&Comparison> = comparisons.iter().filter(is_same).collect();
+    let row = |c: &Comparison| samples.row_of(&samples.subjects[c.of]).name.as_str();
+    let whose = match &same[..] {
+        [] => return None,
+        [one] => row(one).to_owned(),
+        some => {
+            let named: Vec<&str> = some.iter().take(NAMED).map(|c| row(c)).collect();
+            let more = some.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{} benchmarks ({}{more})", some.len(), named.join(", "))
+        }
+    };
+    let (it, difference) =
+        if same.len() == 1 { ("it calls", "difference") } else { ("they call", "differences") };
+    let message = format!(
+        "the code of {whose}, and all that {it}, is the same in both builds: the {difference} may be the linker's placement"
+    );
+    Some(
+        Finding::new("LAYOUT_SUSPECTED", Severity::Warning, message)
+            .with("benchmarks", same.len() as f64)
+            .advise(Action::SeveralBuilds),
+    )
 }
 
 /// Whether layout, rather than the noise of the blocks, makes the interval as wide as it is.

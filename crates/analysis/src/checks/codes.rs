@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 95] = [
+pub const CODES: [&str; 96] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -39,6 +39,7 @@ pub const CODES: [&str; 95] = [
     "INTERRUPTED",
     "INTERVAL_OPTIMISTIC",
     "LAYOUT",
+    "LAYOUT_SUSPECTED",
     "LEFT_PROCESSES",
     "LEVELS_IGNORED",
     "LIBRARIES_DIFFER",

@@ -44,6 +44,7 @@ pub(crate) fn findings(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
         found.extend(bases(suite, table));
         found.extend(steps(suite, table));
     }
+    found.extend(checks::same_code(samples, &suite.comparisons));
     found.extend(outcomes(suite));
     found.extend(one_side(suite));
     if suite.design != Design::Blocks {

@@ -3,6 +3,7 @@
 //! A run that fails takes its unit out; what was measured of it stays, and all others go on.
 
 use super::asker::Question;
+use super::code::Codes;
 use super::counting::Counting;
 use super::{Asker, Catalogue, Ran, Trial};
 use crate::run_error::RunError;
@@ -157,6 +158,14 @@ impl<'a> Benchmarks<'a> {
         }
         for (sides, benchmarks) in groups {
             all.add(&sides, benchmarks, trial, seconds, &mut files, recorded)?;
+        }
+        let mut codes = Codes::of(catalogue, &mut files);
+        for unit in &all.units {
+            for (side, _, subjects) in &unit.on {
+                for (&subject, &benchmark) in subjects.iter().zip(&unit.benchmarks) {
+                    all.declared.subjects[subject].code = codes.digest(catalogue, benchmark, *side);
+                }
+            }
         }
         all.declared.drop_unused_keys();
         Ok(all)

@@ -268,6 +268,65 @@ fn a_budget_that_is_too_short_is_told() {
     assert!(codes.contains(&"BUDGET_SPENT") || codes.contains(&"FEW_BLOCKS_PLANNED"), "{codes:?}");
 }
 
+/// A program that has the code of two benchmarks, and lets the script answer in its place. The names are as C++ mangles them.
+const COMPILED: &str = r#"
+#include <stdio.h>
+#include <unistd.h>
+volatile int sink;
+#if LATER
+__attribute__((noinline)) void unrelated(int x) { for (int i = 0; i < x; i++) sink += i / (x + 1); }
+#else
+__attribute__((noinline)) void unrelated(int x) { sink = x; }
+#endif
+__attribute__((noinline)) void shared(int x) { sink = x * 3; }
+__attribute__((noinline)) void changed(int x) { sink = x * (5 + LATER); }
+void _Z7BM_sortRN9benchmark5StateE(void *state) { for (int i = 0; i < 9; i++) shared(*(int *)state); }
+void _ZL6BM_mapRN9benchmark5StateE(void *state) { changed(*(int *)state); }
+int main(int count, char **words) {
+    unrelated(count);
+    char script[4096];
+    snprintf(script, sizeof script, "%s.sh", words[0]);
+    words[0] = script;
+    char *all[64] = {"sh"};
+    for (int i = 0; i < count && i < 60; i++) all[i + 1] = words[i];
+    execv("/bin/sh", all);
+    return 9;
+}
+"#;
+
+#[test]
+fn a_difference_between_builds_with_the_same_code_may_be_layout() {
+    let room = Room::new();
+    room.write("bm.c", COMPILED);
+    let build = |options: &[&str]| {
+        for (name, later, own) in [("old", 0, 100), ("new", 1, 120)] {
+            let mut compiler = std::process::Command::new("cc");
+            compiler.args(["-O2", &format!("-DLATER={later}"), "bm.c", "-o", name]).args(options);
+            assert!(compiler.current_dir(room.path(".")).status().unwrap().success());
+            room.write(&format!("{name}.sh"), include_str!("fake-harness.sh"));
+            let table = format!("BM_sort {own}\nBM_sort/8 {own}\nBM_map {own}\nBM_same {own}\n");
+            room.write(&format!("{name}.sh.table"), &table);
+        }
+    };
+    build(&[]);
+    let ended = room.run(&["bench", "./old", "./new", "--runs", "12", "--save", "s.assay"]).ends(0);
+    let ended = ended.shows("the code of 2 benchmarks (");
+    ended.shows("measure several builds a side with --builds");
+    let findings = room.json(&["compare", "s.assay"])["findings"].clone();
+    let suspected = |f: &&serde_json::Value| f["code"] == "LAYOUT_SUSPECTED";
+    let found: Vec<_> = findings.as_array().unwrap().iter().filter(suspected).collect();
+    assert_eq!((found.len(), &found[0]["evidence"]["benchmarks"]), (1, &2.0.into()));
+    // What it is given may make the difference, and without symbols nothing is known.
+    let silent = |more: &[&str]| {
+        let result = room.json(&[&["bench", "--runs", "12", "--no-save"], more].concat());
+        assert!(!codes(&result).contains(&"LAYOUT_SUSPECTED"), "{more:?}");
+    };
+    silent(&["./old", "./new --some"]);
+    silent(&["./old", "./new", "--exclude", "sort"]);
+    build(&["-s"]);
+    silent(&["./old", "./new"]);
+}
+
 /// The two builds with these options alone.
 fn bench_with(room: &Room, more: &[&str]) -> Ended {
     room.run(&[&["bench", "./old", "./new", "--no-save"], more].concat())

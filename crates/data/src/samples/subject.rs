@@ -71,6 +71,10 @@ pub struct Subject {
     /// The files that make the command, each with its digest, as in `("/usr/bin/sort", "sha256:…")`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, String)>,
+    /// A digest of the machine code that is measured, and of all that it calls, wherever they were placed; `None` where that is not
+    /// known. Two builds with the same digest differ by placement at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 impl Subject {

@@ -1,0 +1,319 @@
+//! Whether two builds have the same machine code for a function and for everything that it calls, wherever the linker put it.
+//!
+//! [`Code::digest`] walks from a function to all that it refers to in the same file, and digests what it meets in the order in which
+//! it is met. Addresses do not count: each is replaced by what it points at. Names do not count either, except those of functions in
+//! shared libraries. So two digests are equal if the code is, however it is placed.
+//!
+//! Seen are: calls, jumps, addresses that are taken; tables of jumps; what data with a symbol holds and points at (tables of
+//! virtual functions, constants, first values of variables); of data without a symbol a text, a float, or else
+//! the first eight bytes. Not seen are: what
+//! shared libraries do; what is only known when the program runs (callbacks that others register, values that `main` or a constructor
+//! set); in Go tables of methods that are made while the program runs, and most data of its runtime. What can't be read has no
+//! digest, and code that can't be decoded counts with its bytes: so a doubt makes two builds different, not the same.
+
+mod arm64;
+mod image;
+mod x86;
+
+use image::{Extent, Image, Loaded};
+use object::Architecture;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+/// More pointers to pointers are not followed.
+const DEEPEST: u32 = 4;
+/// What is taken of data without a symbol and of unknown length, bytes.
+const UNNAMED: usize = 8;
+const LONGEST_TEXT: u64 = 1 << 16;
+
+/// Bytes in which addresses are zero, and what they point at.
+#[derive(Debug, Default)]
+struct Masked {
+    bytes: Vec<u8>,
+    addresses: Vec<Address>,
+}
+
+/// An address in code.
+#[derive(Debug)]
+struct Address {
+    /// Where it stands.
+    at: usize,
+    /// What it points at.
+    target: u64,
+    /// How many bytes are loaded from there at least; `None` where the address itself is taken, or jumped to.
+    loads: Option<usize>,
+}
+
+/// What one function or piece of data is without its address, and what it refers to, in order.
+#[derive(Debug, Default)]
+struct Piece {
+    digest: Sha256,
+    /// The starts of other pieces.
+    refers: Vec<u64>,
+}
+
+/// The code of a program.
+#[derive(Debug)]
+pub struct Code {
+    image: Image,
+    known: HashMap<u64, Rc<Piece>>,
+}
+
+impl Code {
+    /// Reads a program for x86-64 or 64-bit ARM; `None` for anything else, and where it has no symbols.
+    pub fn read(program: &Path) -> Option<Self> {
+        let image = Image::read(program)?;
+        let is_known = matches!(image.architecture, Architecture::X86_64 | Architecture::Aarch64);
+        (is_known && !image.named.is_empty()).then(|| Self { image, known: HashMap::new() })
+    }
+
+    /// Whether there is anything with such a name.
+    pub fn has(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
+        self.image.named.iter().any(|(name, _)| is_wanted(name))
+    }
+
+    /// The digest of everything with such names together, of all that it refers to, and of what stands `beside` it (libraries,
+    /// by their digests); `None` where there is none.
+    pub fn digest(
+        &mut self,
+        is_wanted: impl Fn(&str) -> bool,
+        beside: &[String],
+    ) -> Option<String> {
+        let wanted = self.image.named.iter().filter(|(name, _)| is_wanted(name));
+        // The order of several is that of their names, which no linker changes.
+        let mut roots: Vec<_> = wanted.cloned().collect();
+        roots.sort_unstable();
+        roots.dedup();
+        if roots.is_empty() {
+            return None;
+        }
+        let mut order: Vec<u64> = Vec::new();
+        let mut numbers: HashMap<u64, usize> = HashMap::new();
+        let mut number = |start: u64, order: &mut Vec<u64>| {
+            *numbers.entry(start).or_insert_with(|| {
+                order.push(start);
+                order.len() - 1
+            })
+        };
+        for (_, start) in &roots {
+            number(*start, &mut order);
+        }
+        let mut digest = Sha256::new();
+        for other in beside {
+            digest.update(other);
+        }
+        let mut at = 0;
+        while let Some(&start) = order.get(at) {
+            let piece = self.piece(start)?;
+            digest.update(piece.digest.clone().finalize());
+            for &other in &piece.refers {
+                digest.update(number(other, &mut order).to_le_bytes());
+            }
+            at += 1;
+        }
+        let hex: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Some(format!("sha256:{hex}"))
+    }
+
+    fn piece(&mut self, start: u64) -> Option<Rc<Piece>> {
+        if let Some(known) = self.known.get(&start) {
+            return Some(known.clone());
+        }
+        let extent = self.image.symbol(start)?;
+        let (image, own, piece) = (&self.image, &extent, Piece::default());
+        let mut reader = Reader { image, own, loads: None, piece };
+        if extent.is_code {
+            reader.code()?;
+        } else {
+            reader.data();
+        }
+        let piece = Rc::new(reader.piece);
+        self.known.insert(start, piece.clone());
+        Some(piece)
+    }
+}
+
+/// Reads one piece.
+struct Reader<'a> {
+    image: &'a Image,
+    own: &'a Extent,
+    /// How many bytes are loaded from where the address at hand points.
+    loads: Option<usize>,
+    piece: Piece,
+}
+
+impl Reader<'_> {
+    fn note(&mut self, what: &str, value: u64) {
+        self.piece.digest.update(what);
+        self.piece.digest.update(value.to_le_bytes());
+    }
+
+    fn code(&mut self) -> Option<()> {
+        let bytes = self.image.bytes(self.own.start, self.own.size)?;
+        let masked = match self.image.architecture {
+            Architecture::Aarch64 => arm64::masked(bytes, self.own.start),
+            _ => self.masked_x86(bytes),
+        };
+        self.note("code", masked.bytes.len() as u64);
+        self.piece.digest.update(&masked.bytes);
+        for Address { at, target, loads } in masked.addresses {
+            self.note("at", at as u64);
+            self.loads = loads;
+            self.target(target, 0)?;
+        }
+        Some(())
+    }
+
+    fn masked_x86(&self, bytes: &[u8]) -> Masked {
+        let mut masked = Masked { bytes: bytes.to_owned(), addresses: Vec::new() };
+        let mut take = |at: usize, length: usize, target: u64, loads: Option<usize>| {
+            masked.bytes[at..at + length].fill(0);
+            masked.addresses.push(Address { at, target, loads });
+        };
+        let mut at = 0;
+        while let Some(found) = bytes.get(at..).and_then(x86::instruction) {
+            let four = |field: usize| {
+                let field = bytes.get(at + field..at + field + 4)?.try_into().ok()?;
+                Some(i64::from(i32::from_le_bytes(field)))
+            };
+            let next = self.own.start + (at + found.length) as u64;
+            if let Some((field, length)) = found.relative {
+                let distance = match length {
+                    4 => four(field).unwrap_or_default(),
+                    _ => i64::from(bytes[at + field].cast_signed()),
+                };
+                let target = next.wrapping_add_signed(distance);
+                if !self.is_within(target) {
+                    take(at + field, length, target, found.loads);
+                }
+            }
+            for field in found.absolute.into_iter().flatten().filter(|_| self.image.is_fixed) {
+                let target = four(field).and_then(|value| u64::try_from(value).ok());
+                if let Some(target) = target.filter(|&it| self.image.section(it).is_some()) {
+                    let loads = found.loads.filter(|_| found.absolute[0] == Some(field));
+                    take(at + field, 4, target, loads);
+                }
+            }
+            at += found.length;
+        }
+        masked
+    }
+
+    fn is_within(&self, target: u64) -> bool {
+        target >= self.own.start && target - self.own.start < self.own.size
+    }
+
+    /// Notes what an address points at, wherever that is; `None` for code that belongs to no symbol.
+    fn target(&mut self, target: u64, depth: u32) -> Option<()> {
+        if self.is_within(target) {
+            self.note("own", target - self.own.start);
+            return Some(());
+        }
+        let Some(section) = self.image.section(target) else {
+            self.note("outside", 0);
+            return Some(());
+        };
+        let symbol = self.image.symbol(target);
+        match symbol.filter(|symbol| symbol.is_code || self.is_whole(symbol)) {
+            Some(symbol) => {
+                self.note("piece", target - symbol.start);
+                self.piece.refers.push(symbol.start);
+            }
+            None if section.is_plt => return self.slot(plt_slot(self.image, target)?, depth),
+            None if section.is_code => return None,
+            None => return self.unnamed(target, depth),
+        }
+        Some(())
+    }
+
+    /// Notes what the loader puts into a place.
+    fn slot(&mut self, place: u64, depth: u32) -> Option<()> {
+        match self.image.loaded(place) {
+            Some(Loaded::Foreign(name)) => self.note(&name, 0),
+            Some(Loaded::Own(address)) if depth < DEEPEST => {
+                self.note("pointer", 0);
+                self.loads = None;
+                return self.target(address, depth + 1);
+            }
+            _ => self.note("slot", 0),
+        }
+        Some(())
+    }
+
+    /// Notes data that has no symbol.
+    fn unnamed(&mut self, target: u64, depth: u32) -> Option<()> {
+        if self.image.loaded(target).is_some() {
+            return self.slot(target, depth);
+        }
+        let entry = |number: u64| {
+            let entry = self.image.bytes(target + 4 * number, 4)?.try_into().ok()?;
+            let to = target.wrapping_add_signed(i64::from(i32::from_le_bytes(entry)));
+            self.is_within(to).then(|| to - self.own.start)
+        };
+        // A table of jumps holds the distances from itself to places in the function.
+        let jumps: Vec<u64> = (0..).map_while(entry).collect();
+        for jump in &jumps {
+            self.note("jump", *jump);
+        }
+        if jumps.is_empty() {
+            let rest = self.image.bytes(target, LONGEST_TEXT).unwrap_or_default();
+            let text = if self.loads.is_none() { text(rest) } else { None };
+            let length = text.unwrap_or(rest.len().min(self.loads.unwrap_or(UNNAMED)));
+            self.note("constant", length as u64);
+            self.piece.digest.update(&rest[..length]);
+        }
+        Some(())
+    }
+
+    /// Whether a symbol of data is one thing: Go's linker gathers many under names such as `type:*`.
+    fn is_whole(&self, symbol: &Extent) -> bool {
+        !(self.image.is_go && symbol.name.ends_with(".*"))
+    }
+
+    /// Notes data with a symbol, word by word.
+    fn data(&mut self) {
+        let (start, size) = (self.own.start, self.own.size);
+        self.note("data", size);
+        // Those of Go's runtime and linker change with the rest of the program: they count for the functions that they name.
+        let name = self.own.name.as_str();
+        let functions_alone =
+            self.image.is_go && (name.starts_with("runtime.") || name.contains(':'));
+        let mut at = start;
+        while at < start + size {
+            let length = (8 - at % 8).min(start + size - at);
+            let loaded = self.image.loaded(at).filter(|_| length == 8);
+            let is_function = matches!(loaded, Some(Loaded::Own(address))
+                if self.image.section(address).is_some_and(|section| section.is_code));
+            if loaded.is_some() && (is_function || !functions_alone) {
+                // What can't be followed counts as any other: two builds that differ there are different.
+                if self.slot(at, 0).is_none() {
+                    self.note("unknown", at);
+                }
+            } else if !functions_alone && let Some(bytes) = self.image.bytes(at, length) {
+                self.piece.digest.update(bytes);
+            }
+            at += length;
+        }
+    }
+}
+
+/// The length of a text that ends with a zero; its neighbours are in no order.
+fn text(bytes: &[u8]) -> Option<usize> {
+    let end = bytes.iter().position(|&byte| byte == 0)?;
+    let is_text = |byte: &u8| *byte >= b' ' || byte.is_ascii_whitespace();
+    (end > 0 && bytes[..end].iter().all(is_text)).then_some(end)
+}
+
+/// The place from which the linker's stub for a function of a shared library takes its address.
+fn plt_slot(image: &Image, stub: u64) -> Option<u64> {
+    let bytes = image.bytes(stub, 16)?;
+    if image.architecture == Architecture::Aarch64 {
+        return arm64::masked(bytes, stub).addresses.first().map(|slot| slot.target);
+    }
+    // jmp *slot(%rip), perhaps behind endbr64 and bnd.
+    let at = bytes.windows(2).position(|two| two == [0xff, 0x25])? + 2;
+    let distance = i32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?);
+    Some((stub + at as u64 + 4).wrapping_add_signed(i64::from(distance)))
+}
