@@ -1,6 +1,8 @@
 //! Whether the same code is found again wherever the linker put it, and other code is told from it: real programs, by the compiler
 //! that is here.
 
+#![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
+
 use assay_measure::code::Code;
 use std::path::{Path, PathBuf};
 use std::process::Command;
