@@ -56,10 +56,11 @@ fn tail(x: f64) -> f64 {
 
 /// φ(x) / P(Z > x) for x ≥ 2: x + 1/(x + 2/(x + 3/(x + ...))).
 fn mills_denominator(x: f64) -> f64 {
-    /// At x = 2, the worst case, this many levels reach the last bit.
-    const LEVELS: u32 = 120;
+    /// At x = 2, the worst case, this many levels reach the last bit; farther out fewer do.
+    const LEVELS: f64 = 120.0;
+    let levels = (12.0 + 640.0 / (x * x)).min(LEVELS) as u32;
     let mut fraction = x;
-    for level in (1..=LEVELS).rev() {
+    for level in (1..=levels).rev() {
         fraction = x + f64::from(level) / fraction;
     }
     fraction

@@ -152,8 +152,7 @@ fn two_runs_that_set_the_same_do_not_undo_each_other() {
         assert!(!codes(&result).contains(&"MACHINE_SET"));
         assert_eq!(autogroup.now(), other);
     }
-    first.signal("INT");
-    first.signal("INT");
+    first.interrupt_twice();
     let _ended = first.finish();
     assert_eq!(autogroup.now(), before);
     let result = room.json(&few(&["--autogroup", switch(other), "true"]));

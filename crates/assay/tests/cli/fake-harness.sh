@@ -1,7 +1,7 @@
 #!/bin/sh
 # Answers as a Google Benchmark program would, from a table beside it: NAME NS [MORE], where MORE is `error TEXT`, `crash`, `garbage`,
-# `hang`, `crash-after N`, `crash-counted` (while it is held to one iteration, as it is to be counted alone) or `work` (NS steps in each
-# iteration). Every time is off by up to a thousandth, drawn anew in every run.
+# `hang`, `crash-after N` or `crash-counted` (while it is held to one iteration, as it is to be counted alone). Every time is off by
+# up to a thousandth, drawn anew in every run.
 table="$0.table"
 filter=
 out=
@@ -23,7 +23,6 @@ case "$3" in
     garbage) echo "no json at all {" > "$out"; exit 0 ;;
     crash-counted) [ "$count" != 1 ] || { echo "no counting here" >&2; exit 7; } ;;
     hang) exec sleep 60 ;;
-    work) step=0; while [ $step -lt $(($2 * ${count:-1000})) ]; do step=$((step + 1)); done ;;
     crash-after) echo x >> "$0.runs"; [ "$(wc -l < "$0.runs")" -le "$4" ] || { echo "out of luck" >&2; exit 7; } ;;
 esac
 [ -n "$OWN_ARGUMENT" ] && echo "$OWN_ARGUMENT" >> "$0.seen"

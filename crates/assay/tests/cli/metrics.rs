@@ -227,9 +227,7 @@ fn an_interrupted_load_is_no_failure_and_no_observation() {
         ["run", "--save", "x.assay", "-r", "3", "--warmup", "0", "--jobs", "3", "-i", "sh load.sh"];
     let running = crate::room::start(room.assay(&load));
     crate::room::until("it runs", || crate::room::processes_of("sleep 1000.5").len() == 2);
-    running.signal("INT");
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    running.signal("INT");
+    running.interrupt_twice();
     running.finish().ends(130);
     assert!(room.records("x.assay", "obs").is_empty());
     crate::room::until("nobody is left", || crate::room::processes_of("sleep 1000.5").is_empty());

@@ -142,6 +142,22 @@ impl Running {
         signal(self.pid(), name);
     }
 
+    /// Interrupts twice. Signals of one kind that wait to be taken are one, so the second is sent when the first has been.
+    pub fn interrupt_twice(&self) {
+        self.signal("INT");
+        let status = format!("/proc/{}/status", self.pid());
+        until("the first interrupt is taken", || {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            let pending = text.lines().filter_map(|line| {
+                let (_, mask) = line.split_once("Pnd:")?;
+                u64::from_str_radix(mask.trim(), 16).ok()
+            });
+            // SIGINT is 2.
+            pending.fold(0, |all, mask| all | mask) & 0b10 == 0
+        });
+        self.signal("INT");
+    }
+
     pub fn finish(mut self) -> Ended {
         let began = Instant::now();
         while self.is_running() {
