@@ -124,7 +124,7 @@ impl Dialect {
             (Action::CountInstructions, Run | Bench) => flag("--count-instructions"),
             (Action::CountWhole, _) => command("assay run --alloc A B"),
             (Action::WorkingTree, Bench) => option("--rev", Some(".".to_owned())),
-            (Action::SeveralBuilds, Bench) => flag("--builds"),
+            (Action::SeveralBuilds, Run | Bench) => flag("--builds"),
             (Action::CheckMachine, Run | Repeat | Bench | Compare | Profile) => {
                 command("assay doctor")
             }

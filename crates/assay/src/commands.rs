@@ -150,7 +150,12 @@ impl Source for Commands {
         for command in &self.commands {
             prepared::add(&mut samples, command, &mut files);
         }
-        Layout::one_unit(samples)
+        let mut layout = Layout::one_unit(samples);
+        if self.commands.iter().any(|command| !command.builds.is_empty()) {
+            let builds = |command: &Prepared| command.every().len() as u32;
+            layout.units[0].builds = self.commands.iter().map(builds).collect();
+        }
+        layout
     }
 
     fn metrics(&self) -> &[Metric] {
@@ -339,7 +344,7 @@ impl Commands {
             // Stolen time is counted in steps: short runs are spared the reading.
             let counts_steal = self.settings.steal && self.last_wall[subject] >= STEAL_FROM_SECONDS;
             let before = counts_steal.then(environment::steal_seconds).flatten();
-            let ran = self.runners.run(subject, self.commands[subject].jobs, options);
+            let ran = self.runners.run((subject, turn.build), self.commands[subject].jobs, options);
             steal = before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
             results = match ran {
                 Err(MeasureError::Control { setting, source, needs, .. }) if !self.recorded => {

@@ -9,6 +9,7 @@
 mod advice;
 mod args;
 mod bench;
+mod builds;
 mod calibrated;
 mod commands;
 mod counted;

@@ -91,7 +91,7 @@ impl Commands {
         self.passes.ran = true;
         // Padding the environment is for times; a longer environment takes more instructions to go through.
         let options = RunOptions { pad: 0, timeout: self.settings.timeout, capture_stderr: false };
-        let results = match runners.run(subject, self.commands[subject].jobs, options) {
+        let results = match runners.run((subject, 0), self.commands[subject].jobs, options) {
             Err(MeasureError::LostRun { .. }) => {
                 // What it had counted goes with it; that there may be nothing is no matter.
                 let _ = counter.take();
@@ -177,6 +177,8 @@ impl Pass {
     fn wrapped(&mut self, commands: &[Prepared]) -> Vec<Prepared> {
         let mut wrapped = commands.to_vec();
         for (index, prepared) in wrapped.iter_mut().enumerate() {
+            // Counts don't depend on placement: one build stands for all.
+            prepared.builds.clear();
             match self.counters[index].as_ref().map(|counter| counter.wrapped(&prepared.command)) {
                 Some(Ok(command)) => prepared.command = command,
                 Some(Err(error)) => self.give_up(index, error.to_string()),

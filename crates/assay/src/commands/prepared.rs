@@ -19,6 +19,8 @@ pub(crate) struct Prepared {
     pub text: String,
     /// What is run.
     pub command: Command,
+    /// Where several builds of it are run by turns, all of them; `command` is then the first. Else empty.
+    pub builds: Vec<Command>,
     /// Shell line before every run, not measured.
     pub prepare: Option<String>,
     /// Shell line after every run, not measured.
@@ -42,12 +44,23 @@ impl Prepared {
             typed: words.join(" "),
             text: words.join(" "),
             command,
+            builds: Vec::new(),
             prepare: None,
             conclude: None,
             parameters: Vec::new(),
             against: None,
             jobs: 1,
         }
+    }
+
+    /// Everything that is run: all builds where there are several.
+    pub fn every(&self) -> &[Command] {
+        if self.builds.is_empty() { std::slice::from_ref(&self.command) } else { &self.builds }
+    }
+
+    /// The same, to be changed alike.
+    pub fn every_mut(&mut self) -> impl Iterator<Item = &mut Command> {
+        std::iter::once(&mut self.command).chain(&mut self.builds)
     }
 }
 
@@ -75,7 +88,7 @@ pub(super) fn add(samples: &mut Samples, command: &Prepared, files: &mut Fingerp
         against: command.against,
         jobs: (command.jobs > 1).then_some(command.jobs),
         control: control(command),
-        files: files.files_of(&command.command),
+        files: command.every().iter().flat_map(|build| files.files_of(build)).collect(),
         ..assay_data::Subject::default()
     };
     let known = command.side.filter(|&side| side < samples.sides.len());
@@ -83,11 +96,17 @@ pub(super) fn add(samples: &mut Samples, command: &Prepared, files: &mut Fingerp
         samples.add_side(Side {
             name: command.label.as_ref().unwrap_or(&command.name).clone(),
             command: Some(command.typed.clone()),
+            builds: command.builds.iter().map(name_of_build).collect(),
             ..Side::default()
         })
     });
     let row = samples.row_named("");
     samples.add(assay_data::Subject { side, row, ..subject });
+}
+
+fn name_of_build(command: &Command) -> String {
+    let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
 }
 
 /// What is set for a command's processes, by the names of the options.

@@ -16,8 +16,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Everybody who runs something.
 pub(crate) struct Runners {
     runners: Vec<Runner>,
-    /// For every runner the ids of all commands.
-    ids: Vec<Vec<SubjectId>>,
+    /// For every runner the ids of all builds of all commands.
+    ids: Vec<Vec<Vec<SubjectId>>>,
     events: Vec<Event>,
     /// For every runner the counters on its launcher, with the launcher's process.
     counters: Vec<(Option<u32>, Counters)>,
@@ -81,17 +81,18 @@ impl Runners {
         Ok(())
     }
 
-    /// Runs a command, or several of it at once, and waits for the last.
+    /// Runs a build of a command, or several of it at once, and waits for the last.
     pub fn run(
         &mut self,
-        subject: usize,
+        (subject, build): (usize, u32),
         jobs: u32,
         options: RunOptions,
     ) -> Result<Vec<RunResult>, MeasureError> {
         let Some((first, others)) = self.runners.split_first_mut() else {
             return Err(MeasureError::LauncherGone);
         };
-        let own = self.ids[0][subject];
+        let build = build as usize % self.ids[0][subject].len();
+        let own = self.ids[0][subject][build];
         if jobs == 1 {
             return first.run(own, options).map(|result| vec![result]);
         }
@@ -103,7 +104,7 @@ impl Runners {
                 .iter_mut()
                 .zip(&self.ids[1..])
                 .map(|(runner, ids)| {
-                    let (id, main) = (ids[subject], main.clone());
+                    let (id, main) = (ids[subject][build], main.clone());
                     scope.spawn(move || {
                         let result = runner.run(id, options);
                         main.unpark();
@@ -180,14 +181,16 @@ impl Runners {
     }
 }
 
-fn taught(runner: &mut Runner, commands: &[Prepared]) -> Result<Vec<SubjectId>, MeasureError> {
-    commands.iter().map(|prepared| runner.add(&prepared.command)).collect()
+fn taught(runner: &mut Runner, commands: &[Prepared]) -> Result<Vec<Vec<SubjectId>>, MeasureError> {
+    let mut every =
+        |prepared: &Prepared| prepared.every().iter().map(|own| runner.add(own)).collect();
+    commands.iter().map(&mut every).collect()
 }
 
 /// Takes a setting away from all commands.
 pub(super) fn without(commands: &mut [Prepared], setting: Setting) {
-    for prepared in commands {
-        let control = &mut prepared.command.control;
+    for command in commands.iter_mut().flat_map(Prepared::every_mut) {
+        let control = &mut command.control;
         match setting {
             Setting::Pin => control.cpus.clear(),
             Setting::Fifo => control.fifo = None,

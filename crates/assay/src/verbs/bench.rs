@@ -1,6 +1,5 @@
 //! `assay bench`: benchmark programs as they are, two builds or more, run by turns, with a verdict for every benchmark.
 
-mod builds;
 mod choose;
 mod planning;
 mod revisions;
@@ -9,6 +8,7 @@ mod telling;
 use crate::advice::Dialect;
 use crate::args::{JudgeArgs, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
+use crate::builds::{self, Builds};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
 use crate::planning::QUICK;
@@ -25,7 +25,6 @@ use assay_data::{Environment, Finding, Plan, Samples, StopReason, assay_file};
 use assay_experiment::{Limits, Session};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment, interrupt};
-use builds::Builds;
 use choose::{ChooseArgs, SideArgs};
 use revisions::{Prepared, RevisionArgs};
 use std::ffi::OsString;

@@ -1,6 +1,7 @@
 //! `assay run`: measure one command, or compare several, in blocks and random order.
 
 mod again;
+mod builds;
 mod commands;
 mod control;
 mod metrics;
@@ -9,6 +10,7 @@ mod scan;
 
 use crate::advice::Dialect;
 use crate::args::JudgeArgs;
+use crate::builds::Builds;
 use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Prepared, RunSettings};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
@@ -27,6 +29,7 @@ use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_experiment::Limits;
 use assay_measure::{Control, environment, interrupt};
 use assay_report::benchmarks::Shown;
+use builds::of_builds;
 use commands::{HowArgs, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
@@ -64,11 +67,18 @@ Examples:
   assay run --alloc './old data' './new data'           and what they allocate
   assay run --count-instructions --primary valgrind_instructions --fail-if slower ./old ./new
   assay run --jobs '{j}' -P j=1,2,4 ./worker            under load
+  assay run --builds 'old-*,new-*' '{build} data'       several builds a side: is it the code, or the linker?
   assay run --resume run.assay --time 10min             add more blocks")]
 pub(crate) struct Args {
     /// Commands to measure, each in quotes; the first is the reference
-    #[arg(required_unless_present = "resume", value_name = "COMMAND")]
+    #[arg(required_unless_present_any = ["resume", "builds"], value_name = "COMMAND")]
     commands: Vec<String>,
+
+    /// Measure several builds a side, so that what the linker's placement does is measured, not
+    /// mistaken for a change: the files of each side, as in 'old-*,new-*'. One COMMAND then says
+    /// how they run, with {build} for the file (docs/guides/layout.md)
+    #[arg(long, value_name = "FILES", conflicts_with_all = ["parameter", "list"])]
+    builds: Option<Builds>,
 
     #[command(flatten)]
     judge: JudgeArgs,
@@ -95,7 +105,8 @@ pub(crate) struct Args {
 impl Args {
     /// Everything that says how commands run and what is read of them, to be compared with that of another run.
     fn settings(&self) -> String {
-        format!("{:?} {:?} {:?} {:?}", self.metrics, self.scan.all(), self.how, self.control)
+        let what = (&self.builds, self.scan.all());
+        format!("{:?} {what:?} {:?} {:?}", self.metrics, self.how, self.control)
     }
 }
 
@@ -136,7 +147,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         return measure(args, Earlier::None, &decide);
     };
     let recorded = assay_file::read(path)?;
-    if args.commands.is_empty() {
+    if args.commands.is_empty() && args.builds.is_none() {
         resume::check_given(&args.record.given, path)?;
         let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
         // What it measures is the file's business; how long, and what to show, is that of the user here and now.
@@ -172,12 +183,21 @@ struct Ready {
     findings: Vec<Finding>,
 }
 
-fn ready(args: &Args, earlier: &Earlier, set: Vec<Finding>) -> anyhow::Result<Ready> {
+/// The commands, and what is to be known of them.
+fn commands_of(args: &Args) -> anyhow::Result<(Vec<Prepared>, Vec<Finding>)> {
+    if let Some(builds) = &args.builds {
+        return of_builds(builds, &args.commands, &args.how, &args.control);
+    }
     let scan = Scan::parse(&args.scan.all(), args.scan.zip, args.commands.len())?;
     let subjects = scan.combinations().and_then(|c| c.checked_mul(args.commands.len()));
     check_size(subjects, args.scan.yes)?;
+    Ok((prepared(&args.commands, &args.how, &args.control, &scan)?, Vec::new()))
+}
+
+fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::Result<Ready> {
     let asked = args.metrics.read()?;
-    let mut commands = prepared(&args.commands, &args.how, &args.control, &scan)?;
+    let (mut commands, found) = commands_of(args)?;
+    findings.extend(found);
     asked.prepare(&mut commands)?;
     let controlled = commands.iter().any(|c| c.command.control != Control::default());
     let mut plan = plan(&args.when, &args.judge, &asked, controlled, commands.len())?;
@@ -202,7 +222,7 @@ fn ready(args: &Args, earlier: &Earlier, set: Vec<Finding>) -> anyhow::Result<Re
     let mut environment = Environment::from_facts(facts);
     let calibrated = crate::calibrated::facts(&environment);
     environment.facts.extend(calibrated.facts);
-    Ok(Ready { commands, asked, plan, environment, findings: set })
+    Ok(Ready { commands, asked, plan, environment, findings })
 }
 
 /// The metric that decides in a run that was recorded.

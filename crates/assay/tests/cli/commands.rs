@@ -2,6 +2,63 @@
 
 use crate::room::{Room, codes, endless, processes_of};
 
+/// Five builds a side that give so many thousandths of `base`.
+fn room_of_builds(base: [u32; 2]) -> Room {
+    let room = Room::new();
+    for (side, base) in ["old", "new"].into_iter().zip(base) {
+        for build in 0..5 {
+            let name = format!("{side}-{build}");
+            let text = format!("#!/bin/sh\n# {name}\necho $1 {}\n", base + 10 * (build % 3));
+            room.write(&name, &text);
+            let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(room.path(&name), executable).unwrap();
+        }
+    }
+    room
+}
+
+#[test]
+fn several_builds_of_a_command_take_turns_and_the_interval_is_over_them() {
+    let room = room_of_builds([1000, 1500]);
+    let metric = ["--metric", "inner=took ([0-9]+)", "--primary", "inner"];
+    let run =
+        ["run", "--builds", "old-*,new-*", "{build} took", "--runs", "30", "--save", "s.assay"];
+    let result = room.json(&[&run[..], &metric].concat());
+    let c = &result["comparisons"][0];
+    assert_eq!((&c["verdict"], &c["of"]), (&"slower".into(), &"new".into()));
+    assert_eq!((&c["basis"], &c["counts"]["of"]), (&"units".into(), &5.into()));
+    assert!(codes(&result).contains(&"LAYOUT"));
+    assert_eq!(result["sides"][1]["builds"][4], "./new-4 took");
+    // Every build once before any comes again.
+    for cycle in room.records("s.assay", "obs").chunks(10) {
+        let mut builds: Vec<_> =
+            cycle.iter().map(|o| format!("{} {}", o["subject"], o["level"])).collect();
+        builds.sort_unstable();
+        builds.dedup();
+        assert_eq!(builds.len(), 10);
+    }
+    assert_eq!(room.json(&["compare", "s.assay"])["comparisons"], result["comparisons"]);
+    room.run(&["repeat", "s.assay", "--runs", "12", "--no-save"]).ends(0).shows("new");
+    // Runs of one build are not independent, which classical tests would take them for.
+    for option in ["--all", "--rigorous"] {
+        room.run(&["compare", option, "s.assay"])
+            .ends(2)
+            .complains("the interval is over the builds");
+    }
+}
+
+#[test]
+fn builds_of_commands_that_make_no_sense_are_refused() {
+    let room = room_of_builds([1, 2]);
+    let with =
+        |more: &[&str]| room.run(&[&["run", "--no-save", "--builds"], more].concat()).ends(2);
+    with(&["old-*,new-*", "./other"]).complains("{build} where the executable stands");
+    with(&["old-*,new-*", "{build}", "{build} 2"]).complains("give one command");
+    with(&["5"]).complains("`assay bench --rev`");
+    with(&["old-?,new-0 new-1"]).complains("`new-0` has 2 builds that differ");
+    with(&["old-*,new-*", "-P", "n=1,2", "{build} {n}"]).complains("cannot be used with");
+}
+
 #[test]
 fn a_program_that_is_not_found_gets_a_suggestion() {
     let room = Room::new();

@@ -1,7 +1,7 @@
 //! `assay bench --rev`: the sides are git revisions, each built apart, before anything is measured.
 
-use super::builds::Builds;
 use crate::bench::Side;
+use crate::builds::Builds;
 use crate::output;
 use crate::run_error::RunError;
 use anyhow::{Context, bail};

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 const MOST_JOBS: u32 = 1024;
 
 /// How to run the commands.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Running")]
 pub(super) struct HowArgs {
     /// Name of a command; repeat it for each command, in their order
@@ -217,6 +217,7 @@ fn of_one_combination(
             typed: templates[index].clone(),
             text,
             command,
+            builds: Vec::new(),
             prepare: line_of(&how.prepare, "--prepare", index)?,
             conclude: line_of(&how.conclude, "--conclude", index)?,
             parameters: parameters[index].clone(),

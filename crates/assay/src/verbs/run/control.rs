@@ -155,7 +155,7 @@ pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::Locked>, Vec
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut files = Fingerprints::default();
     for prepared in commands {
-        for (path, _) in files.files_of(&prepared.command) {
+        for (path, _) in prepared.every().iter().flat_map(|own| files.files_of(own)) {
             let path = PathBuf::from(path);
             if !paths.contains(&path) {
                 paths.push(path);

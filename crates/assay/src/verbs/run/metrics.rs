@@ -129,9 +129,8 @@ impl Asked {
         let stdout = self.specs.iter().find(|spec| spec.wants_stdout());
         let stderr = self.specs.iter().any(MetricSpec::wants_stderr);
         for prepared in commands {
-            let command = &mut prepared.command;
             if let Some(spec) = stdout
-                && command.output != Output::Null
+                && prepared.command.output != Output::Null
             {
                 bail!(
                     "--metric {} is read from standard output; leave out --output for `{}`",
@@ -139,9 +138,11 @@ impl Asked {
                     prepared.text
                 );
             }
-            command.keep_output = stdout.is_some();
-            command.keep_errors = stderr;
-            command.samples = self.channel;
+            for command in prepared.every_mut() {
+                command.keep_output = stdout.is_some();
+                command.keep_errors = stderr;
+                command.samples = self.channel;
+            }
         }
         Ok(())
     }

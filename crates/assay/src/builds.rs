@@ -1,7 +1,7 @@
-//! `assay bench --builds`: several builds a side, so that the luck of placement is measured and not mistaken for a change. Which files
-//! they are is found out here; the engine takes them by turns, and the interval is over them.
+//! `--builds` of `assay run` and `assay bench`: several builds a side, so that the luck of placement is measured and not mistaken for a
+//! change. Which files they are is found out here; the engine takes them by turns, and the interval is over them.
 
-use crate::bench::{Build, Side};
+use crate::bench::{self, Build, Side};
 use anyhow::{Context, bail};
 use assay_analysis::policy::FEWEST_BUILDS;
 use assay_data::{Finding, Severity};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// What `--builds` may say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Builds {
+pub(crate) enum Builds {
     /// Link every revision so many times.
     Links(u32),
     /// For every side its name and the patterns of its files.
@@ -44,8 +44,8 @@ impl std::str::FromStr for Builds {
             return Err("name the files of two sides at least, with a comma between the sides: 'old-*,new-*'".to_owned());
         }
         let mut names: Vec<String> = sides.iter().map(|side| name_of(side)).collect();
-        if !crate::bench::all_differ(&names) {
-            names = crate::bench::numbered(names.into_iter());
+        if !bench::all_differ(&names) {
+            names = bench::numbered(names.into_iter());
         }
         Ok(Self::Files(names.into_iter().zip(sides).collect()))
     }
@@ -59,7 +59,7 @@ fn name_of(side: &[String]) -> String {
 }
 
 /// Sides of several files: their names, and for each its builds as commands.
-pub(super) type Named = (Vec<String>, Vec<Vec<Command>>);
+pub(crate) type Named = (Vec<String>, Vec<Vec<Command>>);
 
 impl Builds {
     /// The sides that are named by their files; `None` for links of revisions.
@@ -94,47 +94,65 @@ fn program(file: PathBuf) -> OsString {
 ///
 /// # Errors
 /// When a side has too few that differ.
-pub(super) fn settle(
+pub(crate) fn settle(
     sides: &mut [Side],
     builds: Vec<Vec<Command>>,
 ) -> anyhow::Result<Vec<Finding>> {
     let mut digests = Fingerprints::default();
     let mut found = Vec::new();
     for (side, commands) in sides.iter_mut().zip(builds) {
-        let all = commands.len();
-        let mut known = Vec::new();
-        let mut own = Vec::new();
-        for build in commands {
+        let own = commands.into_iter().map(|build| {
             let mut command = side.command.clone();
             command.argv[0].clone_from(&build.argv[0]);
-            let path = command.resolve().with_context(|| format!("--builds: {}", side.name))?;
-            let digest = digests.digest(path);
-            if digest.is_some() && known.contains(&digest) {
-                continue;
-            }
-            known.push(digest);
-            own.push(Build { name: command.argv[0].to_string_lossy().into_owned(), command });
-        }
-        if own.len() < FEWEST_BUILDS {
-            let same = match all - own.len() {
-                0 => String::new(),
-                n => format!(
-                    " ({n} more are the same to the last byte as one of these: the linker or the build line does not heed the seed)"
-                ),
-            };
-            bail!(
-                "--builds: `{}` has {} builds that differ{same}; fewer than {FEWEST_BUILDS} tell nothing of what placement does",
-                side.name,
-                own.len()
-            );
-        }
-        if own.len() < all {
-            found.push(same_builds(&side.name, all, own.len()));
-        }
-        side.command = own[0].command.clone();
-        side.builds = own;
+            command
+        });
+        let own = different(&side.name, own.collect(), &mut digests, &mut found)?;
+        side.command = own[0].clone();
+        let name = |command: &Command| command.argv[0].to_string_lossy().into_owned();
+        side.builds =
+            own.into_iter().map(|command| Build { name: name(&command), command }).collect();
     }
     Ok(found)
+}
+
+/// Those of a side's builds that are not the same file to the last byte as one before; what is left out is found.
+///
+/// # Errors
+/// When too few are left.
+pub(crate) fn different(
+    side: &str,
+    builds: Vec<Command>,
+    digests: &mut Fingerprints,
+    found: &mut Vec<Finding>,
+) -> anyhow::Result<Vec<Command>> {
+    let all = builds.len();
+    let mut known = Vec::new();
+    let mut own = Vec::new();
+    for command in builds {
+        let path = command.resolve().with_context(|| format!("--builds: {side}"))?;
+        let digest = digests.digest(path);
+        if digest.is_some() && known.contains(&digest) {
+            continue;
+        }
+        known.push(digest);
+        own.push(command);
+    }
+    if own.len() < FEWEST_BUILDS {
+        let same = match all - own.len() {
+            0 => String::new(),
+            n => format!(
+                " ({n} more are the same to the last byte as one of these: the linker or the build line does not heed the seed)"
+            ),
+        };
+        bail!(
+            "--builds: `{side}` has {} builds that differ{same}; fewer than {FEWEST_BUILDS} tell nothing of what placement does",
+            own.len()
+        );
+    }
+    if own.len() < all {
+        found.push(same_builds(side, all, own.len()));
+    }
+    Ok(own)
 }
 
 fn same_builds(side: &str, all: usize, differ: usize) -> Finding {

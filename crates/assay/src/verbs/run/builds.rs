@@ -1,0 +1,66 @@
+//! `assay run --builds`: each side is several executables, and the command is typed once, with `{build}` where they stand.
+
+use super::commands::{HowArgs, prepared};
+use super::control::ControlArgs;
+use super::scan::Scan;
+use crate::builds::{Builds, different};
+use crate::commands::Prepared;
+use anyhow::bail;
+use assay_data::Finding;
+use assay_measure::Command;
+use assay_measure::fingerprint::Fingerprints;
+
+/// Where the executable stands in the command.
+const PLACE: &str = "{build}";
+
+/// The commands of the sides, each with all of its builds; and what was left out.
+///
+/// # Errors
+/// When the builds are not named by files, or too few of a side differ; when the command has no place for them.
+pub(super) fn of_builds(
+    builds: &Builds,
+    typed: &[String],
+    how: &HowArgs,
+    control: &ControlArgs,
+) -> anyhow::Result<(Vec<Prepared>, Vec<Finding>)> {
+    let Some((names, sides)) = builds.commands()? else {
+        bail!(
+            "--builds N links git revisions, which `assay bench --rev` does; name the files of both sides, as in --builds 'old-*,new-*'"
+        );
+    };
+    let template = match typed {
+        [] => PLACE,
+        [one] if one.contains(PLACE) => one,
+        _ => bail!(
+            "--builds: give one command, with {PLACE} where the executable stands, as in --builds 'old-*,new-*' '{PLACE} data.txt'"
+        ),
+    };
+    let how = match how.name[..] {
+        [] => HowArgs { name: names.clone(), ..how.clone() },
+        _ => how.clone(),
+    };
+    let (mut digests, mut found) = (Fingerprints::default(), Vec::new());
+    let mut texts: Vec<Vec<String>> = Vec::new();
+    for (name, own) in names.iter().zip(sides) {
+        let own = different(name, own, &mut digests, &mut found)?;
+        let text = |build: &Command| {
+            let path = build.argv[0].to_string_lossy();
+            template.replace(PLACE, &shell_words::quote(&path))
+        };
+        texts.push(own.iter().map(text).collect());
+    }
+    let none = Scan::parse(&[], false, texts.len())?;
+    let of = |number: usize| {
+        let last = |own: &Vec<String>| own[number.min(own.len() - 1)].clone();
+        prepared(&texts.iter().map(last).collect::<Vec<_>>(), &how, control, &none)
+    };
+    let mut commands = of(0)?;
+    for number in 0..texts.iter().map(Vec::len).max().unwrap_or(0) {
+        for ((command, own), built) in commands.iter_mut().zip(&texts).zip(of(number)?) {
+            if number < own.len() {
+                command.builds.push(built.command);
+            }
+        }
+    }
+    Ok((commands, found))
+}
