@@ -7,10 +7,11 @@ use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
 use crate::present::Showing;
 use crate::progress::Work;
 use crate::{Ending, present};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use assay_analysis::Options;
 use assay_analysis::analysis::{self, analyse_telling};
 use assay_analysis::protocol::{self, STEPS};
+use assay_data::Samples;
 use assay_data::import;
 use assay_data::select::{self, Key};
 use std::path::PathBuf;
@@ -80,6 +81,25 @@ fn named(files: &[PathBuf]) -> String {
     files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// Sees to it that runs of several builds are not taken for independent values.
+///
+/// # Errors
+/// When classical tests are asked for of such.
+fn check_builds(args: &Args, samples: &Samples) -> anyhow::Result<()> {
+    let option = match (args.all, args.protocol.rigorous) {
+        (true, _) => "--all",
+        (_, true) => "--rigorous",
+        _ => return Ok(()),
+    };
+    if samples.sides.iter().any(|side| !side.builds.is_empty()) {
+        bail!(
+            "{option}: each side is several builds, and classical tests would take the runs of one build for independent values; \
+             without {option} the interval is over the builds"
+        );
+    }
+    Ok(())
+}
+
 /// Reads, analyses, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show, &args.files, None)?;
@@ -94,6 +114,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         select::project(&mut samples, &args.row, &args.col)?;
     }
     suite::check_comparable(args, &samples)?;
+    check_builds(args, &samples)?;
     let options = Options {
         all: args.all,
         adjust: args.suite.adjust(),
