@@ -10,6 +10,7 @@ use crate::checks;
 use crate::comparison::{Basis, Comparison, Question};
 use crate::coverage;
 use crate::describe::{Description, Histogram, SubjectSummary};
+use crate::design::looks::End;
 use crate::evidence::{self, Evidence};
 use crate::machine;
 use crate::noise::{self, NoiseOf};
@@ -110,6 +111,11 @@ impl Analysis {
         }
     }
 
+    /// How measuring came to its end, for the levels of its comparisons.
+    pub fn end(&self) -> End {
+        end_of(self.stop, &self.findings)
+    }
+
     /// The description of a subject's primary metric.
     pub fn primary_of(&self, subject: usize) -> Option<&Description> {
         self.subjects.get(subject)?.metrics.get(self.primary)?.as_ref()
@@ -154,6 +160,12 @@ impl Analysis {
     pub fn primary_tables(&self) -> impl Iterator<Item = Table<'_>> {
         self.tables().filter(|table| table.metric == self.primary)
     }
+}
+
+/// Of a run that was resumed, whoever resumed it had seen its numbers.
+fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
+    let planned = matches!(stop, Some(StopReason::Budget | StopReason::Blocks));
+    if planned && !findings.iter().any(|f| f.code == "RESUMED") { End::Planned } else { End::Any }
 }
 
 /// Analyses samples. O(metrics · n log n).
@@ -207,6 +219,7 @@ pub fn analyse_telling(
 
     tell("differences");
     let mut distribution = SignedRankDistribution::default();
+    let end = end_of(samples.stop, &samples.findings);
     let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
     let mut decided = |members: &[Member<'_>]| -> Vec<Comparison> {
         let found = family::decide(members, options.adjust, &mut distribution);
@@ -214,7 +227,7 @@ pub fn analyse_telling(
     };
     let question = |plan, metric: usize, of, against| {
         let better = samples.metrics[metric].better;
-        Question { plan, metric, better, against, of, share: 1.0 }
+        Question { plan, metric, better, against, of, share: 1.0, end }
     };
     let member = |&(of, against): &(usize, usize)| {
         let pair = if is_suite {
@@ -263,7 +276,7 @@ pub fn analyse_telling(
     let curves = match &keys.shape {
         Shape::Scan(layout) => {
             let rows = in_blocks.then_some(&rows);
-            scaling::curves(samples, layout, primary, &plan, rows, &mut distribution)
+            scaling::curves(samples, layout, primary, (&plan, end), rows, &mut distribution)
         }
         Shape::Sides | Shape::Rows => Vec::new(),
     };

@@ -168,9 +168,7 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     if c.blocks.is_none() {
         return finding.advise(Action::MoreValues);
     }
-    // Fixed beforehand and looked at once, fewer blocks suffice than when one looks after each.
-    let share = c.level / plan.level();
-    let runs = paired::fewest_blocks((1.0 - plan.confidence) * share).into();
+    let runs = paired::fewest_blocks((1.0 - plan.confidence) / c.share).into();
     finding.advise(Action::MeasureLonger { seconds: None }).advise(Action::FixRuns { runs })
 }
 

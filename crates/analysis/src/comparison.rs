@@ -5,7 +5,7 @@
 //! the experiment could see and how long a clear answer would take.
 
 use crate::dependence::{Dependence, Order};
-use crate::design::level_for;
+use crate::design::looks::{self, End};
 use crate::levels;
 use crate::outlook::{self, Outlook};
 use crate::paired::{self, Level, Paired};
@@ -94,6 +94,8 @@ pub struct Comparison {
     pub decision: Decision,
     /// Two-sided level of the interval.
     pub level: f64,
+    /// By what the error was divided that is allowed for all comparisons.
+    pub share: f64,
     /// Second / first; `None` when a value is zero or negative.
     pub ratio: Option<Effect>,
     /// Second − first, in the metric's base unit.
@@ -129,7 +131,7 @@ pub struct Comparison {
     pub detectable: Option<f64>,
     /// How many more blocks it would likely take.
     pub outlook: Option<Outlook>,
-    /// The fewest blocks at which there could be a verdict.
+    /// The fewest blocks at which there could be a verdict at this level.
     pub fewest_blocks: u32,
 }
 
@@ -148,6 +150,8 @@ pub struct Question<'a> {
     pub of: usize,
     /// By what the level is divided: the number of comparisons that share it, at least 1.
     pub share: f64,
+    /// How measuring came to its end.
+    pub end: End,
 }
 
 impl Comparison {
@@ -160,7 +164,11 @@ impl Comparison {
         let plan = question.plan;
         let certain = paired.is_certain();
         // What is known is not wrong in any share of cases.
-        let level = if certain { Level { interval: 0.0, groups: 0.0 } } else { level_of(question) };
+        let level = if certain {
+            Level { interval: 0.0, groups: 0.0 }
+        } else {
+            level_of(question, paired.len())
+        };
         let found = paired.decide(&plan.threshold, level, question.better, distribution);
         let shifts = paired.shifts();
         let shift = if certain {
@@ -309,6 +317,7 @@ impl Comparison {
             blocks: None,
             counts: (reference.len(), other.len()),
             level,
+            share: question.share,
             ratio: None,
             shift: Effect { estimate: f64::NAN, interval: None },
             medians: both(descriptive::median_sorted),
@@ -383,10 +392,9 @@ impl Comparison {
     }
 }
 
-/// The levels of a comparison in blocks.
-pub(crate) fn level_of(question: Question<'_>) -> Level {
-    let Level { interval, groups } = level_for(question.plan, 1);
-    Level { interval: interval / question.share, groups: groups / question.share }
+/// The levels of a comparison of so many blocks.
+pub(crate) fn level_of(question: Question<'_>, blocks: usize) -> Level {
+    looks::level(question.plan, question.share, blocks, question.end)
 }
 
 fn exponentiated(estimate: f64, interval: Option<Interval>) -> Effect {

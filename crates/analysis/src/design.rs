@@ -10,8 +10,9 @@
 //! of many units, not on all of one, and what is answered costs no more time. Each row stops by
 //! itself; a unit goes on as long as one of its rows is open.
 //!
-//! A plan's `until` takes the place of "is the answer clear?". That costs no certainty: the interval of every look is at the look
-//! level, which was chosen so that one may look after every block and stop at any of them, for whatever reason.
+//! A plan's `until` takes the place of "is the answer clear?". That costs no certainty: without it the answer is looked for at blocks
+//! that are set beforehand ([`looks`]), with it every interval is at the plan's look level, which was chosen so that one may look after
+//! every block and stop at any of them, for whatever reason.
 //!
 //! ```
 //! use assay_analysis::{Experiment, Step};
@@ -30,10 +31,9 @@
 //! assert_eq!((reason, experiment.blocks()), (Some(StopReason::Clear), 10));
 //! ```
 
-use crate::paired::{self, Level};
 use crate::verdict::Decision;
 use assay_data::source::{Purpose, Turn, Unit};
-use assay_data::{Better, Metric, Plan, StopReason, StopRule};
+use assay_data::{Better, Metric, Plan, StopReason};
 use assay_stats::Interval;
 use builds::Builds;
 use rand_core::{Rng, SeedableRng};
@@ -42,6 +42,7 @@ use row::{RowState, Watched};
 use std::collections::BTreeSet;
 
 mod builds;
+pub mod looks;
 mod replay;
 mod row;
 
@@ -394,43 +395,34 @@ fn below(random: &mut Random, bound: u32) -> u32 {
     }
 }
 
-/// The level of each comparison when a plan is held against so many comparisons.
-pub fn level_for(plan: &Plan, comparisons: usize) -> Level {
-    let share = comparisons as f64;
-    Level { interval: plan.level() / share, groups: (1.0 - plan.confidence) / share }
-}
-
 /// The fewest blocks at which a plan can come to a verdict on one of so many comparisons that share the error (at least 1).
 pub fn fewest_blocks(plan: &Plan, comparisons: usize) -> u32 {
-    paired::fewest_blocks(level_for(plan, comparisons.max(1)).interval)
+    looks::fewest_blocks(plan, comparisons.max(1) as f64)
 }
 
-/// A number of blocks that was fixed because time is short.
+/// Blocks for which there is time, and those that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fitted {
-    /// How many.
+pub struct TooFew {
+    /// How many there is time for, at least 1.
     pub blocks: u32,
-    /// How many it takes for a verdict when they are looked at once.
+    /// How many it takes for a verdict.
     pub needed: u32,
 }
 
-/// Fixes the number of blocks of a plan that stops by itself, where the fewest that can decide so do not fit into a span: looked
-/// at once, fewer suffice. That is decided before the first block, so that no result can sway it. `None`: the plan stays as it is.
-pub fn fit_to_time(
-    plan: &mut Plan,
+/// Whether a span has too little time for a verdict of a plan that stops by itself, when a block takes so long. A condition of the user's
+/// may come true at any time.
+pub fn too_few_fit(
+    plan: &Plan,
     block_seconds: f64,
     span_seconds: f64,
     comparisons: usize,
-) -> Option<Fitted> {
-    // A condition of the user's is looked at after every block, however few there will be.
-    let fits = block_seconds * f64::from(fewest_blocks(plan, comparisons)) <= span_seconds;
+) -> Option<TooFew> {
+    let needed = fewest_blocks(plan, comparisons);
+    let fits = block_seconds * f64::from(needed) <= span_seconds;
     if !plan.is_sequential() || plan.until.is_some() || fits {
         return None;
     }
-    let blocks = ((span_seconds / block_seconds) as u32).max(1);
-    plan.stop = StopRule::Fixed { blocks };
-    plan.budget_seconds = Some(span_seconds);
-    Some(Fitted { blocks, needed: fewest_blocks(plan, comparisons) })
+    Some(TooFew { blocks: ((span_seconds / block_seconds) as u32).max(1), needed })
 }
 
 /// The references of the plain case: all subjects are compared with the first.

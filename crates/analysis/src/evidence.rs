@@ -281,7 +281,8 @@ impl Pair {
                 unpaired::decide(x, y, threshold, level, better).decision
             }
             Self::Blocks(paired) | Self::Known(paired) => {
-                paired.decide(threshold, level_of(question), better, distribution).decision
+                let level = level_of(question, paired.len());
+                paired.decide(threshold, level, better, distribution).decision
             }
             Self::Summaries(x, y) => crate::comparison::summaries::decide(question, x, y).0,
         }

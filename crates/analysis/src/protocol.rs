@@ -29,7 +29,7 @@ pub use validity::{DistributionFound, SeriesFound, Validity};
 
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;
-use crate::design::level_for;
+use crate::design::looks;
 use crate::evidence::Evidence;
 use crate::paired;
 use crate::recording::Recording;
@@ -309,7 +309,8 @@ fn chain(
         power_wanted: options.power,
         confidence,
         interval_level: if paired {
-            level_for(plan, shared_by).interval
+            let blocks = values.differences.as_ref().map_or(0, |d| d.in_order.len());
+            looks::level(plan, shared_by as f64, blocks, analysis.end()).interval
         } else {
             (1.0 - confidence) / shared_by as f64
         },

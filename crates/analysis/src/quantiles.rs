@@ -60,7 +60,9 @@ mod tests {
 
     fn compared(reference: &[f64], other: &[f64], better: Better) -> Comparison {
         let plan = Plan::sequential(0.95, Threshold::default(), 0);
-        let question = Question { plan: &plan, metric: 0, better, against: 0, of: 1, share: 1.0 };
+        let end = crate::design::looks::End::Any;
+        let question =
+            Question { plan: &plan, metric: 0, better, against: 0, of: 1, share: 1.0, end };
         let (reference, other) = (Recording::of(reference), Recording::of(other));
         let mut c = Comparison::of_recordings(question, &reference, &other);
         c.quantiles = of(&reference, &other, 0.95);

@@ -9,7 +9,7 @@
 //! *A Guide to Experimental Algorithmics*, ch. 7. It must not extrapolate: nothing is said beyond the values that were measured.
 
 use crate::comparison::{Effect, effect_of_blocks};
-use crate::design::level_for;
+use crate::design::looks::{self, End};
 use crate::policy;
 use assay_data::samples::BlockRow;
 use assay_data::{ParameterValue, Plan, Samples, Subject};
@@ -138,13 +138,13 @@ fn same_names(a: &Subject, b: &Subject) -> bool {
 }
 
 /// The curves of a scan: for every command, every numeric parameter with at least three distinct positive values, and every
-/// combination of the others; its own values, where commands have some of their own. `rows`: the complete blocks of the metric, `None` for samples that were not taken in blocks.
+/// combination of the others; its own values, where commands have some of their own. `end`: how measuring ended; `rows`: the complete blocks of the metric, `None` for samples that were not taken in blocks.
 /// O(subjects · blocks · log blocks).
 pub fn curves(
     samples: &Samples,
     layout: &Layout,
     metric: usize,
-    plan: &Plan,
+    (plan, end): (&Plan, End),
     rows: Option<&Vec<BlockRow>>,
     distribution: &mut SignedRankDistribution,
 ) -> Vec<Curve> {
@@ -161,7 +161,7 @@ pub fn curves(
                         Point { value, subject, median }
                     })
                     .collect();
-                let exponent = exponent(&points, plan, rows, distribution);
+                let exponent = exponent(&points, (plan, end), rows, distribution);
                 curves.push(Curve {
                     command: layout.labels[command].clone(),
                     command_index: command,
@@ -209,7 +209,7 @@ fn groups(
 
 fn exponent(
     points: &[Point],
-    plan: &Plan,
+    (plan, end): (&Plan, End),
     rows: Option<&Vec<BlockRow>>,
     distribution: &mut SignedRankDistribution,
 ) -> Result<Exponent, NoExponent> {
@@ -226,7 +226,7 @@ fn exponent(
     }
     let x: Vec<f64> = points.iter().map(|point| point.value.ln()).collect();
     let (slope, bend) = contrasts(&x);
-    let level = level_for(plan, 1);
+    let level = looks::level(plan, 1.0, rows.len(), end);
     let mut over_blocks = |weights: &[f64]| -> Effect {
         let along = |y: &Vec<f64>| weights.iter().zip(y).map(|(w, y)| w * y).sum();
         let found: Vec<f64> = logs.iter().map(along).collect();

@@ -92,7 +92,7 @@ pub(crate) fn check_threshold(plan: &Plan, metric: &Metric) -> Result<(), String
     }
 }
 
-/// How a plan that does not fit is spoken of.
+/// How a plan is spoken of for which time is too short.
 pub(crate) struct Words<'a> {
     /// What takes so long.
     pub block: &'a str,
@@ -102,27 +102,23 @@ pub(crate) struct Words<'a> {
     pub advice: &'a dyn Fn(f64, u32) -> Vec<Action>,
 }
 
-/// Fits a plan into the time that there is ([`design::fit_to_time`]), and says so if that changes it.
-pub(crate) fn fit(
-    plan: &mut Plan,
+/// Says so where there is no time for a verdict, before it is spent.
+pub(crate) fn too_short(
+    plan: &Plan,
     block_seconds: f64,
     time: Option<f64>,
     comparisons: usize,
     words: &Words<'_>,
 ) -> Option<Finding> {
     let limit = time.unwrap_or(CEILING);
-    let design::Fitted { blocks, needed } =
-        design::fit_to_time(plan, block_seconds, limit, comparisons)?;
-    let outlook = if blocks < needed {
-        format!("; that is too few for a verdict{}, {needed} are needed", words.on)
-    } else {
-        " and look once".to_owned()
-    };
+    let design::TooFew { blocks, needed } =
+        design::too_few_fit(plan, block_seconds, limit, comparisons)?;
     let message = format!(
-        "one {} takes about {}: taking {blocks} in {}{outlook}",
+        "one {} takes about {}: {} has time for {blocks}; that is too few for a verdict{}, {needed} are needed",
         words.block,
         number::rough(block_seconds, &Unit::Second),
-        number::chosen(limit, &Unit::Second)
+        number::chosen(limit, &Unit::Second),
+        words.on,
     );
     let enough = (block_seconds * f64::from(needed) * 1.2).ceil();
     let finding = Finding::new("FEW_BLOCKS_PLANNED", Severity::Note, message)

@@ -6,7 +6,8 @@
 use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
-/// Level of one look at the data when one looks after every block: read as 95 % for the whole run of up to 1,024 blocks.
+/// Level of an interval that holds at any moment, so that one may look after every block: read as 95 % for the whole run of up to 1,024 blocks.
+/// The looks of a run that stops by itself have levels of their own (`analysis::design::looks`).
 /// For another confidence it is scaled with the error allowed.
 pub const LOOK_LEVEL_AT_95: f64 = 0.002;
 
@@ -38,9 +39,9 @@ impl Default for Threshold {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "lowercase")]
 pub enum StopRule {
-    /// Looks after every block, and stops when the answer is clear, at `max_blocks`, or when the budget is spent.
+    /// Looks from time to time, and stops when the answer is clear, at `max_blocks`, or when the budget is spent.
     Sequential {
-        /// Level of the interval at each look.
+        /// Level of an interval that holds at any moment.
         look_level: f64,
         /// Blocks at which it gives up.
         max_blocks: u32,
@@ -119,7 +120,7 @@ impl Plan {
         }
     }
 
-    /// Level of the interval that decides: the look level when the run stops by itself, the error allowed otherwise.
+    /// Level of an interval that holds at any moment when the run stops by itself; the error allowed otherwise.
     pub fn level(&self) -> f64 {
         match self.stop {
             StopRule::Sequential { look_level, .. } => look_level,

@@ -464,7 +464,7 @@ impl<'a> Teller<'a> {
 
     fn fewest_fixed(&self) -> u32 {
         let plan = &self.analysis.plan;
-        paired::fewest_blocks(self.c.level / plan.level() * (1.0 - plan.confidence))
+        paired::fewest_blocks((1.0 - plan.confidence) / self.c.share)
     }
 }
 

@@ -29,6 +29,7 @@ pub mod dependent;
 pub mod descriptive;
 pub mod dip;
 pub mod f_distribution;
+pub mod group_sequential;
 pub mod groups;
 pub mod independence;
 mod interval;

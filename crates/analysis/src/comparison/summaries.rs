@@ -101,6 +101,7 @@ impl Comparison {
             blocks: None,
             counts: (reference.count, other.count),
             level,
+            share: question.share,
             ratio,
             shift: effect_on(Scale::Shift, reference, other, level),
             medians: (reference.median, other.median),
@@ -154,7 +155,9 @@ mod tests {
         let stop = StopRule::Fixed { blocks: 0 };
         let plan = Plan { stop, ..Plan::sequential(0.95, Threshold::default(), 0) };
         let better = Better::Lower;
-        let question = Question { plan: &plan, metric: 0, better, against: 0, of: 1, share: 1.0 };
+        let end = crate::design::looks::End::Any;
+        let question =
+            Question { plan: &plan, metric: 0, better, against: 0, of: 1, share: 1.0, end };
         Comparison::of_summaries(question, x, y)
     }
 

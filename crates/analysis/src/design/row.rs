@@ -1,5 +1,6 @@
 //! One row of an experiment: its values, block by block, and whether what was asked of it is answered.
 
+use super::looks::{self, End};
 use crate::dependence::Dependence;
 use crate::describe::median_interval;
 use crate::paired::{self, Level, Paired};
@@ -209,15 +210,35 @@ impl RowState {
         self.blocks < policy::TESTED_FROM as u32 || watched.seconds < policy::SOONEST_SECONDS
     }
 
-    /// Whether to look at the samples after this block. Of comparisons after every one; of medians, and of comparisons of several builds,
-    /// at blocks that are 5 % apart: an interval costs a sort, and a long run of short commands should not spend its time on looking.
+    /// Whether to look at the samples after this block. Of comparisons at those that are set beforehand, or for a condition of the user's
+    /// after every one; of medians, and of comparisons of several builds, at blocks that are 5 % apart: an interval costs a sort, and a
+    /// long run of short commands should not spend its time on looking.
     fn looks_now(&mut self) -> bool {
         let rarely = self.pairs.is_empty() || self.has_builds;
+        if !rarely && !self.counts && self.until.is_none() {
+            return self.next_look < self.complete() && {
+                // A block without a value leaves what is known as it was.
+                self.next_look = self.complete();
+                looks::is_look(self.most(), self.complete())
+            };
+        }
         if self.blocks < self.fewest() || (rarely && self.blocks < self.next_look) {
             return false;
         }
         self.next_look = self.blocks + (self.blocks / 20).max(1);
         true
+    }
+
+    /// Number of blocks without a missing value.
+    fn complete(&self) -> u32 {
+        self.values.first().map_or(0, Vec::len) as u32
+    }
+
+    fn most(&self) -> u32 {
+        match self.plan.stop {
+            StopRule::Fixed { blocks } => blocks,
+            StopRule::Sequential { max_blocks, .. } => max_blocks,
+        }
     }
 
     /// True when measuring on would not change what is said of any comparison, or without one, when every place's median is
@@ -291,11 +312,19 @@ impl RowState {
     }
 
     fn level(&self) -> Level {
-        super::level_for(&self.plan, self.pairs.len().max(1) * self.family)
+        looks::level(&self.plan, self.share(), self.complete() as usize, End::Any)
+    }
+
+    fn share(&self) -> f64 {
+        (self.pairs.len().max(1) * self.family) as f64
     }
 
     /// The fewest blocks at which it can be answered.
     pub fn fewest(&self) -> u32 {
-        if self.counts { 2 } else { paired::fewest_blocks(self.level().interval) }
+        match (self.counts, self.pairs.is_empty()) {
+            (true, _) => 2,
+            (_, true) => paired::fewest_blocks(self.plan.level()),
+            _ => looks::fewest_blocks(&self.plan, self.share()),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What the experiment promises: its order, its budget, whom it compares, when it stops.
 
 use super::*;
+use assay_data::StopRule;
 use assay_data::Threshold;
 use assay_stats::resampling::Stream;
 
@@ -79,7 +80,8 @@ fn too_few_blocks_stretch_the_budget_to_its_ceiling() {
         elapsed += 10.0;
         let value = 1.0 + turn.place as f64;
         if let Step::Stop(reason) = experiment.observe(turn, &[value], elapsed) {
-            assert_eq!((reason, experiment.blocks()), (StopReason::Clear, 10));
+            // With six there is a verdict at the end.
+            assert_eq!((reason, experiment.blocks()), (StopReason::Budget, 6));
             break;
         }
     }
@@ -147,8 +149,8 @@ fn fast_commands_are_watched_for_24_blocks_and_two_seconds() {
         }
         experiment.blocks()
     };
-    // Half a second and more a block, a tenth, and four milliseconds: 10 blocks, 24, and as many as last for two seconds.
-    assert_eq!([0.4, 0.05, 0.002].map(blocks_of), [10, 24, 500]);
+    // Half a second and more a block, a tenth, and four milliseconds: 10 blocks, 24, and the first look after two seconds.
+    assert_eq!([0.4, 0.05, 0.002].map(blocks_of), [10, 24, 538]);
 }
 
 #[test]
@@ -289,17 +291,13 @@ fn the_width_of_one_alone_is_that_of_its_median() {
 }
 
 #[test]
-fn what_does_not_fit_the_time_is_fixed_before_it_begins() {
+fn too_little_time_for_a_verdict_is_known_before() {
     let plan = Plan::sequential(0.95, Threshold::default(), 1);
-    let mut fits = plan.clone();
-    assert_eq!(fit_to_time(&mut fits, 30.0, 300.0, 1), None);
-    assert_eq!(fits, plan);
-    let mut long = plan.clone();
-    let fitted = fit_to_time(&mut long, 40.0, 300.0, 1);
-    assert_eq!(fitted, Some(Fitted { blocks: 7, needed: 6 }));
-    assert_eq!((long.stop, long.budget_seconds), (StopRule::Fixed { blocks: 7 }, Some(300.0)));
-    let mut until = Plan { until: Some("blocks >= 3".to_owned()), ..plan };
-    assert_eq!(fit_to_time(&mut until, 40.0, 300.0, 1), None);
+    assert_eq!(too_few_fit(&plan, 50.0, 300.0, 1), None);
+    assert_eq!(too_few_fit(&plan, 70.0, 300.0, 1), Some(TooFew { blocks: 4, needed: 6 }));
+    assert_eq!(too_few_fit(&plan, 50.0, 300.0, 11), Some(TooFew { blocks: 6, needed: 11 }));
+    let until = Plan { until: Some("blocks >= 3".to_owned()), ..plan };
+    assert_eq!(too_few_fit(&until, 70.0, 300.0, 1), None);
 }
 
 /// An experiment on several units: rounds, who is done, one budget for all.
@@ -388,7 +386,7 @@ mod units {
             assert_eq!(reason, StopReason::Clear);
             rounds.blocks_of(0)
         };
-        assert_eq!((blocks(1), blocks(20)), (10, 15));
+        assert_eq!((blocks(1), blocks(20)), (10, 14));
     }
 
     #[test]
@@ -427,9 +425,11 @@ mod units {
     fn the_budget_stretches_while_nothing_can_be_said() {
         let run_with = |ceiling| {
             let mut rounds = suite(&plan(Some(5.0)), &pairs(1), 1, ceiling);
-            run(&mut rounds, |_, side, block| noise(block, side) * (1.0 + side as f64)).0
+            let reason =
+                run(&mut rounds, |_, side, block| noise(block, side) * (1.0 + side as f64)).0;
+            assert_eq!(reason, StopReason::Budget);
+            rounds.blocks()
         };
-        assert_eq!(run_with(0.0), StopReason::Budget);
-        assert_eq!(run_with(100.0), StopReason::Clear);
+        assert_eq!([0.0, 100.0].map(run_with), [2, 6]);
     }
 }

@@ -5,9 +5,12 @@
 mod dependence;
 mod size;
 
+use assay_analysis::design::looks::{self, End};
+use assay_analysis::paired::Paired;
 use assay_analysis::{Experiment, Step, Verdict};
-use assay_data::{Plan, StopReason, StopRule, Threshold};
+use assay_data::{Better, Plan, StopReason, StopRule, Threshold};
 use assay_stats::resampling::Stream;
+use assay_stats::signed_rank::SignedRankDistribution;
 
 /// How many experiments a cell of a table has: 4,000 where `make coverage` writes it.
 fn experiments() -> u64 {
@@ -139,6 +142,34 @@ fn a_run_that_stops_by_itself_cries_wolf_in_5_percent_and_covers_the_truth() {
                 "{kind:?} is seldom settled"
             );
         }
+    }
+}
+
+#[test]
+fn looks_an_end_by_the_clock_and_any_other_moment_together_cry_wolf_in_5_percent() {
+    // Whoever watches stops at the worst moment, or else the budget ends the run.
+    for kind in [Kind::Plain, Kind::Stalls] {
+        let count = experiments();
+        let ever = rate(count, |seed| {
+            let mut plan = Plan::sequential(0.95, Threshold::default(), seed);
+            plan.stop = StopRule::Sequential { look_level: 0.002, max_blocks: 1024 };
+            let mut random = Stream::new(seed, 2);
+            let last = 6 + random.next_index(120);
+            let mut noise = Noise { random, kind, run: 0, last: 0.0 };
+            let (mut blocks, mut distribution) =
+                (Paired::default(), SignedRankDistribution::default());
+            (1..=last).any(|n| {
+                let (a, b) = (noise.next().exp(), noise.next().exp());
+                let (a, b) = if noise.random.next_index(2) == 0 { (a, b) } else { (b, a) };
+                blocks.push(a, b);
+                let end = if n == last { End::Planned } else { End::Any };
+                let level = looks::level(&plan, 1.0, n, end);
+                let found = blocks.decide(&plan.threshold, level, Better::Lower, &mut distribution);
+                found.decision.verdict.is_directional()
+            })
+        });
+        say(&format!("{kind:?}: ever false"), &[format!("{:.1} %", 100.0 * ever)]);
+        assert!(ever <= at_most_5_percent(count), "{kind:?}: {ever}");
     }
 }
 

@@ -294,7 +294,7 @@ fn measure(
     // A run that is resumed goes on with the length that its runs had.
     let run_time = recorded
         .and_then(|recorded| recorded.environment.number(RUN_TIME))
-        .unwrap_or_else(|| planning::run_time(&args.when, catalogue, comparable.len()));
+        .unwrap_or_else(|| planning::run_time(&args.when, catalogue));
     let effort = Effort::Seconds(run_time);
     let trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
         telling.trying(done, of);

@@ -33,7 +33,7 @@ use builds::of_builds;
 use commands::{HowArgs, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
-use planning::{WhenArgs, fit_to_budget, plan};
+use planning::{WhenArgs, plan, too_short};
 use scan::Scan;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -280,7 +280,7 @@ fn measure_held(
     set: Vec<Finding>,
     decide: Decide<'_>,
 ) -> anyhow::Result<Ending> {
-    let Ready { commands, asked, mut plan, environment, findings } = ready(args, &earlier, set)?;
+    let Ready { commands, asked, plan, environment, findings } = ready(args, &earlier, set)?;
     let began = jiff::Timestamp::now();
     let (drop_caches, cold) = may_drop_caches(args.control.drop_caches)?;
     let locked = args.control.mlock.then(|| lock_programs(&commands));
@@ -343,8 +343,7 @@ fn measure_held(
         }
         let primary = primary(&session, &plan, &counted)?;
         if matches!(earlier, Earlier::None)
-            && let Some(finding) =
-                fit_to_budget(&mut plan, block_seconds, &args.when, &session.samples)
+            && let Some(finding) = too_short(&plan, block_seconds, &args.when, &session.samples)
         {
             progress.say(&assay_report::findings::line(&finding));
             session.samples.findings.push(finding);

@@ -139,10 +139,9 @@ fn taken(analysis: &Analysis) -> String {
     match (analysis.design, analysis.blocks) {
         (Design::Blocks, Some(blocks)) if analysis.subjects.len() > 1 => {
             let stopped = match analysis.plan.stop {
-                StopRule::Sequential { look_level, .. } => format!(
-                    "The differences were looked at after every block, each time at level {look_level}, so that the intervals hold \
-                     whenever measuring stopped."
-                ),
+                StopRule::Sequential { .. } => {
+                    "The differences were looked at while measuring, and the intervals hold whenever it stopped.".to_owned()
+                }
                 StopRule::Fixed { .. } => {
                     "The number of blocks was fixed beforehand.".to_owned()
                 }

@@ -44,7 +44,7 @@ pub struct Threshold {
 pub struct Stop {
     /// How it is decided.
     pub rule: Rule,
-    /// Level of the interval at each look; `null` for a fixed number.
+    /// Level of an interval that holds at any moment; `null` for a fixed number.
     pub look_level: Option<f64>,
     /// Blocks at which it gives up; `null` for a fixed number.
     pub max_blocks: Option<u32>,
@@ -55,7 +55,7 @@ pub struct Stop {
 words! {
     /// How it is decided when a run stops.
     Rule from StopRule {
-        /// Looks after every block, and stops when the answer is clear.
+        /// Looks from time to time, and stops when the answer is clear.
         Source::Sequential { .. } => Sequential,
         /// Takes a fixed number of blocks and looks once.
         Source::Fixed { .. } => Fixed,

@@ -154,9 +154,9 @@ pub(super) fn gone_on_with(
     Ok(Plan { warmup: wished.warmup, ..planning::resumed(begun, when.time) })
 }
 
-/// Fits a plan into its budget, after warming up.
-pub(super) fn fit_to_budget(
-    plan: &mut Plan,
+/// Whether the budget is too short for a verdict, after warming up.
+pub(super) fn too_short(
+    plan: &Plan,
     block_seconds: Option<f64>,
     when: &WhenArgs,
     samples: &Samples,
@@ -169,5 +169,5 @@ pub(super) fn fit_to_budget(
     };
     let words = Words { block: "block", on: "", advice: &advice };
     let block_seconds = block_seconds.filter(|_| comparisons > 0)?;
-    planning::fit(plan, block_seconds, when.time, comparisons, &words)
+    planning::too_short(plan, block_seconds, when.time, comparisons, &words)
 }
