@@ -22,7 +22,7 @@ fn script(room: &Room, name: &str, line: &str) -> String {
 #[test]
 fn a_calibration_is_shown_kept_and_used_by_later_runs() {
     let room = Room::new();
-    let result = room.json(&["calibrate", "--time", "15"]);
+    let result = room.json(&["calibrate", "--time", "12"]);
     let methods = result["methods"].as_array().unwrap();
     let names: Vec<&str> = methods.iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"alternating") && names.len() == 5, "{names:?}");
@@ -38,7 +38,7 @@ fn a_calibration_is_shown_kept_and_used_by_later_runs() {
 #[test]
 fn a_series_can_be_recorded_and_labelled_afterwards() {
     let room = Room::new();
-    let record = ["calibrate", "--time", "8", "--record", "series.assay", "--", "sh", "-c", ":"];
+    let record = ["calibrate", "--time", "5", "--record", "series.assay", "--", "sh", "-c", ":"];
     room.run(&record).ends(0);
     let runs = room.records("series.assay", "obs").len();
     let result = room.json(&["calibrate", "--from", "series.assay", "--no-save"]);
@@ -63,7 +63,7 @@ fn a_program_that_needs_its_place_is_calibrated_without_the_copy() {
     let room = Room::new();
     room.write("lib.sh", ":\n");
     let program = script(&room, "program", ". \"$(dirname \"$0\")/lib.sh\"");
-    let ended = room.run(&["calibrate", "--time", "12", "--json", &program]).ends(0);
+    let ended = room.run(&["calibrate", "--time", "8", "--json", &program]).ends(0);
     let result = ended.json();
     assert!(result["methods"].is_array() && result["layout"].is_null(), "{result:#}");
     assert!(is_kept(&room));
@@ -76,7 +76,7 @@ fn a_program_that_needs_its_place_is_calibrated_without_the_copy() {
 fn an_interrupt_beside_the_copy_costs_only_the_copy() {
     let room = Room::new();
     let program = script(&room, "program", "echo \"$0\" >> log");
-    let assay = start(room.assay(&["calibrate", "--time", "12", "--json", &program]));
+    let assay = start(room.assay(&["calibrate", "--time", "8", "--json", &program]));
     until("the copy runs", || room.read("log").contains("a-byte-identical-copy"));
     assay.signal("INT");
     let ended = assay.finish().ends(130);
