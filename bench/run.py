@@ -55,6 +55,7 @@ FIGURES = {
     "imports": (imports.imports, ["imports"]),
     "allocations": (allocations.allocations, ["allocations"]),
     "suites": (suites.suites, ["suites"]),
+    "suite-answers": (suites.answers, ["suite-answers"]),
     "layout": (layout.layout, ["layout"]),
     "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
     "python-methods": (front_ends.python_methods, ["python-methods"]),

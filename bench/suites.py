@@ -1,5 +1,5 @@
 """The figures about suites: how often a benchmark of 24 is called different from itself, by `assay bench` and by the usual way, and how
-often a true 3 % is found.
+often a true 3 % is found; and how much a suite knows after a minute.
 
 The usual way is that of Google Benchmark's compare.py and of benchstat: all repetitions of the one executable, then all of the other, each
 in one process. Both judge the very same files. Ours and theirs stand in the same minutes, in an order drawn again for each repetition.
@@ -8,6 +8,7 @@ in one process. Both judge the very same files. Ours and theirs stand in the sam
 import csv
 import io
 import json
+import subprocess
 
 import peers
 from judge import median
@@ -19,11 +20,11 @@ LEVEL = 0.05
 US, USUAL = "assay bench", "one executable after the other"
 
 
-def _program(bench, more):
-    program = BUILD / f"suite-{more}"
+def _program(bench, more, one=0):
+    program = BUILD / f"suite-{more}-{one}"
     source = HERE / "suite.cc"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        bench.run(["c++", "-O2", f"-DMORE={more}", "-o", program, source, "-lbenchmark", "-lpthread"], timeout=120)
+        bench.run(["c++", "-O2", f"-DMORE={more}", f"-DONE={one}", "-o", program, source, "-lbenchmark", "-lpthread"], timeout=120)
     return program
 
 
@@ -138,4 +139,62 @@ def suites(bench):
         "seconds": seconds,
         "power_seconds": needed,
     }
+    return [result]
+
+
+# Eleven of the 24.
+ELEVEN = "/^(Sum|Chain|Copy|Find)/ AND (/\\/8$/ OR /\\/512$/) OR /^Search.(8|32|512)$/"
+BUSY = 2
+
+
+def _half_widths(report):
+    """Of the wall times: by how much each ratio is known, in per cent; and how many benchmarks have an answer."""
+    rows = [row for row in report["comparisons"] if row["metric"] == "wall"]
+    known = [row["ratio"] for row in rows if row["ratio"].get("upper") is not None]
+    widths = [(ratio["upper"] - ratio["lower"]) / 2 * 100 for ratio in known] + [float("inf")] * (len(rows) - len(known))
+    return median(widths), sum(row["verdict"] != "inconclusive" for row in rows), len(rows)
+
+
+def answers(bench):
+    """How much a suite of 11 knows after a minute, idle and beside two busy processes, and whether it finds 3 % in one of them."""
+    same, one = _program(bench, 0), _program(bench, 0, one=3)
+    idle, busy, powers = bench.size(3, 1), bench.size(3, 1), bench.size(12, 1)
+    chosen = ["--filter", ELEVEN]
+    seconds = bench.size(60, 4)
+    result = Result(
+        "suite-answers",
+        f"11 benchmarks in {seconds} s: against themselves, beside {BUSY} busy processes, and with 3 % more to do in one of them",
+        ["what", "median half width", "answered"],
+    )
+    widths, answered = [], []
+    for number in range(idle):
+        report, _, _ = _ours(bench, same, same, "--aa", *chosen, "--time", f"{seconds}s")
+        width, found, of = _half_widths(report)
+        widths.append(width)
+        answered.append(found)
+        result.row(f"against itself, {number + 1}", f"{width:.2f} %", f"{found} of {of} at 1 %")
+    result.bar(Bar.at_most("median half width against itself", median(widths), 0.7, lambda w: f"{w:.2f} %"))
+    result.bar(Bar.at_least("answered at a threshold of 1 %", median(answered), 8, lambda n: f"{n:.0f} of 11"))
+    spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(BUSY)]
+    try:
+        for number in range(busy):
+            options = [*chosen, "--threshold", "5%", "--time", f"{seconds / 3:.0f}s"]
+            report, _, _ = _ours(bench, same, same, "--aa", *options)
+            width, found, of = _half_widths(report)
+            result.row(f"beside {BUSY} busy processes, {seconds / 3:.0f} s, {number + 1}", f"{width:.2f} %", f"{found} of {of} at 5 %")
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+    hits, wrong = 0, 0
+    for _ in range(powers):
+        report, _, _ = _ours(bench, same, one, *chosen, "--time", f"{seconds}s")
+        rows = [row for row in report["comparisons"] if row["metric"] == "wall"]
+        hits += any(row["row"] == "Find/512" and row["verdict"] == "slower" for row in rows)
+        wrong += sum(row["row"] != "Find/512" and row["verdict"] in ("faster", "slower") for row in rows)
+    found = Share(hits, powers)
+    result.row("3 % more in Find/512: called slower", "", found)
+    result.row("3 % more in Find/512: others called different", "", f"{wrong} of {10 * powers}")
+    result.bar(Bar.share_at_least(f"a true 3 % in one of 11 found within {seconds} s", found, 0.95))
+    result.raw = {"widths": widths, "answered": answered, "found": [hits, powers], "wrong": wrong}
     return [result]
