@@ -7,13 +7,14 @@
 //! interval over eight consecutive groups must agree. It must not choose levels: they are handed
 //! in.
 
+mod builds;
+
 use crate::dependence::{Dependence, Order};
-use crate::policy;
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Threshold};
 use assay_stats::{
     Interval,
-    crossed::{self, Crossed},
+    crossed::Crossed,
     descriptive, groups, merged,
     signed_rank::{self, SignedRankDistribution},
 };
@@ -102,50 +103,6 @@ impl Paired {
         } else {
             self.not_positive += 1;
         }
-    }
-
-    /// Says which builds gave the block that was added last. All blocks have theirs, or none.
-    pub fn push_builds(&mut self, reference: u32, other: u32) {
-        self.builds.push((reference, other));
-    }
-
-    /// Whether blocks are of several builds.
-    pub fn has_builds(&self) -> bool {
-        !self.builds.is_empty()
-    }
-
-    /// What differences of these blocks tell over the builds of either side; `None` where there is one of each. O(blocks · log).
-    pub fn over_builds(&self, differences: &[f64]) -> Option<Crossed> {
-        crossed::difference(differences, &self.builds)
-    }
-
-    /// Whether more blocks would hardly narrow the interval over builds: their noise makes little of its error, or little of what
-    /// matters. The difference itself has no say in it, so the interval is looked at once, however long that takes.
-    pub fn are_builds_known(&self, threshold: &Threshold) -> bool {
-        let scale = self.scale(threshold);
-        let found = match scale {
-            Scale::Ratio => self.over_builds(&self.log_ratios),
-            Scale::Shift => self.over_builds(&self.shifts()),
-        };
-        found.filter(|found| found.between.is_some()).is_some_and(|found| {
-            // It is in the effects of both sides.
-            let noise = 2.0 * found.squared_noise;
-            let matters = policy::NOISE_OF_THRESHOLD * self.threshold_on(scale, threshold);
-            noise <= policy::NOISE_SHARE * found.squared_error || noise.sqrt() <= matters
-        })
-    }
-
-    /// The difference on a scale: over builds, where there are several.
-    pub fn effect_over_builds(
-        &self,
-        scale: Scale,
-        level: Level,
-    ) -> Option<(f64, Option<Interval>)> {
-        let found = match scale {
-            Scale::Ratio => self.over_builds(&self.log_ratios),
-            Scale::Shift => self.over_builds(&self.shifts()),
-        }?;
-        Some((found.estimate, found.interval(1.0 - level.groups, policy::FEWEST_BUILDS)))
     }
 
     /// The difference of such counts on a scale, as a ratio or an amount, with what it may be at least and at most.
@@ -247,13 +204,7 @@ impl Paired {
         let builds = self.over_builds(&in_order);
         if let Some(builds) = &builds {
             estimate = builds.estimate;
-            let over = builds.interval(1.0 - level.groups, policy::FEWEST_BUILDS);
-            // What wanders during the run is not the builds' doing, and widens their interval as it does any other.
-            interval = match order.dependence() {
-                Dependence::Unseen | Dependence::Untested => over,
-                Dependence::Noticed => over.zip(interval).map(|(over, own)| over.covering(own)),
-                Dependence::TooStrong => None,
-            };
+            interval = builds::interval(builds, level, order.dependence(), interval);
         }
         let decision = Decision::read(
             scale,

@@ -23,7 +23,7 @@ pub use assay_stats::kolmogorov::Distance;
 pub use assay_stats::periodic::Periodic;
 pub use assay_stats::steady_state::{Label as SteadyLabel, Part, SteadyState};
 pub use distributions::{Distribution, DistributionKind, Tails};
-pub use numbers::{Descriptives, MedianInterval, Order, Tests};
+pub use numbers::{Descriptives, MedianInterval, SerialCorrelation, Tests};
 pub use outliers::Outliers;
 pub use over_time::Slice;
 pub use repeated::RepeatedValue;
@@ -111,7 +111,7 @@ pub struct SeriesSummary {
     /// Student's mean; `None` for fewer than two values, or all equal.
     pub student: Option<TTest>,
     /// Dependence of values on those before.
-    pub order: Order,
+    pub correlation: SerialCorrelation,
     /// Tests of the shape.
     pub tests: Tests,
     /// Distributions fitted, in the order normal, lognormal, exponential; those that do not apply
@@ -292,7 +292,7 @@ impl SeriesSummary {
         let bandwidths = Bandwidths::of(&sorted);
         let shape = Shape::of(&sorted, &bandwidths, description.clock_step);
         tell("dependence");
-        let order = Order::of(values, &sorted);
+        let correlation = SerialCorrelation::of(values, &sorted);
         tell("changes over time");
         let lower_is_better = metric.better == Better::Lower;
         let stability = Stability::of(values, &sorted, lower_is_better, options.seed);
@@ -305,7 +305,7 @@ impl SeriesSummary {
             metric: metric.clone(),
             median_intervals: numbers::median_intervals(&sorted, &levels),
             student: t_test::one_sample(values),
-            order,
+            correlation,
             distributions: distributions::fitted(&sorted, &tests),
             tails: Tails::of(&descriptives),
             modes: shape::modes(&sorted, &shape, tests.dip),

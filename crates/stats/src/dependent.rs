@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn widened_intervals_hold_the_centre_of_a_series_that_hangs_together() {
+    fn widened_intervals_hold_the_centre_of_a_correlated_series() {
         for phi in [0.0, 0.5, 0.8] {
             let of_mean = coverage(400, phi, 600, |xs| mean_interval(xs, 0.95));
             let of_pseudo = coverage(400, phi, 600, |xs| pseudo_median_interval(xs, 0.95));

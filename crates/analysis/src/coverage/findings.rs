@@ -28,7 +28,7 @@ pub(crate) fn median(
         return None;
     }
     let shape = Traits::of_shape(&evidence.index().values(subject, metric));
-    let dependent = hangs_together(description.effective(), n);
+    let dependent = is_dependent(description.effective(), n);
     let found = warning(Method::MedianWidened, n, Traits { dependent, ..shape })?;
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
 }
@@ -68,7 +68,7 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
         Traits { dependent: c.drifting().is_some(), ..shape }
     } else {
         let of = |subject| Traits::of_shape(&evidence.index().values(subject, c.metric));
-        let dependent = hangs_together(c.effective, n);
+        let dependent = is_dependent(c.effective, n);
         Traits { dependent, ..of(c.against).or(of(c.of)) }
     };
     let found = warning(method, n, traits)?;
@@ -76,7 +76,7 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
 }
 
 /// Whether so many values are worth less than three quarters of their number, as [`Traits::of`] asks.
-fn hangs_together(effective: f64, n: usize) -> bool {
+fn is_dependent(effective: f64, n: usize) -> bool {
     effective < 0.75 * n as f64
 }
 

@@ -72,7 +72,7 @@ fn as_for_comparisons(series: &SeriesSummary) -> Vec<Finding> {
         metrics: vec![Some(series.description.clone())],
     };
     let mut found = checks::series(&summary, 0, &series.metric, false);
-    found.retain(|finding| finding.code != "DEPENDENCE" || series.order.hangs_together());
+    found.retain(|finding| finding.code != "DEPENDENCE" || series.correlation.is_correlated());
     found
 }
 

@@ -107,7 +107,7 @@ pub(super) fn median_intervals(sorted: &[f64], levels: &[f64]) -> Vec<MedianInte
 
 /// How values depend on those before them. For a constant series the autocorrelations are NaN.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Order {
+pub struct SerialCorrelation {
     /// Autocorrelation at the lags 1..=30, or n − 1.
     pub acf: Vec<f64>,
     /// 1.96/√n: most of independent values stay within.
@@ -124,11 +124,11 @@ pub struct Order {
     pub runs: Runs,
 }
 
-impl Order {
+impl SerialCorrelation {
     /// Whether more than chance makes the values correlated: Ljung and Box' sums and the runs test together, at 5 % (Bonferroni).
     /// The autocorrelation time of independent values often comes out at a little more than 1, which costs an interval little but
     /// is no finding.
-    pub fn hangs_together(&self) -> bool {
+    pub fn is_correlated(&self) -> bool {
         let tests = self.ljung_box.iter().map(|found| found.p).chain([self.runs.p]);
         let least = tests.filter(|p| !p.is_nan()).fold(1.0, f64::min);
         least * ((self.ljung_box.len() + 1) as f64) < policy::DEPENDENCE_LEVEL

@@ -5,7 +5,7 @@
 //! (in 86 of 100 series with clusters of eight stalls, where E-divisive does in 5). The steady part is PELT's, as its source has
 //! it: parts with equal medians are one there, so that clusters do no harm.
 
-use super::numbers::Order;
+use super::numbers::SerialCorrelation;
 use crate::describe::Description;
 use crate::policy;
 use crate::recording::Recording;
@@ -41,7 +41,7 @@ impl Rest {
         let found = Description::of_recording(&recording, 0.95)?;
         let worth = found.effective() / found.n as f64;
         let dependent = worth < policy::DEPENDENT_BELOW
-            && Order::of(values, &recording.sorted).hangs_together();
+            && SerialCorrelation::of(values, &recording.sorted).is_correlated();
         Some(Self { drift: found.drift, dependent })
     }
 }

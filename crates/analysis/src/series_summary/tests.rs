@@ -101,7 +101,7 @@ fn equal_values_and_single_values_have_a_summary_too() {
     assert!(equal.shape.density.is_none() && equal.modes.is_empty());
     let one = summary(&[5.0]);
     assert!(codes(&one).contains(&"TOO_FEW"));
-    assert_eq!((one.over_time.len(), one.order.acf.len()), (1, 0));
+    assert_eq!((one.over_time.len(), one.correlation.acf.len()), (1, 0));
     let two = summary(&[5.0, -3.0]);
     assert!(
         two.distributions.iter().all(|distribution| distribution.kind == DistributionKind::Normal),

@@ -237,8 +237,8 @@ pub(super) fn over_time(page: &mut Page, p: &SeriesSummary, column: &Column) {
 
 /// Autocorrelations up and down from a middle line, with the bounds of independent values.
 pub(super) fn correlogram(page: &mut Page, p: &SeriesSummary) {
-    let acf = &p.order.acf;
-    let bound = p.order.bound;
+    let acf = &p.correlation.acf;
+    let bound = p.correlation.bound;
     if acf.iter().any(|r| r.is_nan()) || acf.is_empty() {
         return;
     }

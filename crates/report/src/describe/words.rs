@@ -81,25 +81,26 @@ fn unseen_changes(p: &SeriesSummary) -> String {
 
 /// How far the values depend on each other.
 pub(super) fn dependence(p: &SeriesSummary) -> String {
-    let order = &p.order;
+    let correlation = &p.correlation;
     let mut said = vec![format!(
         "effective sample size {:.0} of {}",
         p.description.effective(),
         p.description.n
     )];
-    if let Some(outside) = order.outside() {
-        let lag = order.acf.iter().position(|r| r.abs() == order.max_abs()).unwrap_or(0) + 1;
+    if let Some(outside) = correlation.outside() {
+        let lag =
+            correlation.acf.iter().position(|r| r.abs() == correlation.max_abs()).unwrap_or(0) + 1;
         said.push(format!(
             "largest autocorrelation {:.3} at lag {lag}; {outside} of {} outside the bounds 1.96/sqrt(n)",
-            order.acf[lag - 1],
-            order.acf.len()
+            correlation.acf[lag - 1],
+            correlation.acf.len()
         ));
     }
-    if let Some(sum) = order.ljung_box.last().filter(|found| !found.p.is_nan()) {
+    if let Some(sum) = correlation.ljung_box.last().filter(|found| !found.p.is_nan()) {
         said.push(format!("Ljung-Box up to lag {}: {}", sum.lags, p_value(sum.p)));
     }
-    if !order.runs.p.is_nan() {
-        said.push(format!("runs: {}", p_value(order.runs.p)));
+    if !correlation.runs.p.is_nan() {
+        said.push(format!("runs: {}", p_value(correlation.runs.p)));
     }
     said.join(" · ")
 }

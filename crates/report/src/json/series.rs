@@ -130,13 +130,13 @@ view! {
         /// Student's test of the mean against 0. R: `t.test(x)`.
         t_mean: MeanTest = MeanTest::of(p, confidence),
         /// Autocorrelations. R: `acf(x, 30)`.
-        acf: Autocorrelation = Autocorrelation::of(&p.order),
+        acf: Autocorrelation = Autocorrelation::of(&p.correlation),
         /// The same at the lags that R takes by itself. R: `acf(x)`.
-        acf_r_default: DefaultLags = DefaultLags::of(&p.order),
+        acf_r_default: DefaultLags = DefaultLags::of(&p.correlation),
         /// Whether the autocorrelations up to a lag differ from 0: for the lags `lag1`, `lag5`, `lag10`, `lag20`, `lag30` that there
         /// are. R: `Box.test(x, lag, type = "Ljung-Box")`.
         ljung_box: Named<LjungBox> =
-            p.order.ljung_box.iter().map(|f| (format!("lag{}", f.lags), LjungBox::of(f))).collect(),
+            p.correlation.ljung_box.iter().map(|f| (format!("lag{}", f.lags), LjungBox::of(f))).collect(),
         /// Runs above and below the median.
         runs_test: Runs = Runs::of(p),
         /// Whether the values are normal; 3 to 5000 values. R: `shapiro.test(x)`.

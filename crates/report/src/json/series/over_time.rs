@@ -1,36 +1,36 @@
 //! How a series went over time as JSON: autocorrelation, runs, changes, a steady state, a rhythm.
 
 use crate::json::values::{view, words};
-use assay_analysis::series_summary::{self as found, Order, SeriesSummary};
+use assay_analysis::series_summary::{self as found, SerialCorrelation, SeriesSummary};
 use assay_analysis::series_summary::{ChangePoint, SteadyLabel};
 
 view! {
     /// Autocorrelations of a series.
-    Autocorrelation of (order: &Order) {
+    Autocorrelation of (correlation: &SerialCorrelation) {
         /// The largest lag: 30, or n − 1.
-        lag_max: usize = order.acf.len(),
+        lag_max: usize = correlation.acf.len(),
         /// The autocorrelations at the lags 1 to `lag_max`.
-        acf: Vec<Option<f64>> = order.acf.iter().copied().map(Some).collect(),
+        acf: Vec<Option<f64>> = correlation.acf.iter().copied().map(Some).collect(),
         /// 1.96/√n, which independent values rarely exceed.
         #[serde(rename = "bound_1.96")]
-        bound: Option<f64> = Some(order.bound),
+        bound: Option<f64> = Some(correlation.bound),
         /// The same with the exact quantile.
-        bound_qnorm: Option<f64> = Some(order.bound_exact),
+        bound_qnorm: Option<f64> = Some(correlation.bound_exact),
         /// The largest absolute autocorrelation.
-        max_abs: Option<f64> = Some(order.max_abs()),
+        max_abs: Option<f64> = Some(correlation.max_abs()),
         /// How many exceed `bound_1.96`.
         #[serde(rename = "n_outside_1.96")]
-        n_outside: Option<usize> = order.outside(),
+        n_outside: Option<usize> = correlation.outside(),
     }
 }
 
 view! {
     /// The largest autocorrelation at the lags that R takes by itself.
-    DefaultLags of (order: &Order) {
+    DefaultLags of (correlation: &SerialCorrelation) {
         /// The largest lag.
-        lag_max: usize = order.default_lags,
+        lag_max: usize = correlation.default_lags,
         /// The largest absolute autocorrelation.
-        max_abs: Option<f64> = Some(order.default_max),
+        max_abs: Option<f64> = Some(correlation.default_max),
     }
 }
 
@@ -51,17 +51,17 @@ view! {
     /// The test of runs above and below the median.
     Runs of (p: &SeriesSummary) {
         /// Number of runs.
-        runs: usize = p.order.runs.runs,
+        runs: usize = p.correlation.runs.runs,
         /// Values above the median.
-        n_above: usize = p.order.runs.above,
+        n_above: usize = p.correlation.runs.above,
         /// Values below the median.
-        n_below: usize = p.order.runs.below,
+        n_below: usize = p.correlation.runs.below,
         /// The number that independent values have on average; `null` where all are equal.
-        expected: Option<f64> = Some(p.order.runs.expected),
+        expected: Option<f64> = Some(p.correlation.runs.expected),
         /// By how many standard deviations there are more.
-        z: Option<f64> = Some(p.order.runs.z),
+        z: Option<f64> = Some(p.correlation.runs.z),
         /// Two-sided p-value.
-        p_two: Option<f64> = Some(p.order.runs.p),
+        p_two: Option<f64> = Some(p.correlation.runs.p),
     }
 }
 
