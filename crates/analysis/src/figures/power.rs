@@ -67,6 +67,10 @@ impl PowerCurve {
         if let Some(planned) = chain.and_then(Self::of_protocol) {
             return Some(planned);
         }
+        // Over builds it is their number that decides what can be found, not that of the blocks.
+        if comparison.layout.is_some() {
+            return None;
+        }
         let (kind, n, sd) = match blocks {
             Some(blocks) => {
                 let shifts: Vec<f64> = blocks.iter().map(|(a, b)| b - a).collect();
