@@ -26,6 +26,7 @@ mod progress;
 mod raw_form;
 mod record;
 mod resume;
+mod room;
 mod run_error;
 mod seed;
 mod store;

@@ -1,7 +1,9 @@
 //! The file that observations are recorded in as they are measured. When it can't be written any more, measuring goes on.
 
 use crate::args::KeepArgs;
-use crate::{present, store};
+use crate::store::Named;
+use crate::{output, present, store};
+use anyhow::Context;
 use assay_data::assay_file::{Header, Writer};
 use assay_data::{
     Action, Environment, Finding, Inner, Metric, Observation, Row, Samples, Severity, StopReason,
@@ -10,7 +12,7 @@ use assay_data::{
 use assay_experiment::Recorder;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where observations are recorded as they are measured.
 pub(crate) struct Record {
@@ -20,6 +22,8 @@ pub(crate) struct Record {
     pub path: PathBuf,
     /// Why writing failed.
     pub failure: Option<String>,
+    /// The record that had this path before; it goes when this one has its end.
+    pub earlier: Option<PathBuf>,
 }
 
 impl Record {
@@ -37,42 +41,57 @@ impl Record {
         if keep.no_save {
             return None;
         }
-        let opened = match &keep.save {
-            Some(path) => store::open_named("--save", path).map(|file| (path.clone(), file)),
-            None => store::open_kept(began),
+        let begun = match &keep.save {
+            Some(path) => Self::named("--save", path, samples),
+            None => store::open_kept(began)
+                .and_then(|(path, file)| Self::start(path, file, None, samples)),
         };
-        Some(Self::begin(opened, keep.save.as_ref(), samples))
+        let path = keep.save.clone().unwrap_or_default();
+        let failed = |error: anyhow::Error| Self {
+            writer: None,
+            path,
+            failure: Some(format!("{error:#}")),
+            earlier: None,
+        };
+        Some(begun.unwrap_or_else(failed))
     }
 
-    /// Begins the record of these samples in a file that was opened, or could not be; `named`: the path that the user gave.
-    fn begin(
-        opened: anyhow::Result<(PathBuf, File)>,
-        named: Option<&PathBuf>,
-        samples: &Samples,
-    ) -> Self {
-        let failed = |path, failure| Self { writer: None, path, failure: Some(failure) };
-        match opened {
-            Ok((path, file)) => Self::start(path.clone(), file, samples)
-                .unwrap_or_else(|error| failed(path, error.to_string())),
-            Err(error) => failed(named.cloned().unwrap_or_default(), format!("{error:#}")),
-        }
-    }
-
-    /// Begins the record of these samples in this file.
+    /// Begins the record of these samples in the file that the user named by this option. That an earlier record gives way to it is said.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn start(path: PathBuf, file: File, samples: &Samples) -> io::Result<Self> {
+    pub fn named(option: &str, path: &Path, samples: &Samples) -> anyhow::Result<Self> {
+        let Named { file, earlier } = store::open_named(option, path)?;
+        if let Some(earlier) = &earlier {
+            output::say(&format!(
+                "{option}: {} holds an earlier record; it is kept as {} until this run ends",
+                path.display(),
+                earlier.display()
+            ));
+        }
+        Self::start(path.to_owned(), file, earlier, samples)
+    }
+
+    fn start(
+        path: PathBuf,
+        file: File,
+        earlier: Option<PathBuf>,
+        samples: &Samples,
+    ) -> anyhow::Result<Self> {
         let header = Header { tool: Some(present::TOOL.to_owned()), ..Header::of(samples) };
-        let writer = Writer::start(file, &header, samples)?;
-        Ok(Self { writer: Some(writer), path, failure: None })
+        let writer =
+            Writer::start(file, &header, samples).with_context(|| path.display().to_string())?;
+        Ok(Self { writer: Some(writer), path, failure: None, earlier })
     }
 
     /// A finding that says that nothing could be saved, if so.
     pub fn not_saved(&self) -> Option<Finding> {
         let failure = self.failure.as_ref()?;
-        let message =
-            format!("the samples could not be saved to {}: {failure}", self.path.display());
+        let place = match self.path.as_os_str().is_empty() {
+            true => String::new(),
+            false => format!(" to {}", self.path.display()),
+        };
+        let message = format!("the samples could not be saved{place}: {failure}");
         let finding = Finding::new("NOT_SAVED", Severity::Warning, message);
         Some(finding.advise(Action::text("make room")).advise(Action::SaveElsewhere))
     }
@@ -106,5 +125,9 @@ impl Recorder for Record {
     fn end(&mut self, late_facts: &Environment, reason: StopReason, blocks: u32) {
         self.write(|writer| writer.environment(late_facts));
         self.write(|writer| writer.stop(reason, blocks));
+        if let Some(earlier) = self.earlier.take().filter(|_| self.failure.is_none()) {
+            // What can't be removed stays beside the new one.
+            let _stays = std::fs::remove_file(earlier);
+        }
     }
 }

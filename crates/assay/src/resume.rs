@@ -154,7 +154,8 @@ pub(crate) fn go_on<S: Source>(
     let since_start =
         started.map_or(0.0, |started| began.duration_since(started).as_secs_f64().max(0.0));
     session.samples.findings.push(resumed(&samples, &differences, began));
-    session.recorder = Some(Record { writer: Some(writer), path: path.clone(), failure: None });
+    session.recorder =
+        Some(Record { writer: Some(writer), path: path.clone(), failure: None, earlier: None });
     session.resume(samples, since_start).map_err(|error| {
         // What is in the file stays as it is.
         session.recorder = None;

@@ -6,9 +6,11 @@
 use anyhow::Context;
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+/// Records may hold what commands were given: they are their owner's alone.
+const PRIVATE: u32 = 0o600;
 /// Runs that are kept.
 const KEEP: usize = 200;
 
@@ -38,9 +40,10 @@ pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, Fil
     let file = OpenOptions::new()
         .write(true)
         .create_new(true)
+        .mode(PRIVATE)
         .open(&path)
         .with_context(|| path.display().to_string())?;
-    prune(&directory, KEEP);
+    prune(&directory, KEEP, &path);
     Ok((path, file))
 }
 
@@ -73,13 +76,40 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Opens the file that the user named by this option, if [`check_named`] still has nothing against it.
+/// A file that the user named for a record.
+pub(crate) struct Named {
+    /// The file, empty.
+    pub file: File,
+    /// Where the record that was there before is kept until the new one ends.
+    pub earlier: Option<PathBuf>,
+}
+
+/// Opens the file that the user named by this option, if [`check_named`] still has nothing against it. An earlier record is kept beside it.
 ///
 /// # Errors
 /// As there, or when it can't be written.
-pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<File> {
+pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<Named> {
     check_named(option, path)?;
-    File::create(path).with_context(|| format!("cannot write {}", path.display()))
+    let failed = || format!("cannot write {}", path.display());
+    let is_record = path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0);
+    let earlier = is_record.then(|| aside(path));
+    if let Some(earlier) = &earlier {
+        fs::rename(path, earlier).with_context(failed)?;
+    }
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(true).mode(PRIVATE).open(path);
+    Ok(Named { file: file.with_context(failed)?, earlier })
+}
+
+/// A name beside this one that nobody has.
+fn aside(path: &Path) -> PathBuf {
+    let named = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(if number == 0 { ".earlier".to_owned() } else { format!(".earlier{number}") });
+        PathBuf::from(name)
+    };
+    let free = (0..).map(named).find(|path| path.symlink_metadata().is_err());
+    free.unwrap_or_else(|| named(0))
 }
 
 fn looks_like_samples(path: &Path) -> bool {
@@ -88,16 +118,16 @@ fn looks_like_samples(path: &Path) -> bool {
     read.is_ok() && (start.is_empty() || start.starts_with(b"{\"assay\":"))
 }
 
-/// Removes the oldest runs beyond `keep`. Their names sort by time. A file that can't be removed stays: keeping too much is
-/// no reason to fail a measurement.
-fn prune(directory: &Path, keep: usize) {
+/// Removes the oldest runs beyond `keep`, but never the one that was just begun: its name may be older than all others where a clock is
+/// behind. Names sort by time. A file that can't be removed stays: keeping too much is no reason to fail a measurement.
+fn prune(directory: &Path, keep: usize, begun: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut runs: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "assay"))
+        .filter(|path| path.extension().is_some_and(|e| e == "assay") && path != begun)
         .collect();
     runs.sort();
-    let too_many = runs.len().saturating_sub(keep);
+    let too_many = (runs.len() + 1).saturating_sub(keep).min(runs.len());
     for path in &runs[..too_many] {
         let _stays = fs::remove_file(path);
     }
@@ -113,13 +143,37 @@ mod tests {
         for name in ["2026-01-03.assay", "2026-01-01.assay", "2026-01-02.assay", "notes.txt"] {
             fs::write(directory.path().join(name), "").expect("written");
         }
-        prune(directory.path(), 2);
+        // The clock is behind: what was just begun has the oldest name.
+        let begun = directory.path().join("1986-01-01.assay");
+        fs::write(&begun, "").expect("written");
+        prune(directory.path(), 3, &begun);
         let mut left: Vec<_> = fs::read_dir(directory.path())
             .expect("readable")
             .map(|entry| entry.expect("readable").file_name().into_string().expect("plain names"))
             .collect();
         left.sort();
-        assert_eq!(left, ["2026-01-02.assay", "2026-01-03.assay", "notes.txt"]);
+        assert_eq!(left, ["1986-01-01.assay", "2026-01-02.assay", "2026-01-03.assay", "notes.txt"]);
+    }
+
+    #[test]
+    fn an_earlier_record_is_kept_beside_the_new_one() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("a.assay");
+        assert_eq!(open_named("--save", &path).expect("opened").earlier, None);
+        // An empty file is no record.
+        assert_eq!(open_named("--save", &path).expect("opened").earlier, None);
+        let mode = std::os::unix::fs::PermissionsExt::mode(
+            &fs::metadata(&path).expect("there").permissions(),
+        );
+        assert_eq!(mode & 0o077, 0, "nobody else reads what commands were given");
+        for (record, name) in
+            [("{\"assay\":1}", "a.assay.earlier"), ("{\"assay\":2}", "a.assay.earlier1")]
+        {
+            fs::write(&path, record).expect("written");
+            let earlier = open_named("--save", &path).expect("opened").earlier.expect("kept");
+            assert_eq!(earlier, directory.path().join(name));
+            assert_eq!(fs::read_to_string(earlier).expect("readable"), record);
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ use thiserror::Error;
 
 use crate::command::Command;
 use crate::embedded;
-use crate::samples::SampleDirectory;
+use crate::room::Room;
 
 pub use executed::Executed;
 pub use record::{Counts, Record};
@@ -108,7 +108,7 @@ pub enum CountingError {
 /// One run to be counted: a directory of its own, removed on drop, and the library.
 #[derive(Debug)]
 pub struct Counting {
-    directory: SampleDirectory,
+    directory: Room,
     library: PathBuf,
 }
 
@@ -119,7 +119,7 @@ impl Counting {
     ///
     /// [`CountingError::Directory`], [`CountingError::Name`].
     pub fn start() -> Result<Self, CountingError> {
-        let directory = SampleDirectory::make()
+        let directory = Room::of_session()
             .map_err(|(path, source)| CountingError::Directory { path, source })?;
         // The cache may be out of reach, or have a name that cannot be preloaded: then the library
         // goes with the run.

@@ -15,7 +15,7 @@ use crate::command::{Channel, Command, CommandError, Input, Output};
 use crate::control::Setting;
 use crate::error::MeasureError;
 use crate::resolve::explain_refusal;
-use crate::samples::renew;
+use crate::room::renew;
 use crate::wire::{OutputMode, SAMPLES_DESCRIPTOR, Step, SubjectText};
 
 /// The name of the variable that pads a run's environment.

@@ -18,7 +18,7 @@ use crate::command::{Channel, Command};
 use crate::error::MeasureError;
 use crate::interrupt;
 use crate::prepared::{Prepared, program_of};
-use crate::samples::SampleDirectory;
+use crate::room::Room;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::facts::peak_memory_bytes;
 use crate::sys::launcher::{Answer, Launcher, Page};
@@ -142,7 +142,7 @@ pub struct Runner {
     restarted: bool,
     pub(crate) hooks: HashMap<String, SubjectId>,
     /// `None` as long as no command needs it. After the launcher, so that it goes after it.
-    sample_directory: Option<SampleDirectory>,
+    sample_directory: Option<Room>,
 }
 
 /// Ends the run in flight from another thread.
@@ -299,13 +299,14 @@ impl Runner {
 
     /// The name of the file for the samples of the command that is added next.
     fn sample_file(&mut self, command: &Command) -> Result<PathBuf, MeasureError> {
-        let directory =
-            match self.sample_directory.take() {
-                Some(made) => made,
-                None => SampleDirectory::make().map_err(|(path, source)| {
-                    MeasureError::Samples { program: program_of(command), path, source }
-                })?,
-            };
+        let directory = match self.sample_directory.take() {
+            Some(made) => made,
+            None => Room::of_session().map_err(|(path, source)| MeasureError::Samples {
+                program: program_of(command),
+                path,
+                source,
+            })?,
+        };
         let file = directory.file(self.subjects.len());
         self.sample_directory = Some(directory);
         Ok(file)

@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::command::{Command, CommandError};
 use crate::resolve::ResolveError;
-use crate::samples::SampleDirectory;
+use crate::room::Room;
 
 /// What names the files of processes.
 const PREFIX: &str = "count.";
@@ -70,7 +70,7 @@ pub enum SimulationError {
 #[derive(Debug)]
 pub struct Simulation {
     valgrind: PathBuf,
-    directory: SampleDirectory,
+    directory: Room,
 }
 
 impl Simulation {
@@ -82,7 +82,7 @@ impl Simulation {
     pub fn start() -> Result<Self, SimulationError> {
         let valgrind = Command::new(["valgrind"])?.resolve();
         let valgrind = valgrind.map_err(|_| SimulationError::NoValgrind)?;
-        let directory = SampleDirectory::make()
+        let directory = Room::of_session()
             .map_err(|(path, source)| SimulationError::Directory { path, source })?;
         Ok(Self { valgrind, directory })
     }
@@ -158,10 +158,8 @@ mod tests {
 
     #[test]
     fn counts_of_all_processes_are_summed_once_and_half_a_file_is_an_error() {
-        let simulation = Simulation {
-            valgrind: "/bin/true".into(),
-            directory: SampleDirectory::make().unwrap(),
-        };
+        let simulation =
+            Simulation { valgrind: "/bin/true".into(), directory: Room::of_session().unwrap() };
         assert!(matches!(simulation.take(), Err(SimulationError::NoCount)));
         let file = |name: &str| simulation.directory.path().join(name);
         fs::write(file("count.1"), "summary: 40\n").unwrap();
@@ -177,7 +175,7 @@ mod tests {
     fn the_program_keeps_its_arguments_and_its_directory() {
         let simulation = Simulation {
             valgrind: "/usr/bin/valgrind".into(),
-            directory: SampleDirectory::make().unwrap(),
+            directory: Room::of_session().unwrap(),
         };
         let command = Command {
             cwd: Some("/bin".into()),

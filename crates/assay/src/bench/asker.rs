@@ -58,7 +58,7 @@ pub(crate) struct Question {
 /// Asks programs.
 pub(crate) struct Asker {
     runner: Runner,
-    scratch: tempfile::TempDir,
+    scratch: assay_measure::room::Room,
     /// After so long a run is ended.
     timeout: Duration,
     directories: usize,
@@ -72,10 +72,7 @@ impl Asker {
     /// # Errors
     /// When the system lets us do neither.
     pub fn start(timeout: Duration) -> anyhow::Result<Self> {
-        let scratch = tempfile::Builder::new()
-            .prefix("assay-bench-")
-            .tempdir()
-            .context("no directory for temporary files; let TMPDIR name one")?;
+        let scratch = crate::room::temporary()?;
         Ok(Self { runner: Runner::start()?, scratch, timeout, directories: 0, watched: None })
     }
 

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
     knobs::mend();
     let environment = Environment::from_facts(environment::capture());
-    let room = tempfile::tempdir().context("a directory for the programs")?;
+    let room = crate::room::temporary()?;
     let original = original(args, room.path())?;
     let began = jiff::Timestamp::now().to_string();
     let plan = known_work::plan(args.time * share(args));
@@ -260,8 +260,7 @@ fn measure(
     session.samples.environment = environment.clone();
     session.begin(&plan, 0, Limits::default());
     if let Some(path) = file {
-        let record = store::open_named("--record", path)
-            .and_then(|file| Ok(Record::start(path.to_owned(), file, &session.samples)?));
+        let record = Record::named("--record", path, &session.samples);
         session.recorder = Some(record.map_err(|e| RunError::Reading(format!("{e:#}")))?);
     }
     let (measured, _) = commands::measure(&mut session, progress);

@@ -260,8 +260,7 @@ fn try_settings(
     environment: &Environment,
     allowed: &Privileges,
 ) -> Result<(Vec<report::Trial>, Vec<String>), RunError> {
-    let room = tempfile::tempdir()
-        .map_err(|e| RunError::Reading(format!("a directory for the program to be tried: {e}")))?;
+    let room = crate::room::temporary().map_err(|error| RunError::Reading(format!("{error:#}")))?;
     let program = known_work::program(room.path());
     let program = program.map_err(|error| RunError::Reading(format!("{error:#}")))?;
     let under = |(name, control): (String, Control)| {

@@ -58,7 +58,7 @@ impl<'a> Sampling<'a> {
 
     /// The same at another rate than usual.
     pub fn sample_at(&self, rate: f64, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
-        let directory = tempfile::tempdir().context("the directory for temporary files")?;
+        let directory = crate::room::temporary()?;
         let request = Request { rate, ..self.request(directory.path()) };
         let sampled = sampling::sample(&self.place, target, &request)?;
         let mut profiles = Vec::new();
@@ -96,13 +96,13 @@ impl<'a> Sampling<'a> {
 
     /// The same run without a sampler.
     fn plain(&self, command: &Command) -> anyhow::Result<Ended> {
-        let directory = tempfile::tempdir().context("the directory for temporary files")?;
+        let directory = crate::room::temporary()?;
         Ok(sampling::plain(command, &self.request(directory.path()))?)
     }
 
     /// The same run with a sampler that does next to nothing.
     fn idle(&self, command: &Command) -> anyhow::Result<Ended> {
-        let directory = tempfile::tempdir().context("the directory for temporary files")?;
+        let directory = crate::room::temporary()?;
         let request = Request { rate: IDLE_RATE, ..self.request(directory.path()) };
         Ok(sampling::unread(&self.place, command, &request)?)
     }

@@ -1,0 +1,174 @@
+//! Private directories for what lives as long as a run: files that commands write for [`crate::Channel::Path`] and the allocation
+//! counter, answers of benchmark programs, recordings of samplers, programs that we bring along.
+//!
+//! A room is its owner's alone, whatever the umask, and goes with it. Its owner holds a lock on it: whoever makes the next room removes
+//! those of owners that were killed. What is in the files is not looked at here.
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What the names of rooms begin with.
+const PREFIX: &str = "assay-room-";
+/// A younger room may have an owner that has not locked it yet.
+const SETTLED: Duration = Duration::from_secs(60);
+
+/// The directory, removed on drop.
+#[derive(Debug)]
+pub struct Room {
+    path: PathBuf,
+    /// Held as long as it is somebody's.
+    _lock: File,
+}
+
+impl Room {
+    /// Makes one below the user's directory for things of this session, or else below the one for temporary files.
+    ///
+    /// # Errors
+    /// When none can be made, with the directory that could not be written.
+    pub fn of_session() -> Result<Self, (PathBuf, io::Error)> {
+        let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        if let Some(session) = session.filter(|path| path.is_absolute())
+            && let Ok(made) = Self::below(&session)
+        {
+            return Ok(made);
+        }
+        Self::temporary()
+    }
+
+    /// Makes one below the directory for temporary files, from which programs may be run as a rule.
+    ///
+    /// # Errors
+    /// When it can't be made, with the directory that could not be written.
+    pub fn temporary() -> Result<Self, (PathBuf, io::Error)> {
+        let temporary = std::env::temp_dir();
+        // A name for the commands, which may run in any directory.
+        let absolute = std::path::absolute(&temporary).unwrap_or_else(|_| temporary.clone());
+        Self::below(&absolute).map_err(|error| (temporary, error))
+    }
+
+    fn below(parent: &Path) -> io::Result<Self> {
+        remove_abandoned(parent, SETTLED);
+        // The name need not be secret: a directory that is there already is never used.
+        for i in 0_u32..1000 {
+            let path = parent.join(format!("{PREFIX}{}-{i}", std::process::id()));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => {
+                    let lock = File::open(&path)?;
+                    // Where a file system knows no locks, nobody can tell that it is abandoned, and it stays.
+                    let _without = lock.try_lock();
+                    return Ok(Self { path, _lock: lock });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Where it is, absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file of a command.
+    pub(crate) fn file(&self, command: usize) -> PathBuf {
+        self.path.join(command.to_string())
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // What a command put there goes too. If it cannot be removed, the next room's maker tries again.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes the rooms of this user whose owners are gone. What can't be removed stays: it is no reason not to measure.
+fn remove_abandoned(parent: &Path, settled: Duration) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    let user = rustix::process::geteuid().as_raw();
+    let is_old = |found: &Metadata| {
+        found.modified().is_ok_and(|at| at.elapsed().is_ok_and(|passed| passed >= settled))
+    };
+    for entry in entries.flatten() {
+        if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
+            continue;
+        }
+        // Of a symbolic link the metadata are its own: it is no directory.
+        let is_ours = |found: Metadata| found.is_dir() && found.uid() == user && is_old(&found);
+        if !entry.metadata().is_ok_and(is_ours) {
+            continue;
+        }
+        if File::open(entry.path()).is_ok_and(|room| room.try_lock().is_ok()) {
+            let _stays = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Puts a new, empty file in the place of the one of that name: whoever still holds the old one
+/// writes where nobody reads.
+pub(crate) fn renew(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use std::io::{Read, Write};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_is_private_and_goes_with_its_owner() {
+        let parent = tempfile::tempdir().unwrap();
+        let first = Room::below(parent.path()).unwrap();
+        let second = Room::below(parent.path()).unwrap();
+        assert_ne!(first.path, second.path);
+        let mode = fs::metadata(&first.path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        fs::create_dir(first.path.join("left")).unwrap();
+        fs::write(first.file(3), "x").unwrap();
+        drop((first, second));
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn rooms_of_the_dead_are_removed_and_no_others() {
+        let parent = tempfile::tempdir().unwrap();
+        let alive = Room::below(parent.path()).unwrap();
+        let abandoned = parent.path().join(format!("{PREFIX}1-0"));
+        fs::create_dir_all(abandoned.join("deep")).unwrap();
+        let others = parent.path().join("assay-notes");
+        fs::create_dir(&others).unwrap();
+        let link = parent.path().join(format!("{PREFIX}2-0"));
+        std::os::unix::fs::symlink(&others, &link).unwrap();
+        // One that is young may be about to be locked.
+        remove_abandoned(parent.path(), SETTLED);
+        assert!(abandoned.exists());
+        remove_abandoned(parent.path(), Duration::ZERO);
+        assert!(!abandoned.exists());
+        assert!(alive.path().exists() && others.exists() && link.exists());
+    }
+
+    #[test]
+    fn a_writer_of_the_old_file_does_not_reach_the_new_one() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("0");
+        drop(renew(&path).unwrap());
+        let mut old = OpenOptions::new().append(true).open(&path).unwrap();
+        let mut new = renew(&path).unwrap();
+        old.write_all(b"late").unwrap();
+        let mut found = String::new();
+        new.read_to_string(&mut found).unwrap();
+        assert_eq!(found, "");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
