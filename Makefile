@@ -34,7 +34,7 @@ check:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(FUZZ_CHECK)
 	$(CARGO) package --quiet --no-verify --allow-dirty $(LIBRARIES)
-	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check licenses bans sources; \
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check bans licenses sources; \
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
 
 bench: tools

@@ -189,7 +189,8 @@ pub(crate) struct KeepArgs {
     #[arg(long)]
     pub no_save: bool,
 
-    /// Leave host name, directories and repository out of the record
+    /// Leave host name, directories, repository, values of variables, and arguments that look like
+    /// secrets out of the record
     #[arg(long)]
     pub anonymous: bool,
 }

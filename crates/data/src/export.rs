@@ -18,6 +18,7 @@ pub use text::text;
 
 use crate::assay_file::push_number;
 use crate::{Design, Environment, Observation, Outcome, Pass, Samples};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Seconds as nanoseconds, such that they read back, divided by 10⁹, to the same bits wherever a double does.
@@ -40,6 +41,21 @@ fn shortest(near: f64, reads_back: impl Fn(f64) -> bool) -> f64 {
     let exact = [near, near.next_up(), near.next_down()];
     let candidates = [15, 16].into_iter().filter_map(rounded).chain(exact);
     candidates.into_iter().find(|&candidate| reads_back(candidate)).unwrap_or(near)
+}
+
+/// The text of a cell, which a spreadsheet must not take for a formula (OWASP, "CSV Injection"): one that begins like one, and is no number, gets an
+/// apostrophe in front, which spreadsheets don't show.
+pub fn cell_of_text(text: &str) -> Cow<'_, str> {
+    if is_like_a_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+}
+
+/// What [`cell_of_text`] was made of.
+pub(crate) fn text_of_cell(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|text| is_like_a_formula(text)).unwrap_or(cell)
+}
+
+fn is_like_a_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
 }
 
 /// Columns before the metrics, in their order.
@@ -67,7 +83,7 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     for observation in in_rows(samples) {
         let count = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
         let subject = samples.subjects.get(observation.subject);
-        table.write_field(subject.map_or("", |subject| &subject.name))?;
+        table.write_field(cell_of_text(subject.map_or("", |subject| &subject.name)).as_bytes())?;
         table.write_field(count(observation.block))?;
         table.write_field(count(observation.position))?;
         if has_pass {

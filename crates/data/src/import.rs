@@ -46,6 +46,7 @@ pub(crate) use names::labels;
 
 use crate::assay_file;
 use crate::input::Input;
+use crate::limits::too_many;
 use crate::read_error::ReadError;
 use crate::samples::Samples;
 use crate::select::Filter;
@@ -388,7 +389,7 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
         return Err(ImportError::Binary { file, what });
     }
     if let Some(pattern) = &context.options.pattern {
-        return pattern::read(input, context, pattern);
+        return within_limits(pattern::read(input, context, pattern)?, file);
     }
     // Other tools may put long notes before the first number.
     while Head::of(&valid_text(&input.head)).second.is_empty()
@@ -398,10 +399,17 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
     let text = valid_text(&input.head);
     let head = Head::of(&text);
     match format_of(&head) {
-        Some(format) => (format.read)(input, context),
+        Some(format) => within_limits((format.read)(input, context)?, file),
         None => {
             Err(ImportError::Unknown { file, seen: unknown::seen(&head), known: unknown::known() })
         }
+    }
+}
+
+fn within_limits(part: Part, file: String) -> Result<Part, ImportError> {
+    match part.samples.unbounded() {
+        Some(samples) => Ok(Part { samples, ..part }),
+        None => Err(ImportError::TooMany { file, problem: too_many("values") }),
     }
 }
 

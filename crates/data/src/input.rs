@@ -3,6 +3,7 @@
 //! Says what is wrong with a name as helpfully as it can: a missing file gets its likely neighbours. It does not look into
 //! the contents beyond the compression.
 
+use crate::limits::Unpacked;
 use crate::lines::io_error;
 use crate::read_error::ReadError;
 use std::fs::File;
@@ -44,7 +45,8 @@ impl Input {
         let mut plain = Self::with_head(stream, file)?;
         if plain.head.starts_with(&GZIP) {
             let packed = plain.into_reader();
-            plain = Self::with_head(flate2::bufread::MultiGzDecoder::new(packed), file)?;
+            let unpacked = Unpacked::of(flate2::bufread::MultiGzDecoder::new(packed));
+            plain = Self::with_head(unpacked, file)?;
         }
         Ok(plain)
     }

@@ -22,6 +22,7 @@ pub mod export;
 pub mod finding;
 pub mod import;
 mod input;
+mod limits;
 mod lines;
 pub mod plan;
 pub mod protocol;

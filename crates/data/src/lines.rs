@@ -3,6 +3,7 @@
 //! Takes off the byte-order mark and the carriage return, checks UTF-8, and refuses lines of absurd length, so that no input
 //! can make memory grow without bound. It knows nothing of what the lines mean.
 
+use crate::limits::{most_values, too_many};
 use crate::read_error::{Place, ReadError};
 use std::io::{BufRead, ErrorKind, Read};
 
@@ -75,6 +76,10 @@ impl<R: BufRead> Lines<R> {
         if self.length > MAX_LINE {
             let problem =
                 "the line is longer than 16 MiB; no record or row is that long".to_owned();
+            return Err(ReadError::Line { place: place(None), problem });
+        }
+        if self.number > most_values() as u64 {
+            let problem = format!("this file {}", too_many("lines"));
             return Err(ReadError::Line { place: place(None), problem });
         }
         let (mut bytes, ended) = match raw.split_last() {

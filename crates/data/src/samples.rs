@@ -6,6 +6,7 @@
 
 use crate::environment::Environment;
 use crate::finding::Finding;
+use crate::limits::most_values;
 use crate::plan::{Plan, StopReason};
 use columns::{Columns, NO_TIME, NOWHERE, retain};
 use serde::{Deserialize, Serialize};
@@ -134,6 +135,19 @@ impl Samples {
         Self { metrics, observations: Columns { values, ..Columns::default() }, ..Self::default() }
     }
 
+    /// The same for what a file holds, which may be anything: beyond the limit nothing is taken, and [`Self::unbounded`] says so.
+    pub(crate) fn bounded(metrics: Vec<Metric>) -> Self {
+        let mut samples = Self::new(metrics);
+        samples.observations.most = Some(most_values());
+        samples
+    }
+
+    /// These samples when the file is read, without a limit; `None` if it held more than that.
+    pub(crate) fn unbounded(mut self) -> Option<Self> {
+        self.observations.most = None;
+        (!self.observations.overflowed).then_some(self)
+    }
+
     /// Adds a metric, missing in all observations so far, and returns its index; one of the same name is reused.
     pub fn add_metric(&mut self, metric: Metric) -> usize {
         if let Some(index) = self.metric_index(&metric.name) {
@@ -179,6 +193,9 @@ impl Samples {
 
     /// Appends an observation. Values beyond the known metrics are dropped, those that are lacking are missing.
     pub fn push(&mut self, observation: Observation) {
+        if self.observations.refuses() {
+            return;
+        }
         self.observations.make_room();
         let o = &mut self.observations;
         let held = o.subject.len();
@@ -199,6 +216,9 @@ impl Samples {
     /// numbers call it.
     pub fn push_value(&mut self, subject: usize, value: f64) {
         let o = &mut self.observations;
+        if o.refuses() {
+            return;
+        }
         o.subject.push(subject as u32);
         o.pass.push_nothing(None);
         o.block.push_nothing(NOWHERE);

@@ -68,10 +68,32 @@ fn object_name(text: &str) -> Option<String> {
     right.then(|| name.to_owned())
 }
 
+/// What keeps git from running programs that a repository's own configuration names: whoever looks at somebody's checkout has not agreed to
+/// run them. Filters that a repository configures for its files can't be switched off as such; those of large files are.
+pub(crate) const POWERLESS: [&str; 16] = [
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.pager=cat",
+    "-c",
+    "core.sshCommand=false",
+    "-c",
+    "diff.external=",
+    "-c",
+    "protocol.ext.allow=never",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "submodule.recurse=false",
+];
+
 /// Asks `git`, and gives up when it takes too long.
 fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
     let deadline = Instant::now() + patience;
     let mut child = Command::new("git")
+        .args(POWERLESS)
         .args(["--no-optional-locks", "status", "--porcelain", "--untracked-files=normal"])
         .current_dir(directory)
         .stdin(Stdio::null())
@@ -122,6 +144,25 @@ mod tests {
         fs::create_dir_all(d.path().join("sub/deeper")).unwrap();
         fs::write(d.path().join(".git/HEAD"), head).unwrap();
         d
+    }
+
+    #[test]
+    fn a_repository_runs_no_program_of_its_own() {
+        let d = tempfile::tempdir().unwrap();
+        let git = |words: &[&str]| {
+            let done = Command::new("git").args(words).current_dir(d.path()).output().unwrap();
+            assert!(done.status.success(), "{words:?}");
+        };
+        git(&["init", "-q"]);
+        let witness = d.path().join("ran");
+        let program = d.path().join(".git/monitor");
+        fs::write(&program, format!("#!/bin/sh\ntouch {}\n", witness.display())).unwrap();
+        let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&program, runnable).unwrap();
+        git(&["config", "core.fsmonitor", program.to_str().unwrap()]);
+        fs::write(d.path().join("new"), "x").unwrap();
+        assert_eq!(dirty(d.path(), Duration::from_secs(60)), Some(true));
+        assert!(!witness.exists());
     }
 
     #[test]

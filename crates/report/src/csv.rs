@@ -131,10 +131,11 @@ pub(crate) fn number_cell(value: f64) -> String {
 }
 
 pub(crate) fn text_cell(text: &str) -> String {
+    let text = assay_data::export::cell_of_text(text);
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        text.to_owned()
+        text.into_owned()
     }
 }
 
@@ -145,5 +146,11 @@ mod tests {
     #[test]
     fn a_name_with_commas_and_quotes_stays_one_cell() {
         assert_eq!(text_cell("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+
+    #[test]
+    fn a_name_is_no_formula_and_a_number_stays_one() {
+        assert_eq!(text_cell("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+        assert_eq!(["@x", "-5", "+1.5e3", "a=b"].map(text_cell), ["'@x", "-5", "+1.5e3", "a=b"]);
     }
 }

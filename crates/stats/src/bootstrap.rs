@@ -14,6 +14,7 @@
 //! for series that are correlated it promises too much.
 
 use crate::resampling::Stream;
+use crate::threads::with_threads;
 use crate::{Interval, descriptive, normal};
 use rayon::prelude::*;
 
@@ -143,7 +144,7 @@ fn in_chunks<Scratch>(
     if resamples.saturating_mul(draws_each) < THREADS_FROM {
         replicates.chunks_mut(CHUNK).enumerate().for_each(fill);
     } else {
-        replicates.par_chunks_mut(CHUNK).enumerate().for_each(fill);
+        with_threads(|| replicates.par_chunks_mut(CHUNK).enumerate().for_each(fill));
     }
     replicates
 }

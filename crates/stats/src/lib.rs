@@ -60,6 +60,7 @@ pub mod student_t;
 pub mod suite;
 pub mod summaries;
 pub mod t_test;
+mod threads;
 pub mod trend;
 pub mod two_sample;
 

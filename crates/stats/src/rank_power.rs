@@ -18,6 +18,7 @@
 use crate::power_t::{Kind, Sides};
 use crate::resampling::Stream;
 use crate::signed_rank::SignedRankDistribution;
+use crate::threads::with_threads;
 use crate::{descriptive, normal, two_sample};
 use rayon::prelude::*;
 
@@ -234,7 +235,7 @@ impl ShiftedPilot {
             sum
         };
         let none = || vec![0; sizes.len()];
-        let counts = (0..experiments).into_par_iter().map(one).reduce(none, added);
+        let counts = with_threads(|| (0..experiments).into_par_iter().map(one).reduce(none, added));
         counts.into_iter().map(|count| count as f64 / experiments.max(1) as f64).collect()
     }
 

@@ -269,3 +269,15 @@ fn without_privileges_it_says_what_is_missing_and_goes_on() {
         "{told:?}"
     );
 }
+
+#[test]
+fn where_no_thread_may_be_started_one_does_the_work() {
+    let room = Room::new();
+    room.write("a.txt", "10\n12\n11\n13\n14\n10.5\n11.5\n12.5\n");
+    let Some(command) =
+        as_nobody(&room, "", "sh -c 'ulimit -u 1; exec ./assay describe --all --json a.txt'")
+    else {
+        return;
+    };
+    crate::room::finish(command).ends(0);
+}

@@ -261,3 +261,28 @@ fn series_with_values_and_mere_summaries_stand_in_one_document() {
             .shows("only a summary was recorded of wall of 'b': mean 2.500 s, 9 values");
     }
 }
+
+#[test]
+fn a_small_file_cannot_take_all_memory() {
+    let room = Room::new();
+    room.write("many.txt", &"0\n".repeat(5_000));
+    room.write(
+        "many.json",
+        &format!(
+            "{{\"results\":[{{\"command\":\"a\",\"times\":[{}]}}]}}",
+            vec!["1"; 5_000].join(",")
+        ),
+    );
+    let line = "gzip -kf many.txt; ASSAY_MAX_VALUES=1000 \"$ASSAY\" describe ";
+    for (file, what) in
+        [("many.txt", "1000 lines"), ("many.json", "1000 values"), ("many.txt.gz", "1000 lines")]
+    {
+        let ended = crate::room::finish(room.shell(&format!("{line}{file}"))).ends(2);
+        ended.complains(what).complains("ASSAY_MAX_VALUES");
+    }
+    room.write(
+        "wide.csv",
+        &format!("{}\n{}\n", vec!["x"; 100_001].join(","), vec!["1"; 100_001].join(",")),
+    );
+    room.run(&["describe", "wide.csv"]).ends(2).complains("100001 columns");
+}

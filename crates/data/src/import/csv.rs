@@ -9,6 +9,7 @@ use super::layout::Gatherer;
 use super::number::looks_like_number;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
+use crate::limits::MOST_COLUMNS;
 use crate::lines::{Lines, io_error};
 use crate::read_error::ReadError;
 use std::io::{self, BufRead, Read};
@@ -56,6 +57,10 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         }
         // The reader stands behind the record, whose last line is the one before; lone carriage returns end records, but no lines.
         let line = reader.position().line().saturating_sub(1).max(1);
+        if record.len() > MOST_COLUMNS {
+            let problem = format!("has {} columns; at most {MOST_COLUMNS} are read", record.len());
+            return Err(ImportError::TooMany { file: context.file.to_owned(), problem });
+        }
         let fields: Vec<&str> = record.iter().map(str::trim).collect();
         match &mut gatherer {
             Some(gatherer) => gatherer.row(&fields, line)?,

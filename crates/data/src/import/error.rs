@@ -29,6 +29,14 @@ pub enum ImportError {
         /// What it is, and what to do.
         what: &'static str,
     },
+    /// The file holds more than is read.
+    #[error("`{file}` {problem}")]
+    TooMany {
+        /// The file.
+        file: String,
+        /// Of what there is too much, and what to do.
+        problem: String,
+    },
     /// The file is text of no known format.
     #[error("`{file}` {seen}; that is no known format. Known are:{known}")]
     Unknown {

@@ -5,7 +5,7 @@
 
 use super::layout::better;
 use super::{Context, Head, ImportError, Part, csv as foreign};
-use crate::export::PLACE_COLUMNS;
+use crate::export::{PLACE_COLUMNS, text_of_cell};
 use crate::input::Input;
 use crate::lines::io_error;
 use crate::read_error::{Place, ReadError};
@@ -36,7 +36,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let header = reader.headers().map_err(|error| csv_error(error, context.file))?.clone();
     let known = PLACE_COLUMNS.iter().filter(|&name| header.iter().any(|column| column == *name));
     let places = known.count();
-    let mut samples = Samples::default();
+    let mut samples = Samples::bounded(Vec::new());
     let mut names = BTreeSet::new();
     for column in header.iter().skip(places) {
         let (name, unit) = column.rsplit_once('_').ok_or_else(|| {
@@ -56,7 +56,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         let line = reader.position().line().saturating_sub(1).max(1);
         let row = Row { header: &header, record: &record, places };
         let mut observation = row.observation().map_err(|problem| fail(line, problem))?;
-        let name = record.get(0).unwrap_or_default();
+        let name = text_of_cell(record.get(0).unwrap_or_default());
         observation.subject = match subjects.get(name) {
             Some(&subject) => subject,
             None => {

@@ -63,7 +63,7 @@ impl<'a> Gatherer<'a> {
             context,
             conversion,
             layout,
-            samples: Samples::new(vec![metric]),
+            samples: Samples::bounded(vec![metric]),
             header: Vec::new(),
             groups: HashMap::new(),
         };

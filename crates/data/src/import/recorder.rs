@@ -77,7 +77,7 @@ impl<'a> Recorder<'a> {
 
     /// Of a file that no known tool wrote.
     pub(super) fn without_tool(context: &'a Context<'a>) -> Self {
-        let samples = Samples::default();
+        let samples = Samples::bounded(Vec::new());
         let (benchmarks, metrics) = (HashMap::new(), HashMap::new());
         Self { context, samples, benchmarks, metrics, values: 0, more_findings: 0 }
     }

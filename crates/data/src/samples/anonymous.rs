@@ -2,7 +2,10 @@
 //!
 //! Texts are cut by their form alone, since nothing here may look at files: whatever has a slash in it is taken for a path, and of a
 //! path only the last component stays. That removes too much at times (the expression of `sed s/a/b/`), never too little of a
-//! path. What commands, names and variables say in other words stays; nothing can know what that tells.
+//! path. Values of variables go, and so does what looks like a secret (`secrets`). What commands and names say in other words stays;
+//! nothing can know what that tells.
+
+mod secrets;
 
 use super::Samples;
 use std::collections::HashMap;
@@ -17,14 +20,15 @@ const PER_SECOND: &str = "1/s";
 
 impl Samples {
     /// Leaves out everything that tells who or where somebody is: facts of the environment (see
-    /// [`Environment::make_anonymous`](crate::Environment::make_anonymous)), working directories, and the directories of paths in
-    /// the command line, in commands, their variables and parameters, in the names of their files and of imported ones, and in
+    /// [`Environment::make_anonymous`](crate::Environment::make_anonymous)), working directories, values of variables, what looks like a secret, and the directories of paths in
+    /// the command line, in commands and parameters, in the names of their files and of imported ones, and in
     /// names of subjects that were made of the command. Digests of files stay, so that a change is still noticed.
     ///
     /// What was different and is now the same gets a number behind it where it must stay different: names of subjects, and values
     /// of one parameter. Findings keep the text of their messages. To do it again changes nothing.
     pub fn make_anonymous(&mut self) {
         self.environment.make_anonymous();
+        secrets::of_words(&mut self.argv);
         self.argv.iter_mut().for_each(|word| *word = without_directories(word));
         let mut values: HashMap<String, Distinct> = HashMap::new();
         let mut names = Distinct::default();
@@ -33,8 +37,9 @@ impl Samples {
             let mentioned = |path: &str| {
                 side.command.is_none() || pieces(&command).any(|(piece, _)| piece == path)
             };
-            side.name = names.of(&side.name, cut_where(&side.name, mentioned));
-            side.command = side.command.as_deref().map(without_directories);
+            let name = secrets::of_command(&cut_where(&side.name, mentioned));
+            side.name = names.of(&side.name, name);
+            side.command = side.command.as_deref().map(command_without);
             side.source = side.source.as_deref().map(file_name);
             side.builds.iter_mut().for_each(|build| *build = file_name(build));
         }
@@ -43,12 +48,12 @@ impl Samples {
         for subject in &mut self.subjects {
             let command = subject.command.clone().unwrap_or_default();
             let mentioned = |path: &str| pieces(&command).any(|(piece, _)| piece == path);
-            let name = cut_where(&subject.name, mentioned);
+            let name = secrets::of_command(&cut_where(&subject.name, mentioned));
             let name = names.of(&subject.name, name);
             renamed.insert(std::mem::replace(&mut subject.name, name.clone()), name);
-            subject.command = subject.command.as_deref().map(without_directories);
+            subject.command = subject.command.as_deref().map(command_without);
             subject.cwd = None;
-            subject.env.iter_mut().for_each(|(_, value)| *value = without_directories(value));
+            subject.env.iter_mut().for_each(|(_, value)| secrets::of_variable(value));
             subject.files.iter_mut().for_each(|(path, _)| *path = file_name(path));
             for (parameter, value) in &mut subject.parameters {
                 let known = values.entry(parameter.clone()).or_default();
@@ -83,6 +88,11 @@ impl Distinct {
         self.of_original.insert(original.to_owned(), text.clone());
         text
     }
+}
+
+/// A command without paths and secrets.
+fn command_without(text: &str) -> String {
+    without_directories(&secrets::of_command(text))
 }
 
 /// The text with every path cut to its last component.

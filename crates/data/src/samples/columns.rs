@@ -14,6 +14,10 @@ pub(super) struct Columns {
     pub(super) level: Sparse<Vec<u32>>,
     /// One column per metric.
     pub(super) values: Vec<Vec<f64>>,
+    /// How many values, missing ones among them, it takes; `None`: as many as come.
+    pub(super) most: Option<usize>,
+    /// Whether there were more.
+    pub(super) overflowed: bool,
 }
 
 /// A column that is not there while no observation has anything to put into it, as of imported numbers: of ten million each byte
@@ -49,6 +53,13 @@ impl<T: Clone + PartialEq> Sparse<T> {
 }
 
 impl Columns {
+    /// Whether it takes no more observations. Says no to one, and remembers that it did.
+    pub(super) fn refuses(&mut self) -> bool {
+        let is_full = self.most.is_some_and(|most| self.subject.len() * self.values.len() >= most);
+        self.overflowed |= is_full;
+        is_full
+    }
+
     /// Columns grow by a quarter instead of to the double: a long run has many of them, and half of each would stand empty.
     pub(super) fn make_room(&mut self) {
         let held = self.subject.len();

@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::RevisionError;
 use crate::command::Command;
 use crate::error::MeasureError;
+use crate::git::POWERLESS;
 use crate::interrupt;
 use crate::runner::{RunOptions, RunResult, Runner};
 
@@ -63,7 +64,7 @@ impl Subprocesses {
         let script = format!("{APART}exec \"$@\"");
         let own = ["/bin/sh".into(), "-c".into(), script.into(), "git".into()];
         let own = own.into_iter().chain([self.git.clone().into_os_string()]);
-        let own = own.chain(["-c".into(), "core.hooksPath=/dev/null".into()]);
+        let own = own.chain(POWERLESS.map(Into::into));
         let mut command = Command::new(own.chain(words.into_iter().map(Into::into)))
             .map_err(MeasureError::from)?;
         command.env.push(("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()));
