@@ -10,12 +10,14 @@
 enum { HELLO = 1, ADD = 2, RUN = 3, REMEMBER = 4 };
 /* The descriptors that came along, in this order. */
 enum { REQUEST_STDOUT = 1, REQUEST_STDERR = 2, REQUEST_SAMPLES = 4 };
+/* Whatever the command leaves behind is ended, wherever it went. */
+enum { REQUEST_ALONE = 8 };
 enum { OUTPUT_NULL = 0, OUTPUT_INHERIT = 1, OUTPUT_PIPE = 2, OUTPUT_FILE = 3 };
 enum { STEP_NONE, STEP_REQUEST, STEP_MEMORY, STEP_STDIN, STEP_STDOUT, STEP_STDERR, STEP_CHDIR,
        STEP_SPAWN, STEP_EXEC, STEP_WAIT, STEP_PIN, STEP_FIFO, STEP_NICE, STEP_ASLR };
 enum { PIN = 1, FIFO = 2, NICE = 4, NO_ASLR = 8 }; /* what is set for a subject's processes */
 enum { PIN_WORDS = 16 };                           /* 1024 processors */
-enum { TIMED_OUT = 1, WANTED_TERMINAL = 2, LEFT_BEHIND = 4 };
+enum { TIMED_OUT = 1, WANTED_TERMINAL = 2, LEFT_BEHIND = 4, STOPPED = 8 };
 
 struct request {
     uint32_t kind;

@@ -56,6 +56,11 @@ long fix_layout(void);
 long take_priority(const struct subject *s);
 void give_back(struct reply *reply);
 
+/* strays.c */
+void take_in_orphans(int yes);
+void clear_strays(struct reply *reply);
+void end_strays(void);
+
 /* run.c */
 void arrange_padding(void);
 void run(const struct request *request, int given, struct reply *reply);

@@ -144,15 +144,24 @@ static void set_alarm(int64_t first_ns)
 static void await(int pid, int64_t timeout, struct rusage *usage, struct reply *reply)
 {
     const int64_t grace = 1000000000;
+    const int64_t most_stopped = 5000000000; /* one that stopped itself is continued by nobody, as a rule */
+    int64_t stopped_at = 0;
     int status = 0;
     int asked = 0;
     for (;;) {
-        long result = CALL4(__NR_wait4, pid, &status, WUNTRACED, usage);
+        long result = CALL4(__NR_wait4, pid, &status, WUNTRACED | WCONTINUED, usage);
         reply->end_ns = (uint64_t)now_ns();
         int64_t elapsed = (int64_t)(reply->end_ns - reply->start_ns);
         if (result == pid) {
+            if (WIFCONTINUED(status)) {
+                stopped_at = 0;
+                continue;
+            }
             if (!WIFSTOPPED(status))
                 break;
+            stopped_at = (int64_t)reply->end_ns;
+            if (!timeout)
+                set_alarm(most_stopped);
             if (WSTOPSIG(status) == SIGTTIN || WSTOPSIG(status) == SIGTTOU) {
                 reply->flags |= WANTED_TERMINAL;
                 kill_group(pid, SIGKILL);
@@ -163,6 +172,11 @@ static void await(int pid, int64_t timeout, struct rusage *usage, struct reply *
             fail(reply, STEP_WAIT, result);
             kill_group(pid, SIGKILL);
             break;
+        }
+        if (stopped_at && (int64_t)reply->end_ns - stopped_at >= most_stopped) {
+            reply->flags |= STOPPED;
+            kill_group(pid, SIGKILL);
+            continue;
         }
         if (timeout && !asked && elapsed >= timeout) {
             asked = 1;
@@ -207,6 +221,7 @@ static void start(int64_t timeout, struct rusage *usage, struct reply *reply)
             fail(reply, child_step, -child_error);
         else
             clear_group((int)pid, reply);
+        clear_strays(reply);
     }
     page->group = 0;
 }
@@ -231,14 +246,14 @@ void run(const struct request *request, int given, struct reply *reply)
     if (apply_settings(s, request, reply)) {
         if (timeout)
             set_alarm(timeout);
+        take_in_orphans((request->flags & REQUEST_ALONE) != 0);
         let_assay_sleep();
         /* Only now, for with this priority there is no yielding to assay any more. */
         if (s->settings & FIFO && (result = take_priority(s)) < 0)
             fail(reply, STEP_FIFO, result);
         else
             start(timeout, &usage, reply);
-        if (timeout)
-            set_alarm(0);
+        set_alarm(0);
         reply->user_us = (uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec;
         reply->system_us =
             (uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec;

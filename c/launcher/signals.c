@@ -45,6 +45,7 @@ __attribute__((noreturn)) void end_all(void)
         kill_group(group, SIGKILL);
         CALL2(__NR_kill, group, SIGKILL);
     }
+    end_strays();
     restore_and_leave();
 }
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 const HOME: &str = "../../c";
 /// In the order of their variables in memory: what every launcher touches comes to stand between the
 /// two large tables of `guard.c` and `subjects.c`, of which hardly a page is in use.
-const LAUNCHER: [&str; 7] = [
+const LAUNCHER: [&str; 8] = [
     "launcher/guard.c",
     "launcher/settings.c",
     "launcher/run.c",
@@ -21,6 +21,7 @@ const LAUNCHER: [&str; 7] = [
     "launcher/signals.c",
     "launcher/subjects.c",
     "launcher/processor.c",
+    "launcher/strays.c",
 ];
 const WORKLOAD: [&str; 1] = ["workload.c"];
 const ALLOC: [&str; 6] = [

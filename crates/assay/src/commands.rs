@@ -335,8 +335,12 @@ impl Commands {
 
     fn run(&mut self, turn: &Turn, capture_stderr: bool) -> Result<Taken, Obstacle<RunError>> {
         let subject = turn.place;
-        let options =
-            RunOptions { pad: turn.padding, timeout: self.settings.timeout, capture_stderr };
+        let options = RunOptions {
+            pad: turn.padding,
+            timeout: self.settings.timeout,
+            capture_stderr,
+            end_strays: true,
+        };
         let (results, mut steal);
         loop {
             self.prepare(subject).map_err(RunError::obstacle)?;

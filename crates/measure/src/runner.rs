@@ -41,6 +41,9 @@ pub struct RunOptions {
     /// first runs, not for those that are compared. With [`Command::keep_errors`] nothing is read
     /// meanwhile.
     pub capture_stderr: bool,
+    /// End what the command leaves behind even where that went into a session of its own, as daemons do. Else only what stayed in its
+    /// group is ended: hooks may start servers.
+    pub end_strays: bool,
 }
 
 /// How a run ended.
@@ -54,6 +57,8 @@ pub enum Outcome {
     TimedOut,
     /// It was ended because it would have waited for the terminal for ever.
     WantedTerminal,
+    /// It was ended because it had stopped itself, and nobody continued it for five seconds.
+    Stopped,
 }
 
 impl Outcome {
@@ -81,6 +86,9 @@ impl fmt::Display for Outcome {
             Self::TimedOut => f.write_str("did not end in its time"),
             Self::WantedTerminal => {
                 f.write_str("wanted to read from the terminal, which it does not have")
+            }
+            Self::Stopped => {
+                f.write_str("stopped itself, was not continued for 5 s, and was ended")
             }
         }
     }
@@ -383,6 +391,7 @@ fn run_once(
         }),
         padding: options.pad.min(MOST_PADDING),
         given: writers.given(),
+        alone: options.end_strays,
     };
     launcher.link().send(request, &[], &writers.descriptors())?;
     // Of a pipe the writers are the command's alone: else it would never come to its end.
@@ -420,6 +429,8 @@ fn outcome(reply: &Reply) -> Outcome {
         Outcome::TimedOut
     } else if reply.wanted_terminal {
         Outcome::WantedTerminal
+    } else if reply.stopped {
+        Outcome::Stopped
     } else {
         Outcome::of_status(reply.status)
     }

@@ -28,8 +28,8 @@ pub(crate) enum Request {
     Hello,
     /// Learn a subject; so many bytes of it follow.
     Add { payload: u64 },
-    /// Run a subject once.
-    Run { subject: u32, timeout_ns: u64, padding: u16, given: Given },
+    /// Run a subject once; `alone`: whatever it leaves behind is ended, wherever it went.
+    Run { subject: u32, timeout_ns: u64, padding: u16, given: Given, alone: bool },
     /// Remember the value of a file; so many bytes of both follow.
     Remember { payload: u64 },
 }
@@ -47,9 +47,10 @@ impl Request {
         let (kind, subject, payload, timeout, padding, flags) = match self {
             Self::Hello => (1, 0, 0, 0, 0, 0),
             Self::Add { payload } => (2, 0, payload, 0, 0, 0),
-            Self::Run { subject, timeout_ns, padding, given } => {
+            Self::Run { subject, timeout_ns, padding, given, alone } => {
                 let Given { stdout, stderr, samples } = given;
                 let flags = u32::from(stdout) | u32::from(stderr) << 1 | u32::from(samples) << 2;
+                let flags = flags | u32::from(alone) << 3;
                 (3_u32, subject, 0, timeout_ns, u32::from(padding), flags)
             }
             Self::Remember { payload } => (4, 0, payload, 0, 0, 0),
@@ -157,6 +158,8 @@ pub(crate) struct Reply {
     pub(crate) status: i32,
     pub(crate) timed_out: bool,
     pub(crate) wanted_terminal: bool,
+    /// It stopped itself and nobody continued it.
+    pub(crate) stopped: bool,
     pub(crate) left_behind: bool,
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
@@ -202,6 +205,7 @@ impl Reply {
             timed_out: flags & 1 != 0,
             wanted_terminal: flags & 2 != 0,
             left_behind: flags & 4 != 0,
+            stopped: flags & 8 != 0,
             start_ns: long(2),
             end_ns: long(3),
             user_us: long(4),
@@ -269,7 +273,9 @@ mod tests {
     fn every_descriptor_of_a_run_has_its_flag() {
         let flags = |stdout, stderr, samples| {
             let given = Given { stdout, stderr, samples };
-            Request::Run { subject: 1, timeout_ns: 2, padding: 3, given }.to_bytes()[28..].to_vec()
+            Request::Run { subject: 1, timeout_ns: 2, padding: 3, given, alone: false }.to_bytes()
+                [28..]
+                .to_vec()
         };
         assert_eq!(flags(true, false, false), 1_u32.to_ne_bytes());
         assert_eq!(flags(false, true, false), 2_u32.to_ne_bytes());

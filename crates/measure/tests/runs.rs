@@ -390,3 +390,42 @@ fn a_program_that_wants_the_terminal_is_ended_and_reported() {
     assert!(said.contains("WantedTerminal"), "{said}");
     assert!(start.elapsed() < Duration::from_secs(10));
 }
+
+#[test]
+fn a_process_that_leaves_the_group_is_ended_when_asked_for_and_left_to_hooks() {
+    let mut runner = Runner::start().unwrap();
+    let line = |seconds: u32| format!("setsid -f sleep {seconds}");
+    for (seconds, end_strays) in [(4711, true), (4712, false)] {
+        let id = runner.add(&shell(&line(seconds))).unwrap();
+        let options = RunOptions { end_strays, ..RunOptions::default() };
+        let result = runner.run(id, options).unwrap();
+        assert_eq!(result.outcome, Outcome::Exited(0));
+        assert_eq!(result.left_behind, end_strays);
+        let alive = running(&format!("sleep\0{seconds}\0"));
+        assert_eq!(alive.is_empty(), end_strays, "sleep {seconds}");
+        for process in alive {
+            run(&shell(&format!("kill {process}")));
+        }
+    }
+}
+
+#[test]
+fn a_command_that_stops_itself_is_ended_and_named() {
+    let mut runner = Runner::start().unwrap();
+    let id = runner.add(&shell("kill -STOP $$")).unwrap();
+    let result = runner.run(id, RunOptions::default()).unwrap();
+    assert_eq!(result.outcome, Outcome::Stopped);
+    // One that is continued in time goes on.
+    let id =
+        runner.add(&shell("(sleep 0.2; kill -CONT $$) & kill -STOP $$; wait; exit 3")).unwrap();
+    assert_eq!(runner.run(id, RunOptions::default()).unwrap().outcome, Outcome::Exited(3));
+}
+
+/// The processes with these words for a command line, each ended by a zero byte.
+fn running(words: &str) -> Vec<String> {
+    let of = |entry: fs::DirEntry| {
+        let found = fs::read_to_string(entry.path().join("cmdline")).ok()?;
+        (found == words).then(|| entry.file_name().to_string_lossy().into_owned())
+    };
+    fs::read_dir("/proc").unwrap().flatten().filter_map(of).collect()
+}

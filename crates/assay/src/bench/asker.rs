@@ -30,7 +30,7 @@ impl Ran {
             Outcome::TimedOut => {
                 return Some("took longer than --timeout allows, and was ended".to_owned());
             }
-            how @ Outcome::WantedTerminal => return Some(how.to_string()),
+            how @ (Outcome::WantedTerminal | Outcome::Stopped) => return Some(how.to_string()),
         };
         let said = [&self.reply.errors, &self.reply.output].into_iter().find_map(|bytes| {
             let text = String::from_utf8_lossy(bytes);
@@ -148,8 +148,12 @@ impl Asker {
                 .and_then(|()| fs::write(path, text))
                 .map_err(|error| RunError::Reading(format!("{}: {error}", path.display())))?;
         }
-        let options =
-            RunOptions { pad: padding, timeout: Some(self.timeout), capture_stderr: false };
+        let options = RunOptions {
+            pad: padding,
+            timeout: Some(self.timeout),
+            end_strays: true,
+            ..RunOptions::default()
+        };
         let result = self.runner.run(question.id, options)?;
         if interrupt::count() > 0 && !result.outcome.is_success() {
             // The terminal sends Ctrl-C to the program as well.

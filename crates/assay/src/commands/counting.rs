@@ -90,7 +90,11 @@ impl Commands {
         let Some(runners) = &mut self.passes.runners else { return Ok(None) };
         self.passes.ran = true;
         // Padding the environment is for times; a longer environment takes more instructions to go through.
-        let options = RunOptions { pad: 0, timeout: self.settings.timeout, capture_stderr: false };
+        let options = RunOptions {
+            timeout: self.settings.timeout,
+            end_strays: true,
+            ..RunOptions::default()
+        };
         let results = match runners.run((subject, 0), self.commands[subject].jobs, options) {
             Err(MeasureError::LostRun { .. }) => {
                 // What it had counted goes with it; that there may be nothing is no matter.

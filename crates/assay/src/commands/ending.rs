@@ -15,18 +15,18 @@ fn of_one(result: &RunResult) -> Outcome {
         assay_measure::Outcome::Exited(0) => Outcome::Ok,
         assay_measure::Outcome::Exited(status) => Outcome::Exit(status),
         assay_measure::Outcome::Signalled(signal) => Outcome::Signal(signal),
-        assay_measure::Outcome::TimedOut | assay_measure::Outcome::WantedTerminal => {
-            Outcome::Timeout
-        }
+        assay_measure::Outcome::TimedOut
+        | assay_measure::Outcome::WantedTerminal
+        | assay_measure::Outcome::Stopped => Outcome::Timeout,
     }
 }
 
 /// How a run failed, unless that is tolerated.
 pub(super) fn failure(result: &RunResult, tolerated: &Tolerated) -> Option<String> {
-    use assay_measure::Outcome::{Exited, Signalled, TimedOut, WantedTerminal};
+    use assay_measure::Outcome::{Exited, Signalled, Stopped, TimedOut, WantedTerminal};
     let is_tolerated = match (result.outcome, tolerated) {
         (Exited(0) | TimedOut, _) => true,
-        (WantedTerminal, _) => false,
+        (WantedTerminal | Stopped, _) => false,
         (Exited(status), Tolerated::Statuses(known)) => known.contains(&status),
         (Exited(_) | Signalled(_), tolerated) => *tolerated == Tolerated::Anything,
     };

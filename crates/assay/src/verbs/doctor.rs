@@ -83,7 +83,7 @@ fn fix(args: &Args) -> anyhow::Result<Ending> {
     Ok(match ended? {
         Outcome::Exited(status) => Ending::Of(u8::try_from(status).unwrap_or(u8::MAX)),
         Outcome::Signalled(signal) => Ending::Of(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
-        Outcome::TimedOut | Outcome::WantedTerminal => Ending::CommandFailed,
+        Outcome::TimedOut | Outcome::WantedTerminal | Outcome::Stopped => Ending::CommandFailed,
     })
 }
 

@@ -1,0 +1,74 @@
+/*
+ * Processes that a command left behind in another group or session: orphans become children of the launcher, which takes them in for
+ * the time of a run, and ends them. What hooks leave behind, such as a server, is none of its business.
+ */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "rooms.h"
+#include "system.h"
+
+#ifndef __WALL
+#define __WALL 0x40000000
+#endif
+
+enum { PATIENCE = 20, TRIES = 100 };
+
+static int takes_in;
+
+/* Whether orphans of what is started next come to us. */
+void take_in_orphans(int yes)
+{
+    if (takes_in == yes)
+        return;
+    CALL5(__NR_prctl, PR_SET_CHILD_SUBREAPER, yes, 0, 0, 0);
+    takes_in = yes;
+}
+
+/* By the kernel's list of our children, where it keeps one. */
+static void kill_children(void)
+{
+    static char list[4096];
+    long fd = CALL4(__NR_openat, AT_FDCWD, "/proc/thread-self/children", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    long n = CALL3(__NR_read, fd, list, sizeof list);
+    CALL1(__NR_close, fd);
+    int pid = 0;
+    for (long i = 0; i < n; i++) {
+        if (list[i] >= '0' && list[i] <= '9') {
+            pid = pid * 10 + (list[i] - '0');
+            continue;
+        }
+        if (pid > 1)
+            CALL2(__NR_kill, pid, SIGKILL);
+        pid = 0;
+    }
+}
+
+/* Ends those that are still there after 10 ms, and theirs, which come to us in turn. */
+void clear_strays(struct reply *reply)
+{
+    if (!takes_in)
+        return;
+    for (int i = 0; i < TRIES; i++) {
+        long result;
+        while ((result = CALL4(__NR_wait4, -1, NULL, WNOHANG | __WALL, NULL)) > 0)
+            ;
+        if (result < 0)
+            return;
+        if (i >= PATIENCE) {
+            reply->flags |= LEFT_BEHIND;
+            kill_children();
+        }
+        nap_us(500);
+    }
+}
+
+/* assay is gone, and so is what it started. */
+void end_strays(void)
+{
+    if (takes_in)
+        kill_children();
+}
