@@ -50,7 +50,10 @@ impl Serialize for Context<'_> {
             context.insert("load_avg".to_owned(), vec![load.clone()].into());
         }
         let tool = samples.tool.as_deref().unwrap_or("assay");
-        context.insert("executable".to_owned(), tool.into());
+        // What the library wrote has the program's name among the facts, if it has it.
+        if !tool.starts_with("Google Benchmark") {
+            context.insert("executable".to_owned(), tool.into());
+        }
         if let Some(version) = tool.strip_prefix("Google Benchmark ") {
             context.insert("library_version".to_owned(), format!("v{version}").into());
         }

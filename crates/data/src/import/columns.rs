@@ -12,7 +12,7 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::read_error::{Place, ReadError};
 
-/// Nothing but comments; or a first row of numbers; or two rows of as many words with a number among them. Other formats with
+/// Nothing but comments; or a number below a heading of several words; or a first row of numbers; or two rows of as many words with a number among them. Other formats with
 /// such rows must come before.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let words = |line: &str| line.split_ascii_whitespace().count();
@@ -20,7 +20,9 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     let are_numbers = |line: &str| line.split_ascii_whitespace().all(looks_like_number);
     let is_alike = head.second.is_empty() || words(head.first) == words(head.second);
     let is_table = is_alike && (has_number(head.first) || has_number(head.second));
-    !is_markup(head.first) && (are_numbers(head.first) || is_table)
+    let is_below_heading =
+        !has_number(head.first) && looks_like_number(head.second) && words(head.second) == 1;
+    !is_markup(head.first) && (are_numbers(head.first) || is_table || is_below_heading)
 }
 
 /// JSON, XML and the like are not tables, whatever numbers they hold.
@@ -32,6 +34,8 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut comments = Comments::default();
     let mut gatherer: Option<Gatherer<'_>> = None;
+    // Words alone, of which the next row tells whether they name one column or several.
+    let mut heading: Option<(String, u64)> = None;
     let names_column = context.options.value_column().is_some() || context.options.by.is_some();
     while let Some(line) = lines.next()? {
         let text = line.text.trim_ascii();
@@ -48,7 +52,22 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         let mut fields = text.split_ascii_whitespace().take_while(|field| !field.starts_with('#'));
         let Some(gatherer) = &mut gatherer else {
             let first: Vec<&str> = fields.collect();
-            if !first.is_empty() {
+            if first.is_empty() {
+                continue;
+            }
+            if let Some((words, number)) = heading.take() {
+                let words: Vec<&str> = words.split_ascii_whitespace().collect();
+                let phrase = words.join(" ");
+                let names = if first.len() == 1 { vec![phrase.as_str()] } else { words };
+                let mut started = Gatherer::start(context, &names, number)?;
+                started.row(&first, line.number)?;
+                gatherer = Some(started);
+            } else if first.len() > 1
+                && !names_column
+                && !first.iter().any(|f| looks_like_number(f))
+            {
+                heading = Some((first.join(" "), line.number));
+            } else {
                 gatherer = Some(Gatherer::start(context, &first, line.number)?);
             }
             continue;
@@ -83,8 +102,11 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     match gatherer {
         Some(gatherer) => gatherer.finish(comments),
         None => {
-            let holds =
-                if comments.is_empty() { "blank lines" } else { "comments and blank lines" };
+            let holds = match heading {
+                Some(_) => "a header",
+                None if comments.is_empty() => "blank lines",
+                None => "comments and blank lines",
+            };
             Err(ImportError::NoNumbers { file: context.file.to_owned(), holds })
         }
     }

@@ -59,7 +59,6 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         file: context.file,
         failed: Troubles::default(),
         skipped: Troubles::default(),
-        missing: Troubles::default(),
         unread: Troubles::default(),
         has_started: false,
     };
@@ -110,7 +109,6 @@ struct Reader<'a> {
     failed: Troubles,
     skipped: Troubles,
     /// Values that are no finite numbers.
-    missing: Troubles,
     /// Lines that begin as a result and are none.
     unread: Troubles,
     has_started: bool,
@@ -269,19 +267,28 @@ impl Reader<'_> {
             }
             let (metric, conversion) = self.metric(unit, number)?;
             let (metric, read) = (*metric, conversion.read_number(value));
-            if read.is_none() {
+            if fields[..index].iter().any(|(_, earlier)| *earlier == unit) {
+                let (unit, name) = (quoted_start(unit), quoted_start(name));
+                let problem =
+                    format!("`{name}` has two values in `{unit}`; one unit has one value");
+                return Err(self.recorder.at(number, problem));
+            }
+            let Some(read) = read else {
                 let shown = format!("{} {}", quoted_start(value), quoted_start(unit));
                 let name = quoted_start(name);
-                self.missing.add(format!("`{shown}` of `{name}` ({}:{number})", self.file));
-            }
-            values.push((metric, read.unwrap_or(f64::NAN)));
+                let what = format!("`{shown}` of `{name}` ({}:{number})", self.file);
+                self.recorder.not_finite(what);
+                continue;
+            };
+            values.push((metric, read));
         }
         // Behind what the line is about; a benchmark may report something of this name itself.
         if !self.metrics.contains_key(ITERATIONS) {
             let metric = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
             let metric = self.recorder.metric(&metric);
             let metric = metric.map_err(|problem| self.recorder.at(number, problem))?;
-            values.push((metric, *iterations));
+            // A torn line may not tell them.
+            values.extend(iterations.is_finite().then_some((metric, *iterations)));
         }
         let benchmark = match self.known.get(&key) {
             Some(&benchmark) => benchmark,
@@ -323,12 +330,6 @@ impl Reader<'_> {
             let message = format!("skipped, so without values: {seen}");
             let finding = Finding::new("BENCHMARK_SKIPPED", Severity::Note, message);
             self.recorder.finding(finding.with("benchmarks", self.skipped.count() as f64));
-        }
-        if let Some(seen) = self.missing.told() {
-            let message = format!(
-                "some values are not finite numbers and are left out, often after a division by zero: {seen}"
-            );
-            self.recorder.finding(benchmark_errors(&message, self.missing.count()));
         }
         if let Some(seen) = self.unread.told() {
             let what = "that begin like a result but are none, perhaps printed by the benchmark,";

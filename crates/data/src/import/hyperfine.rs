@@ -254,7 +254,9 @@ fn runs_of_2(
         let chosen = run.get_key_value(primary).into_iter();
         let others = run.iter().filter(|(name, _)| *name != primary && *name != "exit_code");
         for (name, measured) in chosen.chain(others) {
-            let Some(value) = measured.get("value").and_then(Value::as_f64) else { continue };
+            // A word for what is not finite has become a text.
+            let Some(value) = measured.get("value") else { continue };
+            let value = value.as_f64().unwrap_or(f64::NAN);
             let unit = measured.get("unit").and_then(Value::as_str).unwrap_or_default();
             let DeclaredUnit { factor, unit } = declared(unit);
             let ours =

@@ -123,8 +123,10 @@ fn take(
     let iterations = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
     let iterations = recorder.metric(&iterations)?;
     for epoch in &result.measurements {
-        let of = |name: &str| epoch.get(name).map_or(f64::NAN, |value| value.0);
-        let mut values = vec![(wall, of("elapsed") / result.batch), (iterations, of("iterations"))];
+        let of = |name: &str| epoch.get(name).map(|value| value.0);
+        let mut values: Vec<_> =
+            of("elapsed").map(|elapsed| (wall, elapsed / result.batch)).into_iter().collect();
+        values.extend(of("iterations").map(|count| (iterations, count)));
         let mut others: Vec<_> = epoch
             .iter()
             .filter(|(name, _)| !["elapsed", "iterations"].contains(&name.as_str()))

@@ -114,9 +114,9 @@ fn take(recorder: &mut Recorder<'_>, name: &str, benchmark: &Benchmark) -> Resul
     if let Some(data) = stats.data.as_ref().filter(|data| !data.is_empty()) {
         let metric = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
         let iterations = recorder.metric(&metric)?;
-        let calls = stats.iterations.map_or(f64::NAN, |calls| calls.0);
+        let calls = stats.iterations.map(|calls| (iterations, calls.0));
         for value in data {
-            let values = [(wall, value.0), (iterations, calls)];
+            let values: Vec<_> = [(wall, value.0)].into_iter().chain(calls).collect();
             recorder.observe(subject, &[], Outcome::Ok, &values)?;
         }
         return Ok(());

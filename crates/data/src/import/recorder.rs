@@ -7,14 +7,16 @@
 //! seconds, `cpu` its processor time, `user` and `system` its parts, `max_rss` peak memory, `rate` iterations per second. All else keeps the name
 //! that the tool gave it.
 
+use super::troubles::Troubles;
 use super::{Context, ImportError, Part};
 use crate::Finding;
 use crate::assay_file::MAX_METRICS;
 use crate::finding::shared::benchmark_errors;
-use crate::read_error::{Place, ReadError};
+use crate::read_error::{Place, ReadError, quoted_start};
 use crate::samples::{
-    Metric, Observation, Outcome, ParameterValue, Row, Samples, Side, Subject, Summary,
+    ITERATIONS, Metric, Observation, Outcome, ParameterValue, Row, Samples, Side, Subject, Summary,
 };
+use crate::unit::Unit;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -59,6 +61,8 @@ pub(super) struct Recorder<'a> {
     /// Values that are there, and findings that are not kept.
     values: usize,
     more_findings: usize,
+    /// Values that a file has but that are not finite numbers.
+    not_finite: Troubles,
 }
 
 impl<'a> Recorder<'a> {
@@ -79,7 +83,8 @@ impl<'a> Recorder<'a> {
     pub(super) fn without_tool(context: &'a Context<'a>) -> Self {
         let samples = Samples::bounded(Vec::new());
         let (benchmarks, metrics) = (HashMap::new(), HashMap::new());
-        Self { context, samples, benchmarks, metrics, values: 0, more_findings: 0 }
+        let not_finite = Troubles::default();
+        Self { context, samples, benchmarks, metrics, values: 0, more_findings: 0, not_finite }
     }
 
     /// When the run began, RFC 3339 where the tool says it so.
@@ -165,11 +170,11 @@ impl<'a> Recorder<'a> {
         &mut self.samples.metrics[metric]
     }
 
-    /// Appends one observation of a benchmark: its place in the levels (none if the tool has none), how it ended, and values by
-    /// metric, of which those that are not finite are missing.
+    /// Appends one observation of a benchmark: its place in the levels (none if the tool has none), how it ended, and the values that
+    /// it has by metric. Those that are not finite numbers are missing, and the user is told so.
     ///
     /// # Errors
-    /// When all together would take too much memory.
+    /// When a time is negative, or all together would take too much memory.
     pub(super) fn observe(
         &mut self,
         benchmark: usize,
@@ -187,8 +192,22 @@ impl<'a> Recorder<'a> {
             ));
         }
         let mut row = vec![f64::NAN; metrics];
-        for &(metric, value) in values.iter().filter(|(_, value)| value.is_finite()) {
-            row[metric] = value;
+        for &(metric, value) in values {
+            let known = &self.samples.metrics[metric];
+            if !value.is_finite() {
+                let benchmark = quoted_start(&self.samples.subjects[benchmark].name);
+                let place = format!("observation {}", self.samples.len() + 1);
+                let name = quoted_start(&known.name);
+                self.not_finite(format!(
+                    "`{name}` of `{benchmark}` ({}: {place})",
+                    self.context.file
+                ));
+            } else if value < 0.0 && known.unit == Unit::Second {
+                let name = quoted_start(&known.name);
+                return Err(format!("a time of {value} s as `{name}`; a time is not negative"));
+            } else {
+                row[metric] = value;
+            }
         }
         let level = level.to_vec();
         self.samples.push(Observation {
@@ -199,6 +218,11 @@ impl<'a> Recorder<'a> {
             ..Observation::default()
         });
         Ok(())
+    }
+
+    /// Notes a value that is not a finite number, as the user is told of it: with its place.
+    pub(super) fn not_finite(&mut self, what: String) {
+        self.not_finite.add(what);
     }
 
     /// Divides a metric by another one, observation by observation, and calls the quotient `name`. It takes the place of the
@@ -271,6 +295,19 @@ impl<'a> Recorder<'a> {
             let more = self.more_findings;
             let message = format!("{more} more benchmarks have something wrong with them");
             self.samples.findings.push(benchmark_errors(&message, more));
+        }
+        if let Some(seen) = self.not_finite.told() {
+            let counted = self.metrics.get(ITERATIONS);
+            let of_interest =
+                |(metric, value): (usize, &f64)| counted != Some(&metric) && value.is_finite();
+            let has_value = |o: Observation| o.values.iter().enumerate().any(of_interest);
+            let message = format!(
+                "some values are not finite numbers and are left out, often after a division by zero: {seen}"
+            );
+            if self.samples.summaries.is_empty() && !self.samples.observations().any(has_value) {
+                return Err(self.whole_file(message));
+            }
+            self.finding(benchmark_errors(&message, self.not_finite.count()));
         }
         if self.samples.is_empty() && self.samples.summaries.is_empty() {
             return Err(ImportError::NoNumbers { file: self.context.file.to_owned(), holds });

@@ -107,6 +107,16 @@ fn a_name_above_a_single_column_names_the_metric() {
 }
 
 #[test]
+fn words_above_a_single_column_are_one_name_and_above_several_columns_names_of_each() {
+    let samples = plain("# built from main\nmy wall\n\n1\n2 # warm\n3\n");
+    assert_eq!(samples.metrics[0].name, "my wall");
+    assert_eq!((names(&samples), samples.len()), (vec!["data"], 3));
+    assert_eq!(names(&plain("my wall\n1 2\n")), ["my", "wall"]);
+    assert!(refused("my wall\n1\n2 3\n").starts_with("data.txt:3:3: a second column"));
+    assert_eq!(refused("my wall\n1\nx\n"), "data.txt:3:1: `x` is not a number");
+}
+
+#[test]
 fn of_several_columns_one_must_be_named() {
     let table = "1 10\n2 20\n";
     assert_eq!(

@@ -86,7 +86,7 @@ fn files_under(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The samples of every file that holds observations: of those in the repository, and of `formats` in the directory that
+/// The samples of every file that holds observations: of those in the repository, and of real files in the directory that
 /// `ASSAY_TEST_DATA` names.
 fn all() -> Vec<(String, Samples)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
@@ -95,7 +95,9 @@ fn all() -> Vec<(String, Samples)> {
     files.push(root.join("../../src/export/hyperfine/v1.json"));
     files.push(root.join("../../src/export/hyperfine/v2.json"));
     match std::env::var_os("ASSAY_TEST_DATA") {
-        Some(data) => files_under(&Path::new(&data).join("formats"), &mut files),
+        Some(data) => ["formats", "third-party/google-benchmark"]
+            .iter()
+            .for_each(|folder| files_under(&Path::new(&data).join(folder), &mut files)),
         None => {
             println!("skipped: more files of tools, in the directory that ASSAY_TEST_DATA names")
         }

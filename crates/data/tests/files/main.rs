@@ -7,3 +7,4 @@ mod documents;
 mod examples;
 mod json_formats;
 mod text_formats;
+mod wrong_values;

@@ -1,6 +1,6 @@
 //! One row of a file of Google Benchmark, read into memory that is reused from row to row.
 
-use super::super::json::Number;
+use super::super::json::{Number, is_disguised};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
@@ -303,12 +303,11 @@ impl<'de> Visitor<'de> for CounterVisitor {
     }
 
     fn visit_unit<E>(self) -> Result<Counter, E> {
-        Ok(Counter(None))
+        Ok(Counter(Some(f64::NAN)))
     }
 
-    // The word NaN comes as a text too: a counter without a value here.
-    fn visit_str<E>(self, _: &str) -> Result<Counter, E> {
-        Ok(Counter(None))
+    fn visit_str<E>(self, text: &str) -> Result<Counter, E> {
+        Ok(Counter(is_disguised(text).then_some(f64::NAN)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Counter, A::Error> {
