@@ -63,7 +63,7 @@ def _links(bench, kind, more):
 
 def _verdict(bench, old, new, seconds):
     """What one `assay bench` says of a pair of sides: its verdict, how far layout moves it, and how long it took."""
-    words = ["--allow-debug", "--quiet", "--no-save", "--time", f"{seconds}s", "--primary", "cpu", "--json"]
+    words = ["--quiet", "--no-save", "--time", f"{seconds}s", "--primary", "cpu", "--json"]
     if len(old) == 1:
         sides = [old[0], new[0]]
     else:

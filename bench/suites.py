@@ -31,7 +31,7 @@ def _program(bench, more, one=0):
 def _ours(bench, old, new, *options):
     """What one `assay bench` reports as JSON, its record, and how long it took."""
     saved = bench.scratch / "suite.assay"
-    argv = [ASSAY, "bench", old, new, "-n", "old", "-n", "new", "--allow-debug", "--quiet", "--save", saved, *options, "--json"]
+    argv = [ASSAY, "bench", old, new, "-n", "old", "-n", "new", "--quiet", "--save", saved, *options, "--json"]
     done = bench.run(argv, timeout=900)
     return json.loads(done.stdout), saved, done.seconds
 

@@ -15,4 +15,4 @@ echo "\$ assay bench ./bench --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_
 echo
 # Debian's Google Benchmark says of itself that it was not optimised; the benchmarks and the library here are.
 # shellcheck disable=SC2086 # a list of options
-"$assay" bench $few -n old -n new ./bench --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new --alloc --allow-debug
+"$assay" bench $few -n old -n new ./bench --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new --alloc

@@ -16,8 +16,8 @@ cd "$out"
 # Debian's Google Benchmark says of itself that it was not optimised.
 echo "\$ assay bench old new"
 # shellcheck disable=SC2086 # a list of options
-"$assay" bench $few --allow-debug ./old ./new
+"$assay" bench $few ./old ./new
 echo
 echo "\$ assay bench --builds 'old-*,new-*'"
 # shellcheck disable=SC2086
-"$assay" bench $few --allow-debug --builds 'old-*,new-*'
+"$assay" bench $few --builds 'old-*,new-*'

@@ -9,6 +9,8 @@ use assay_report::number;
 
 /// Seconds that measuring takes at most by default.
 pub(crate) const BUDGET: f64 = 60.0;
+/// Seconds that what is compared with nothing is measured by default: nothing waits for a verdict.
+pub(crate) const BUDGET_ALONE: f64 = 10.0;
 /// Seconds to which the default budget stretches while there are too few blocks for a verdict.
 pub(crate) const CEILING: f64 = 300.0;
 

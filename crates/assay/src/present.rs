@@ -8,6 +8,7 @@ use crate::args::{ColorWhen, FailIf, ShowArgs};
 use crate::raw_form::RawForm;
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
+use assay_analysis::overview::{self, Overview};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Samples};
@@ -91,6 +92,26 @@ pub(crate) fn present(
     } else {
         output::print(&terminal::render(analysis, how.rows, &screen(how.show.color)))?;
     }
+    exported
+}
+
+/// The same of series that are compared with nobody: the screen has one line for each.
+pub(crate) fn numbers(
+    how: Showing<'_>,
+    analysis: &mut Analysis,
+    samples: &Samples,
+) -> anyhow::Result<()> {
+    if how.show.json {
+        return present(how, analysis, samples);
+    }
+    spell(how.dialect, &mut analysis.findings);
+    let exported = export_all(how, analysis, samples, Extras::default());
+    let primary = &analysis.metrics[analysis.primary].name;
+    let found = overview::of_samples(samples, Some(primary), analysis.plan.confidence)?;
+    let found = Overview { findings: analysis.findings.clone(), ..found };
+    let full = |path: &Path| format!("assay describe --all {}", path.display());
+    let more = how.file.map(full).unwrap_or_default();
+    output::print(&assay_report::overview::render(&found, &more, &screen(how.show.color)))?;
     exported
 }
 

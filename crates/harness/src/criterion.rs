@@ -30,7 +30,7 @@ struct Criterion {
     has_quick: bool,
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// Why its times are worthless.
+    /// What makes its times say little about an optimised build.
     debug_build: Option<String>,
 }
 

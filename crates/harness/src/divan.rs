@@ -29,7 +29,7 @@ const NO_LIMIT: &str = "1000000";
 struct Divan {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// Why its times are worthless.
+    /// What makes its times say little about an optimised build.
     debug_build: Option<String>,
 }
 

@@ -151,7 +151,7 @@ pub trait Driver: std::fmt::Debug {
         false
     }
 
-    /// Why the numbers of such a build are not worth having, where the answer of a run tells.
+    /// What makes the times of such a build larger than they had to be, where the answer of a run tells. It is measured all the same.
     fn debug_build(&self, _reply: &Reply) -> Option<String> {
         None
     }

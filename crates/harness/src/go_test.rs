@@ -21,7 +21,7 @@ const FAILED: &str = "--- FAIL: ";
 /// A program that `go test -c` built.
 #[derive(Debug)]
 struct GoTest {
-    /// What its compiler was told that makes its times worthless.
+    /// What its compiler was told that makes its times say little about an optimised build.
     debug_build: Option<String>,
 }
 

@@ -18,8 +18,8 @@ use assay_analysis::overview::{Known, Line, Overview};
 const WIDEST_NAME: usize = 48;
 const NARROWEST_NAME: usize = 10;
 
-/// The screen as text, every line ended. O(series).
-pub fn render(overview: &Overview, screen: &Screen) -> String {
+/// The screen as text, every line ended. `more`: how every series is shown in full. O(series).
+pub fn render(overview: &Overview, more: &str, screen: &Screen) -> String {
     let mut page = Page::new(screen.width, screen.color, screen.unicode);
     let metric = label(&overview.metric);
     let sure = numbers::chosen_percent(overview.confidence);
@@ -69,8 +69,8 @@ pub fn render(overview: &Overview, screen: &Screen) -> String {
         told.push(&finding.message);
         findings::draw(&mut page, finding, "");
     }
-    if overview.lines.len() > 1 {
-        let more = "every series in full: --all".to_owned();
+    if overview.lines.len() > 1 && !more.is_empty() {
+        let more = format!("every series in full: {more}");
         page.paragraph(2, &[(Tone::Quiet, more)]);
     }
     page.finish()

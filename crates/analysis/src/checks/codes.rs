@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 96] = [
+pub const CODES: [&str; 97] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -27,6 +27,7 @@ pub const CODES: [&str; 96] = [
     "CPU_QUOTA",
     "CPU_SCALING",
     "CPU_SHARE",
+    "DEBUG_BUILD",
     "DEBUG_LIBRARY",
     "DEPENDENCE",
     "DEPENDENCE_UNKNOWN",

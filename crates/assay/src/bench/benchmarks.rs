@@ -122,7 +122,7 @@ impl<'a> Benchmarks<'a> {
             }
             let sides: Vec<usize> =
                 (0..tried.len()).filter(|&side| tried[side].reading.is_some()).collect();
-            if comparable(&sides) {
+            if comparable(&sides, tried.len()) {
                 usable.push((benchmark, sides));
             }
         }
@@ -132,7 +132,7 @@ impl<'a> Benchmarks<'a> {
             usable.retain_mut(|(benchmark, on)| {
                 let row = &catalogue.benchmarks[*benchmark].name;
                 on.retain(|&side| subject_of(recorded, row, used.range(..side).count()).is_some());
-                comparable(on)
+                comparable(on, catalogue.sides.len())
             });
         }
         for (benchmark, sides) in &usable {
@@ -268,6 +268,11 @@ impl<'a> Benchmarks<'a> {
         self.units.iter().map(|unit| unit.benchmarks.len()).sum()
     }
 
+    /// How many sides there are.
+    pub fn sides(&self) -> usize {
+        self.catalogue.sides.len()
+    }
+
     /// About how long one block of everything takes, s, by how long it took to try it.
     pub fn round_seconds(&self, trial: &Trial) -> f64 {
         let of_unit = |unit: &Runs| {
@@ -357,12 +362,16 @@ impl Source for Benchmarks<'_> {
 
 /// What a benchmark on one side is called.
 fn name_on(catalogue: &Catalogue, benchmark: usize, side: usize) -> String {
-    format!("{}: {}", catalogue.sides[side].name, catalogue.benchmarks[benchmark].name)
+    let name = &catalogue.benchmarks[benchmark].name;
+    match catalogue.sides.as_slice() {
+        [_] => name.clone(),
+        sides => format!("{}: {name}", sides[side].name),
+    }
 }
 
-/// Whether something on these sides can be compared: on the reference and on another one.
-fn comparable(sides: &[usize]) -> bool {
-    sides.first() == Some(&0) && sides.len() > 1
+/// Whether something on these sides, of so many, can be compared: on the reference and on another one, if there is another.
+fn comparable(sides: &[usize], of: usize) -> bool {
+    sides.first() == Some(&0) && sides.len() >= of.min(2)
 }
 
 /// The recorded subject of a row on the side of this place. Names of sides are for people.

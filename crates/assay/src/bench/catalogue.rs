@@ -109,10 +109,11 @@ impl Catalogue {
         Ok(Self { sides, drivers, benchmarks, start_seconds })
     }
 
-    /// Indices of the benchmarks that can be compared: those on the reference and on one more side at least.
+    /// Indices of the benchmarks that can be compared: those on the reference and on one more side at least. Of one side alone all.
     pub fn comparable(&self) -> Vec<usize> {
         let on_two = |listed: &Listed| {
-            listed.on[0].is_some() && listed.on.iter().skip(1).any(Option::is_some)
+            let others = &listed.on[1..];
+            listed.on[0].is_some() && (others.is_empty() || others.iter().any(Option::is_some))
         };
         (0..self.benchmarks.len()).filter(|&index| on_two(&self.benchmarks[index])).collect()
     }

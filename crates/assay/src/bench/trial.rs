@@ -22,7 +22,7 @@ pub(crate) struct Tried {
 pub(crate) struct Trial {
     /// For each benchmark of the catalogue, by side.
     pub tried: Vec<Vec<Tried>>,
-    /// Why the numbers of a side's build are not worth having.
+    /// What makes the times of a side's build larger than they had to be.
     pub debug_builds: Vec<Option<String>>,
     /// Counters that are totals over iterations, by the runs that could tell.
     pub totals: BTreeSet<String>,

@@ -21,7 +21,7 @@ use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed};
 use anyhow::{Context, bail};
 use assay_analysis::checks::one_side_only;
-use assay_data::{Environment, Finding, Plan, Samples, StopReason, assay_file};
+use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason, assay_file};
 use assay_experiment::{Limits, Session};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment, interrupt};
@@ -57,10 +57,12 @@ Examples:
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
   assay bench old/bm new/bm --count-instructions --primary valgrind_instructions --fail-if slower     decide by counts alone
   assay bench --resume suite.assay --time 10min                      add more blocks to a recorded suite
+  assay bench build/bm                                               one build: its numbers, compared with nothing
   assay bench build/bm --list
   assay bench build/bm --smoke                                       does every benchmark still run?")]
 pub(crate) struct Args {
-    /// Benchmark programs, in quotes if they have arguments; the first is the reference
+    /// Benchmark programs, in quotes if they have arguments; the first is the reference. Of one alone
+    /// the numbers are shown
     #[arg(required_unless_present_any = ["rev", "builds", "resume"], value_name = "PROGRAM")]
     programs: Vec<String>,
 
@@ -102,8 +104,8 @@ struct WhenArgs {
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
-    /// Time budget for the whole suite, not counting trial runs [default: 60s, extended up to 5min
-    /// if the fewest blocks for verdicts take longer]
+    /// Time budget for the whole suite, not counting trial runs [default: 60s, 10s for one program;
+    /// extended up to 5min if the fewest blocks for verdicts take longer]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     #[arg(default_value_if("quick", "true", QUICK))]
     time: Option<f64>,
@@ -211,10 +213,10 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
             .collect::<Result<_, _>>()?,
     };
     let mut sides = args.sides.sides(commands, named, &args.passed, &args.choose)?;
-    if sides.len() < 2 && !alone {
+    if sides.len() < 2 && !args.judge.fail_if.is_empty() {
         bail!(
-            "one program, and nothing to compare it with: give a second one, or two sets of its benchmarks (--old-filter and --new-filter), or two \
-             environments (--old-env and --new-env); --list shows what it has, --smoke runs each once"
+            "--fail-if: one program, and nothing to compare it with: give a second one, or two sets of its benchmarks (--old-filter and \
+             --new-filter), or two environments (--old-env and --new-env)"
         );
     }
     // A build takes long: what is wrong with the rest is said before.
@@ -299,7 +301,6 @@ fn measure(
     let trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
         telling.trying(done, of);
     })?;
-    refuse_debug_builds(args, catalogue, &trial)?;
     let suite = Benchmarks::ready(catalogue, &trial, run_time, asker, recorded)?;
     if suite.benchmarks() == 0 {
         telling.line.end();
@@ -333,8 +334,11 @@ fn measure(
     session.samples.started = Some(began.to_string());
     session.samples.environment.set(RUN_TIME, run_time);
     if recorded.is_none() {
+        session.samples.findings.extend(debug_builds(catalogue, &trial));
         session.samples.findings.extend(fitted);
-        session.samples.findings.extend(unmatched(catalogue));
+        if catalogue.sides.len() > 1 {
+            session.samples.findings.extend(unmatched(catalogue));
+        }
     }
     if args.record.keep.anonymous {
         session.samples.make_anonymous();
@@ -429,17 +433,21 @@ fn count(
     Ok(())
 }
 
-fn refuse_debug_builds(args: &Args, catalogue: &Catalogue, trial: &Trial) -> anyhow::Result<()> {
-    let debug = trial.debug_builds.iter().zip(&catalogue.sides);
-    let told: Vec<String> =
-        debug.filter_map(|(why, side)| Some(format!("{}: {}", side.name, why.as_ref()?))).collect();
-    if told.is_empty() || args.sides.allow_debug {
-        return Ok(());
+/// Builds whose times are larger than they had to be: each reason once, with the sides that it holds for.
+fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (side, why) in catalogue.sides.iter().zip(&trial.debug_builds) {
+        let Some(why) = why else { continue };
+        match found.iter_mut().find(|(known, _)| known == why) {
+            Some((_, sides)) => sides.push(&side.name),
+            None => found.push((why, vec![&side.name])),
+        }
     }
-    bail!(
-        "{}. Times of such a build say little about an optimised one; rebuild it (CMAKE_BUILD_TYPE=Release, cargo bench), or measure it anyway with --allow-debug",
-        told.join("; ")
-    )
+    let finding = |(why, sides): (&str, Vec<&str>)| {
+        let message = format!("{}: {why}", sides.join(" and "));
+        Finding::new("DEBUG_BUILD", Severity::Warning, message)
+    };
+    found.into_iter().map(finding).collect()
 }
 
 /// What is on one side only is told, as a finding that the record keeps.
@@ -485,6 +493,10 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
         assay_analysis::analyse(samples, &options).context("nothing was measured on both sides")?;
     let (dialect, rows) = (Dialect::Bench, args.suite.shown());
     let how = Showing { dialect, rows, show: &args.record.show, file };
+    if samples.sides.len() < 2 {
+        present::numbers(how, &mut analysis, samples)?;
+        return Ok(Ending::Fine);
+    }
     present::present(how, &mut analysis, samples)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

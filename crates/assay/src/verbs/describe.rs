@@ -92,7 +92,7 @@ fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
         output::print(&json::text(&document)?)?;
     } else {
         let screen = present::screen(args.look.color);
-        output::print(&assay_report::overview::render(&found, &screen))?;
+        output::print(&assay_report::overview::render(&found, "--all", &screen))?;
     }
     Ok(Ending::Fine)
 }

@@ -181,14 +181,40 @@ fn a_benchmark_that_gives_up_says_why_and_one_that_hangs_is_ended() {
 }
 
 #[test]
-fn builds_that_are_the_same_or_not_optimised_are_refused_unless_that_is_meant() {
+fn builds_that_are_the_same_are_refused_unless_that_is_meant() {
     let room = builds(THREE_OLD, THREE_OLD);
     room.run(&["bench", "./old", "./old"]).ends(2).complains("--aa");
     room.run(&["bench", "./old", "--aa", "--runs", "2", "--no-save"]).ends(0);
-    let ended = bench(&room, &["--env", "BUILD_TYPE=debug"]).ends(2);
-    ended.complains("without optimisation").complains("--allow-debug");
-    bench(&room, &["--env", "BUILD_TYPE=debug", "--allow-debug", "--runs", "1"]).ends(0);
-    room.run(&["bench", "./old"]).ends(2).complains("nothing to compare it with");
+}
+
+#[test]
+fn a_debug_library_as_debian_ships_it_is_told_of_and_measured() {
+    let room = builds(THREE_OLD, THREE_NEW);
+    let ended = bench(&room, &["--env", "BUILD_TYPE=debug", "--runs", "1", "--no-save"]).ends(0);
+    ended.shows("warning: old and new: its Google Benchmark library was built without NDEBUG");
+    let result = room.json(&["bench", "./old", "./new", "--runs", "1", "--no-save"]);
+    assert!(!codes(&result).contains(&"DEBUG_BUILD"), "{:?}", codes(&result));
+}
+
+#[test]
+fn one_program_alone_shows_its_numbers() {
+    let room = builds(THREE_OLD, THREE_OLD);
+    let alone = ["bench", "./old", "--runs", "12", "--save", "s.assay"];
+    let ended =
+        room.run(&alone).ends(0).complains("3 benchmarks on old (Google Benchmark); a round");
+    let ended = ended.shows("3 series of wall").shows("copy/8").shows("same ");
+    assert!(!ended.stdout.contains("not measured"), "{}", ended.stdout);
+    ended.shows("every series in full: assay describe --all s.assay");
+    let result = room.json(&["bench", "./old", "--runs", "2", "--no-save"]);
+    assert_eq!(result["comparisons"].as_array().map(Vec::len), Some(0));
+    assert_eq!(result["descriptions"].as_array().map(Vec::len), Some(3));
+    room.run(&["bench", "--resume", "s.assay"]).ends(0).shows("3 series of wall");
+    // Two recordings of one program are compared as any two are.
+    room.run(&["bench", "./old", "--runs", "12", "--save", "t.assay"]).ends(0);
+    room.run(&["compare", "s.assay", "t.assay"]).ends(0).shows("benchmarks");
+    room.run(&["bench", "./old", "--fail-if", "slower"])
+        .ends(2)
+        .complains("nothing to compare it with");
 }
 
 #[test]

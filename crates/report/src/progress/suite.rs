@@ -62,6 +62,7 @@ pub fn suite_plan(
     round_seconds: f64,
     plan: &Plan,
 ) -> String {
+    let alone = sides.len() < 2;
     let what = match benchmarks {
         1 => "1 benchmark".to_owned(),
         n => format!("{n} benchmarks"),
@@ -71,16 +72,17 @@ pub fn suite_plan(
         [all @ .., last] => format!("{} and {last}", all.join(", ")),
         [] => String::new(),
     };
-    let work = if pinned { ", the same number of iterations on every side" } else { "" };
+    let work = if pinned && !alone { ", the same number of iterations on every side" } else { "" };
     let seconds = |seconds: f64| number::rough(seconds, &Unit::Second);
+    let known = if alone { "every median is precise" } else { "every verdict is clear" };
     let length = match (&plan.stop, plan.budget_seconds) {
         (StopRule::Fixed { blocks }, _) => {
             format!("{blocks} rounds, about {}", seconds(round_seconds * f64::from(*blocks)))
         }
         (StopRule::Sequential { .. }, Some(budget)) => {
-            format!("until every verdict is clear, or {}", number::chosen(budget, &Unit::Second))
+            format!("until {known}, or {}", number::chosen(budget, &Unit::Second))
         }
-        (StopRule::Sequential { .. }, None) => "until every verdict is clear".to_owned(),
+        (StopRule::Sequential { .. }, None) => format!("until {known}"),
     };
     format!(
         "{what} on {sides} ({harness}{work}); a round takes about {}: {length}",
@@ -110,6 +112,11 @@ mod tests {
         assert_eq!(
             told,
             "20 benchmarks on old and new (Google Benchmark); a round takes about 3.4 s: until every verdict is clear, or 60 s"
+        );
+        let told = suite_plan(2, &["bm"], "Google Benchmark", true, 0.1, &plan);
+        assert_eq!(
+            told,
+            "2 benchmarks on bm (Google Benchmark); a round takes about 100 ms: until every median is precise, or 60 s"
         );
         let fixed = Plan { stop: StopRule::Fixed { blocks: 10 }, ..plan };
         let told = suite_plan(1, &["a", "b", "c"], "Go", true, 0.5, &fixed);

@@ -75,10 +75,6 @@ pub(super) struct SideArgs {
     /// Measure even if two sides are identical, to see this machine's false positives
     #[arg(long)]
     pub aa: bool,
-
-    /// Measure builds that report to be unoptimized
-    #[arg(long)]
-    pub allow_debug: bool,
 }
 
 impl SideArgs {

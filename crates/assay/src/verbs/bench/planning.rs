@@ -4,7 +4,7 @@ use super::WhenArgs;
 use crate::args::JudgeArgs;
 use crate::bench::{Benchmarks, Catalogue, Passes, TIMES, Trial};
 use crate::counted::Counted;
-use crate::planning::{self, CEILING, When, Words, check_threshold};
+use crate::planning::{self, BUDGET_ALONE, CEILING, When, Words, check_threshold};
 use crate::verbs::compare::suite::SuiteArgs;
 use anyhow::bail;
 use assay_analysis::Adjust;
@@ -108,6 +108,11 @@ pub(super) fn plan(
         vec![longer, Action::FewerRows { rows: "benchmarks".to_owned() }, Action::ShorterRuns]
     };
     let words = Words { block: "round", on: " on so many benchmarks", advice: &advice };
+    if suite.sides() < 2 {
+        // Nothing waits for a verdict.
+        let budget_seconds = when.time.or(plan.budget_seconds.map(|_| BUDGET_ALONE));
+        return Ok((Plan { budget_seconds, ..plan }, None));
+    }
     let sharing = share(adjust, suite.benchmarks());
     let short = planning::too_short(&plan, suite.round_seconds(trial), when.time, sharing, &words);
     Ok((plan, short))

@@ -5,7 +5,7 @@ use crate::args::{JudgeArgs, seconds};
 use crate::commands::COUNTING_RUNS;
 use crate::counted::Counted;
 use crate::meter::{Meter, is_given, of_every_run};
-use crate::planning::{self, QUICK, When, Words, check_threshold};
+use crate::planning::{self, BUDGET_ALONE, QUICK, When, Words, check_threshold};
 use crate::seed;
 use assay_analysis::until::Condition;
 use assay_data::plan::MAX_BLOCKS;
@@ -13,8 +13,6 @@ use assay_data::{Action, Finding, Plan, Samples};
 
 /// Runs of a single command at which it stops even if it is not precise.
 const MAX_RUNS_ALONE: u32 = 100_000;
-/// Seconds that a single command is measured by default: nothing waits for a verdict.
-const BUDGET_ALONE: f64 = 10.0;
 
 /// How long to measure.
 #[derive(clap::Args, Debug)]

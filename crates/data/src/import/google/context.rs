@@ -59,7 +59,7 @@ pub(super) fn build_type(build: &str, recorder: &mut Recorder<'_>) {
             Finding::new(
                 "DEBUG_LIBRARY",
                 Severity::Note,
-                "Google Benchmark says of itself that it was built without optimisation, so its own part of every time is larger",
+                "the Google Benchmark library was built without NDEBUG, so its own part of every time is larger",
             )
             .advise(Action::text("link a library that was built with -DNDEBUG; it matters for benchmarks of nanoseconds, and only if the sides differ in it")),
         );
