@@ -13,6 +13,7 @@
 
 mod journal;
 
+pub use crate::sys::facts::online_cpus;
 pub use crate::sys::knobs::{Change, Knob, KnobError, Machine, Undone};
 pub use crate::sys::locked::{Locked, lock_files};
 pub use crate::sys::processes::{Busy, Privileges, busiest, privileges};

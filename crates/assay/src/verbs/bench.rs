@@ -322,6 +322,9 @@ fn measure(
     };
     telling.plan(catalogue, &suite, &trial, &plan, counted_alone);
     telling.libraries(&before.findings);
+    if recorded.is_none() {
+        fitted.iter().for_each(|f| telling.line.say(&assay_report::findings::line(f)));
+    }
     let limits = Limits {
         ceiling_seconds: planning::ceiling(&args.when),
         sharing: planning::share(&args.suite, suite.benchmarks()),

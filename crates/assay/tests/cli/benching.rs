@@ -419,3 +419,10 @@ fn builds_that_tell_nothing_are_refused() {
     }
     with("old-?,new-?").complains("the same to the last byte");
 }
+
+#[test]
+fn too_few_rounds_for_a_verdict_are_told_before_they_are_taken() {
+    let room = builds(THREE_OLD, THREE_NEW);
+    let ended = room.run(&["bench", "./old", "./new", "--time", "1ms", "--no-save"]).ends(0);
+    ended.complains("that is too few for a verdict");
+}

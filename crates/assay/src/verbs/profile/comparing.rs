@@ -54,11 +54,11 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
             samplers[1].place.sampler.name()
         );
     }
-    let plan = plan_of(
-        args,
-        args.how.runs.unwrap_or(BLOCKS),
-        args.judge.primary.as_deref().unwrap_or("self"),
-    );
+    let runs = args.how.runs.unwrap_or(BLOCKS);
+    let plan = plan_of(args, runs, args.judge.primary.as_deref().unwrap_or("self"));
+    if let Some(told) = too_few(runs, plan.confidence).filter(|_| !args.show.quiet) {
+        output::say(&told);
+    }
     let environment = Environment::from_facts(environment::capture());
     let began = jiff::Timestamp::now();
     let sampler = samplers[0].place.sampler;
@@ -132,6 +132,16 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     })
 }
 
+/// Fewer runs than the default decide on few functions: the smallest p value of the test is 2^(1 - runs), and the functions share the error.
+fn too_few(runs: u32, confidence: f64) -> Option<String> {
+    let functions = ((1.0 - confidence) * 2f64.powf(f64::from(runs) - 1.0) + 1e-9).floor();
+    let enough = match functions {
+        0.0 => "too few for any verdict".to_owned(),
+        n => format!("enough for verdicts on at most {n} functions"),
+    };
+    (runs < BLOCKS).then(|| format!("note: --runs {runs} is {enough}; the default is {BLOCKS}"))
+}
+
 /// The same with the functions alone whose names hold a text.
 fn only_named(suite: &Analysis, text: &str) -> Analysis {
     let mut shown = suite.clone();
@@ -179,5 +189,17 @@ impl Source for Both<'_> {
         self.runs.push(Run { side, block, position, profile: taken.profile });
         self.endings.push(taken.ended);
         Ok(Measured::values(vec![amount]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_runs_are_told_with_what_they_can_decide() {
+        assert!(too_few(5, 0.95).is_some_and(|told| told.contains("too few for any verdict")));
+        assert!(too_few(8, 0.95).is_some_and(|told| told.contains("at most 6 functions")));
+        assert_eq!(too_few(12, 0.95), None);
     }
 }

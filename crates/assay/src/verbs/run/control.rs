@@ -100,7 +100,10 @@ impl ControlArgs {
     pub fn settings(&self) -> [(&'static str, &[String], Apply<'static>); 4] {
         [
             ("--pin", &self.pin, &|command, value| {
-                command.control.cpus = cpus(value).with_context(|| format!("--pin {value}"))?;
+                let told = || format!("--pin {value}");
+                let wanted = cpus(value).with_context(told)?;
+                are_there(&wanted, machine::online_cpus().as_deref()).with_context(told)?;
+                command.control.cpus = wanted;
                 Ok(())
             }),
             ("--fifo", &self.fifo, &|command, value| {
@@ -206,6 +209,14 @@ fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
     Ok(cpus)
 }
 
+/// Checks that processors are among those at work, where that is known.
+fn are_there(wanted: &[u32], online: Option<&[u32]>) -> anyhow::Result<()> {
+    let Some(online) = online else { return Ok(()) };
+    let Some(absent) = wanted.iter().find(|cpu| !online.contains(cpu)) else { return Ok(()) };
+    let last = online.last().copied().unwrap_or_default();
+    anyhow::bail!("there is no CPU {absent} here; they are numbered from 0, and the last is {last}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +233,13 @@ mod tests {
             let told = cpus(text).expect_err("upside down").to_string();
             assert!(told.contains("`3-1`") && told.contains("1-3"), "{told}");
         }
+    }
+
+    #[test]
+    fn a_processor_that_is_not_there_is_an_error() {
+        assert!(are_there(&[0, 1], Some(&[0, 1])).is_ok() && are_there(&[9], None).is_ok());
+        let told = are_there(&[1, 9], Some(&[0, 1])).expect_err("there are two").to_string();
+        assert!(told.contains("no CPU 9") && told.contains("the last is 1"), "{told}");
     }
 
     #[test]

@@ -61,6 +61,11 @@ pub(crate) fn hostname() -> Option<String> {
 
 /// Processors at work.
 pub(crate) fn cpus_online() -> Option<u64> {
+    online_cpus().map(|cpus| cpus.len() as u64)
+}
+
+/// The numbers of the processors at work, the smallest first. `None` where the system does not tell.
+pub fn online_cpus() -> Option<Vec<u32>> {
     parse::cpu_list(&text("/sys/devices/system/cpu/online")?)
 }
 

@@ -60,16 +60,22 @@ pub(super) fn is_cpu(name: &str) -> bool {
     name.strip_prefix("cpu").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// How many processors a list such as `0-3,8` names. `None` for no list, and for one that names
+/// More processors than these no list names.
+const MOST_CPUS: usize = 1 << 20;
+
+/// The processors that a list such as `0-3,8` names. `None` for no list, and for one that names
 /// more than 2^20 of them.
-pub(super) fn cpu_list(text: &str) -> Option<u64> {
-    let mut count = 0_u64;
+pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
+    let mut cpus = Vec::new();
     for part in text.trim().split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        count += u64::from(last.checked_sub(first)?) + 1;
+        if last.checked_sub(first)? as usize >= MOST_CPUS - cpus.len().min(MOST_CPUS) {
+            return None;
+        }
+        cpus.extend(first..=last);
     }
-    (count <= 1 << 20).then_some(count)
+    Some(cpus)
 }
 
 /// The choice in brackets in `always [madvise] never`; the text itself if nothing is in brackets.
@@ -209,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_list_of_processors_is_counted() {
-        assert_eq!(cpu_list("0-3,8\n"), Some(5));
-        assert_eq!(cpu_list("0"), Some(1));
+        assert_eq!(cpu_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(cpu_list("0"), Some(vec![0]));
         for garbage in ["", "a", "3-1", "0-", "0-4294967295", "1,,2", "(null)"] {
             assert_eq!(cpu_list(garbage), None, "{garbage}");
         }
