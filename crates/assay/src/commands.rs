@@ -26,13 +26,18 @@ use assay_measure::counters::{Event, Refusal};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::hooks::HookError;
 use assay_measure::machine::Machine;
-use assay_measure::{MeasureError, RunOptions, RunResult, environment, hooks, interrupt};
+use assay_measure::{
+    LastWords, MeasureError, Output, RunOptions, RunResult, environment, hooks, interrupt,
+};
 use counting::Passes;
 use ending::{failure, failure_message, outcome};
 use prepared::control;
 use runners::Runners;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+/// Of a command that says so much on standard error in one run, bytes, nothing is kept from then on: it would fill the memory.
+const TALKATIVE: usize = 4096;
 
 /// How commands are measured.
 #[derive(Debug, Default)]
@@ -61,6 +66,8 @@ pub(crate) struct Commands {
     left_behind: Vec<u32>,
     /// How long the last run of each command took, s.
     last_wall: Vec<f64>,
+    /// The commands that say so much on standard error that only their first run is listened to.
+    talks_much: Vec<bool>,
     /// How often each metric of each command could not be read, and why at first; after it could be read before.
     missing: BTreeMap<(usize, String), (u32, String)>,
     /// Metrics that a command did not give while warming up, and why at first.
@@ -167,7 +174,6 @@ impl Source for Commands {
             return self.count(turn.place, pass);
         }
         let warming_up = turn.purpose == Purpose::WarmUp;
-        // What a program says on its first run is worth a pipe; those that are compared have none.
         let first_of_subject = warming_up || (turn.block == 0 && !self.warmed_up);
         let taken = self.run(turn, first_of_subject)?;
         self.warmed_up |= warming_up;
@@ -261,6 +267,7 @@ impl Commands {
             passes: Passes::default(),
             left_behind: vec![0; commands.len()],
             last_wall: vec![0.0; commands.len()],
+            talks_much: vec![false; commands.len()],
             missing: BTreeMap::new(),
             unproved: BTreeMap::new(),
             proved: vec![Vec::new(); commands.len()],
@@ -333,12 +340,19 @@ impl Commands {
         Ok(())
     }
 
-    fn run(&mut self, turn: &Turn, capture_stderr: bool) -> Result<Taken, Obstacle<RunError>> {
+    fn run(&mut self, turn: &Turn, first: bool) -> Result<Taken, Obstacle<RunError>> {
         let subject = turn.place;
+        // What a program says on its first run is worth a pipe; those that are compared have none.
+        let last_words = match self.commands[subject].command.output {
+            _ if first => LastWords::Piped,
+            Output::Inherit => LastWords::Unheard,
+            _ if self.talks_much[subject] => LastWords::Unheard,
+            _ => LastWords::Filed,
+        };
         let options = RunOptions {
             pad: turn.padding,
             timeout: self.settings.timeout,
-            capture_stderr,
+            last_words,
             end_strays: true,
         };
         let (results, mut steal);
@@ -359,7 +373,9 @@ impl Commands {
             };
             break;
         }
-        self.judge(turn, &results)?;
+        let tails = results.iter().filter_map(|result| result.stderr_tail.as_ref());
+        self.talks_much[subject] |= tails.into_iter().any(|tail| tail.len() >= TALKATIVE);
+        self.judge(turn, &results, first)?;
         let counts = self.runners.take_counts(self.commands[subject].jobs);
         let mut measured = self.meter.read(subject, &results, steal, &counts);
         self.note_missing(turn, &mut measured)?;
@@ -369,12 +385,17 @@ impl Commands {
     }
 
     /// A failure that the user did not expect ends the session.
-    fn judge(&mut self, turn: &Turn, results: &[RunResult]) -> Result<(), RunError> {
+    fn judge(&mut self, turn: &Turn, results: &[RunResult], first: bool) -> Result<(), RunError> {
         for result in results {
             self.left_behind[turn.place] += u32::from(result.left_behind);
             if let Some(how) = failure(result, &self.settings.tolerated) {
                 let command = &self.commands[turn.place];
-                return Err(RunError::Failed(failure_message(command, &how, turn, result)));
+                return Err(RunError::Failed(failure_message(
+                    command,
+                    &how,
+                    (turn, first),
+                    result,
+                )));
             }
         }
         Ok(())

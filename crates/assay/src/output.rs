@@ -45,9 +45,9 @@ pub(crate) fn say_bytes(bytes: &[u8]) {
 }
 
 /// Says what went wrong: the outermost message first, its causes behind it, hints on their own lines. Many messages hold
-/// their cause already; it is not said twice.
+/// their cause already; it is not said twice. What programs said may stand in it: the terminal obeys none of that.
 pub(crate) fn error(error: &anyhow::Error) {
-    say(&format!("error: {}", told(error)));
+    say(&format!("error: {}", in_plain_text(&told(error))));
 }
 
 fn told(error: &anyhow::Error) -> String {
@@ -107,6 +107,32 @@ pub(crate) fn unicode() -> bool {
     !plain || !io::stdout().is_terminal()
 }
 
+/// A text without what a terminal would obey: sequences that begin with an escape are left out, and other control characters.
+fn in_plain_text(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\u{1b}' => match rest.next() {
+                // Until a letter or the like ends it.
+                Some('[') => while rest.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
+                // Titles, links: until a bell, or an escape with its backslash.
+                Some(']' | 'P' | 'X' | '^' | '_') => {
+                    while rest.next_if(|&c| c != '\u{7}' && c != '\u{1b}').is_some() {}
+                    if rest.next() == Some('\u{1b}') {
+                        rest.next_if_eq(&'\\');
+                    }
+                }
+                _ => {}
+            },
+            '\t' => plain.push(' '),
+            c if c.is_control() && c != '\n' => {}
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +142,11 @@ mod tests {
         let cause = || anyhow::anyhow!("no space left");
         assert_eq!(told(&cause().context("s.assay")), "s.assay: no space left");
         assert_eq!(told(&cause().context("s.assay: no space left")), "s.assay: no space left");
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_left_out() {
+        let said = "a\u{1b}[31;1mred\u{1b}[0m \u{1b}]0;title\u{7}b\u{1b}]8;;x\u{1b}\\c\r\u{1b}7\u{9b}d\u{1b}[";
+        assert_eq!(in_plain_text(said), "ared bcd");
     }
 }

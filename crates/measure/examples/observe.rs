@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it found")]
 
-use assay_measure::{Command, RunOptions, Runner};
+use assay_measure::{Command, LastWords, RunOptions, Runner};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     command.control.fifo = fifo.map(|priority| priority.parse()).transpose()?;
     let mut runner = Runner::start()?;
     let subject = runner.add(&command)?;
-    let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+    let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
     println!("{:#?}", runner.run(subject, options)?);
     Ok(())
 }

@@ -14,6 +14,7 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::runner::LastWords;
 use crate::sys::memory;
 use crate::wire::Given;
 
@@ -42,7 +43,7 @@ pub(crate) struct Wanted {
     pub(crate) keep_output: bool,
     pub(crate) keep_errors: bool,
     /// The last of standard error.
-    pub(crate) tail: bool,
+    pub(crate) last_words: LastWords,
     pub(crate) samples: Samples,
 }
 
@@ -66,6 +67,7 @@ pub(crate) struct Capture {
     /// What came out of the pipe of standard error.
     piped_tail: Vec<u8>,
     tail: bool,
+    keep_errors: bool,
     kept_output: Option<File>,
     kept_errors: Option<File>,
     samples: Option<File>,
@@ -114,7 +116,8 @@ impl Capture {
             errors: None,
             output_bytes: wanted.pipe_output.then_some(0),
             piped_tail: Vec::new(),
-            tail: wanted.tail,
+            tail: wanted.last_words != LastWords::Unheard,
+            keep_errors: wanted.keep_errors,
             kept_output: None,
             kept_errors: None,
             samples: None,
@@ -125,9 +128,9 @@ impl Capture {
         } else if wanted.pipe_output {
             (capture.output, writers.stdout) = pipe_to_read()?;
         }
-        if wanted.keep_errors {
+        if wanted.keep_errors || wanted.last_words == LastWords::Filed {
             (capture.kept_errors, writers.stderr) = file_to_keep("assay-errors")?;
-        } else if wanted.tail {
+        } else if wanted.last_words == LastWords::Piped {
             (capture.errors, writers.stderr) = pipe_to_read()?;
         }
         match wanted.samples {
@@ -181,7 +184,7 @@ impl Capture {
             output_bytes: self.output_bytes,
             stderr_tail: tail.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
             output: self.kept_output.as_ref().map(kept).transpose()?,
-            errors: self.kept_errors.as_ref().map(kept).transpose()?,
+            errors: self.kept_errors.as_ref().filter(|_| self.keep_errors).map(kept).transpose()?,
             samples: self.samples.as_ref().map(kept).transpose()?,
         })
     }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::command::Command;
 use crate::error::MeasureError;
-use crate::runner::{Outcome, RunOptions, Runner};
+use crate::runner::{LastWords, Outcome, RunOptions, Runner};
 
 /// Why a hook failed.
 #[derive(Debug, Error)]
@@ -69,7 +69,7 @@ pub fn run(runner: &mut Runner, hook: &str, line: &str) -> Result<(), HookError>
             subject
         }
     };
-    let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+    let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
     let result = runner.run(subject, options).map_err(not_run)?;
     let (hook, line) = (hook.to_owned(), line.to_owned());
     if !result.outcome.is_success() {

@@ -50,4 +50,4 @@ pub use control::{Control, Setting};
 pub use error::MeasureError;
 pub use guard::Guard;
 pub use resolve::ResolveError;
-pub use runner::{AbortHandle, Outcome, RunOptions, RunResult, Runner, SubjectId};
+pub use runner::{AbortHandle, LastWords, Outcome, RunOptions, RunResult, Runner, SubjectId};

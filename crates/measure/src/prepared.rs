@@ -16,6 +16,7 @@ use crate::control::Setting;
 use crate::error::MeasureError;
 use crate::resolve::explain_refusal;
 use crate::room::renew;
+use crate::runner::LastWords;
 use crate::wire::{OutputMode, SAMPLES_DESCRIPTOR, Step, SubjectText};
 
 /// The name of the variable that pads a run's environment.
@@ -94,7 +95,7 @@ impl Prepared {
     }
 
     /// What is to be had of its next run, with the file for its samples made anew.
-    pub(crate) fn wanted(&self, tail: bool) -> Result<Wanted, MeasureError> {
+    pub(crate) fn wanted(&self, last_words: LastWords) -> Result<Wanted, MeasureError> {
         let samples = match self.samples {
             Channel::None => Samples::Nowhere,
             Channel::Descriptor => Samples::Descriptor,
@@ -104,7 +105,7 @@ impl Prepared {
             pipe_output: self.piped,
             keep_output: self.keep_output,
             keep_errors: self.keep_errors,
-            tail,
+            last_words,
             samples,
         })
     }

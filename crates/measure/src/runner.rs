@@ -37,13 +37,25 @@ pub struct RunOptions {
     pub pad: u16,
     /// After so long the run is asked to end (SIGTERM), and a second later made to.
     pub timeout: Option<Duration>,
-    /// Keep the last 4 KiB of standard error, read while the run goes on: for warm-ups and for
-    /// first runs, not for those that are compared. With [`Command::keep_errors`] nothing is read
-    /// meanwhile.
-    pub capture_stderr: bool,
+    /// Whether the last 4 KiB of standard error are kept, and how.
+    pub last_words: LastWords,
     /// End what the command leaves behind even where that went into a session of its own, as daemons do. Else only what stayed in its
     /// group is ended: hooks may start servers.
     pub end_strays: bool,
+}
+
+/// How the last 4 KiB of standard error are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LastWords {
+    /// Not at all.
+    #[default]
+    Unheard,
+    /// They are read from a pipe while the run goes on: for warm-ups and for first runs, not for
+    /// those that are compared. With [`Command::keep_errors`] nothing is read meanwhile.
+    Piped,
+    /// They lie in a file in memory until the run has ended, with all that was written before them:
+    /// for programs that say little.
+    Filed,
 }
 
 /// How a run ended.
@@ -381,7 +393,7 @@ fn run_once(
     options: RunOptions,
 ) -> Result<(Reply, Capture), Trouble> {
     let signals_before = interrupt::count();
-    let wanted = prepared.wanted(options.capture_stderr).map_err(Trouble::Error)?;
+    let wanted = prepared.wanted(options.last_words).map_err(Trouble::Error)?;
     let (mut capture, writers) = Capture::open(wanted)?;
     let request = Request::Run {
         subject: subject.0,

@@ -10,7 +10,9 @@ use std::io::IsTerminal;
 use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};
 
-use assay_measure::{Input, MeasureError, Outcome, RunOptions, Runner, foreground, interrupt};
+use assay_measure::{
+    Input, LastWords, MeasureError, Outcome, RunOptions, Runner, foreground, interrupt,
+};
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
 fn interrupt_after(pause: Duration) -> std::thread::JoinHandle<()> {
@@ -55,8 +57,8 @@ fn a_foreground_command_hands_on_what_comes_at_the_start() {
 fn main() {
     interrupt::install().unwrap();
     let mut runner = Runner::start().unwrap();
-    for capture_stderr in [false, true] {
-        let options = RunOptions { capture_stderr, ..RunOptions::default() };
+    for last_words in [LastWords::Unheard, LastWords::Piped, LastWords::Filed] {
+        let options = RunOptions { last_words, ..RunOptions::default() };
         let before = interrupt::count();
         let short = runner.add(&common::shell("sleep 0.4")).unwrap();
         let long = runner.add(&common::shell("sleep 300 & sleep 300")).unwrap();

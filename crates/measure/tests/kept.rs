@@ -8,8 +8,8 @@ use std::fs;
 use std::time::Duration;
 
 use assay_measure::{
-    Channel, Command, CommandError, Kept, MeasureError, Outcome, Output, RunOptions, RunResult,
-    Runner, hooks,
+    Channel, Command, CommandError, Kept, LastWords, MeasureError, Outcome, Output, RunOptions,
+    RunResult, Runner, hooks,
 };
 use common::{eventually, run, run_with, shell, written_pid};
 
@@ -77,7 +77,7 @@ fn of_a_hundred_mebibytes_the_first_64_are_kept_and_all_are_counted() {
 
 #[test]
 fn the_tail_of_a_kept_standard_error_is_its_end() {
-    let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+    let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
     let line = "head -c 1000000 /dev/zero | tr '\\0' 'a' >&2; echo the end >&2; exit 1";
     let result = run_with(&keeping(line), options).unwrap();
     let tail = result.stderr_tail.unwrap();
@@ -131,7 +131,7 @@ fn samples_outputs_and_pipes_go_together() {
     for channel in [Channel::Descriptor, Channel::Path] {
         let mut command = sampling(channel, "write s; echo out; echo err >&2");
         command.output = Output::Pipe;
-        let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+        let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
         let result = run_with(&command, options).unwrap();
         assert_eq!((result.output_bytes, result.stderr_tail.as_deref()), (Some(4), Some("err\n")));
         assert_eq!(text(result.samples.as_ref()), "s\n");

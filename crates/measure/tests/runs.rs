@@ -10,7 +10,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use assay_measure::{
-    Command, Input, MeasureError, Outcome, Output, ResolveError, RunOptions, Runner, hooks,
+    Command, Input, LastWords, MeasureError, Outcome, Output, ResolveError, RunOptions, Runner,
+    hooks,
 };
 use common::{compile, run, run_with, shell};
 
@@ -143,7 +144,7 @@ fn a_command_gets_descriptors_0_1_2_and_nothing_that_assay_inherited() {
     rustix::io::fcntl_setfd(leak.as_fd(), rustix::io::FdFlags::empty()).unwrap();
     let mut command = plain("ls -l /proc/self/fd");
     command.output = Output::File(d.path().join("out"));
-    let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+    let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
     assert!(run_with(&command, options).unwrap().outcome.is_success());
     let said = fs::read_to_string(d.path().join("out")).unwrap();
     // 3 is the directory that ls itself reads.
@@ -179,7 +180,7 @@ fn a_command_leads_a_process_group_of_its_own() {
 
 #[test]
 fn a_program_that_closes_its_descriptors_is_measured_like_any_other() {
-    let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+    let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
     let mut command = shell("exec 0<&- 1>&- 2>&-; exit 5");
     command.output = Output::Pipe;
     let result = run_with(&command, options).unwrap();
@@ -199,7 +200,7 @@ fn a_huge_output_is_counted_to_the_byte() {
 
 #[test]
 fn of_a_long_standard_error_the_last_is_kept() {
-    let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+    let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
     let line = "head -c 10485760 /dev/zero | tr '\\0' 'a' >&2; echo the end >&2; exit 1";
     let result = run_with(&shell(line), options).unwrap();
     let tail = result.stderr_tail.unwrap();
@@ -211,7 +212,7 @@ fn of_a_long_standard_error_the_last_is_kept() {
 
 #[test]
 fn both_outputs_can_be_read_at_once() {
-    let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+    let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
     let mut command = shell(
         "for i in 1 2 3 4 5; do head -c 200000 /dev/zero; head -c 200000 /dev/zero >&2; done",
     );
@@ -254,8 +255,8 @@ fn what_outlives_its_parent_in_the_group_is_ended_and_reported() {
     let d = tempfile::tempdir().unwrap();
     let file = d.path().join("pid");
     let line = format!("sh -c 'echo $$ > {}; exec sleep 300' & sleep 0.05", file.display());
-    for capture_stderr in [false, true] {
-        let options = RunOptions { capture_stderr, ..RunOptions::default() };
+    for last_words in [LastWords::Unheard, LastWords::Piped, LastWords::Filed] {
+        let options = RunOptions { last_words, ..RunOptions::default() };
         let start = Instant::now();
         let result = run_with(&shell(&line), options).unwrap();
         assert!(result.outcome.is_success() && result.left_behind);
@@ -337,7 +338,7 @@ fn a_thousand_captured_runs_use_up_no_descriptors() {
     let mut command = shell("echo out; echo err >&2");
     command.output = Output::Pipe;
     let subject = runner.add(&command).unwrap();
-    let options = RunOptions { capture_stderr: true, ..RunOptions::default() };
+    let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
     let pid = runner.launcher_process_id().unwrap();
     let open = || fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
     let before = open();

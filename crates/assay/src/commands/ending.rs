@@ -37,10 +37,9 @@ pub(super) fn failure(result: &RunResult, tolerated: &Tolerated) -> Option<Strin
 pub(super) fn failure_message(
     command: &Prepared,
     how: &str,
-    turn: &Turn,
+    (turn, first): (&Turn, bool),
     result: &RunResult,
 ) -> String {
-    let first = result.stderr_tail.is_some();
     let when =
         if first { "on its first run".to_owned() } else { format!("in block {}", turn.block + 1) };
     let mut message = format!("`{}` {how} {when}", command.text);
@@ -55,8 +54,39 @@ pub(super) fn failure_message(
         }
         None => message.push_str("; see what it says with --output inherit"),
     }
+    if let Some(braces) = braces(&command.text).filter(|_| command.parameters.is_empty()) {
+        message.push_str(&format!(
+            "\nhint: `{{{braces}}}` is handed on as it stands; its values are given by -P, as in -P {braces}=1..8"
+        ));
+        return message;
+    }
     message.push_str(
         "\nhint: if that is meant to be, --ignore-failure counts such runs like any other",
     );
     message
+}
+
+/// A name in braces, as a parameter of a scan stands there.
+fn braces(text: &str) -> Option<&str> {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    text.match_indices('{').find_map(|(at, _)| {
+        let rest = &text[at + 1..];
+        let name = &rest[..rest.find('}')?];
+        is_name(name).then_some(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_a_name_in_braces() {
+        assert_eq!(braces("sleep {n}"), Some("n"));
+        assert_eq!(braces("awk '{print $1} {x_1}'"), Some("x_1"));
+        assert_eq!(braces("a {} {1} {-} {"), None);
+    }
 }

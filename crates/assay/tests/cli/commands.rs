@@ -204,3 +204,23 @@ fn a_great_writer_is_neither_stopped_nor_mixed_into_the_data() {
         room.json(&["run", "--no-save", "--runs", "2", "--output", output, "--shell", "sh", line]);
     }
 }
+
+#[test]
+fn what_the_failing_run_says_is_shown_whichever_it_is_and_no_terminal_obeys_it() {
+    let room = Room::new();
+    let line = r"echo x >> log; [ $(wc -l < log) -lt 6 ] || { printf 'oops: \033[31mdisk\033[0m quota\033]0;t\007\n' >&2; exit 3; }";
+    let ended = room.run(&["run", "--no-save", "-r", "10", "-S", "sh", line]).ends(4);
+    let ended = ended.complains("exited with status 3 in block 5. It said:\n  oops: disk quota\n");
+    assert!(!ended.stderr.contains('\u{1b}'), "{}", ended.stderr);
+    // What says much is not kept for ever.
+    room.write("log", "");
+    let much = format!("head -c 5000 /dev/zero | tr '\\0' x >&2; {line}");
+    let ended = room.run(&["run", "--no-save", "-r", "10", "-S", "sh", &much]).ends(4);
+    ended.complains("in block 5; see what it says with --output inherit");
+}
+
+#[test]
+fn braces_without_their_values_are_explained() {
+    let room = Room::new();
+    room.run(&["run", "sleep {n}"]).ends(4).complains("by -P, as in -P n=1..8");
+}
