@@ -10,6 +10,7 @@ mod catch2;
 mod columns;
 mod comments;
 mod criterion;
+mod criterion_text;
 mod csv;
 mod divan;
 mod error;
@@ -19,9 +20,11 @@ mod go_names;
 mod google;
 mod httperf;
 mod hyperfine;
+mod javascript;
 mod jmh;
 mod json;
 mod layout;
+mod libtest;
 mod line_values;
 mod logfmt;
 mod merge;
@@ -34,6 +37,8 @@ mod perf_stat;
 mod pyperf;
 mod pytest;
 mod recorder;
+mod runs;
+mod time_command;
 mod troubles;
 mod unknown;
 
@@ -191,6 +196,24 @@ const FORMATS: &[Format] = &[
         read: criterion::read,
     },
     Format {
+        name: "vitest",
+        group: Group::Json,
+        recognise: javascript::recognise_vitest,
+        read: javascript::read_vitest,
+    },
+    Format {
+        name: "tinybench",
+        group: Group::Json,
+        recognise: javascript::recognise_tinybench,
+        read: javascript::read_tinybench,
+    },
+    Format {
+        name: "mitata",
+        group: Group::Json,
+        recognise: javascript::recognise_mitata,
+        read: javascript::read_mitata,
+    },
+    Format {
         name: "Catch2's XML",
         group: Group::Text,
         recognise: catch2::recognise,
@@ -219,6 +242,24 @@ const FORMATS: &[Format] = &[
         group: Group::Text,
         recognise: benchmark_ips::recognise,
         read: benchmark_ips::read,
+    },
+    Format {
+        name: "`cargo bench` (libtest)",
+        group: Group::Text,
+        recognise: libtest::recognise,
+        read: libtest::read,
+    },
+    Format {
+        name: "criterion's text",
+        group: Group::Text,
+        recognise: criterion_text::recognise,
+        read: criterion_text::read,
+    },
+    Format {
+        name: "`time` and `time -v`",
+        group: Group::Text,
+        recognise: time_command::recognise,
+        read: time_command::read,
     },
     Format { name: "divan", group: Group::Text, recognise: divan::recognise, read: divan::read },
     Format {

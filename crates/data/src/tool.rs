@@ -20,7 +20,7 @@ const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { name, repetitions, single_values: None, compares_within: false }
 }
 
-const TOOLS: [Tool; 13] = [
+const TOOLS: [Tool; 18] = [
     Tool { compares_within: true, ..tool("benchmark-ips", Some("x.config(time: 10)")) },
     tool("Catch2", Some("--benchmark-samples 100")),
     tool("criterion", Some("--sample-size 100")),
@@ -39,6 +39,8 @@ const TOOLS: [Tool; 13] = [
         ..tool("hyperfine", Some("--runs 12"))
     },
     tool("JMH", Some("-f 12")),
+    tool("libtest", Some("for i in $(seq 12); do cargo bench >> FILE; done")),
+    tool("mitata", None),
     tool("nanobench", Some(".epochs(12)")),
     tool("perf stat", Some("-r 12")),
     tool("pyperf", Some("--processes=12")),
@@ -46,6 +48,9 @@ const TOOLS: [Tool; 13] = [
         single_values: Some("--benchmark-save-data"),
         ..tool("pytest-benchmark", Some("--benchmark-min-rounds=12"))
     },
+    tool("time", Some("a loop that appends: time -v -a -o FILE COMMAND")),
+    tool("tinybench", None),
+    tool("vitest", None),
 ];
 
 impl Tool {

@@ -5,6 +5,7 @@
 
 mod criterion;
 mod google;
+mod javascript;
 mod jmh;
 mod nanobench;
 mod pyperf;
@@ -125,7 +126,10 @@ fn same(a: &Samples, b: &Samples) -> bool {
 }
 
 /// One file of every layout.
-const EVERY_LAYOUT: [&str; 14] = [
+const EVERY_LAYOUT: [&str; 17] = [
+    "vitest/fibonacci.json",
+    "tinybench/tasks.json",
+    "mitata/fibonacci.json",
     "google-benchmark/one-old.json",
     "google-benchmark/aggonly-old.json",
     "google-benchmark/plain.csv",

@@ -7,6 +7,7 @@ mod go_bench;
 mod httperf;
 mod lines;
 mod perf_stat;
+mod rust_and_time;
 
 use assay_data::import::{ImportOptions, load, load_bytes};
 use assay_data::{Samples, Summary};
@@ -69,8 +70,18 @@ fn summary<'a>(samples: &'a Samples, subject: &str, metric: &str) -> &'a Summary
 
 /// All files of all formats that are tested here.
 fn all_files() -> Vec<String> {
-    const FOLDERS: [&str; 7] =
-        ["benchmark-ips", "divan", "go-bench", "httperf", "httperf/ramp", "logfmt", "perf-stat"];
+    const FOLDERS: [&str; 10] = [
+        "benchmark-ips",
+        "criterion-text",
+        "divan",
+        "libtest",
+        "time",
+        "go-bench",
+        "httperf",
+        "httperf/ramp",
+        "logfmt",
+        "perf-stat",
+    ];
     let files = FOLDERS.iter().flat_map(|folder| {
         let entries = std::fs::read_dir(path(folder)).expect(folder);
         let files = entries.flatten().filter(|entry| entry.path().is_file());

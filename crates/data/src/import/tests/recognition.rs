@@ -23,6 +23,12 @@ fn expected(name: &str) -> &'static str {
     match (folder, file.rsplit('.').next().unwrap()) {
         ("benchmark-ips", _) => "benchmark-ips (also its JSON)",
         ("catch2", _) => "Catch2's XML",
+        ("criterion-text", _) => "criterion's text",
+        ("libtest", _) => "`cargo bench` (libtest)",
+        ("mitata", _) => "mitata",
+        ("time", _) => "`time` and `time -v`",
+        ("tinybench", _) => "tinybench",
+        ("vitest", _) => "vitest",
         ("criterion", _) => "criterion (`sample.json`, or its directory)",
         ("divan", _) => "divan",
         ("go-bench", _) => "`go test -bench` (also `-json`)",

@@ -1,0 +1,79 @@
+//! What criterion prints (Rust): the estimate of the time of an iteration for each benchmark.
+//!
+//! The three figures are the bounds of an interval and, between them, the estimate: the mean, or with linear sampling the slope. Which it is
+//! and how wide the interval was asked for is not printed, so that only the estimate is taken; its directory has all samples. The rate
+//! (`thrpt`) follows from the time and is passed over, as are changes.
+
+use super::number::Conversion;
+use super::recorder::Recorder;
+use super::runs::Runs;
+use super::{Context, Head, ImportError, Part};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::read_error::quoted_start;
+use crate::samples::{Metric, Summary};
+use crate::unit::Unit;
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    head.text.lines().any(|line| estimate(line).is_some_and(|(_, figure)| figure.is_some()))
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut runs = Runs::new(Recorder::new(context, "criterion"));
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    // A name that is too long for its column stands on the line before.
+    let mut above = String::new();
+    while let Some(line) = lines.next()? {
+        let text = line.text.trim_end();
+        let Some((before, figure)) = estimate(text) else {
+            if text.trim().starts_with("change:") {
+                above.clear();
+            } else if !text.is_empty() && !text.starts_with(' ') {
+                text.clone_into(&mut above);
+            }
+            continue;
+        };
+        let name = if before.is_empty() { std::mem::take(&mut above) } else { before.to_owned() };
+        let Some(value) = figure else {
+            // Below `change:` the same heading has percentages.
+            if text.contains('%') {
+                continue;
+            }
+            let seen = quoted_start(text.trim());
+            let problem =
+                format!("`{seen}` is no result; expected `time:   [1.2 µs 1.3 µs 1.4 µs]`");
+            return Err(runs.recorder.at(line.number, problem));
+        };
+        if name.is_empty() {
+            let problem = "a result without the name of a benchmark before it";
+            return Err(runs.recorder.at(line.number, problem));
+        }
+        let summary = Summary { mean: Some(value), ..Summary::default() };
+        let added = runs.add(&name, &Metric::wall(), value, summary);
+        added.map_err(|problem| runs.recorder.at(line.number, problem))?;
+    }
+    runs.finish("what criterion prints, without a result")
+}
+
+/// `name   time:   [1.2 µs 1.3 µs 1.4 µs]`: the name, and the figure in the middle in seconds if it is one.
+fn estimate(line: &str) -> Option<(&str, Option<f64>)> {
+    let (before, rest) = line.split_once("time:")?;
+    let figures = rest.trim_start().strip_prefix('[')?;
+    let is_name = before.is_empty() || before.ends_with(' ');
+    let second = figures.split_once(']').and_then(|(inside, _)| {
+        let words: Vec<&str> = inside.split(' ').collect();
+        let &[_, low, value, unit, _, high] = &words[..] else { return None };
+        let conversion = match unit {
+            "ps" => Conversion::from_symbol(Some("ns")),
+            _ => Conversion::from_symbol(Some(unit)),
+        };
+        let is_time = [low, unit, high].iter().all(|unit| *unit == "ps" || is_second(unit));
+        let value = conversion.read_number(value).filter(|&value| value >= 0.0)?;
+        is_time.then_some(if unit == "ps" { value / 1e3 } else { value })
+    });
+    is_name.then_some((before.trim(), second))
+}
+
+fn is_second(unit: &str) -> bool {
+    Conversion::from_symbol(Some(unit)).unit == Unit::Second
+}

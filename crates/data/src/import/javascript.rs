@@ -1,0 +1,253 @@
+//! JSON of JavaScript's benchmarks: `vitest bench --outputJson`, tinybench's tasks (`{name, result}`), mitata's `format: 'json'`.
+//!
+//! Where they keep samples these are sorted: their order, by which dependence and warm-up are seen, is lost. So all give a summary, mean
+//! and, where it is told, standard deviation and number. Times are milliseconds in vitest and tinybench, nanoseconds in mitata.
+
+use super::recorder::{MAX_JOINED_NAME, Recorder};
+use super::{Context, Head, ImportError, Part, json};
+use crate::finding::shared::benchmark_error;
+use crate::input::Input;
+use crate::samples::{Metric, Summary};
+use json::Number;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::marker::PhantomData;
+
+const EXPECTED_VITEST: &str = "results of `vitest bench`: `{\"files\": [{\"groups\": [{\"fullName\": …, \"benchmarks\": […]}]}]}`";
+const EXPECTED_TINYBENCH: &str =
+    "tinybench's tasks: `[{\"name\": …, \"result\": {\"latency\": {\"mean\": …}}}, …]`";
+const EXPECTED_MITATA: &str =
+    "mitata's results: `{\"benchmarks\": [{\"alias\": …, \"runs\": [{\"stats\": …}]}], …}`";
+
+pub(super) fn recognise_vitest(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json() && has("\"files\"") && has("\"groups\"") && has("\"benchmarks\"")
+}
+
+pub(super) fn recognise_tinybench(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.text.trim_start().starts_with('[')
+        && has("\"result\"")
+        && has("\"latency\"")
+        && has("\"moe\"")
+}
+
+pub(super) fn recognise_mitata(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json() && has("\"runs\"") && has("\"stats\"") && (has("\"alias\"") || has("\"layout\""))
+}
+
+/// Names that stand twice get a number.
+struct Names(HashMap<String, usize>);
+
+impl Names {
+    fn free(&mut self, name: &str) -> String {
+        let times = self.0.entry(name.to_owned()).or_default();
+        *times += 1;
+        if *times > 1 { format!("{name} #{times}") } else { name.to_owned() }
+    }
+}
+
+struct Reader<'a> {
+    recorder: Recorder<'a>,
+    names: Names,
+}
+
+impl<'a> Reader<'a> {
+    fn new(context: &'a Context<'a>, tool: &str) -> Self {
+        Self { recorder: Recorder::new(context, tool), names: Names(HashMap::new()) }
+    }
+
+    /// Adds a benchmark; `per_second` of its units are a second.
+    fn add(
+        &mut self,
+        name: &str,
+        parameters: &[(String, String)],
+        statistics: &Statistics,
+        per_second: f64,
+    ) -> Result<(), String> {
+        if name.len() > MAX_JOINED_NAME {
+            return Err(format!("a name of {} bytes", name.len()));
+        }
+        let name = self.names.free(name);
+        let of = |number: Option<Number>| match number {
+            Some(Number(value)) if value < 0.0 => {
+                Err(format!("`{name}`: a time of {value}; a time is not negative"))
+            }
+            Some(Number(value)) => Ok(Some(value / per_second)),
+            None => Ok(None),
+        };
+        let mean = of(statistics.mean)?;
+        if mean.is_none_or(|mean| !mean.is_finite()) {
+            self.recorder.finding(benchmark_error(&name, "has no time"));
+            return Ok(());
+        }
+        let count = statistics.count;
+        let subject = self.recorder.benchmark(&name, None, parameters);
+        let metric = Metric::wall();
+        self.recorder.metric(&metric)?;
+        self.recorder.summary(Summary {
+            subject,
+            metric: metric.name,
+            count,
+            mean,
+            // Of one sample they write 0.
+            sd: of(statistics.sd)?.filter(|_| count != Some(1)),
+            median: of(statistics.median.or(statistics.p50))?,
+            min: of(statistics.min)?,
+            max: of(statistics.max)?,
+            standard_error: None,
+        });
+        Ok(())
+    }
+}
+
+/// What the tools tell of a benchmark; mitata's names beside those of the others.
+#[derive(Default, Deserialize)]
+struct Statistics {
+    #[serde(alias = "avg")]
+    mean: Option<Number>,
+    sd: Option<Number>,
+    median: Option<Number>,
+    p50: Option<Number>,
+    min: Option<Number>,
+    max: Option<Number>,
+    #[serde(rename = "samplesCount", alias = "sampleCount")]
+    count: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Vitest {
+    files: Vec<VitestFile>,
+}
+
+#[derive(Deserialize)]
+struct VitestFile {
+    groups: Vec<VitestGroup>,
+}
+
+#[derive(Deserialize)]
+struct VitestGroup {
+    #[serde(rename = "fullName")]
+    full_name: String,
+    benchmarks: Vec<VitestBenchmark>,
+}
+
+#[derive(Deserialize)]
+struct VitestBenchmark {
+    name: String,
+    #[serde(flatten)]
+    statistics: Statistics,
+}
+
+pub(super) fn read_vitest(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let file: Vitest = json::read(input, EXPECTED_VITEST, PhantomData)?;
+    let mut reader = Reader::new(context, "vitest");
+    for group in file.files.iter().flat_map(|file| &file.groups) {
+        for benchmark in &group.benchmarks {
+            let name = format!("{} > {}", group.full_name, benchmark.name);
+            let added = reader.add(&name, &[], &benchmark.statistics, 1e3);
+            added.map_err(|problem| reader.recorder.whole_file(problem))?;
+        }
+    }
+    reader.recorder.finish("results of vitest without a benchmark")
+}
+
+#[derive(Deserialize)]
+struct Task {
+    name: String,
+    result: Option<TaskResult>,
+}
+
+#[derive(Deserialize)]
+struct TaskResult {
+    latency: Option<Statistics>,
+    #[serde(rename = "runtimeVersion")]
+    runtime_version: Option<Value>,
+    runtime: Option<Value>,
+}
+
+pub(super) fn read_tinybench(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut reader = Reader::new(context, "tinybench");
+    let tasks = json::each(|task: Task| {
+        let result = task.result.as_ref();
+        for (name, value) in [
+            ("tinybench.runtime", result.and_then(|r| r.runtime.as_ref())),
+            ("tinybench.runtime_version", result.and_then(|r| r.runtime_version.as_ref())),
+        ] {
+            if let Some(value) = value {
+                reader.recorder.fact(name, value.clone());
+            }
+        }
+        let none = Statistics::default();
+        let latency = result.and_then(|result| result.latency.as_ref());
+        reader.add(&task.name, &[], latency.unwrap_or(&none), 1e3)
+    });
+    json::read(input, EXPECTED_TINYBENCH, tasks)?;
+    reader.recorder.finish("tasks of tinybench without a result")
+}
+
+#[derive(Deserialize)]
+struct Mitata {
+    benchmarks: Vec<Trial>,
+    context: Option<MitataContext>,
+}
+
+#[derive(Deserialize)]
+struct MitataContext {
+    arch: Option<Value>,
+    version: Option<Value>,
+    runtime: Option<Value>,
+    cpu: Option<Cpu>,
+    /// Samples of an empty function, which are many.
+    #[serde(rename = "noop")]
+    _noop: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct Cpu {
+    name: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Trial {
+    runs: Vec<MitataRun>,
+}
+
+#[derive(Deserialize)]
+struct MitataRun {
+    name: String,
+    #[serde(default)]
+    args: Map<String, Value>,
+    stats: Option<Statistics>,
+}
+
+pub(super) fn read_mitata(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let file: Mitata = json::read(input, EXPECTED_MITATA, PhantomData)?;
+    let mut reader = Reader::new(context, "mitata");
+    if let Some(told) = file.context {
+        let cpu = told.cpu.and_then(|cpu| cpu.name);
+        let facts = [
+            ("cpu_model", cpu),
+            ("mitata.arch", told.arch),
+            ("mitata.runtime", told.runtime),
+            ("mitata.runtime_version", told.version),
+        ];
+        for (name, value) in facts {
+            if let Some(value) = value {
+                reader.recorder.fact(name, value);
+            }
+        }
+    }
+    let none = Statistics::default();
+    for run in file.benchmarks.iter().flat_map(|trial| &trial.runs) {
+        let parameters: Vec<_> =
+            run.args.iter().map(|(name, value)| (name.clone(), json::text_of(value))).collect();
+        let statistics = run.stats.as_ref().unwrap_or(&none);
+        let added = reader.add(&run.name, &parameters, statistics, 1e9);
+        added.map_err(|problem| reader.recorder.whole_file(problem))?;
+    }
+    reader.recorder.finish("results of mitata without a run")
+}

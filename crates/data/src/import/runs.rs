@@ -1,0 +1,68 @@
+//! Results of tools that print one figure for each benchmark: run once it is a summary, run several times into one file each run's
+//! figure is an observation.
+//!
+//! So a shell loop that appends gives what a verdict needs. It knows no format.
+
+use super::recorder::Recorder;
+use super::{ImportError, Part};
+use crate::samples::{Metric, Outcome, Summary};
+use std::collections::HashMap;
+
+/// A figure of one run.
+struct Run {
+    benchmark: usize,
+    metric: usize,
+    value: f64,
+    summary: Summary,
+}
+
+/// Gathers figures.
+pub(super) struct Runs<'a> {
+    pub recorder: Recorder<'a>,
+    runs: Vec<Run>,
+}
+
+impl<'a> Runs<'a> {
+    pub(super) fn new(recorder: Recorder<'a>) -> Self {
+        Self { recorder, runs: Vec::new() }
+    }
+
+    /// Adds the figure of one run of a benchmark, and what the summary of this run would be; its subject and metric are filled in here.
+    ///
+    /// # Errors
+    /// When the metric was in another unit before, or there are too many.
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        metric: &Metric,
+        value: f64,
+        summary: Summary,
+    ) -> Result<(), String> {
+        let index = self.recorder.metric(metric)?;
+        let benchmark = self.recorder.benchmark(name, None, &[]);
+        let summary = Summary { subject: benchmark, metric: metric.name.clone(), ..summary };
+        self.runs.push(Run { benchmark, metric: index, value, summary });
+        Ok(())
+    }
+
+    /// The samples; `holds` says what the file holds where there are none.
+    ///
+    /// # Errors
+    /// When there is no figure.
+    pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
+        let mut times: HashMap<(usize, usize), usize> = HashMap::new();
+        for run in &self.runs {
+            *times.entry((run.benchmark, run.metric)).or_default() += 1;
+        }
+        for run in std::mem::take(&mut self.runs) {
+            if times[&(run.benchmark, run.metric)] == 1 {
+                self.recorder.summary(run.summary);
+                continue;
+            }
+            let values = [(run.metric, run.value)];
+            let taken = self.recorder.observe(run.benchmark, &[], Outcome::Ok, &values);
+            taken.map_err(|problem| self.recorder.whole_file(problem))?;
+        }
+        self.recorder.finish(holds)
+    }
+}

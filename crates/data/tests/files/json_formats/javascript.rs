@@ -1,0 +1,57 @@
+//! JSON of vitest, tinybench and mitata: summaries in seconds, as the files say them.
+
+use super::{findings, names, parameters, plainly, read, refused, summary};
+use assay_data::import::{ImportOptions, load_bytes};
+
+#[test]
+fn vitest_tells_milliseconds_and_groups() {
+    let samples = read("vitest/fibonacci.json");
+    let name = "vt/fib.bench.mjs > fibonacci > recursive";
+    assert_eq!(names(&samples), [name, "vt/fib.bench.mjs > fibonacci > loop"]);
+    let told = &plainly("vitest/fibonacci.json")["files"][0]["groups"][0]["benchmarks"][0];
+    let read = summary(&samples, name, "wall");
+    assert_eq!(read.mean, told["mean"].as_f64().map(|ms| ms / 1e3));
+    assert_eq!(read.sd, told["sd"].as_f64().map(|ms| ms / 1e3));
+    assert_eq!(read.median, told["median"].as_f64().map(|ms| ms / 1e3));
+    assert_eq!(read.count, told["sampleCount"].as_u64());
+}
+
+#[test]
+fn tinybench_tells_milliseconds() {
+    let samples = read("tinybench/tasks.json");
+    assert_eq!(names(&samples), ["recursive", "loop"]);
+    let told = &plainly("tinybench/tasks.json")[1]["result"]["latency"];
+    let read = summary(&samples, "loop", "wall");
+    assert_eq!(read.mean, told["mean"].as_f64().map(|ms| ms / 1e3));
+    assert_eq!(read.median, told["p50"].as_f64().map(|ms| ms / 1e3));
+    assert_eq!(read.count, told["samplesCount"].as_u64());
+    assert_eq!(samples.environment.text("tinybench.runtime"), Some("node"));
+}
+
+#[test]
+fn mitata_tells_nanoseconds_and_arguments() {
+    let samples = read("mitata/fibonacci.json");
+    assert_eq!(names(&samples), ["fib 20", "fib 22", "loop"]);
+    assert_eq!(parameters(&samples, "fib 22"), "n=22");
+    let told = &plainly("mitata/fibonacci.json")["benchmarks"][1]["runs"][0]["stats"];
+    let read = summary(&samples, "loop", "wall");
+    assert_eq!(read.mean, told["avg"].as_f64().map(|ns| ns / 1e9));
+    assert_eq!((read.sd, read.count), (None, None));
+}
+
+#[test]
+fn a_task_without_a_result_is_told_and_a_negative_time_refused() {
+    let text = |mean: &str| {
+        format!(
+            "[{{\"name\":\"a\",\"result\":{{\"latency\":{{\"moe\":0,\"mean\":1}}}}}},\n{{\"name\":\"b\",\"result\":{{\"latency\":{{\"mean\":{mean}}}}}}}]"
+        )
+    };
+    for mean in ["NaN", "null"] {
+        let samples = load_bytes(text(mean).into_bytes(), "x.json", &ImportOptions::default());
+        let samples = samples.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(names(&samples), ["a"]);
+        assert_eq!(findings(&samples, "BENCHMARK_ERROR")[0].subject.as_deref(), Some("b"));
+    }
+    let error = refused(text("-1"));
+    assert!(error.starts_with("x.json:2:") && error.contains("`b`: a time of -1"), "{error}");
+}

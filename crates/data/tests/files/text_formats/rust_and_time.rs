@@ -1,0 +1,88 @@
+//! What `cargo bench` and `time` print.
+
+use super::{load_file, metrics, names, plain, refused, summary, text, values};
+use assay_data::Outcome;
+
+#[test]
+fn libtest_has_medians_with_thousands_separated() {
+    let samples = load_file("libtest/bench.txt");
+    assert_eq!(names(&samples), ["copying", "sorting::few", "sorting::many"]);
+    assert_eq!(metrics(&samples), ["wall [s]", "B/s [B/s]"]);
+    assert_eq!(summary(&samples, "sorting::many", "wall").median, Some(0.000_207_425_39));
+    assert_eq!(summary(&samples, "copying", "B/s").median, Some(67_147e6));
+    assert!(samples.is_empty());
+}
+
+#[test]
+fn several_runs_in_one_file_are_observations() {
+    let twice = text("libtest/bench.txt").repeat(3);
+    let samples = plain(twice).expect("three runs");
+    assert_eq!(values(&samples, "sorting::few", "wall"), [3.332e-8; 3]);
+    let both = text("criterion-text/first.txt") + &text("criterion-text/changed.txt");
+    let samples = plain(both).expect("two runs");
+    assert_eq!(values(&samples, "sorted few", "wall"), [4.764e-8, 4.2147e-8]);
+}
+
+#[test]
+fn libtest_takes_any_unit_and_refuses_what_is_no_result() {
+    let samples = plain("test a ... bench:        2835 cycles/iter (+/- 14)\n").expect("cycles");
+    assert_eq!(metrics(&samples), ["cycles [cycles]"]);
+    for wrong in
+        ["2835 ns (+/- 1)", "fast ns/iter (+/- 1)", "NaN ns/iter (+/- 1)", "-5 ns/iter (+/- 1)"]
+    {
+        let error = refused(format!("\ntest a ... bench: {wrong}\n"));
+        assert!(error.starts_with("x.txt:2: `"), "{error}");
+    }
+    assert!(refused("test a ... bench: 2,835 ns/it").starts_with("x.txt:1: the file breaks off"));
+}
+
+#[test]
+fn criterion_prints_an_estimate_below_or_beside_the_name() {
+    for file in ["criterion-text/first.txt", "criterion-text/changed.txt"] {
+        let samples = load_file(file);
+        let long = "sizes/a rather long name of a function";
+        assert_eq!(
+            names(&samples),
+            ["sorted few".to_owned(), format!("{long}/100"), format!("{long}/10000")]
+        );
+        assert_eq!(metrics(&samples), ["wall [s]"]);
+    }
+    let first = load_file("criterion-text/first.txt");
+    assert_eq!(summary(&first, "sorted few", "wall").mean, Some(4.764e-8));
+    let large = summary(&first, "sizes/a rather long name of a function/10000", "wall");
+    assert_eq!(large.mean, Some(203.65 / 1e6));
+    let cut = refused(
+        "a                  time:   [1.1 ns 1.2 ns\nb                time:   [1.1 ns 1.2 ns 1.3 ns]\n",
+    );
+    assert!(cut.starts_with("x.txt:1: `a"), "{cut}");
+}
+
+#[test]
+fn every_report_of_time_is_an_observation() {
+    let gnu = load_file("time/gnu.txt");
+    assert_eq!(names(&gnu), ["python3 w.py"]);
+    assert_eq!(values(&gnu, "python3 w.py", "wall")[..2], [0.34, 0.24]);
+    assert_eq!(values(&gnu, "python3 w.py", "max_rss")[0], 13412.0 * 1024.0);
+    assert_eq!(gnu.metrics[0].name, "wall");
+    let bash = load_file("time/bash.txt");
+    assert_eq!(values(&bash, "bash", "wall"), [0.204, 0.199, 0.230]);
+    assert_eq!(values(&bash, "bash", "system"), [0.034, 0.037, 0.027]);
+    let portable = load_file("time/portable.txt");
+    assert_eq!(values(&portable, "portable", "wall"), [0.14, 0.15, 0.13, 0.19]);
+}
+
+#[test]
+fn time_tells_failures_hours_and_what_breaks_off() {
+    let text = text("time/gnu.txt")
+        .replacen("Exit status: 0", "Exit status: 3", 1)
+        .replacen("0:00.34", "1:02:03", 1);
+    let samples = plain(text).expect("an hour");
+    assert_eq!(samples.observations().next().map(|o| o.outcome), Some(Outcome::Exit(3)));
+    assert_eq!(values(&samples, "python3 w.py", "wall").first(), Some(&3723.0));
+    let error = refused("real 1.5\nuser 0.1\nsys 0.1\nreal 1.5\nuser x\n");
+    assert!(error.starts_with("x.txt:5: `user x`"), "{error}");
+    assert!(
+        refused("real 1.5\nuser 0.1\nsys 0.1\nreal 1.5\n")
+            .starts_with("x.txt:4: the file breaks off")
+    );
+}
