@@ -6,6 +6,7 @@
 //! read with certainty is an error that says what to do.
 
 mod benchmark_ips;
+mod benchmark_js;
 mod catch2;
 mod columns;
 mod comments;
@@ -37,10 +38,13 @@ mod perf_stat;
 mod pyperf;
 mod pytest;
 mod recorder;
+mod ruby_benchmark;
 mod runs;
+mod single_values;
 mod time_command;
 mod troubles;
 mod unknown;
+mod valgrind_totals;
 
 #[cfg(test)]
 mod tests;
@@ -214,6 +218,18 @@ const FORMATS: &[Format] = &[
         read: javascript::read_mitata,
     },
     Format {
+        name: "github-action-benchmark",
+        group: Group::Json,
+        recognise: single_values::recognise_entries,
+        read: single_values::read_entries,
+    },
+    Format {
+        name: "Bencher",
+        group: Group::Json,
+        recognise: single_values::recognise_bmf,
+        read: single_values::read_bmf,
+    },
+    Format {
         name: "Catch2's XML",
         group: Group::Text,
         recognise: catch2::recognise,
@@ -260,6 +276,24 @@ const FORMATS: &[Format] = &[
         group: Group::Text,
         recognise: time_command::recognise,
         read: time_command::read,
+    },
+    Format {
+        name: "Ruby's `Benchmark`",
+        group: Group::Text,
+        recognise: ruby_benchmark::recognise,
+        read: ruby_benchmark::read,
+    },
+    Format {
+        name: "benchmark.js",
+        group: Group::Text,
+        recognise: benchmark_js::recognise,
+        read: benchmark_js::read,
+    },
+    Format {
+        name: "callgrind and cachegrind (totals)",
+        group: Group::Text,
+        recognise: valgrind_totals::recognise,
+        read: valgrind_totals::read,
     },
     Format { name: "divan", group: Group::Text, recognise: divan::recognise, read: divan::read },
     Format {

@@ -20,11 +20,14 @@ const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { name, repetitions, single_values: None, compares_within: false }
 }
 
-const TOOLS: [Tool; 18] = [
+const TOOLS: [Tool; 23] = [
     Tool { compares_within: true, ..tool("benchmark-ips", Some("x.config(time: 10)")) },
+    tool("Bencher", None),
+    tool("benchmark.js", Some("a loop that appends its output to one file")),
     tool("Catch2", Some("--benchmark-samples 100")),
     tool("criterion", Some("--sample-size 100")),
     tool("divan", Some("--sample-count 100")),
+    tool("github-action-benchmark", None),
     tool("go test", Some("-count=12")),
     Tool {
         single_values: Some(
@@ -48,8 +51,13 @@ const TOOLS: [Tool; 18] = [
         single_values: Some("--benchmark-save-data"),
         ..tool("pytest-benchmark", Some("--benchmark-min-rounds=12"))
     },
+    Tool {
+        compares_within: true,
+        ..tool("Ruby's Benchmark", Some("a loop that appends its output to one file"))
+    },
     tool("time", Some("a loop that appends: time -v -a -o FILE COMMAND")),
     tool("tinybench", None),
+    tool("valgrind", None),
     tool("vitest", None),
 ];
 

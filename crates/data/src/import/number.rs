@@ -32,8 +32,12 @@ impl Conversion {
 
     /// The number in the base unit; `None` when the text is none, or not finite.
     pub(super) fn read_number(&self, text: &str) -> Option<f64> {
-        let value = text.parse::<f64>().ok()? / self.divide * self.multiply;
-        value.is_finite().then_some(value)
+        Some(self.to_base(text.parse().ok()?)).filter(|value| value.is_finite())
+    }
+
+    /// A number of this unit in the base unit.
+    pub(super) fn to_base(&self, value: f64) -> f64 {
+        value / self.divide * self.multiply
     }
 
     /// Reads a number, trimmed by the caller, into the base unit; or says why it is none.

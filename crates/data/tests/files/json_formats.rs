@@ -10,6 +10,7 @@ mod jmh;
 mod nanobench;
 mod pyperf;
 mod pytest;
+mod services;
 mod tables;
 
 use assay_data::import::{ImportOptions, load, load_bytes};
@@ -126,7 +127,9 @@ fn same(a: &Samples, b: &Samples) -> bool {
 }
 
 /// One file of every layout.
-const EVERY_LAYOUT: [&str; 17] = [
+const EVERY_LAYOUT: [&str; 19] = [
+    "github-action-benchmark/entries.json",
+    "bencher/metrics.json",
     "vitest/fibonacci.json",
     "tinybench/tasks.json",
     "mitata/fibonacci.json",

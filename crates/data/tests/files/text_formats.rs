@@ -8,6 +8,7 @@ mod httperf;
 mod lines;
 mod perf_stat;
 mod rust_and_time;
+mod totals;
 
 use assay_data::import::{ImportOptions, load, load_bytes};
 use assay_data::{Samples, Summary};
@@ -70,8 +71,11 @@ fn summary<'a>(samples: &'a Samples, subject: &str, metric: &str) -> &'a Summary
 
 /// All files of all formats that are tested here.
 fn all_files() -> Vec<String> {
-    const FOLDERS: [&str; 10] = [
+    const FOLDERS: [&str; 13] = [
         "benchmark-ips",
+        "benchmark-js",
+        "ruby-benchmark",
+        "valgrind",
         "criterion-text",
         "divan",
         "libtest",

@@ -23,6 +23,11 @@ fn expected(name: &str) -> &'static str {
     match (folder, file.rsplit('.').next().unwrap()) {
         ("benchmark-ips", _) => "benchmark-ips (also its JSON)",
         ("catch2", _) => "Catch2's XML",
+        ("bencher", _) => "Bencher",
+        ("benchmark-js", _) => "benchmark.js",
+        ("github-action-benchmark", _) => "github-action-benchmark",
+        ("ruby-benchmark", _) => "Ruby's `Benchmark`",
+        ("valgrind", _) => "callgrind and cachegrind (totals)",
         ("criterion-text", _) => "criterion's text",
         ("libtest", _) => "`cargo bench` (libtest)",
         ("mitata", _) => "mitata",

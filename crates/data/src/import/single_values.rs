@@ -1,0 +1,131 @@
+//! JSON of services that keep benchmarks, one value for each: github-action-benchmark's `[{"name", "unit", "value"}]` and Bencher's metric
+//! format, `{"benchmark": {"measure": {"value": …}}}`.
+//!
+//! A value is an observation. Bounds and ranges are texts or limits of the user's own choosing, and are not read. Neither format tells
+//! the direction: units per second are better when they are higher, and so is Bencher's `throughput`; all else when it is lower.
+
+use super::json::Number;
+use super::layout::better;
+use super::number::Conversion;
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part, json};
+use crate::input::Input;
+use crate::samples::{Better, Metric, Outcome};
+use crate::unit::Unit;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+const EXPECTED_ENTRIES: &str =
+    "github-action-benchmark's entries: `[{\"name\": …, \"unit\": …, \"value\": …}, …]`";
+const EXPECTED_BMF: &str = "Bencher's metrics: `{\"benchmark\": {\"latency\": {\"value\": …}}}`";
+
+/// A list of plain objects with these three keys.
+pub(super) fn recognise_entries(head: &Head<'_>) -> bool {
+    let Some(list) = head.text.trim_start().strip_prefix('[') else { return false };
+    let Some(first) = list.trim_start().strip_prefix('{') else { return false };
+    let Some((first, _)) = first.split_once('}') else { return false };
+    !first.contains(['{', '['])
+        && ["\"name\"", "\"unit\"", "\"value\""].iter().all(|key| first.contains(key))
+}
+
+/// An object of objects of objects, of which the innermost begins with a value or its bounds.
+pub(super) fn recognise_bmf(head: &Head<'_>) -> bool {
+    let mut rest = head.text.trim_start();
+    for _ in 0..2 {
+        let Some(behind) = rest.strip_prefix('{').and_then(|rest| key(rest.trim_start())) else {
+            return false;
+        };
+        rest = behind.1;
+    }
+    let inner = rest.strip_prefix('{').and_then(|rest| key(rest.trim_start()));
+    inner.is_some_and(|(key, value)| {
+        ["value", "lower_value", "upper_value"].contains(&key)
+            && !value.starts_with(['{', '[', '"'])
+    })
+}
+
+/// A key and what follows its colon.
+fn key(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_prefix('"')?;
+    let mut escaped = false;
+    let end = text.find(|c| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    })?;
+    let behind = text[end + 1..].trim_start().strip_prefix(':')?;
+    Some((&text[..end], behind.trim_start()))
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    name: String,
+    unit: String,
+    value: Number,
+}
+
+pub(super) fn read_entries(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut recorder = Recorder::new(context, "github-action-benchmark");
+    let entries = json::each(|entry: Entry| {
+        let unit = entry.unit.strip_suffix("/iter").or_else(|| entry.unit.strip_suffix("/op"));
+        let conversion = Conversion::from_symbol(Some(unit.unwrap_or(&entry.unit)));
+        let name = match &conversion.unit {
+            Unit::Second => "wall",
+            Unit::Byte => "bytes",
+            _ => &entry.unit,
+        };
+        let metric = Metric {
+            better: better(&conversion.unit),
+            ..Metric::lower(name, conversion.unit.clone())
+        };
+        let metric = recorder.metric(&metric)?;
+        let benchmark = recorder.benchmark(&entry.name, None, &[]);
+        let value = conversion.to_base(entry.value.0);
+        recorder.observe(benchmark, &[], Outcome::Ok, &[(metric, value)])
+    });
+    json::read(input, EXPECTED_ENTRIES, entries)?;
+    recorder.finish("a list without entries")
+}
+
+#[derive(Deserialize)]
+struct Measure {
+    value: Number,
+}
+
+pub(super) fn read_bmf(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    type File = Map<String, Value>;
+    let file: File = json::read(input, EXPECTED_BMF, PhantomData)?;
+    let mut recorder = Recorder::new(context, "Bencher");
+    for (benchmark, measures) in file {
+        let taken = BTreeMap::<String, Measure>::deserialize(measures)
+            .map_err(|problem| format!("`{benchmark}`: {problem}; expected {EXPECTED_BMF}"))
+            .and_then(|measures| take(&mut recorder, &benchmark, &measures));
+        taken.map_err(|problem| recorder.whole_file(problem))?;
+    }
+    recorder.finish("benchmarks without a measure")
+}
+
+/// Bencher's own measures are nanoseconds, operations per second and bytes; others have units that the file does not tell.
+fn take(
+    recorder: &mut Recorder<'_>,
+    benchmark: &str,
+    measures: &BTreeMap<String, Measure>,
+) -> Result<(), String> {
+    let benchmark = recorder.benchmark(benchmark, None, &[]);
+    let mut values = Vec::with_capacity(measures.len());
+    for (measure, told) in measures {
+        let (metric, value) = match measure.as_str() {
+            "latency" => (Metric::wall(), told.value.0 / 1e9),
+            "throughput" => {
+                let rate = Metric::lower("rate", Unit::PerSecond);
+                (Metric { better: Better::Higher, ..rate }, told.value.0)
+            }
+            "file-size" => (Metric::lower(measure, Unit::Byte), told.value.0),
+            _ => (Metric::lower(measure, Unit::One), told.value.0),
+        };
+        values.push((recorder.metric(&metric)?, value));
+    }
+    recorder.observe(benchmark, &[], Outcome::Ok, &values)
+}

@@ -1,0 +1,142 @@
+//! Totals of callgrind and cachegrind: their files (`callgrind.out.PID`, `cachegrind.out.PID`), and what valgrind prints at the end.
+//!
+//! Only the totals of the whole program are read: `assay profile` shows functions. They are counts of a simulation. Files appended to each
+//! other are observations, and what the file has of the program's command names the subject.
+
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::read_error::quoted_start;
+use crate::samples::{Metric, Outcome};
+use crate::unit::Unit;
+
+/// Most events in one file.
+const MAX_EVENTS: usize = 100;
+
+/// What valgrind prints of the counts, and what its files call them.
+const PRINTED: [(&str, &str); 5] = [
+    ("I refs:", "Ir"),
+    ("I1 misses:", "I1mr"),
+    ("LLi misses:", "ILmr"),
+    ("Branches:", "Bc"),
+    ("Mispredicts:", "Bcm"),
+];
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let has = |start: &str| head.text.lines().any(|line| line.starts_with(start));
+    let is_file =
+        has("events: ") && (has("fl=") || has("fn=") || has("positions: ") || has("cmd: "));
+    let is_of_tool = |rest: &str| rest.starts_with("Callgrind,") || rest.starts_with("Cachegrind,");
+    let mut lines = head.text.lines();
+    is_file || lines.any(|line| message(line).is_some_and(is_of_tool) || printed(line).is_some())
+}
+
+/// `==16122== I   refs:      926,995`: the event and its count, if it can be read.
+fn printed(line: &str) -> Option<(&'static str, Option<f64>)> {
+    let rest = message(line)?;
+    let (words, count) = rest.split_once(':')?;
+    let words = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ") + ":";
+    let (_, event) = PRINTED.iter().find(|(printed, _)| *printed == words)?;
+    let count = count.split_ascii_whitespace().next().unwrap_or_default();
+    Some((event, count.replace(',', "").parse().ok().filter(|count| *count >= 0.0)))
+}
+
+/// What follows `==16122==`.
+fn message(line: &str) -> Option<&str> {
+    let (pid, rest) = line.strip_prefix("==")?.split_once("==")?;
+    pid.bytes().all(|b| b.is_ascii_digit()).then(|| rest.trim())
+}
+
+struct Reader<'a> {
+    recorder: Recorder<'a>,
+    label: &'a str,
+    command: Option<String>,
+    events: Vec<String>,
+    /// Counts by metric that belong to what is being read.
+    counts: Vec<(usize, f64)>,
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let recorder = Recorder::new(context, "valgrind");
+    let (events, counts) = (Vec::new(), Vec::new());
+    let mut reader = Reader { recorder, label: context.label, command: None, events, counts };
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    while let Some(line) = lines.next()? {
+        let read = reader.line(line.text, line.ended);
+        read.map_err(|problem| reader.recorder.at(line.number, problem))?;
+    }
+    let ended = reader.end();
+    ended.map_err(|problem| reader.recorder.whole_file(problem))?;
+    reader.recorder.finish("callgrind's or cachegrind's data without totals: it breaks off")
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: &str, ended: bool) -> Result<(), String> {
+        if let Some((event, count)) = printed(line) {
+            let seen = quoted_start(line);
+            let count = count.filter(|_| ended).ok_or(format!("`{seen}` holds no count"))?;
+            // The first count of the next report.
+            if event == PRINTED[0].1 {
+                self.flush()?;
+            }
+            return self.take(event, count);
+        }
+        if let Some(command) = message(line).and_then(|rest| rest.strip_prefix("Command: ")) {
+            self.end()?;
+            self.command = Some(command.trim().to_owned());
+        } else if let Some(command) = line.strip_prefix("cmd:") {
+            self.end()?;
+            self.command = Some(command.trim().to_owned());
+        } else if let Some(events) = line.strip_prefix("events:") {
+            self.events = events.split_ascii_whitespace().map(str::to_owned).collect();
+            if self.events.len() > MAX_EVENTS {
+                return Err(format!("more than {MAX_EVENTS} events"));
+            }
+        } else if let Some(totals) =
+            line.strip_prefix("totals:").or_else(|| line.strip_prefix("summary:"))
+        {
+            self.totals(totals, ended)?;
+        }
+        Ok(())
+    }
+
+    /// Totals of a file. callgrind tells them twice, at its head and at its end; the later ones are right.
+    fn totals(&mut self, totals: &str, ended: bool) -> Result<(), String> {
+        let counts: Option<Vec<f64>> =
+            totals.split_ascii_whitespace().map(|count| count.parse().ok()).collect();
+        // At its end a line leaves out events that are 0.
+        let counts = counts.filter(|c| ended && !c.is_empty() && c.len() <= self.events.len());
+        let counts = counts.ok_or("expected a count for every event of the line `events:`")?;
+        self.counts.clear();
+        for (event, count) in self.events.clone().iter().zip(counts) {
+            self.take(event, count)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, event: &str, count: f64) -> Result<(), String> {
+        let metric =
+            self.recorder.metric(&Metric { exact: true, ..Metric::lower(event, Unit::One) })?;
+        self.counts.push((metric, count));
+        Ok(())
+    }
+
+    /// Takes what was counted as an observation.
+    fn flush(&mut self) -> Result<(), String> {
+        if self.counts.is_empty() {
+            return Ok(());
+        }
+        let name = self.command.as_deref().unwrap_or(self.label);
+        let subject = self.recorder.benchmark(name, None, &[]);
+        self.recorder.subject_mut(subject).command.clone_from(&self.command);
+        let counts = std::mem::take(&mut self.counts);
+        self.recorder.observe(subject, &[], Outcome::Ok, &counts)
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.flush()?;
+        self.command = None;
+        Ok(())
+    }
+}
