@@ -215,7 +215,12 @@ impl Comparison {
             Some(builds) => (Basis::Units(levels::BUILD.to_owned()), builds.units, builds.between),
             None => (Basis::Values, of_values.counts, None),
         };
-        let outlook = outlook::outlook(&of_values.decision, n, level.interval, plan);
+        let outlook = outlook::outlook(
+            &of_values.decision,
+            n,
+            (level.interval, plan.level() / question.share),
+            plan,
+        );
         Self {
             basis,
             counts,

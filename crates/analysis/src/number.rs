@@ -22,6 +22,8 @@ const SMALLEST_RATIO: f64 = 1e-4;
 const SMALLEST_LOG10: f64 = -300.0;
 /// From here on numbers are written with an exponent.
 const HUGE: f64 = 1e10;
+/// What is smaller, and would be all zeros, is told with an exponent.
+const TINY: f64 = 1e-12;
 
 /// One value by itself, with its unit.
 pub fn value(value: f64, unit: &Unit) -> String {
@@ -213,6 +215,11 @@ pub fn fixed(value: f64, decimals: usize) -> String {
         return format!("{value:.2e}");
     }
     let text = format!("{value:.decimals$}");
+    // So many zeros are no number any more.
+    let is_tiny = value != 0.0 && value.abs() < TINY;
+    if is_tiny && decimals + 1 >= MOST_DECIMALS && is_zero(text.trim_start_matches('-')) {
+        return format!("{value:.1e}");
+    }
     match text.strip_prefix('-') {
         Some(size) if is_zero(size) => size.to_owned(),
         _ => text,

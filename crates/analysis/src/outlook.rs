@@ -26,12 +26,19 @@ pub fn detectable(decision: &Decision, level: f64) -> Option<f64> {
     Some(power::minimum_detectable_effect(half_width, z(level)))
 }
 
-/// How many more blocks would settle it; `None` without an interval, or when it is settled.
-pub fn outlook(decision: &Decision, blocks: usize, level: f64, plan: &Plan) -> Option<Outlook> {
+/// How many more blocks would settle it; `None` without an interval, or when it is settled. `levels`: of its interval, and of one that holds at
+/// any moment, which a run has that is gone on with.
+pub fn outlook(
+    decision: &Decision,
+    blocks: usize,
+    (level, going_on): (f64, f64),
+    plan: &Plan,
+) -> Option<Outlook> {
     if decision.is_settled() {
         return None;
     }
-    let half_width = decision.interval?.half_width();
+    let half_width = decision.interval?.half_width() * (z(going_on) / z(level)).max(1.0);
+    let level = level.min(going_on);
     if half_width <= 0.0 || half_width.is_nan() {
         return None;
     }

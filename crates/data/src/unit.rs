@@ -100,7 +100,8 @@ impl Unit {
         let table: &[Scale] = match self {
             Self::Second => &SECONDS,
             Self::Byte => &BYTES,
-            Self::One if magnitude < 10_000.0 => &ONES[..1],
+            // No prefix helps beyond a million G.
+            Self::One if !(10_000.0..1e15).contains(&magnitude) => &ONES[..1],
             Self::One => &ONES,
             Self::PerSecond => &PER_SECOND,
             Self::Other(symbol) if symbol == "B/s" => &BYTES_PER_SECOND,

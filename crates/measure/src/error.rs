@@ -123,7 +123,8 @@ pub enum MeasureError {
     /// The launcher could not be started.
     #[error(
         "cannot start the launcher, the small program that runs the commands: {source}.\nIt is \
-         started from memory or from the directory for temporary files: one must allow programs."
+         started from memory or from the directory for temporary files: one must allow programs, and \
+         the limits on open files and on the length of files (ulimit -n, -f) must not be tiny."
     )]
     Launcher {
         /// What the system says.

@@ -232,7 +232,8 @@ fn coarse(summary: &SeriesSummary) -> Option<Finding> {
     let stepped = summary.distinct as f64 <= policy::STEPPED_BELOW * d.n as f64;
     let spread = repeated::spread(d.standard_deviation, summary.descriptives.iqr);
     let is_time = summary.metric.unit == Unit::Second;
-    let of_median = is_time && step > policy::COARSE_OF_MEDIAN * d.median.abs();
+    // Of nothing no step is a share.
+    let of_median = is_time && d.median != 0.0 && step > policy::COARSE_OF_MEDIAN * d.median.abs();
     let of_spread = summary.multiples && step > policy::COARSE_OF_SPREAD * spread;
     if !(stepped && (of_median || of_spread)) {
         return None;
