@@ -1,6 +1,7 @@
 //! Revisions of a git repository, each built once in a working tree of its own, apart from the user's.
 //!
-//! The trees are detached ones of git-worktree(1), in a cache directory: one for each commit and each way of building it. A
+//! The trees are repositories of their own, which borrow the objects of the user's and are not known to it (git-worktree(1) would
+//! register them there for good), in a cache directory: one for each commit and each way of building it. A
 //! tree counts as built when the file beside it says so, which is written last; whatever ended before that is built anew from
 //! the start. The ten that were used last are kept. Whoever uses a tree holds a lock on it (flock(2)), so that two `assay` at
 //! once build nothing twice and take nothing away from each other. The user's own tree is never changed, but for what the build
@@ -141,6 +142,8 @@ pub enum Stage<'a> {
 pub struct Repository {
     subprocesses: Subprocesses,
     top: PathBuf,
+    /// The directory of git that all trees linked to it share.
+    common: PathBuf,
     home: PathBuf,
 }
 
@@ -166,7 +169,7 @@ impl Repository {
         let cache = std::path::absolute(cache).map_err(failed(cache.to_owned()))?;
         let home = cache.join(&digest([common.as_os_str().as_encoded_bytes()])[..16]);
         fs::create_dir_all(&home).map_err(failed(home.clone()))?;
-        Ok(Self { subprocesses, top: path_in(&top), home })
+        Ok(Self { subprocesses, top: path_in(&top), common, home })
     }
 
     /// The top of the user's working tree.
@@ -268,12 +271,8 @@ impl Repository {
         line: &str,
         links: Option<&Links>,
     ) -> Result<(), RevisionError> {
-        self.remove(place).map_err(|(path, source)| RevisionError::Cache { path, source })?;
-        // Twice forced: the name may be known to git from a tree that was lost, or never came to be.
-        let add = ["worktree", "add", "--force", "--force", "--detach", "--quiet"].map(OsStr::new);
-        let words = [&add[..], &[place.tree.as_os_str(), OsStr::new(commit)]].concat();
-        let added = self.git(words)?;
-        done(added, &format!("make a working tree of `{}`", revision.written))?;
+        Self::remove(place).map_err(|(path, source)| RevisionError::Cache { path, source })?;
+        self.borrow(revision, commit, &place.tree)?;
         if place.tree.join(".gitmodules").exists() {
             let words = ["submodule", "--quiet", "update", "--init", "--recursive"];
             let updated = self.subprocesses.git(&place.tree, words)?;
@@ -286,6 +285,47 @@ impl Repository {
         let told = format!("{commit}\n{line}\n");
         fs::write(&place.marker, told)
             .map_err(|source| RevisionError::Cache { path: place.marker.clone(), source })
+    }
+
+    /// Makes a repository that borrows the user's objects, with its tags (builds ask git-describe(1)) and the address that those of
+    /// submodules are relative to, and checks the commit out.
+    fn borrow(
+        &mut self,
+        revision: &Revision,
+        commit: &str,
+        tree: &Path,
+    ) -> Result<(), RevisionError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| RevisionError::Cache { path, source }
+        };
+        let what = format!("make a working tree of `{}`", revision.written);
+        fs::create_dir_all(tree).map_err(failed(tree))?;
+        let format = if commit.len() > 40 { "sha256" } else { "sha1" };
+        let init = ["init", "--quiet", "--template=", &format!("--object-format={format}")];
+        done(self.subprocesses.git(tree, init)?, &what)?;
+        let own = tree.join(".git");
+        let (info, shallow) = (own.join("objects/info"), self.common.join("shallow"));
+        fs::create_dir_all(&info).map_err(failed(&info))?;
+        let mut lender = self.common.join("objects").into_os_string().into_vec();
+        lender.push(b'\n');
+        fs::write(info.join("alternates"), lender).map_err(failed(&info))?;
+        if shallow.exists() {
+            fs::copy(&shallow, own.join("shallow")).map_err(failed(&shallow))?;
+        }
+        let told = self.git(["config", "--get", "remote.origin.url"])?;
+        let address = match told.text().trim() {
+            "" => self.top.clone().into_os_string(),
+            relative if relative.starts_with('.') => self.top.join(relative).into_os_string(),
+            address => address.into(),
+        };
+        let set = [OsString::from("config"), "remote.origin.url".into(), address];
+        done(self.subprocesses.git(tree, set)?, &what)?;
+        let fetch = ["fetch", "--quiet", "--no-tags"].map(OsString::from).into_iter();
+        let tags = [self.common.clone().into_os_string(), "refs/tags/*:refs/tags/*".into()];
+        done(self.subprocesses.git(tree, fetch.chain(tags))?, &what)?;
+        let words = ["checkout", "--quiet", "--detach", commit];
+        done(self.subprocesses.git(tree, words)?, &what).map(|_| ())
     }
 
     /// Builds it once for every link, in one tree: what is compiled stays, and the program, which is gone, is linked again.
@@ -369,26 +409,20 @@ impl Repository {
         }
     }
 
-    /// Removes a tree with what git knows of it, so that it can be made anew.
-    fn remove(&mut self, place: &Place) -> Result<(), (PathBuf, io::Error)> {
+    /// Removes a tree, so that it can be made anew.
+    fn remove(place: &Place) -> Result<(), (PathBuf, io::Error)> {
         let gone = |path: &Path, removed: io::Result<()>| match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err((path.to_owned(), error)),
             _ => Ok(()),
         };
         // First of all: from here on it is not built any more.
         gone(&place.marker, fs::remove_file(&place.marker))?;
-        if place.tree.exists() {
-            let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
-            // What git does not know, or does not want to remove, is removed without it.
-            let _unknown = self.git([&words[..], &[place.tree.as_os_str()]].concat());
-            gone(&place.tree, fs::remove_dir_all(&place.tree))?;
-        }
-        Ok(())
+        gone(&place.tree, fs::remove_dir_all(&place.tree))
     }
 
     /// Removes what was not used for longest, beyond those that are kept. What is in use, or cannot be removed, stays: keeping
     /// too much is no reason to fail.
-    fn prune(&mut self) {
+    fn prune(&self) {
         let Ok(entries) = fs::read_dir(&self.home) else { return };
         let used =
             |entry: fs::DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
@@ -403,7 +437,7 @@ impl Repository {
                 continue;
             };
             let place = Place::at(&path.with_extension(""));
-            if self.remove(&place).is_ok() {
+            if Self::remove(&place).is_ok() {
                 let _stays = fs::remove_file(&place.log);
                 // The lock goes last, for what it guards must be gone then.
                 let _stays = fs::remove_file(&place.lock);

@@ -137,6 +137,10 @@ fn the_same_commit_twice_is_refused_unless_that_is_meant() {
     short(&room, &["main"], &["--aa"]).ends(0).shows("main #2");
     // One alone is measured by itself.
     short(&room, &["main"], &[]).ends(0).shows("main");
+    let alone =
+        bench(&room, &["main"], "echo built > \"$TRACE.early\"", &["--fail-if", "slower"]).ends(2);
+    alone.complains("nothing to compare it with");
+    assert_eq!(room.read("trace.early"), "", "what is wrong is said before anything is built");
 }
 
 #[test]
@@ -244,11 +248,26 @@ fn the_ten_that_were_used_last_are_kept() {
     assert_eq!((builds(&room), trees(&room).len()), (11, 10));
     bench(&room, &["old"], &line(0), &["--list"]).ends(0);
     assert_eq!(builds(&room), 11);
-    assert_eq!(git(&room, "worktree list").stdout.lines().count(), 11);
-    // What somebody took away is made anew, although git still knows of it.
+    // The user's repository knows nothing of them.
+    assert_eq!(git(&room, "worktree list").stdout.lines().count(), 1);
+    // What somebody took away is made anew.
     trees(&room).iter().for_each(|tree| fs::remove_dir_all(tree).unwrap());
     bench(&room, &["old"], &line(0), &["--list"]).ends(0);
     assert_eq!(builds(&room), 12);
+}
+
+#[test]
+fn builds_see_tags_and_a_clean_tree_of_a_shallow_clone_too() {
+    let room = repository();
+    git(&room, "tag -a -m one v1 old");
+    let line = format!("git describe >> \"$TRACE.said\" && git diff --quiet HEAD && {BUILD}");
+    bench(&room, &["old"], &line, &["--list"]).ends(0);
+    assert_eq!(room.read("trace.said"), "v1\n");
+    git(&room, "clone -q --depth 1 \"file://$PWD\" shallow");
+    let mut command = command(&room, &["HEAD"], BUILD, &["--list"]);
+    command.current_dir(room.path("shallow"));
+    finish(command).ends(0);
+    git(&room, "-C shallow fsck --no-dangling");
 }
 
 #[test]
