@@ -5,7 +5,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// An option of another tool, and what does the same here.
-const HABITS: [(&str, &str); 27] = [
+const HABITS: [(&str, &str); 30] = [
     ("-m", FIXED_RUNS),
     ("-M", FIXED_RUNS),
     ("-D", STEP),
@@ -43,6 +43,9 @@ const HABITS: [(&str, &str); 27] = [
         "--baseline",
         "keep a run with --save FILE, and compare with it later: assay compare FILE ...",
     ),
+    ("-col", "options of several letters have two dashes: --col, as in --col .file"),
+    ("-row", "options of several letters have two dashes: --row, as in --row .name"),
+    ("-filter", "options of several letters have two dashes: --filter"),
     ("--count", "fix the number of runs with -r"),
     ("--fast", "set a time budget, as in --time 5s"),
 ];
@@ -58,8 +61,14 @@ pub(crate) fn advised(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return error;
     };
-    let name = typed.split('=').next().unwrap_or_default();
-    if let Some((_, advice)) = HABITS.iter().find(|(option, _)| *option == name) {
+    let of = |typed: &str| {
+        let name = typed.split('=').next().unwrap_or_default();
+        HABITS.iter().find(|(option, _)| *option == name)
+    };
+    // Of `-col` the error knows the first letter alone.
+    let whole =
+        || std::env::args().filter(|word| word.starts_with(typed)).find_map(|word| of(&word));
+    if let Some((_, advice)) = of(typed).or_else(whole) {
         let advice = clap::builder::StyledStr::from((*advice).to_owned());
         error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice]));

@@ -230,3 +230,20 @@ fn every_document_has_a_schema_that_begins_with_layout_and_verb() {
     }
     room.run(&["schema", "screen"]).ends(2).complains("describe");
 }
+
+#[test]
+fn options_of_other_tools_are_answered_with_the_right_ones() {
+    let room = Room::new();
+    for (arguments, right) in [
+        (["run", "-D", "1"], "-P n=0..1+0.25"),
+        (["run", "--min-runs", "3"], "-r"),
+        (["run", "--max-runs", "3"], "-r"),
+        (["run", "--export-json", "f"], "--export FILE.json"),
+        (["run", "--show-output", "x"], "--output inherit"),
+        (["run", "--sort", "x"], "the order is yours"),
+        (["compare", "-col", "x"], "--col .file"),
+        (["bench", "--baseline", "x"], "--save FILE"),
+    ] {
+        room.run(&arguments).ends(2).complains(right);
+    }
+}
