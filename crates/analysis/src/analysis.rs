@@ -434,6 +434,9 @@ fn findings(
     findings.extend(noise::findings(&analysis.noise, &names));
     if analysis.stop == Some(StopReason::Interrupted) {
         findings.push(checks::interrupted("decided on what there was"));
+        // It was not the time that was too short.
+        let too_few = findings.iter_mut().filter(|finding| finding.code == "TOO_FEW");
+        too_few.for_each(|finding| finding.advice.clear());
     }
     if compared && analysis.subjects.iter().all(|s| s.command.is_some()) {
         let threshold = &analysis.plan.threshold;

@@ -11,7 +11,7 @@ use anyhow::Context;
 use assay_analysis::overview::{self, Overview};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
-use assay_data::{Design, Samples};
+use assay_data::{Design, Samples, StopReason};
 use assay_report::benchmarks::Shown;
 use assay_report::json::{Decision, Meta, Rigorous};
 use assay_report::{csv, json, markdown, protocol, terminal};
@@ -91,8 +91,22 @@ pub(crate) fn present(
         output::print(&json::text(&json::of_analysis(analysis, &meta))?)?;
     } else {
         output::print(&terminal::render(analysis, how.rows, &screen(how.show.color)))?;
+        how.say_how_to_go_on(analysis);
     }
     exported
+}
+
+impl Showing<'_> {
+    /// After an interrupt: where the samples are, and how to add to them.
+    fn say_how_to_go_on(&self, analysis: &Analysis) {
+        let measures = matches!(self.dialect, Dialect::Run | Dialect::Bench);
+        if let Some(path) = self.file.filter(|_| measures && !self.show.quiet)
+            && analysis.stop == Some(StopReason::Interrupted)
+        {
+            let (verb, path) = (self.dialect.verb(), path.display());
+            output::say(&format!("recorded in {path}; to go on: assay {verb} --resume {path}"));
+        }
+    }
 }
 
 /// The same of series that are compared with nobody: the screen has one line for each.
@@ -112,6 +126,7 @@ pub(crate) fn numbers(
     let full = |path: &Path| format!("assay describe --all {}", path.display());
     let more = how.file.map(full).unwrap_or_default();
     output::print(&assay_report::overview::render(&found, &more, &screen(how.show.color)))?;
+    how.say_how_to_go_on(analysis);
     exported
 }
 

@@ -11,7 +11,7 @@ use assay_analysis::dependence::Dependence;
 use assay_analysis::{
     Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels, paired,
 };
-use assay_data::{Better, Design, Metric, Unit};
+use assay_data::{Better, Design, Metric, StopReason, Unit};
 
 mod outlook;
 mod short;
@@ -340,6 +340,18 @@ impl<'a> Teller<'a> {
             _ => {}
         }
         match c.blocks {
+            Some(blocks)
+                if blocks < c.fewest_blocks as usize
+                    && self.analysis.stop == Some(StopReason::Interrupted) =>
+            {
+                format!(
+                    "stopped after {}, too few for a verdict on {} against {}: {} are the fewest",
+                    counted(blocks, "block"),
+                    self.of,
+                    self.against,
+                    c.fewest_blocks
+                )
+            }
             Some(blocks) if blocks < c.fewest_blocks as usize => {
                 let with_runs = if self.analysis.plan.is_sequential() {
                     format!(" ({} with --runs)", self.fewest_fixed())

@@ -492,8 +492,12 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
     // A count may have been asked for by its plain name; the plan has the one that it got.
     options.primary = options.primary.and(samples.plan.as_ref().map(|plan| plan.primary.clone()));
     options.adjust = args.suite.adjust();
-    let mut analysis =
-        assay_analysis::analyse(samples, &options).context("nothing was measured on both sides")?;
+    let analysis = assay_analysis::analyse(samples, &options);
+    if analysis.is_err() && samples.stop == Some(StopReason::Interrupted) {
+        output::say("interrupted before any benchmark was measured on both sides");
+        return Ok(Ending::Interrupted);
+    }
+    let mut analysis = analysis.context("nothing was measured on both sides")?;
     let (dialect, rows) = (Dialect::Bench, args.suite.shown());
     let how = Showing { dialect, rows, show: &args.record.show, file };
     if samples.sides.len() < 2 {

@@ -81,6 +81,7 @@ fn fix(args: &Args) -> anyhow::Result<Ending> {
         held.release()?;
     }
     Ok(match ended? {
+        Outcome::Signalled(_) if interrupt::count() > 0 => Ending::Interrupted,
         Outcome::Exited(status) => Ending::Of(u8::try_from(status).unwrap_or(u8::MAX)),
         Outcome::Signalled(signal) => Ending::Of(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
         Outcome::TimedOut | Outcome::WantedTerminal | Outcome::Stopped => Ending::CommandFailed,

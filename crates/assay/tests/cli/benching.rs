@@ -426,3 +426,17 @@ fn too_few_rounds_for_a_verdict_are_told_before_they_are_taken() {
     let ended = room.run(&["bench", "./old", "./new", "--time", "1ms", "--no-save"]).ends(0);
     ended.complains("that is too few for a verdict");
 }
+
+#[test]
+fn an_interrupt_in_the_first_round_is_told_as_one() {
+    let room = builds("a 10\n", "a 10\n");
+    let slow = "case \"$*\" in *_out=*x*|*_min_time=*x*) echo x >> rounds; exec sleep 60;; esac\n";
+    for name in ["old", "new"] {
+        let text = room.read(name).replacen("table=", &format!("{slow}table="), 1);
+        room.write(name, &text);
+    }
+    let assay = start(room.assay(&["bench", "./old", "./new", "--save", "s.assay"]));
+    until("the first round begins", || room.path("rounds").exists());
+    assay.interrupt_twice();
+    assay.finish().ends(130).complains("before any benchmark was measured on both sides");
+}

@@ -167,3 +167,27 @@ fn a_launcher_that_is_killed_again_and_again_is_an_error_that_keeps_the_record()
     assert_eq!(room.records("s.assay", "stop")[0]["reason"], "failed");
     room.run(&["compare", "s.assay"]).ends(0);
 }
+
+#[test]
+fn stopped_before_enough_blocks_one_sentence_says_so_and_one_how_to_go_on() {
+    let room = Room::new();
+    let slow = ["sleep 0.15", "sleep 0.16"];
+    let assay = start(room.assay(&[&["run", "--save", "s.assay"][..], &slow].concat()));
+    until_observed(&room, 6);
+    assay.signal("INT");
+    let ended = assay.finish().ends(130).shows("stopped after ").shows("are the fewest");
+    assert!(!ended.stdout.contains("--runs"), "{}", ended.stdout);
+    ended.complains("recorded in s.assay; to go on: assay run --resume s.assay");
+}
+
+#[test]
+fn a_command_of_the_doctor_that_is_interrupted_ends_as_every_interrupt_does() {
+    let room = Room::new();
+    let endless = endless();
+    let words = endless.split(' ');
+    let arguments: Vec<&str> = ["doctor", "--fix", "-q", "--"].into_iter().chain(words).collect();
+    let assay = start(room.assay(&arguments));
+    until_running(&endless);
+    assay.signal("INT");
+    assay.finish().ends(130);
+}

@@ -5,7 +5,7 @@
 use super::{Form, Teller, counted, fixed0};
 use crate::number;
 use assay_analysis::{Interval, Outlook, Verdict};
-use assay_data::{StopRule, plan};
+use assay_data::{StopReason, StopRule, plan};
 
 /// More blocks than these nobody measures: to name their number would be no advice.
 const MOST_BLOCKS: u64 = 1_000_000;
@@ -42,11 +42,14 @@ impl Teller<'_> {
                     said.push(format!("that happens by chance in {chance}"));
                 }
             }
-            let confidence = number::chosen_percent(self.analysis.plan.confidence);
-            said.push(format!(
-                "{confidence} confidence takes at least {} blocks",
-                self.fewest_fixed()
-            ));
+            // Whoever stopped it has just been told how many it takes.
+            if self.analysis.stop != Some(StopReason::Interrupted) {
+                let confidence = number::chosen_percent(self.analysis.plan.confidence);
+                said.push(format!(
+                    "{confidence} confidence takes at least {} blocks",
+                    self.fewest_fixed()
+                ));
+            }
         }
         (!said.is_empty()).then(|| said.join("; "))
     }
