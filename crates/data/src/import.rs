@@ -5,9 +5,11 @@
 //! room and one line in `FORMATS`. Importers read and convert units; they do not judge or drop values, and what cannot be
 //! read with certainty is an error that says what to do.
 
+mod benchmark_dotnet;
 mod benchmark_ips;
 mod benchmark_js;
 mod catch2;
+mod catch2_text;
 mod columns;
 mod comments;
 mod criterion;
@@ -230,6 +232,12 @@ const FORMATS: &[Format] = &[
         read: single_values::read_bmf,
     },
     Format {
+        name: "BenchmarkDotNet",
+        group: Group::Json,
+        recognise: benchmark_dotnet::recognise,
+        read: benchmark_dotnet::read,
+    },
+    Format {
         name: "Catch2's XML",
         group: Group::Text,
         recognise: catch2::recognise,
@@ -294,6 +302,12 @@ const FORMATS: &[Format] = &[
         group: Group::Text,
         recognise: valgrind_totals::recognise,
         read: valgrind_totals::read,
+    },
+    Format {
+        name: "Catch2's console",
+        group: Group::Text,
+        recognise: catch2_text::recognise,
+        read: catch2_text::read,
     },
     Format { name: "divan", group: Group::Text, recognise: divan::recognise, read: divan::read },
     Format {

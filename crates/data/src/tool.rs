@@ -20,7 +20,11 @@ const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { name, repetitions, single_values: None, compares_within: false }
 }
 
-const TOOLS: [Tool; 23] = [
+const TOOLS: [Tool; 24] = [
+    Tool {
+        single_values: Some("--exporters fulljson"),
+        ..tool("BenchmarkDotNet", Some("--iterationCount 100"))
+    },
     Tool { compares_within: true, ..tool("benchmark-ips", Some("x.config(time: 10)")) },
     tool("Bencher", None),
     tool("benchmark.js", Some("a loop that appends its output to one file")),

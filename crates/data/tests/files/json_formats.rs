@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod benchmark_dotnet;
 mod criterion;
 mod google;
 mod javascript;

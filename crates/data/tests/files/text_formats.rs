@@ -2,6 +2,7 @@
 //! findings of every one; and that no damage to them makes a reader fall over.
 
 mod benchmark_ips;
+mod catch2_text;
 mod divan;
 mod go_bench;
 mod httperf;

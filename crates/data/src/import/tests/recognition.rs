@@ -22,6 +22,7 @@ fn expected(name: &str) -> &'static str {
     let (folder, file) = name.split_once('/').unwrap();
     match (folder, file.rsplit('.').next().unwrap()) {
         ("benchmark-ips", _) => "benchmark-ips (also its JSON)",
+        ("catch2", "txt") => "Catch2's console",
         ("catch2", _) => "Catch2's XML",
         ("bencher", _) => "Bencher",
         ("benchmark-js", _) => "benchmark.js",

@@ -1,0 +1,201 @@
+//! What Catch2 prints of benchmarks (versions 2 and 3): mean and standard deviation of every one, no samples.
+//!
+//! A benchmark is named as in its XML, by test case, sections and its own name. A long name goes on over several lines, of which the last
+//! has the numbers; it is put together with blanks.
+
+use super::number::Conversion;
+use super::recorder::{MAX_JOINED_NAME, Recorder};
+use super::{Context, Head, ImportError, Part};
+use crate::finding::shared::benchmark_error;
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::read_error::quoted_start;
+use crate::samples::{Metric, Summary};
+use crate::unit::Unit;
+use std::collections::HashMap;
+
+/// More lines than this are no test case and its sections.
+const MAX_TITLES: usize = 1000;
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let mut lines = head.text.lines().skip_while(|line| !is_heading(line));
+    lines.next().is_some() && lines.next().is_some_and(|line| line.contains("low mean"))
+}
+
+fn is_heading(line: &str) -> bool {
+    line.starts_with("benchmark name ") && line.contains(" samples ")
+}
+
+/// Where in the output the next line stands.
+enum Place {
+    /// Outside of tables.
+    Outside,
+    /// Within the heading of a table, whose numbers begin at this character.
+    Heading(usize),
+    /// Where a name, or more of it, is expected, the last line of it with the number of samples.
+    Name(usize),
+    /// Where the mean is expected of so many samples.
+    Mean(usize, u64),
+    /// Where the standard deviation is expected of so many samples with this mean.
+    Deviation(usize, u64, f64),
+}
+
+struct Reader<'a> {
+    recorder: Recorder<'a>,
+    place: Place,
+    /// Lines since the last rule, and the test case with its sections.
+    lines: Vec<String>,
+    titles: Vec<String>,
+    name: String,
+    times: HashMap<String, usize>,
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut reader = Reader {
+        recorder: Recorder::new(context, "Catch2"),
+        place: Place::Outside,
+        lines: Vec::new(),
+        titles: Vec::new(),
+        name: String::new(),
+        times: HashMap::new(),
+    };
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut last = 1;
+    while let Some(line) = lines.next()? {
+        last = line.number;
+        let read = reader.line(line.text, line.ended);
+        read.map_err(|problem| reader.recorder.at(last, problem))?;
+    }
+    if matches!(reader.place, Place::Mean(..) | Place::Deviation(..)) {
+        return Err(reader.recorder.at(last, "the file breaks off within a benchmark"));
+    }
+    reader.recorder.finish("what Catch2 prints, without a result")
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: &str, ended: bool) -> Result<(), String> {
+        let text = line.trim();
+        if let Some(rule) = rule(text) {
+            return self.rule(rule);
+        }
+        if is_heading(line) {
+            let width = line.find(" samples ").map_or(0, |at| line[..=at].chars().count());
+            self.place = Place::Heading(width);
+            return Ok(());
+        }
+        match self.place {
+            Place::Outside => {
+                if !text.is_empty() && self.lines.len() < MAX_TITLES {
+                    self.lines.push(text.to_owned());
+                }
+                Ok(())
+            }
+            Place::Heading(_) => Ok(()),
+            _ if text.is_empty() => Ok(()),
+            Place::Name(width) => self.row(line, width),
+            Place::Mean(width, count) => {
+                let mean = first_time(text, ended)?;
+                self.place = Place::Deviation(width, count, mean);
+                Ok(())
+            }
+            Place::Deviation(width, count, mean) => {
+                let sd = first_time(text, ended)?;
+                self.place = Place::Name(width);
+                self.add(count, mean, sd)
+            }
+        }
+    }
+
+    fn rule(&mut self, rule: char) -> Result<(), String> {
+        match (&self.place, rule) {
+            (Place::Mean(..) | Place::Deviation(..), _) => {
+                return Err(format!(
+                    "`{}` ends here without its numbers",
+                    quoted_start(&self.name)
+                ));
+            }
+            (Place::Heading(width), '-') => self.place = Place::Name(*width),
+            (_, '-') => {
+                self.place = Place::Outside;
+                if !self.lines.is_empty() {
+                    self.titles.clone_from(&self.lines);
+                }
+            }
+            (_, '.' | '~') => {}
+            _ => self.place = Place::Outside,
+        }
+        self.lines.clear();
+        Ok(())
+    }
+
+    /// A name, or more of it; in its last line the samples, the iterations and an estimate.
+    fn row(&mut self, line: &str, width: usize) -> Result<(), String> {
+        let split = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
+        let (name, numbers) = line.split_at(split);
+        if !self.name.is_empty() {
+            self.name.push(' ');
+        }
+        self.name += name.trim();
+        if self.name.len() > MAX_JOINED_NAME {
+            return Err(format!("a name of more than {MAX_JOINED_NAME} bytes"));
+        }
+        let mut numbers = numbers.split_ascii_whitespace();
+        match numbers.next().map(str::parse::<u64>) {
+            Some(Ok(count)) => self.place = Place::Mean(width, count),
+            // What stands in place of the numbers says why there are none.
+            Some(Err(_)) => {
+                let name = std::mem::take(&mut self.name);
+                self.recorder.finding(benchmark_error(&name, "has no result"));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, count: u64, mean: f64, sd: f64) -> Result<(), String> {
+        let own = std::mem::take(&mut self.name);
+        let parts = self.titles.iter().map(String::as_str).chain([own.as_str()]);
+        let plain = parts.collect::<Vec<_>>().join(": ");
+        if plain.len() > MAX_JOINED_NAME {
+            return Err(format!(
+                "a name of {} bytes, its test case and sections included",
+                plain.len()
+            ));
+        }
+        // A test case runs once for each of its sections, with the benchmarks before them.
+        let times = self.times.entry(plain.clone()).or_default();
+        *times += 1;
+        let name = if *times > 1 { format!("{plain} #{times}") } else { plain };
+        let subject = self.recorder.benchmark(&name, Some(&own), &[]);
+        let metric = Metric::wall();
+        self.recorder.metric(&metric)?;
+        self.recorder.summary(Summary {
+            subject,
+            metric: metric.name,
+            count: Some(count),
+            mean: Some(mean),
+            sd: Some(sd).filter(|_| count > 1),
+            ..Summary::default()
+        });
+        Ok(())
+    }
+}
+
+/// The character of a rule across the page.
+fn rule(text: &str) -> Option<char> {
+    let first = text.chars().next().filter(|c| ['-', '=', '.', '~'].contains(c))?;
+    (text.len() > 20 && text.chars().all(|c| c == first)).then_some(first)
+}
+
+/// The first of three times with their units: `40.9703 ns    40.6585 ns    41.5102 ns`.
+fn first_time(text: &str, ended: bool) -> Result<f64, String> {
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let wrong = || {
+        let seen = quoted_start(text);
+        format!("`{seen}` are not three times; expected such as `40.97 ns    40.66 ns    41.51 ns`")
+    };
+    let [value, unit, _, _, _, _] = words[..] else { return Err(wrong()) };
+    let conversion = Conversion::from_symbol(Some(unit));
+    let value = conversion.read_number(value).filter(|value| *value >= 0.0);
+    value.filter(|_| ended && conversion.unit == Unit::Second).ok_or_else(wrong)
+}
