@@ -136,7 +136,7 @@ fn the_same_commit_twice_is_refused_unless_that_is_meant() {
     short(&room, &["main", "main"], &["--aa"]).ends(0).shows("main #2");
     short(&room, &["main"], &["--aa"]).ends(0).shows("main #2");
     // One alone is measured by itself.
-    short(&room, &["main"], &[]).ends(0).shows("main");
+    short(&room, &["main"], &[]).ends(0).shows("BM_One");
     let alone =
         bench(&room, &["main"], "echo built > \"$TRACE.early\"", &["--fail-if", "slower"]).ends(2);
     alone.complains("nothing to compare it with");
