@@ -55,6 +55,8 @@ pub(crate) fn text_of_cell(cell: &str) -> &str {
 }
 
 fn is_like_a_formula(text: &str) -> bool {
+    // A name of its own may begin with apostrophes: it gets one more, so that it is read as it was.
+    let text = text.trim_start_matches('\'');
     text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
 }
 
