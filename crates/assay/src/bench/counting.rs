@@ -13,7 +13,7 @@ use crate::counted::{Counted, Counter, allocations_hidden, children_missing, is_
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_analysis::Adjust;
-use assay_analysis::design::fewest_blocks;
+use assay_analysis::paired::fewest_blocks;
 use assay_analysis::policy;
 use assay_data::finding::shared::not_counted;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
@@ -55,7 +55,8 @@ impl Passes {
 /// the first of them.
 fn readings(plan: &Plan, adjust: Adjust, comparisons: usize) -> u32 {
     let share = if adjust == Adjust::None { 1 } else { comparisons.max(1) };
-    fewest_blocks(plan, share).max(policy::FEWEST_READINGS)
+    // Whatever ended the timing, this is the level that their comparisons have at least.
+    fewest_blocks(plan.level() / share as f64).max(policy::FEWEST_READINGS)
 }
 
 /// What is counted in one run: exactly, or by the machine.
