@@ -22,7 +22,7 @@ const SMALLEST_RATIO: f64 = 1e-4;
 const SMALLEST_LOG10: f64 = -300.0;
 /// From here on numbers are written with an exponent.
 const HUGE: f64 = 1e10;
-/// What is smaller, and would be all zeros, is told with an exponent.
+/// What is smaller, and would be all zeros, is printed with an exponent.
 const TINY: f64 = 1e-12;
 
 /// One value by itself, with its unit.

@@ -26,8 +26,8 @@ pub fn detectable(decision: &Decision, level: f64) -> Option<f64> {
     Some(power::minimum_detectable_effect(half_width, z(level)))
 }
 
-/// How many more blocks would settle it; `None` without an interval, or when it is settled. `levels`: of its interval, and of one that holds at
-/// any moment, which a run has that is gone on with.
+/// How many more blocks would settle it; `None` without an interval, or when it is settled. Levels: that of its interval, and that of an interval
+/// that holds at any moment, as a run has when it is resumed.
 pub fn outlook(
     decision: &Decision,
     blocks: usize,

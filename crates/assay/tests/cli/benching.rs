@@ -289,7 +289,7 @@ fn a_budget_that_is_too_short_is_told() {
     let room = builds("same 50\nother 70\n", "same 50\nother 70\n");
     let more = ["--threshold", "0.0001%", "--time", "8s", "--json"];
     let result = bench_with(&room, &more).ends(0).json();
-    // Where the machine is so slow that not even the fewest blocks fit, their number is fixed beforehand instead.
+    // Where the machine is so slow that not even the fewest blocks fit, that is said beforehand instead.
     let codes = codes(&result);
     assert!(codes.contains(&"BUDGET_SPENT") || codes.contains(&"FEW_BLOCKS_PLANNED"), "{codes:?}");
 }

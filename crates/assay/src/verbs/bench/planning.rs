@@ -14,7 +14,7 @@ use assay_data::{Action, Finding, Plan, Source};
 
 /// How long a process measures, as a multiple of the time that it takes to start: longer runs even out what differs within a process, more
 /// of them what differs between processes. On Google Benchmark's programs, which start in 2 ms, 2 to 3 ms gave the narrowest intervals in
-/// equal time, 1 ms and 6 ms wider ones.
+/// equal time, 1 ms and 5 ms wider ones (tried by hand with `--run-time`, no bench holds it).
 const OF_START: f64 = 1.5;
 /// Between these the default length of a run is chosen, s: in less the clock's own cost shows, and more adds little.
 const RUN_TIMES: (f64, f64) = (0.002, 0.050);
