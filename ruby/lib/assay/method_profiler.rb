@@ -57,11 +57,15 @@ module Assay
       def patch(owner, methods, name = nil, singleton: false, nested: true, keep: false)
         Patches.add(owner_of(owner, singleton), symbols(methods), name && symbols(name).first, nested: nested, keep: keep)
         nil
+      rescue Ractor::IsolationError
+        raise_in_ractor
       end
 
       # Undoes `patch` for these methods, or for all of the owner. Gives the names of the methods that had been patched.
       def unpatch(owner, methods = nil, singleton: false)
         Patches.remove(owner_of(owner, singleton), methods && symbols(methods))
+      rescue Ractor::IsolationError
+        raise_in_ractor
       end
 
       # The name under which a method was patched; nil if it was not.
@@ -76,6 +80,8 @@ module Assay
       # Both are priced apart: see Profile#overhead.
       def start(exclusive: false, allocations: false, scope: :thread)
         Running.new(exclusive: exclusive, allocations: allocations, scope: scope)
+      rescue Ractor::IsolationError
+        raise_in_ractor
       end
 
       # Stops the profile of this thread or fiber that was started last, and gives its Profile. Calls that have not ended yet count with
@@ -101,7 +107,11 @@ module Assay
       end
 
       # The innermost profile that runs in this thread or fiber, as a Running; nil if there is none.
-      def current = Recorder.current
+      def current
+        Recorder.current
+      rescue Ractor::IsolationError
+        nil
+      end
 
       # For servers: leaves the wrappers in from now on, so that a start need not put them in and a stop not take them out, method by
       # method. Wrappers that stay cost every call some 35 ns in the interpreter, 9 under YJIT, while no profile runs. `keep!(false)`
@@ -110,12 +120,20 @@ module Assay
         Patches.keep_all(keep)
         Calibration.of(false, false) if keep
         nil
+      rescue Ractor::IsolationError
+        raise_in_ractor
       end
 
       # :native where the extension in C counts, :ruby where it could not be built or ASSAY_PURE=1 is set.
       def recorder = Recorder::KIND
 
       private
+
+      # Ruby's own words name a variable of ours.
+      def raise_in_ractor
+        raise Ractor::IsolationError, "methods are patched and profiles run in the main Ractor; in another one patched methods work, " \
+                                      "and are not counted"
+      end
 
       def symbols(names)
         Array(names).map do |name|

@@ -18,6 +18,12 @@ class GemTest < Minitest::Test
     output
   end
 
+  # A registry shows the README without the rest of the checkout.
+  def test_the_readme_links_to_nothing_that_the_gem_has_not
+    links = File.read(File.join(ROOT, "README.md")).scan(/\]\(([^)#]+)/).flatten.reject { |link| link.match?(%r{\Ahttps?://}) }
+    assert_empty links.reject { |link| Gem::Specification.load(File.join(ROOT, "assay.gemspec")).files.include?(link) }
+  end
+
   def test_the_gem_is_built_and_installed_and_counts
     Dir.mktmpdir do |directory|
       file = File.join(directory, "assay.gem")

@@ -309,4 +309,17 @@ class CountingTest < Minitest::Test
     assert_raises(ArgumentError) { MethodProfiler.start(exclude: true) }
     assert_nil MethodProfiler.current
   end
+
+  # What it costs is measured on the way that calls take: with the recorder in Ruby only the first one of a profile goes by doors.
+  def test_the_own_cost_is_that_of_the_common_way
+    return assert_equal(:native, MethodProfiler.recorder) unless MethodProfiler.recorder == :ruby # That in C has one way only.
+
+    doors = 0
+    counting = TracePoint.new(:call) { |point| doors += 1 if point.method_id == :door }
+    calibration = MethodProfiler.const_get(:Calibration)
+    counting.enable # Of all threads: it measures in one of its own.
+    Thread.new { calibration.send(:measure, false, false) }.join
+    counting.disable
+    assert_operator doors, :<=, calibration.const_get(:ROUNDS) * 2
+  end
 end

@@ -77,7 +77,7 @@ class SignaturesTest < Minitest::Test
         calls.zip(expected) { |one, result| assert_equal result, outcome(owner.new, one), "#{state}: #{where}, called with #{one}" }
       end
       same.("idle")
-      entered = row { same.("active") && assert_equal(arity, owner.instance_method(:work).arity, where) }&.calls.to_i
+      entered = row { same.("active") && assert_equal(arity, owner.new.method(:work).arity, where) }&.calls.to_i
       assert_operator entered, :>=, expected.count { |kind, *| kind == :value }, where
       MethodProfiler.keep!
       same.("kept")

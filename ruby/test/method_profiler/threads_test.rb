@@ -175,7 +175,7 @@ class ThreadsTest < Minitest::Test
     assert_predicate self, :plain?
   end
 
-  def plain? = Worker.instance_method(:work).source_location.first == __FILE__
+  def plain? = Worker.new.method(:work).source_location.first == __FILE__
 
   def test_a_forked_worker_has_profiles_of_its_own
     patch(Worker, :work)
@@ -220,14 +220,35 @@ class ThreadsTest < Minitest::Test
   def test_other_ractors_run_patched_methods_and_are_not_counted
     patch(Worker, :work)
     assert_equal 1, (calls do
-      old, $VERBOSE = $VERBOSE, nil
-      warnings, Warning[:experimental] = Warning[:experimental], false
-      other = Ractor.new { Worker.new.work }
-      assert_equal :done, other.respond_to?(:value) ? other.value : other.take # Ruby 4 has `value` only.
+      assert_equal :done, in_ractor { Worker.new.work }
       Worker.new.work
-    ensure
-      $VERBOSE = old
-      Warning[:experimental] = warnings
     end)
+  end
+
+  def test_a_profile_in_another_ractor_is_refused_in_words
+    said = in_ractor do
+      [-> { Assay::MethodProfiler.start }, -> { Assay::MethodProfiler.profile { 1 } }, -> { Assay::MethodProfiler.keep! },
+       -> { Assay::MethodProfiler.patch(String, :upcase, :work) }, -> { Assay::MethodProfiler.unpatch(String) }, -> { Assay::MethodProfiler.stop }].map do |call|
+        call.call
+      rescue StandardError => e
+        "#{e.class}: #{e.message}"
+      end
+    end
+    assert_equal ["Ractor::IsolationError: methods are patched and profiles run in the main Ractor; in another one patched methods work, and are not counted"],
+                 said.first(5).uniq
+    assert_match(/NotRunning: no profile runs/, said.last)
+  end
+
+  private
+
+  # What the block gives in a Ractor of its own.
+  def in_ractor(&block)
+    old, $VERBOSE = $VERBOSE, nil
+    warnings, Warning[:experimental] = Warning[:experimental], false
+    other = Ractor.new(&block)
+    other.respond_to?(:value) ? other.value : other.take # Ruby 4 has `value` only.
+  ensure
+    $VERBOSE = old
+    Warning[:experimental] = warnings
   end
 end

@@ -1,112 +1,64 @@
 # frozen_string_literal: true
 
-# What is patched: which methods of which classes, under which names; puts the wrappers in and takes them out. It must not count.
-#
-# The wrappers of a class are methods of a module that is prepended to it, and stays so. While the module is empty a call costs what it
-# always did. Wrappers are compiled once, in a module that nobody calls, and put in by binding the same code to another module.
+# What is patched: which methods of which classes, under which names; puts the wrappers in and takes them out. It must not count. The
+# wrappers of one class are in site.rb.
 
 require "monitor"
+require_relative "site"
 
 module Assay
   module MethodProfiler
     # The registry. Everything that changes it holds its lock.
     module Patches
       # One patched method.
-      Patch = Struct.new(:method, :name, :id, :wrapper, :visibility, :keep)
+      Patch = Struct.new(:method, :name, :id, :wrapper, :keep)
 
-      RISKY = %i[initialize object_id __id__ __send__].freeze
-
-      # Everything patched in one class or module.
-      class Site
-        attr_reader :owner, :patches
-
-        def initialize(owner)
-          @owner = owner
-          @patches = {} # By the method's name.
-          @module = Module.new
-          @present = {}
-        end
-
-        # Makes the class ready. This is what a frozen class refuses.
-        def prepend_module
-          owner.prepend(@module)
-          if owner.singleton_class?
-            owner.prepend(MendsSingletonAliases)
-          else
-            owner.singleton_class.prepend(MendsAliases)
-          end
-        end
-
-        def put_in(patch)
-          return if @present[patch.method]
-
-          @module.define_method(patch.method, patch.wrapper)
-          @module.send(patch.visibility, patch.method)
-          @present[patch.method] = patch
-        end
-
-        # Ruby warns of the removal of some methods even where another one is below.
-        def take_out(patch)
-          return unless @present.delete(patch.method)
-          return @module.remove_method(patch.method) unless RISKY.include?(patch.method)
-
-          loud, $VERBOSE = $VERBOSE, nil
-          begin
-            @module.remove_method(patch.method)
-          ensure
-            $VERBOSE = loud
-          end
-        end
-
-        # The same methods by other wrappers.
-        def replace(patch, wrapper)
-          present = @present.key?(patch.method)
-          take_out(patch)
-          patch.wrapper = wrapper
-          put_in(patch) if present
-        end
-
-        # The method below the wrapper.
-        def original(patch)
-          method = owner.instance_method(patch.method)
-          return method unless @present.key?(patch.method)
-
-          method = method.super_method while method && method.source_location != patch.wrapper.source_location
-          method&.super_method
-        end
-
-        # An alias of a patched method, made while its wrapper is in, is an alias of the wrapper: `super` in it leads to whatever the
-        # class then defines under the method's name, which calls the alias, and so on for ever. This makes it what was meant.
-        def mend(name)
-          found = owner.instance_method(name)
-          patch = @present.each_value.find { |each| each.wrapper.source_location == found.source_location }
-          return if patch.nil? || patch.method == name
-
-          original = original(patch) or return
-          visibility = Patches.visibility(owner, name)
-          owner.define_method(name, original)
-          owner.send(visibility, name)
-        end
-      end
-
-      # Prepended to the singleton class of a patched class.
-      module MendsAliases
+      # Prepended to the singleton class of a patched class, and of one that a patched method is inherited from.
+      module ClassHooks
         private
 
         def method_added(name)
           super
-          Patches.mend(self, name)
+          Patches.changed(self, name)
+        end
+
+        def method_removed(name)
+          super
+          Patches.changed(self, name)
+        end
+
+        def method_undefined(name)
+          super
+          Patches.changed(self, name)
         end
       end
 
-      # Prepended to a patched singleton class: there it is the object that is told of new methods.
-      module MendsSingletonAliases
+      # Prepended to a patched singleton class: there it is the object that is told.
+      module ObjectHooks
         private
 
         def singleton_method_added(name)
           super
-          Patches.mend((class << self; self; end), name)
+          Patches.changed((class << self; self; end), name)
         end
+
+        def singleton_method_removed(name)
+          super
+          Patches.changed((class << self; self; end), name)
+        end
+
+        def singleton_method_undefined(name)
+          super
+          Patches.changed((class << self; self; end), name)
+        end
+      end
+
+      # Prepended to the singleton class of a patched class. Whoever asks it for a method gets its own, never the wrapper: some keep
+      # it and define the method anew by it, and `super` in the wrapper would lead to that for ever. Objects show the wrapper: what
+      # they give (`map(&store.method(:read))`) is called, and counts.
+      module OwnMethods
+        def instance_method(...) = Site.below(super)
+        def public_instance_method(...) = Site.below(super)
       end
 
       # Prepended to Ractor's singleton class: the first one needs wrappers that it may call.
@@ -117,7 +69,8 @@ module Assay
         end
       end
 
-      @sites = {}.compare_by_identity
+      # Classes, and their sites. Neither is kept alive by this: a class that nobody else has is collected with its wrappers.
+      @sites = ObjectSpace::WeakMap.new
       @names = []     # Those of the ids, from FIRST_ID on.
       @once = {}      # name => whether calls within calls of the same name do not count
       @users = 0      # Running profiles.
@@ -133,11 +86,12 @@ module Assay
             raise ArgumentError, "no methods were named" if methods.empty?
 
             new = methods.uniq.filter_map { |method| check(site, method, name || row_name(owner, method), nested, keep) }
-            site.prepend_module unless @sites.key?(owner)
+            site.enter unless @sites.key?(owner)
             @sites[owner] = site
             new.each do |method, row|
               site.patches[method.name] = compile(owner, method, row, keep)
               @once[row] = !nested
+              watch(method.owner) unless method.owner == owner
               settle(site, site.patches[method.name])
             end
           end
@@ -195,25 +149,25 @@ module Assay
 
           @lock.synchronize do
             Recorder.allow_ractors
-            each_patch do |site, patch|
-              site.replace(patch, wrapper(site.original(patch), patch.id, patch.wrapper.source_location.first))
+            each_patch { |site, patch| renew(site, patch) }
+          end
+        end
+
+        # A class has another method of this name, or none any more. Its own site may have an alias to mend; wrappers of the method, in
+        # it and in classes that inherit it, take what the new one takes.
+        def changed(owner, name)
+          @lock.synchronize do
+            @sites[owner]&.mend(name)
+            @sites.values.each do |site|
+              patch = site.patches[name]
+              renew(site, patch) if patch && site.owner <= owner
             end
           end
         end
 
-        def mend(owner, name)
-          @lock.synchronize { @sites[owner]&.mend(name) }
-        end
-
-        def visibility(owner, method)
-          return :private if owner.private_method_defined?(method)
-
-          owner.protected_method_defined?(method) ? :protected : :public
-        end
-
-        # The wrapper of a method, compiled, as an UnboundMethod. `where` appears in backtraces.
-        def wrapper(method, id, where)
-          source = Wrapper.new(method).source { |forward| Recorder.body(id, forward) }
+        # The wrapper of a method, compiled, as an UnboundMethod. `where` appears in backtraces. See Wrapper for `mark`.
+        def wrapper(method, id, where, mark: false)
+          source = Wrapper.new(method, mark: mark).source { |forward| Recorder.body(id, forward) }
           Module.new { module_eval(source, where) }.instance_method(method.name)
         end
 
@@ -225,17 +179,32 @@ module Assay
         end
 
         def each_patch(&block)
-          @sites.each_value { |site| site.patches.each_value { |patch| block.call(site, patch) } }
+          @sites.values.each { |site| site.patches.each_value { |patch| block.call(site, patch) } }
         end
 
         def settle(site, patch)
           @users.positive? || @keep_all || patch.keep ? site.put_in(patch) : site.take_out(patch)
         end
 
+        # A method is marked by ruby2_keywords when it has been defined, and nothing tells of that.
+        def renew(site, patch)
+          site.take_out(patch)
+          original = site.original(patch.method) or return
+          patch.wrapper = wrapper(original, patch.id, patch.wrapper.source_location.first, mark: true)
+          settle(site, patch)
+        end
+
+        # A class or module that a patched method is inherited from tells when it changes. Ruby's own methods don't.
+        def watch(owner)
+          return if owner.frozen? || [Object, Kernel, BasicObject, Module, Class, Comparable, Enumerable].include?(owner)
+
+          owner.singleton_class.prepend(ClassHooks)
+        end
+
         def compile(owner, method, row, keep)
           id = id_of(row)
           where = "(assay: wrapper of #{row_name(owner, method.name)})"
-          Patch.new(method.name, row, id, wrapper(method, id, where), visibility(owner, method.name), keep)
+          Patch.new(method.name, row, id, wrapper(method, id, where), keep)
         end
 
         def check_owner(owner)
@@ -269,7 +238,7 @@ module Assay
           [found, row]
         end
 
-        def used?(row) = @sites.each_value.any? { |site| site.patches.each_value.any? { |patch| patch.name == row } }
+        def used?(row) = @sites.values.any? { |site| site.patches.each_value.any? { |patch| patch.name == row } }
 
         def look_up(owner, method)
           owner.instance_method(method)

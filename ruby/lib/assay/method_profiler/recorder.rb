@@ -12,8 +12,8 @@
 
 module Assay
   module MethodProfiler
-    # The number of the first name; below it is calibration.rb's.
-    FIRST_ID = 1
+    # The number of the first name. The one below it is calibration.rb's, and 0 is nobody's: that element of a line's slots is none.
+    FIRST_ID = 2
 
     # The recorder in C; see ext/assay/native.c.
     module Native

@@ -33,12 +33,13 @@ module Assay
       private_constant :RESERVED, :MARK_IS_SHOWN, :MARK, :THREE_DOTS, :DOTS_ARE_STARS
 
       # method:: an UnboundMethod
-      def initialize(method)
+      # mark::   whether it may yet be marked by ruby2_keywords. A mark that it has not itself changes nothing
+      def initialize(method, mark: false)
         @name = method.name
         parameters = method.parameters
         double_splat = parameters.include?(MARK) && Wrapper.double_splat?(method)
         marked = parameters.include?(MARK) && !double_splat
-        @mark = !method.source_location || !MARK_IS_SHOWN || marked
+        @mark = mark || !method.source_location || !MARK_IS_SHOWN || marked
         forwards_all = parameters == THREE_DOTS || (parameters.last(3) == THREE_DOTS && double_splat == DOTS_ARE_STARS)
         parameters -= [MARK] if marked && !forwards_all
         @plain_name = !@name.inspect.match?(/\A:["@$]/) # `def` can write it.

@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+# The wrappers of one class or module, and where they are: in a module that is prepended to it and stays so. While the module is empty a
+# call costs what it always did. Wrappers are compiled once, in a module that nobody calls, and put in by binding the same code to this
+# one. It must not decide when: that is patches.rb.
+
+module Assay
+  module MethodProfiler
+    module Patches
+      # What is prepended. Only its class keeps it alive.
+      class Site < Module
+        RISKY = %i[initialize object_id __id__ __send__].freeze
+        # Patched classes answer `instance_method` without the wrapper (OwnMethods).
+        FIND = Module.instance_method(:instance_method)
+        private_constant :RISKY, :FIND
+
+        # This method of a class, or what is below it if it is a wrapper.
+        def self.below(method)
+          method = method.super_method || method while method.owner.is_a?(Site)
+          method
+        end
+
+        attr_reader :owner, :patches
+
+        def initialize(owner)
+          super()
+          @owner = owner
+          @patches = {} # By the method's name.
+          @present = {}
+        end
+
+        # RSpec asks this, and does not stub for any instance what is defined in a prepended module. What stands here only stands before
+        # a method of the class, and follows when that is defined anew. For one object RSpec itself prepends what it defines, if it must.
+        def method_defined?(...) = owner.singleton_class? && super
+
+        def inspect = "#<assay: wrappers of #{owner.inspect}>"
+        alias to_s inspect
+
+        # Makes the class ready. This is what a frozen class refuses.
+        def enter
+          owner.prepend(self)
+          return owner.prepend(ObjectHooks) if owner.singleton_class?
+
+          owner.singleton_class.prepend(ClassHooks, OwnMethods)
+        end
+
+        # Where the method is gone there is nothing to stand before.
+        def put_in(patch)
+          return if @present[patch.method] || !(visibility = visibility(patch.method))
+
+          define_method(patch.method, patch.wrapper)
+          send(visibility, patch.method)
+          @present[patch.method] = patch
+        end
+
+        # Ruby warns of the removal of some methods even where another one is below.
+        def take_out(patch)
+          return unless @present.delete(patch.method)
+          return remove_method(patch.method) unless RISKY.include?(patch.method)
+
+          loud, $VERBOSE = $VERBOSE, nil
+          begin
+            remove_method(patch.method)
+          ensure
+            $VERBOSE = loud
+          end
+        end
+
+        # The method that the wrapper stands for; nil if there is none.
+        def original(name)
+          method = FIND.bind_call(owner, name)
+          return method unless @present.key?(name)
+
+          method = method.super_method until method.nil? || method.owner.equal?(self)
+          method&.super_method
+        rescue NameError
+          nil
+        end
+
+        # An alias of a patched method, made while its wrapper is in, is an alias of the wrapper: `super` in it leads to whatever the
+        # class then defines under the method's name, which calls the alias, and so on for ever. This makes it what was meant.
+        def mend(name)
+          return unless visibility(name)
+
+          found = FIND.bind_call(owner, name)
+          patch = @present.each_value.find { |each| each.wrapper.source_location == found.source_location }
+          return if patch.nil? || patch.method == name
+
+          original = original(patch.method) or return
+          visibility = visibility(name)
+          owner.define_method(name, original)
+          owner.send(visibility, name)
+        end
+
+        private
+
+        def visibility(name)
+          return :public if owner.public_method_defined?(name)
+          return :private if owner.private_method_defined?(name)
+
+          :protected if owner.protected_method_defined?(name)
+        end
+      end
+    end
+  end
+end
