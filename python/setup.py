@@ -1,10 +1,23 @@
-"""The accelerator, the one thing that pyproject.toml can't declare. Where it can't be built, the package is pure Python."""
+"""What pyproject.toml can't declare: the accelerator, without which the package is pure Python, and the text for registries."""
+
+import re
+from pathlib import Path
 
 from setuptools import Extension, setup
 
 SOURCES = ["module", "recording", "probe", "steps", "monitor", "ticks", "allocations"]
 
+
+
+def readme():
+    """The README with the documents beside it named instead of linked, since such links lead nowhere on a registry."""
+    text = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
+    return re.sub(r"\[([^]]+)\]\(\.\./([^)]+)\)", r"\1 (`\2` in the repository)", text)
+
+
 setup(
+    long_description=readme(),
+    long_description_content_type="text/markdown",
     ext_modules=[
         Extension(
             "assay._speedups",

@@ -38,6 +38,13 @@ if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || ! ruby -e '%w[pg sql
         || echo "PostgreSQL, puma and the gems of databases could not be installed (Debian: postgresql ruby-pg ruby-sqlite3 ruby-mysql2 puma ruby-rack): their tests are skipped" >&2
 fi
 
+# What checks the types of the Python package; npm's own cache does for the next time.
+pyright=target/runtimes/pyright
+if [ "$(cat "$pyright/installed" 2>/dev/null)" != "1.1.414" ]; then
+    { command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix "$pyright" pyright@1.1.414 && echo 1.1.414 > "$pyright/installed"; } \
+        || echo "pyright could not be installed (npm): its tests are skipped" >&2
+fi
+
 jmh=target/runtimes/jmh
 sources=$programs/java
 if ! command -v javac >/dev/null || ! command -v mvn >/dev/null; then

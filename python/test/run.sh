@@ -45,7 +45,7 @@ fi
 
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
-cp -R pyproject.toml setup.py MANIFEST.in README.md csrc src "$build"
+cp -R pyproject.toml setup.py MANIFEST.in README.md LICENSE-* csrc src "$build"
 "$environment/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$build"
 
 if "$environment/bin/python" -c 'from assay.profiler import engine; raise SystemExit(engine.NAME != "c")'; then

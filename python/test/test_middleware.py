@@ -69,11 +69,11 @@ def test_a_response_has_the_totals_in_a_header():
     app = Wsgi(app_that(lambda: (Database().query(), Database().query())), log=facts.append)
     status, headers, body = wsgi(app, PATH_INFO="/orders", REQUEST_METHOD="GET")
     assert (status, body) == ("200 OK", b"hello")
-    total, sql = headers["Server-Timing"].split(", ")
+    sql, total = headers["Server-Timing"].split(", ")
     assert total.startswith("total;dur=") and sql.startswith("sql;dur=") and sql.endswith('desc="2 calls"')
     (fact,) = facts
-    assert (fact["method"], fact["path"], fact["status"], fact["sql_calls"]) == ("GET", "/orders", 200, 2)
-    assert 0 <= fact["sql_ms"] <= fact["total_ms"]
+    assert (fact["method"], fact["path"], fact["status"], fact["methods"]["sql"]["calls"]) == ("GET", "/orders", 200, 2)
+    assert 0 <= fact["methods"]["sql"]["ms"] <= fact["total_ms"] and fact["own_ms"] >= 0 and "error" not in fact
 
 
 def test_a_generated_body_is_profiled_until_it_is_closed():
@@ -102,7 +102,7 @@ def test_a_generated_body_is_profiled_until_it_is_closed():
     Database().query()
     assert list(body) == [b"two"]
     body.close()
-    assert facts[0]["sql_calls"] == 2
+    assert facts[0]["methods"]["sql"]["calls"] == 2
 
 
 def test_the_middleware_keeps_to_the_standard():
@@ -152,8 +152,27 @@ def test_an_exception_passes_through_and_is_logged():
 
     with pytest.raises(LookupError):
         wsgi(Wsgi(app, log=facts.append))
-    assert facts[0]["sql_calls"] == 1 and "status" not in facts[0]
+    assert facts[0]["methods"]["sql"]["calls"] == 1
+    # Nothing has gone out, so that the server answers 500.
+    assert (facts[0]["status"], facts[0]["error"]) == (500, "LookupError")
     assert MethodProfiler.current() is None
+
+
+def test_an_exception_behind_the_head_has_the_status_that_went_out():
+    facts = []
+
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/plain")])
+
+        def body():
+            yield b"one"
+            raise LookupError("broken")
+
+        return body()
+
+    with pytest.raises(LookupError):
+        wsgi(Wsgi(app, log=facts.append))
+    assert (facts[0]["status"], facts[0]["error"]) == (200, "LookupError")
 
 
 def test_a_file_is_left_to_the_server(tmp_path):
@@ -224,7 +243,7 @@ def test_log_lines_are_logfmt_or_json(caplog):
     first, second = [record.getMessage() for record in caplog.records]
     assert first.startswith('method=GET path="/a \\"b\\"\\n status=500" status=200 total_ms=')
     assert "sql_calls=1" in first and "\n" not in first
-    assert json.loads(second)["sql_calls"] == 1
+    assert json.loads(second)["methods"]["sql"]["calls"] == 1
     with pytest.raises(ValueError, match="logfmt"):
         Wsgi(app_that(lambda: None), log="xml")
 
@@ -265,7 +284,7 @@ def test_an_asgi_response_has_the_totals_in_a_header_and_all_of_them_in_the_log(
     assert start["headers"][0] == (b"a", b"b") and name == b"server-timing"
     assert b'desc="2 calls"' in value
     assert (one["body"], two["body"]) == (b"one", b"two")
-    assert (facts[0]["status"], facts[0]["path"], facts[0]["sql_calls"]) == (200, "/x", 4)
+    assert (facts[0]["status"], facts[0]["path"], facts[0]["methods"]["sql"]["calls"]) == (200, "/x", 4)
 
 
 def test_asgi_requests_side_by_side_have_their_own_totals():
@@ -287,19 +306,75 @@ def test_asgi_requests_side_by_side_have_their_own_totals():
         )
 
     asyncio.run(use())
-    assert sorted((int(f["path"]), f["sql_calls"]) for f in facts) == [(n, n) for n in range(1, 20)]
+    assert sorted((int(f["path"]), f["methods"]["sql"]["calls"]) for f in facts) == [(n, n) for n in range(1, 20)]
 
 
-def test_an_asgi_error_passes_through_and_its_status_is_not_made_up():
+@pytest.mark.parametrize(("sent", "status"), [(0, 500), (1, 500), (2, 200)])
+def test_an_asgi_error_passes_through_and_has_the_status_that_the_client_gets(sent, status):
     facts = []
 
     async def app(scope, receive, send):
-        await send({"type": "http.response.start", "status": 200})
+        await Database().fetch()
+        for message in [
+            {"type": "http.response.start", "status": 200},  # Held back until there is a piece of the body.
+            {"type": "http.response.body", "body": b"one", "more_body": True},
+        ][:sent]:
+            await send(message)
         raise LookupError("broken")
 
     with pytest.raises(LookupError):
         asgi(Asgi(app, log=facts.append))
-    assert "status" not in facts[0]
+    assert (facts[0]["status"], facts[0]["error"], facts[0]["methods"]["sql"]["calls"]) == (status, "LookupError", 1)
+    assert list(facts[0]) == ["method", "path", "status", "total_ms", "own_ms", "error", "methods"]
+
+
+def test_a_cancelled_asgi_request_was_answered_by_nobody():
+    facts = []
+
+    async def app(scope, receive, send):
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        asgi(Asgi(app, log=facts.append))
+    assert "status" not in facts[0] and facts[0]["error"] == "CancelledError"
+
+
+def test_what_runs_when_the_answer_was_sent_is_no_part_of_the_request():
+    facts, sent_by_then = [], []
+
+    async def app(scope, receive, send):
+        await hello(scope, receive, send)
+        sent_by_then.append(len(facts))
+        assert MethodProfiler.current() is None
+        for _ in range(5):
+            await Database().fetch()
+        raise LookupError("in a background task")
+
+    with pytest.raises(LookupError):
+        asgi(Asgi(app, log=facts.append))
+    assert sent_by_then == [1] and len(facts) == 1
+    assert (facts[0]["status"], facts[0]["methods"]["sql"]["calls"]) == (200, 4) and "error" not in facts[0]
+
+
+def test_trailers_and_files_end_an_answer_too():
+    facts = []
+
+    async def with_trailers(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "trailers": True})
+        await send({"type": "http.response.body", "body": b"one"})
+        await Database().fetch()
+        await send({"type": "http.response.trailers", "headers": []})
+        await Database().fetch()
+
+    async def a_file(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200})
+        await Database().fetch()
+        await send({"type": "http.response.pathsend", "path": "/file"})
+        await Database().fetch()
+
+    for app in (with_trailers, a_file):
+        asgi(Asgi(app, log=facts.append))
+    assert [fact["methods"]["sql"]["calls"] for fact in facts] == [1, 1]
 
 
 def test_a_head_without_a_body_is_sent_all_the_same():
@@ -329,4 +404,4 @@ def test_handlers_of_the_standard_library_run_it():
     environ = {}
     setup_testing_defaults(environ)
     SimpleHandler(io.BytesIO(), out, io.StringIO(), environ).run(Wsgi(app_that(lambda: Database().query()), log=None))
-    assert b"Server-Timing: total;dur=" in out.getvalue() and out.getvalue().endswith(b"hello")
+    assert b"Server-Timing: sql;dur=" in out.getvalue() and out.getvalue().endswith(b"hello")

@@ -153,7 +153,7 @@ for _ in range(3):
     assert (done.returncode, done.stderr) == (0, "")
     said = lines(place)
     assert [line["region"] for line in said if "region" in line] == ["request", "sql"] * 3
-    assert [line["value"] for line in said if line.get("metric") == "sql calls"] == [1, 1, 1]
+    assert [line["value"] for line in said if line.get("metric") == "sql_calls"] == [1, 1, 1]
 
 
 def test_assay_run_reads_what_a_program_says(program, tmp_path):

@@ -5,9 +5,41 @@
 - `assay.samples`: numbers of your own for `assay run`.
 - `assay.testing`: assertions about speed, allocations, calls and growth, and fakes of sleep, clock and processes. For pytest the
   fixtures of `assay.pytest_plugin` are there without an import.
+
+Each is loaded when it is first asked for: pytest imports this package in every project of an environment in which it is installed.
 """
 
-from ._version import VERSION as __version__
-from .profiler import MethodProfiler, NotRecording, Overhead, Profile, Section
+from __future__ import annotations
 
-__all__ = ["MethodProfiler", "NotRecording", "Overhead", "Profile", "Section", "__version__"]
+import importlib
+from typing import TYPE_CHECKING
+
+from ._version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from .profiler import MethodProfiler, NotRecording, Overhead, Profile, Profiling, Section, Totals
+
+__all__ = [
+    "MethodProfiler",
+    "NotRecording",
+    "Overhead",
+    "Profile",
+    "Profiling",
+    "Section",
+    "Totals",
+    "__version__",
+]
+
+_PROFILER = {"MethodProfiler", "NotRecording", "Overhead", "Profile", "Profiling", "Section", "Totals"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _PROFILER:
+        value: object = getattr(importlib.import_module(".profiler", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,27 +4,34 @@
     app = ProfileMiddleware(app)
 
 Each response gets a header `Server-Timing` with the totals of all patched names, each request a log line (logger `assay.request`), and
-under `assay run --samples` each gives samples. The header says what was known when the first piece of the body was there; log
-line and samples are of the whole call, tasks that it started and background work included. A websocket has only the log line, at
-its end.
+under `assay run --samples` each gives samples. The header says what was known when the first piece of the body was there; log line and
+samples are of the whole request, tasks that it started included. A request ends when its answer was sent: background tasks, which
+run after that, are no part of it. A websocket has only the log line, at its end.
 """
 
 from __future__ import annotations
 
-from typing import Awaitable, Callable
+from typing import Any, Awaitable, Callable, MutableMapping
 
 from .profiler import MethodProfiler
 from .request_log import Middleware, server_timing
 
+#: As the standard has them.
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-class ProfileMiddleware(Middleware):
+
+class ProfileMiddleware(Middleware[Application, Scope]):
     """Profiles every request and websocket of `app`.
 
     `header` may be a function of the scope: the header tells how long things take inside, which not everybody need know.
     `log` is `logfmt`, `json`, None, or a function that gets a dict of facts.
     """
 
-    async def __call__(self, scope: dict, receive: Callable[[], Awaitable], send: Callable[[dict], Awaitable]) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -32,7 +39,8 @@ class ProfileMiddleware(Middleware):
         wants_header = http and self._wants_header(scope)
         profile = MethodProfiler.start()
         status: int | None = None
-        head: dict | None = None
+        head: Message | None = None
+        trailers = False
 
         async def send_head() -> None:
             nonlocal head
@@ -43,21 +51,46 @@ class ProfileMiddleware(Middleware):
                     message = {**message, "headers": [*message.get("headers", ()), timing]}
                 await send(message)
 
-        async def watched(message: dict) -> None:
-            nonlocal head, status
+        async def watched(message: Message) -> None:
+            nonlocal head, status, trailers
             if message["type"] == "http.response.start":
                 # Servers send it with the first piece of the body anyway: until then more is known.
-                status, head = message["status"], message
+                status, head, trailers = message["status"], message, message.get("trailers", False)
                 return
             await send_head()
             await send(message)
+            if _last(message, trailers):
+                finish()
+
+        def finish(problem: BaseException | None = None) -> None:
+            if profile.running:
+                profile.stop()
+                answered = status
+                if head is not None or status is None:
+                    # Nothing has gone out: for an exception servers answer 500, and for one that ends the task nothing.
+                    answered = 500 if http and isinstance(problem, Exception) else None
+                self._report(
+                    profile,
+                    method=scope.get("method") if http else "WEBSOCKET",
+                    path=scope.get("path"),
+                    status=answered,
+                    error=type(problem).__name__ if problem else None,
+                )
 
         try:
             await self._app(scope, receive, watched)
             await send_head()
-        finally:
-            if profile.running:
-                profile.stop()
-                method = scope.get("method") if http else "WEBSOCKET"
-                # A head that never went out is the server's to replace, and nobody here knows by what.
-                self._report(profile, method=method, path=scope.get("path"), status=None if head else status)
+        except BaseException as problem:
+            finish(problem)
+            raise
+        finish()
+
+
+def _last(message: Message, trailers: bool) -> bool:
+    """Whether the answer has been sent with this message."""
+    kind = message["type"]
+    if kind == "http.response.body":
+        return not (message.get("more_body", False) or trailers)
+    if kind == "http.response.trailers":
+        return not message.get("more_trailers", False)
+    return bool(kind == "http.response.pathsend")

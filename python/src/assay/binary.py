@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from typing import Any
 
 # Taken here, so that a test that fakes `subprocess` somewhere does not fake this.
 _run = subprocess.run
@@ -38,11 +39,12 @@ def find() -> str:
     )
 
 
-def compare(path: str, *options: str) -> dict:
+def compare(path: str, *options: str) -> dict[str, Any]:
     """The JSON report of `assay compare` on a sample file. Raises `BinaryNotFound` and `BinaryFailed`."""
     command = [find(), "compare", "--json", *options, path]
     done = _run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
     if done.returncode != 0:
         words = done.stderr.decode("utf-8", "replace").strip()
         raise BinaryFailed(f"`{' '.join(command)}` ended with status {done.returncode}: {words}")
-    return json.loads(done.stdout)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report

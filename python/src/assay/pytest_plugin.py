@@ -8,11 +8,26 @@ argument `inconclusive` says `fail` or `pass`.
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 import pytest
 
+if TYPE_CHECKING:
+    from .testing import Clock, Fake
+    from .testing.fixtures import (
+        AssertAllocations,
+        AssertCalls,
+        AssertComplexity,
+        AssertFaster,
+        AssertNoSlower,
+        FakeClock,
+        FakeRun,
+        FakeSleep,
+        FakeSystem,
+    )
 
-def pytest_addoption(parser) -> None:
+
+def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "assay_inconclusive",
         "what becomes of a test whose measurement does not tell: skip, fail or pass",
@@ -20,35 +35,46 @@ def pytest_addoption(parser) -> None:
     )
 
 
-def _measured(name: str):
-    @pytest.fixture(name=name)
-    def fixture(request):
-        from . import testing
+def _measured(request: pytest.FixtureRequest, name: str) -> Any:
+    from . import testing
 
-        function = getattr(testing, name)
-        by_default = request.config.getini("assay_inconclusive") or None
+    function: Callable[..., Any] = getattr(testing, name)
+    by_default = request.config.getini("assay_inconclusive") or None
 
-        @functools.wraps(function)
-        def assertion(*args, inconclusive=None, **kwargs):
-            __tracebackhide__ = True
-            try:
-                return function(*args, inconclusive=inconclusive or by_default, **kwargs)
-            except testing.Inconclusive as reason:
-                pytest.skip(str(reason))
+    @functools.wraps(function)
+    def assertion(*args: Any, inconclusive: str | None = None, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        try:
+            return function(*args, inconclusive=inconclusive or by_default, **kwargs)
+        except testing.Inconclusive as reason:
+            pytest.skip(str(reason))
 
-        return assertion
-
-    fixture.__doc__ = f"`assay.testing.{name}`; inconclusive is a skipped test."
-    return fixture
-
-
-assert_faster = _measured("assert_faster")
-assert_no_slower = _measured("assert_no_slower")
-assert_complexity = _measured("assert_complexity")
+    return assertion
 
 
 @pytest.fixture
-def assert_allocations():
+def assert_faster(request: pytest.FixtureRequest) -> AssertFaster:
+    """`assay.testing.assert_faster`; inconclusive is a skipped test."""
+    found: AssertFaster = _measured(request, "assert_faster")
+    return found
+
+
+@pytest.fixture
+def assert_no_slower(request: pytest.FixtureRequest) -> AssertNoSlower:
+    """`assay.testing.assert_no_slower`; inconclusive is a skipped test."""
+    found: AssertNoSlower = _measured(request, "assert_no_slower")
+    return found
+
+
+@pytest.fixture
+def assert_complexity(request: pytest.FixtureRequest) -> AssertComplexity:
+    """`assay.testing.assert_complexity`; inconclusive is a skipped test."""
+    found: AssertComplexity = _measured(request, "assert_complexity")
+    return found
+
+
+@pytest.fixture
+def assert_allocations() -> AssertAllocations:
     """`assay.testing.assert_allocations`."""
     from . import testing
 
@@ -56,7 +82,7 @@ def assert_allocations():
 
 
 @pytest.fixture
-def assert_calls():
+def assert_calls() -> AssertCalls:
     """`assay.testing.assert_calls`, a context manager."""
     from . import testing
 
@@ -64,21 +90,21 @@ def assert_calls():
 
 
 @pytest.fixture
-def _assay_clock():
+def _assay_clock() -> Clock:
     from .testing import Clock
 
     return Clock()
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_makereport(item, call) -> None:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
     if call.when == "call" and call.excinfo is not None and "_assay_fakes" in getattr(item, "fixturenames", ()):
-        item._assay_problem = call.excinfo.value  # What the test failed with, until its fakes are checked.
+        vars(item)["_assay_problem"] = call.excinfo.value  # What the test failed with, until its fakes are checked.
 
 
 @pytest.fixture
-def _assay_fakes(request):
-    fakes: list = []
+def _assay_fakes(request: pytest.FixtureRequest) -> Iterator[list[Fake]]:
+    fakes: list[Fake] = []
     yield fakes
     for fake in reversed(fakes):
         fake.stop()
@@ -88,25 +114,25 @@ def _assay_fakes(request):
         fake.check(known=problem)
 
 
-def _started(fakes: list, fake):
+def _started(fakes: list[Fake], fake: Fake) -> Fake:
     fake.start()
     fakes.append(fake)
     return fake
 
 
 @pytest.fixture
-def fake_sleep(_assay_fakes, _assay_clock):
+def fake_sleep(_assay_fakes: list[Fake], _assay_clock: Clock) -> FakeSleep:
     """`fake_sleep(target, results=None)`: sleeping returns at once and advances the clock of this test, until the test ends."""
     from . import testing
 
-    def fixture(target, **options):
+    def fixture(target: object, **options: Any) -> Fake:
         return _started(_assay_fakes, testing.fake_sleep(target, clock=_assay_clock, **options))
 
     return fixture
 
 
 @pytest.fixture
-def fake_system(_assay_fakes):
+def fake_system(_assay_fakes: list[Fake]) -> FakeSystem:
     """`fake_system(target, results=None)`: `os.system` starts nothing, until the test ends."""
     from . import testing
 
@@ -114,7 +140,7 @@ def fake_system(_assay_fakes):
 
 
 @pytest.fixture
-def fake_run(_assay_fakes):
+def fake_run(_assay_fakes: list[Fake]) -> FakeRun:
     """`fake_run(target, results=None)`: `subprocess` starts nothing, until the test ends."""
     from . import testing
 
@@ -122,7 +148,7 @@ def fake_run(_assay_fakes):
 
 
 @pytest.fixture
-def fake_clock(_assay_fakes, _assay_clock):
+def fake_clock(_assay_fakes: list[Fake], _assay_clock: Clock) -> FakeClock:
     """`fake_clock(target)`: `time` and `datetime` stand still until the test ends. Returns the clock, which `advance` moves."""
     from . import testing
 

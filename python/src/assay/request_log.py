@@ -6,92 +6,110 @@ from __future__ import annotations
 import json
 import logging
 import re
-from typing import Callable
+from typing import Any, Callable, Dict, Generic, TypeVar, Union
 
 from . import samples
 from .profiler import MethodProfiler, Profile
 
-logger = logging.getLogger("assay.request")
+logger: logging.Logger = logging.getLogger("assay.request")
 
 _NO_TOKEN = re.compile(r"[^!#$%&'*+\-.^_`|~0-9A-Za-z]")
 _PLAIN = re.compile(r"^[^\s\"=\\\x00-\x1f\x7f]+$")
 
+#: What is known of a request: see `fields`.
+Facts = Dict[str, Any]
+#: Where lines go: `logfmt`, `json`, None, or a function that gets the facts.
+Log = Union[str, Callable[[Facts], object], None]
+
+App = TypeVar("App")
+Request = TypeVar("Request")
+
 
 def server_timing(profile: Profile) -> str:
-    """The value of the header `Server-Timing`: `total;dur=12.345, redis;dur=1.200;desc="12 calls"`, durations in milliseconds."""
-    parts = [f"total;dur={profile.total_duration * 1e3:.3f}"]
+    """The value of the header `Server-Timing`: `redis;dur=1.200;desc="12 calls", total;dur=12.345`, durations in milliseconds."""
+    parts = []
     for section in profile.sections.values():
         token = _NO_TOKEN.sub("_", section.name)
         calls = "1 call" if section.calls == 1 else f"{section.calls} calls"
-        errors = f", {section.errors} failed" if section.errors else ""
-        parts.append(f'{token};dur={section.duration * 1e3:.3f};desc="{calls}{errors}"')
-    return ", ".join(parts)
+        parts.append(f'{token};dur={section.duration * 1e3:.3f};desc="{calls}"')
+    return ", ".join([*parts, f"total;dur={profile.total_duration * 1e3:.3f}"])
 
 
-def fields(profile: Profile, **about) -> dict:
-    """The facts of one request, flat, in the order in which they are written: times in milliseconds."""
-    facts = {key: fact for key, fact in about.items() if fact is not None}
-    facts["total_ms"] = round(profile.total_duration * 1e3, 3)
+def fields(profile: Profile, **about: object) -> Facts:
+    """The facts of one request, in the order in which they are written: times in milliseconds. Those that are None are left out.
+
+    `methods` has the calls, the time and, should there be any, the errors of every name that was called.
+    """
+    methods = {}
     for section in profile.sections.values():
-        facts[f"{section.name}_ms"] = round(section.duration * 1e3, 3)
-        facts[f"{section.name}_calls"] = section.calls
-        if section.errors:
-            facts[f"{section.name}_errors"] = section.errors
-    return facts
+        errors = {"errors": section.errors} if section.errors else {}
+        methods[section.name] = {"calls": section.calls, "ms": _ms(section.duration), **errors}
+    times = {"total_ms": _ms(profile.total_duration), "own_ms": _ms(profile.overhead.total)}
+    error = about.pop("error", None)
+    facts = {**about, **times, "error": error, "methods": methods}
+    return {key: fact for key, fact in facts.items() if fact is not None}
 
 
-def logfmt(facts: dict) -> str:
-    """One line of `key=value`. What has blanks, quotes or line ends in it is quoted, so that nobody can write a second line."""
-    return " ".join(f"{_NO_TOKEN.sub('_', key)}={_quoted(fact)}" for key, fact in facts.items())
+def _ms(seconds: float) -> float:
+    return round(seconds * 1e3, 3)
 
 
-def _quoted(fact) -> str:
+def logfmt(facts: Facts) -> str:
+    """One line of `key=value`; those of methods are `NAME_calls`, `NAME_ms` and `NAME_errors`. What has blanks, quotes or line ends in
+    it is quoted, so that nobody can write a second line."""
+    flat = {key: fact for key, fact in facts.items() if key != "methods"}
+    for name, totals in facts.get("methods", {}).items():
+        flat.update((f"{name}_{key}", value) for key, value in totals.items())
+    return " ".join(f"{_NO_TOKEN.sub('_', key)}={_quoted(fact)}" for key, fact in flat.items())
+
+
+def _quoted(fact: object) -> str:
     text = str(fact)
     return text if _PLAIN.match(text) else json.dumps(text)
 
 
-def as_json(facts: dict) -> str:
+def as_json(facts: Facts) -> str:
     """One line of JSON."""
     return json.dumps(facts)
 
 
-FORMATS: dict[str, Callable[[dict], str]] = {"logfmt": logfmt, "json": as_json}
+FORMATS: dict[str, Callable[[Facts], str]] = {"logfmt": logfmt, "json": as_json}
 
 
 class Reporter:
-    """Reports each finished request: `log` is `logfmt`, `json`, None, or a function that gets the facts."""
+    """Reports each finished request to `log`, and gives its totals to the `assay` that measures this process, if one does."""
 
-    def __init__(self, log: str | Callable[[dict], object] | None) -> None:
+    def __init__(self, log: Log) -> None:
         if isinstance(log, str) and log not in FORMATS:
             raise ValueError(f"`log` is 'logfmt', 'json', None or a function, not {log!r}")
         self._log = log
 
-    def __call__(self, profile: Profile, **about) -> None:
-        if self._log is not None:
-            facts = fields(profile, **about)
-            if callable(self._log):
-                self._log(facts)
-            elif logger.isEnabledFor(logging.INFO):
-                logger.info("%s", FORMATS[self._log](facts))
+    def __call__(self, profile: Profile, **about: object) -> None:
+        if callable(self._log):
+            self._log(fields(profile, **about))
+        elif self._log is not None and logger.isEnabledFor(logging.INFO):
+            logger.info("%s", FORMATS[self._log](fields(profile, **about)))
         if samples.wanted():
             samples.duration("request", profile.total_duration, take="median")
-            for section in profile.sections.values():
-                samples.duration(section.name, section.duration, take="median")
-                samples.value(f"{section.name} calls", section.calls, take="median")
+            # A request without a single call is one with zero calls, and not one of which nothing is known.
+            for name in dict.fromkeys([*MethodProfiler.names(), *profile.sections]):
+                totals = profile[name]
+                samples.duration(name, totals["duration"], take="median")
+                samples.value(f"{name}_calls", totals["calls"], take="median")
 
 
-class Middleware:
+class Middleware(Generic[App, Request]):
     """The options of a middleware. Its wrappers stay in between requests.
 
     `header` says who gets the header `Server-Timing`: it tells how long things take inside, which not everybody need know. `log` is
     as for `Reporter`.
     """
 
-    def __init__(self, app, *, header: bool | Callable[[dict], bool] = True, log="logfmt") -> None:
+    def __init__(self, app: App, *, header: bool | Callable[[Request], bool] = True, log: Log = "logfmt") -> None:
         self._app = app
         self._header = header
         self._report = Reporter(log)
         MethodProfiler.keep_installed()
 
-    def _wants_header(self, request: dict) -> bool:
-        return bool(self._header(request) if callable(self._header) else self._header)
+    def _wants_header(self, request: Request) -> bool:
+        return self._header(request) if callable(self._header) else self._header

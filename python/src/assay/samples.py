@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import Iterable, Iterator
+from typing import Any, ContextManager, Iterable, Iterator
 
 _clock = time.monotonic_ns
 _FULL = 1 << 16
@@ -98,7 +98,7 @@ class Samples:
             if lines:
                 self._write(b"".join(lines))
 
-    def _give(self, members: dict) -> None:
+    def _give(self, members: dict[str, Any]) -> None:
         line = json.dumps(members, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         with self._lock:
             self._lines.append(line)
@@ -111,7 +111,7 @@ class Samples:
         try:
             if self._fd is not None:
                 _write_all(self._fd, text)
-            else:
+            elif self._path is not None:
                 fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
                 try:
                     _write_all(fd, text)
@@ -141,29 +141,48 @@ def _write_all(fd: int, text: bytes) -> None:
         text = text[os.write(fd, text) :]
 
 
-_ALLOWED = {
+_ALLOWED: dict[str, set[str] | None] = {
     "unit": None,
     "better": {"lower", "higher"},
     "take": {"first", "last", "sum", "mean", "median", "min", "max", "count"},
 }
 
 
-def _checked(said: dict) -> dict:
+def _checked(said: dict[str, str]) -> dict[str, str]:
     for key, value in said.items():
         if key not in _ALLOWED:
             raise TypeError(f"a sample has no `{key}`: it may have `unit`, `better` and `take`")
-        if _ALLOWED[key] is not None and value not in _ALLOWED[key]:
-            raise ValueError(f"`{key}` is one of {', '.join(sorted(_ALLOWED[key]))}, not {value!r}")
+        allowed = _ALLOWED[key]
+        if allowed is not None and value not in allowed:
+            raise ValueError(f"`{key}` is one of {', '.join(sorted(allowed))}, not {value!r}")
     return said
 
 
 _of_environment = Samples(os.environ.get("ASSAY_SAMPLES"))
 
-value = _of_environment.value
-values = _of_environment.values
-duration = _of_environment.duration
-region = _of_environment.region
-flush = _of_environment.flush
+def value(metric: str, value: float, **said: str) -> None:
+    """See `Samples.value`."""
+    _of_environment.value(metric, value, **said)
+
+
+def values(metric: str, values: Iterable[float], **said: str) -> None:
+    """See `Samples.values`."""
+    _of_environment.values(metric, values, **said)
+
+
+def duration(region: str, seconds: float, **said: str) -> None:
+    """See `Samples.duration`."""
+    _of_environment.duration(region, seconds, **said)
+
+
+def region(name: str, **said: str) -> ContextManager[None]:
+    """See `Samples.region`."""
+    return _of_environment.region(name, **said)
+
+
+def flush() -> None:
+    """See `Samples.flush`."""
+    _of_environment.flush()
 
 
 def wanted() -> bool:

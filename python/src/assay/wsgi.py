@@ -10,22 +10,26 @@ piece of the body was there; log line and samples are of the whole request.
 
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 from .profiler import MethodProfiler, Profile, engine
 from .request_log import Middleware, server_timing
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-class ProfileMiddleware(Middleware):
+
+class ProfileMiddleware(Middleware["WSGIApplication", "WSGIEnvironment"]):
     """Profiles every request of `app`.
 
     `header` may be a function of the environ: the header tells how long things take inside, which not everybody need know.
     `log` is `logfmt`, `json`, None, or a function that gets a dict of facts.
     """
 
-    def __call__(self, environ: dict, start_response: Callable) -> Iterable[bytes]:
-        response = _Response(start_response, self._wants_header(environ))
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        wants_header = self._wants_header(environ)
         profile = MethodProfiler.start()
+        response = _Response(start_response, profile, wants_header)
 
         def finish() -> None:
             if profile.running:
@@ -34,10 +38,10 @@ class ProfileMiddleware(Middleware):
                     profile,
                     method=environ.get("REQUEST_METHOD"),
                     path=environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", ""),
-                    status=response.status,
+                    status=response.answered,
+                    error=response.error.__name__ if response.error else None,
                 )
 
-        response.profile = profile
         try:
             body = self._app(environ, response.start)
             wrapper = environ.get("wsgi.file_wrapper")
@@ -47,7 +51,8 @@ class ProfileMiddleware(Middleware):
                 response.send_head()
                 finish()
                 return body
-        except BaseException:
+        except BaseException as problem:
+            response.error = type(problem)
             finish()
             raise
         _leave(profile)
@@ -63,19 +68,27 @@ def _leave(profile: Profile) -> None:
 class _Response:
     """Holds the head of the response back until the first piece of the body is there."""
 
-    def __init__(self, start_response: Callable, header: bool) -> None:
+    def __init__(self, start_response: StartResponse, profile: Profile, header: bool) -> None:
         self._start_response = start_response
+        self._profile = profile
         self._header = header
-        self._head: tuple | None = None
-        self._write: Callable | None = None
-        self.profile: Profile | None = None
-        self.status: int | None = None
+        self._head: tuple[str, list[tuple[str, str]], Any] | None = None
+        self._write: Callable[[bytes], object] | None = None
+        self._status: int | None = None
+        #: The class of the exception with which the application ended.
+        self.error: type[BaseException] | None = None
 
     @property
     def started(self) -> bool:
         return self._head is not None or self._write is not None
 
-    def start(self, status: str, headers: list, exc_info=None) -> Callable:
+    @property
+    def answered(self) -> int | None:
+        """The status that the client gets: where nothing has gone out before an exception, the 500 of the server."""
+        failed = self.error is not None and issubclass(self.error, Exception)
+        return 500 if failed and self._write is None else self._status
+
+    def start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Callable[[bytes], object]:
         if self._write is not None:
             # The head is out: only the server knows what is to be done now (it raises what it is given).
             return self._start_response(status, headers, exc_info)
@@ -83,20 +96,23 @@ class _Response:
             raise AssertionError("start_response was called twice without exc_info")
         self._head = (status, list(headers), exc_info)
         code = status.split(" ", 1)[0]
-        self.status = int(code) if code.isdigit() else None
+        self._status = int(code) if code.isdigit() else None
         return self.write
 
     def write(self, piece: bytes) -> None:
         self.send_head()
-        self._write(piece)
+        if self._write is not None:
+            self._write(piece)
 
     def send_head(self) -> None:
         if self._write is None and self._head is not None:
             status, headers, exc_info = self._head
             if self._header:
-                headers.append(("Server-Timing", server_timing(self.profile)))
-            extra = () if exc_info is None else (exc_info,)
-            self._write = self._start_response(status, headers, *extra)
+                headers.append(("Server-Timing", server_timing(self._profile)))
+            if exc_info is None:
+                self._write = self._start_response(status, headers)
+            else:
+                self._write = self._start_response(status, headers, exc_info)
 
 
 class _Body:
@@ -106,7 +122,7 @@ class _Body:
         self, body: Iterable[bytes], response: _Response, profile: Profile, finish: Callable[[], None]
     ) -> None:
         self._body = body
-        self._pieces = None
+        self._pieces: Iterator[bytes] | None = None
         self._response = response
         self._profile = profile
         self._finish = finish
@@ -122,6 +138,9 @@ class _Body:
                 piece = next(self._pieces)
             except StopIteration:
                 self._response.send_head()
+                raise
+            except BaseException as problem:
+                self._response.error = type(problem)
                 raise
         self._response.send_head()
         return piece

@@ -21,14 +21,17 @@ import logging
 import os
 import threading
 from types import TracebackType
-from typing import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Callable, Iterable, overload
 
 from . import calibration, engine
 from .monitoring import Watch
 from .patching import Patch, check_target, describe, mangled
-from .profile import NotRecording, Overhead, Profile, Section
+from .profile import NotRecording, Overhead, Profile, Section, Totals
 
-__all__ = ["MethodProfiler", "NotRecording", "Overhead", "Profile", "Section"]
+if TYPE_CHECKING:
+    from .._types import P, R, Target
+
+__all__ = ["MethodProfiler", "NotRecording", "Overhead", "Profile", "Profiling", "Section", "Totals"]
 
 _log = logging.getLogger("assay.profile")
 
@@ -54,7 +57,7 @@ class MethodProfiler:
     # What is profiled.
 
     @classmethod
-    def patch(cls, target, names: str | Iterable[str], name: str, *, by: str = "wrapper") -> None:
+    def patch(cls, target: Target, names: str | Iterable[str], name: str, *, by: str = "wrapper") -> None:
         """Profiles these methods of a class, or functions of a module, under one name.
 
         Methods of every kind will do: plain, class and static methods, properties, coroutines, generators, asynchronous
@@ -121,7 +124,7 @@ class MethodProfiler:
             cls._note_monitored()
 
     @classmethod
-    def unpatch(cls, target, names: str | Iterable[str] | None = None) -> None:
+    def unpatch(cls, target: Target, names: str | Iterable[str] | None = None) -> None:
         """Leaves these methods alone again, or all of this class or module. KeyError for one that is not profiled."""
         with cls._lock:
             if names is None:
@@ -144,6 +147,13 @@ class MethodProfiler:
         with cls._lock:
             cls._keep = keep
             cls._settle()
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The names under which calls are counted now, in the order in which they were given."""
+        with cls._lock:
+            used = {patch.label for patch in cls._patches.values()}
+            return [name for name in cls._names if name in used]
 
     # One stretch of the program.
 
@@ -173,7 +183,8 @@ class MethodProfiler:
                 "no profile goes on in this thread or task: `start` belongs to the context that calls it; "
                 "a profile that was started elsewhere is stopped by its own `stop`"
             )
-        return recording.owner.stop()
+        profile: Profile = recording.owner
+        return profile.stop()
 
     @classmethod
     def current(cls) -> Profile | None:
@@ -181,8 +192,18 @@ class MethodProfiler:
         recording = engine.recording()
         return None if recording is None else recording.owner
 
+    @overload
     @classmethod
-    def profile(cls, function: Callable | None = None, /, *, report: Callable[[Profile], object] | None = None):
+    def profile(cls, /, *, report: Callable[[Profile], object] | None = None) -> Profiling: ...
+
+    @overload
+    @classmethod
+    def profile(cls, function: Callable[P, R], /, *, report: Callable[[Profile], object] | None = None) -> Callable[P, R]: ...
+
+    @classmethod
+    def profile(
+        cls, function: Callable[P, R] | None = None, /, *, report: Callable[[Profile], object] | None = None
+    ) -> Profiling | Callable[P, R]:
         """A profile for a `with` block (`with MethodProfiler.profile() as profile:`), or for every call of a function that is decorated
         with it (`@MethodProfiler.profile`).
 
@@ -286,7 +307,7 @@ class Profiling:
             if self._report is not None:
                 self._report(profile)
 
-    def __call__(self, function: Callable) -> Callable:
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         if not callable(function):
             raise TypeError(f"what is profiled at every call is a function, not {function!r}")
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -299,16 +320,16 @@ class Profiling:
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
-            async def profiled(*args, **kwargs):
+            async def profiled_task(*args: P.args, **kwargs: P.kwargs) -> Any:
                 with Profiling(report):
                     return await function(*args, **kwargs)
 
-        else:
+            return profiled_task  # type: ignore[return-value]  # A function that gives an awaitable, as the one that it stands for.
 
-            @functools.wraps(function)
-            def profiled(*args, **kwargs):
-                with Profiling(report):
-                    return function(*args, **kwargs)
+        @functools.wraps(function)
+        def profiled(*args: P.args, **kwargs: P.kwargs) -> R:
+            with Profiling(report):
+                return function(*args, **kwargs)
 
         return profiled
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 import types
+from typing import Any, Callable, Sequence
 
 from . import engine, monitoring, wrappers
 
@@ -20,18 +21,22 @@ def _nothing() -> None:
 
 
 def _again() -> None:
-    # A call directly within one of its own label: what it calls is filled in below.
-    _again.inner()
+    # A call directly within one of its own label.
+    _inner()
 
 
-def _loop(function, clock=time.perf_counter_ns) -> float:
+#: What `_again` calls.
+_inner: Callable[[], object] = _nothing
+
+
+def _loop(function: Callable[[], object], clock: Callable[[], int] = time.perf_counter_ns) -> float:
     began = clock()
     for _ in _range:
         function()
     return (clock() - began) / _CALLS
 
 
-def _empty_loop(clock=time.perf_counter_ns) -> float:
+def _empty_loop(clock: Callable[[], int] = time.perf_counter_ns) -> float:
     began = clock()
     for _ in _range:
         pass
@@ -46,11 +51,11 @@ def costs(*, monitored: bool) -> tuple[float, float]:
     return (_monitored_costs if monitored else None) or _costs or (0.0, 0.0)
 
 
-def calibrate(label: int, count, *, monitored: bool) -> None:
+def calibrate(label: int, count: Callable[[int], object], *, monitored: bool) -> None:
     """Works out what is not known yet. `label` is a number that no name has; `count` counts recordings, up with 1, down with -1."""
     global _costs, _monitored_costs
     if _costs is None:
-        probes = wrappers.wrap(_nothing, label), wrappers.wrap(_again, label)
+        probes: list[Any] = [wrappers.wrap(_nothing, label), wrappers.wrap(_again, label)]
         _costs = _measure(probes, label, count, monitored=False)
     if monitored and _monitored_costs is None:
         probes = [types.FunctionType(one.__code__.replace(), globals()) for one in (_nothing, _again)]
@@ -63,10 +68,11 @@ def calibrate(label: int, count, *, monitored: bool) -> None:
                 monitoring.unwatch(probe.__code__)
 
 
-def _measure(probes, label: int, count, *, monitored: bool) -> tuple[float, float]:
+def _measure(probes: Sequence[Any], label: int, count: Callable[[int], object], *, monitored: bool) -> tuple[float, float]:
     engine.set_costs(0.0, 0.0, 0.0, monitored=monitored)
+    global _inner
     probe, outer_probe = probes
-    _again.inner = probe
+    _inner = probe
     recording = engine.Recording(None)
     token = engine.current.set(recording)
     count(1)
@@ -79,19 +85,19 @@ def _measure(probes, label: int, count, *, monitored: bool) -> tuple[float, floa
             plain = min(plain, _loop(_nothing))
             empty = min(empty, _empty_loop())
             repeated = min(repeated, _loop(outer_probe))
-            _again.inner = _nothing
+            _inner = _nothing
             direct = min(direct, _loop(outer_probe))
-            _again.inner = probe
+            _inner = probe
     finally:
         count(-1)
         engine.current.reset(token)
         recording.active = False
-        _again.inner = _nothing
+        _inner = _nothing
     outer = max(0.0, profiled - plain)
     inner = min(outer, max(0.0, recorded - (plain - empty)))
     engine.set_costs(inner, outer, min(outer, max(0.0, repeated - direct)), monitored=monitored)
     return inner, outer
 
 
-def _inclusive(recording, label: int) -> float:
-    return recording.snapshot().get(label, (0, 0, 0, 0.0))[3]
+def _inclusive(recording: Any, label: int) -> float:
+    return float(recording.snapshot().get(label, (0, 0, 0, 0.0))[3])

@@ -6,27 +6,34 @@ whole process: while it is 0, a wrapper that stands in its place does nothing bu
 
 from __future__ import annotations
 
+import importlib
 import os
+from contextvars import ContextVar
+from typing import Any, Callable
 
 from . import pure
 
+_chosen: Any = None
 try:
     if os.environ.get("ASSAY_PURE", "") not in ("", "0"):
         raise ImportError("ASSAY_PURE asks for pure Python")
-    from .. import _speedups as _chosen
+    _chosen = importlib.import_module("assay._speedups")
 except ImportError:
-    _chosen = None
+    pass
 
 #: `c` or `python`.
 NAME = "python" if _chosen is None else "c"
 
+Probe: Any = None
+Recording: type[pure.Recording] = pure.Recording
+Steps: type[pure.Steps] = pure.Steps
+current: ContextVar[pure.Recording | None] = pure.current
+#: Counts what a function allocates: how often, and how many bytes.
+count_allocations: Callable[[Callable[[], object]], tuple[int, int]] | None = None
+#: What listens to `sys.monitoring`, where there is such a thing.
+monitor: Any = None
+
 if _chosen is None:
-    Probe = None
-    Recording = pure.Recording
-    Steps = pure.Steps
-    current = pure.current
-    count_allocations = None
-    monitor = None
 
     def tune() -> None:
         """Pure Python reads the clock as it is."""
@@ -38,11 +45,10 @@ else:
     current = _chosen.current
     count_allocations = _chosen.count_allocations
     tune = _chosen.tune
-    #: What listens to `sys.monitoring`, where there is such a thing.
     monitor = _chosen if hasattr(_chosen, "watch") else None
 
 #: The globals of all generated wrappers, so that one assignment switches all of them.
-wrapper_globals: dict = {
+wrapper_globals: dict[str, Any] = {
     "__builtins__": __builtins__,
     "__name__": "assay.profiler.wrappers",
     "_assay_active": 0,
@@ -59,7 +65,7 @@ wrapper_globals: dict = {
 }
 
 
-def recording():
+def recording() -> pure.Recording | None:
     """The recording of this context, or None where nobody records here."""
     found = current.get(None)
     return found if found is not None and found.active else None

@@ -14,8 +14,12 @@ import functools
 import inspect
 import sys
 import types
+from typing import TYPE_CHECKING, Any
 
 from . import engine, patching, wrappers
+
+if TYPE_CHECKING:
+    from .._types import Function, Target
 
 #: Tools that the interpreter can tell of events have numbers. These belong to nobody, and the last one to profilers: `cProfile` wants it.
 TOOLS = (4, 3, 2)
@@ -23,7 +27,9 @@ TOOLS = (4, 3, 2)
 _tool: int | None = None
 _watches: set[Watch] = set()
 #: By address, since codes are equal where they say the same: the code, and how often it is asked for.
-_held: dict[int, list] = {}
+_held: dict[int, list[Any]] = {}
+#: `sys.monitoring`, from Python 3.12 on.
+_monitoring: Any = getattr(sys, "monitoring", None)
 
 
 def check_available() -> None:
@@ -41,7 +47,7 @@ def tool() -> int:
     """The number under which this package is told of events; taken now, should it have none. RuntimeError where all are taken."""
     global _tool
     if _tool is None:
-        monitoring = sys.monitoring
+        monitoring = _monitoring
         for number in TOOLS:
             if monitoring.get_tool(number) is None:
                 monitoring.use_tool_id(number, "assay")
@@ -60,8 +66,8 @@ def tool() -> int:
     return _tool
 
 
-def _callbacks():
-    events, c = sys.monitoring.events, engine.monitor
+def _callbacks() -> list[tuple[int, Function]]:
+    events, c = _monitoring.events, engine.monitor
     return [
         (events.PY_START, c.on_start),
         (events.PY_RESUME, c.on_resume),
@@ -75,11 +81,11 @@ def _callbacks():
 def _give_back() -> None:
     global _tool
     number, _tool = _tool, None
-    if number is not None and sys.monitoring.get_tool(number) == "assay":
-        sys.monitoring.set_events(number, 0)
+    if number is not None and _monitoring.get_tool(number) == "assay":
+        _monitoring.set_events(number, 0)
         for event, _callback in _callbacks():
-            sys.monitoring.register_callback(number, event, None)
-        sys.monitoring.free_tool_id(number)
+            _monitoring.register_callback(number, event, None)
+        _monitoring.free_tool_id(number)
 
 
 def watch(code: types.CodeType, label: int) -> None:
@@ -88,12 +94,12 @@ def watch(code: types.CodeType, label: int) -> None:
     held = _held.setdefault(id(code), [code, 0])
     held[1] += 1
     if held[1] == 1:
-        events = sys.monitoring.events
+        events = _monitoring.events
         wanted = events.PY_START | events.PY_RETURN
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             wanted |= events.PY_RESUME | events.PY_YIELD
         engine.monitor.watch(code, label)
-        sys.monitoring.set_local_events(number, code, wanted)
+        _monitoring.set_local_events(number, code, wanted)
 
 
 def unwatch(code: types.CodeType) -> None:
@@ -102,7 +108,7 @@ def unwatch(code: types.CodeType) -> None:
     held[1] -= 1
     if held[1] == 0:
         del _held[id(code)]
-        sys.monitoring.set_local_events(tool(), code, 0)
+        _monitoring.set_local_events(tool(), code, 0)
         engine.monitor.unwatch(code)
 
 
@@ -112,7 +118,7 @@ def give_back_if_idle() -> None:
         _give_back()
 
 
-def functions_of(target, name: str) -> list[types.FunctionType]:
+def functions_of(target: Target, name: str) -> list[types.FunctionType]:
     """The functions of Python that stand under this name. TypeError for what is none, with what to do instead."""
     found, own = patching.look_up(target, name)
     where = f"`{name}` of {patching.describe(target)}"
@@ -145,7 +151,11 @@ class Watch:
 
     by = "monitoring"
 
-    def __init__(self, target, name: str, label: str, index: int) -> None:
+    name: str
+    functions: list[types.FunctionType]
+    installed: bool
+
+    def __init__(self, target: Target, name: str, label: str, index: int) -> None:
         check_available()
         self.target = target
         self.name = patching.mangled(target, name)
@@ -185,7 +195,7 @@ class Watch:
 
     def _own_code(self, function: types.FunctionType) -> types.CodeType:
         # Functions that are made within another one, such as what a decorator makes, have one code for all of them.
-        code = function.__code__
+        code: Any = function.__code__
         if "<locals>" in code.co_qualname and id(code) not in _held and function not in self._shared:
             own = code.replace()
             function.__code__ = own

@@ -8,22 +8,25 @@ from __future__ import annotations
 import difflib
 import functools
 import types
-from typing import Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import wrappers
 
+if TYPE_CHECKING:
+    from .._types import Function, Target
+
 _HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
-_missing = object()
+_missing: Any = object()
 
 
-def describe(target) -> str:
+def describe(target: Target) -> str:
     """How messages name a class or module."""
     if isinstance(target, types.ModuleType):
         return f"module `{target.__name__}`"
     return f"class `{target.__qualname__}`"
 
 
-def check_target(target) -> None:
+def check_target(target: object) -> None:
     """Refuses what can't be patched at all."""
     if isinstance(target, types.ModuleType):
         return
@@ -46,14 +49,14 @@ def check_target(target) -> None:
         )
 
 
-def mangled(target, name: str) -> str:
+def mangled(target: object, name: str) -> str:
     """The name as it stands in the class: `__secret` of class C is `_C__secret` there."""
     if isinstance(target, type) and name.startswith("__") and not name.endswith("__"):
         return f"_{target.__name__.lstrip('_')}{name}"
     return name
 
 
-def look_up(target, name: str):
+def look_up(target: Target, name: str) -> tuple[Any, bool]:
     """What stands under this name, unbound, and whether it is the target's own or inherited."""
     if isinstance(target, types.ModuleType):
         if name not in vars(target):
@@ -75,7 +78,7 @@ def look_up(target, name: str):
     return found, own
 
 
-def wrapped(target, name: str, found, wrap: Callable):
+def wrapped(target: Target, name: str, found: Any, wrap: Callable[[Function], Any]) -> Any:
     """What stands in for `found`: something of the same kind, with `wrap` of the function in it. Raises TypeError for what is no
     method or function."""
     where = f"`{name}` of {describe(target)}"
@@ -89,8 +92,8 @@ def wrapped(target, name: str, found, wrap: Callable):
     if type(found) is classmethod:
         return classmethod(make(found.__func__))
     if type(found) is property:
-        parts = [part and make(part) for part in (found.fget, found.fset, found.fdel)]
-        return property(*parts, found.__doc__)
+        fget, fset, fdel = (part and make(part) for part in (found.fget, found.fset, found.fdel))
+        return property(fget, fset, fdel, found.__doc__)
     if type(found) is functools.cached_property:
         again = functools.cached_property(make(found.func))
         again.__set_name__(target, found.attrname or name)
@@ -108,7 +111,7 @@ def wrapped(target, name: str, found, wrap: Callable):
     return make(found)
 
 
-def _wrapped_function(where: str, wrap: Callable, found):
+def _wrapped_function(where: str, wrap: Callable[[Function], Any], found: Any) -> Any:
     if not callable(found):
         raise TypeError(
             f"{where} is a `{type(found).__name__}` and nothing that is called: "
@@ -117,7 +120,7 @@ def _wrapped_function(where: str, wrap: Callable, found):
     return wrap(found)
 
 
-def leads_to(callable_, wrapper) -> bool:
+def leads_to(callable_: Any, wrapper: object) -> bool:
     """Whether the chain of `__wrapped__` from this callable comes to the wrapper: somebody wrapped it once more."""
     seen = 0
     while callable_ is not wrapper:
@@ -128,7 +131,7 @@ def leads_to(callable_, wrapper) -> bool:
     return True
 
 
-def _function(found):
+def _function(found: Any) -> Any:
     return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
 
 
@@ -137,18 +140,24 @@ class Patch:
 
     by = "wrapper"
 
-    def __init__(self, target, name: str, label: str, index: int) -> None:
+    name: str
+    found: Any
+    own: bool
+    installed: bool
+    wrapper: Any
+
+    def __init__(self, target: Target, name: str, label: str, index: int) -> None:
         self.target = target
         self.name = mangled(target, name)
         self.label = label
         self.index = index
         self.installed = False
         #: What is profiled, without wrappers.
-        self.functions: list = []
+        self.functions: list[Any] = []
         self.found, self.own = look_up(target, self.name)
         self.wrapper = wrapped(target, self.name, self.found, self._wrap)
 
-    def _wrap(self, found):
+    def _wrap(self, found: Any) -> Any:
         original = wrappers.original_of(found)
         self.functions.append(original)
         return wrappers.wrap(original, self.index)

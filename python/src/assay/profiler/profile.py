@@ -7,9 +7,15 @@ import inspect
 import os
 import time
 from contextlib import contextmanager
-from typing import Callable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, TypedDict, overload
 
 from . import engine
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from . import pure
+    from .._types import P, R
 
 _clock = time.monotonic_ns
 
@@ -36,7 +42,7 @@ class Section(NamedTuple):
     #: As `duration`, without what coroutines waited for.
     running: float
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """All totals by name of the member."""
         return self._asdict()
 
@@ -51,6 +57,13 @@ class Overhead(NamedTuple):
     between_clocks: float
     #: What all calls of this profile cost together. The total duration contains it.
     total: float
+
+
+class Totals(TypedDict):
+    """What `profile[name]` gives: seconds, and how many calls."""
+
+    duration: float
+    calls: int
 
 
 class NotRecording(RuntimeError):
@@ -70,7 +83,7 @@ class Profile:
 
     def __init__(
         self,
-        recording,
+        recording: pure.Recording,
         names: list[str],
         cost_of: Callable[[str], tuple[float, float]],
         finish: Callable[[Profile], None],
@@ -79,7 +92,7 @@ class Profile:
         self._names = names
         self._cost_of = cost_of
         self._finish = finish
-        self._counted: dict | None = None
+        self._counted: dict[int, tuple[Any, ...]] | None = None
         self._process = os.getpid()
         self._began = _clock()
         self._ended: int | None = None
@@ -120,19 +133,19 @@ class Profile:
         finally:
             engine.current.reset(token)
 
-    def bind(self, function: Callable) -> Callable:
+    def bind(self, function: Callable[P, R]) -> Callable[P, R]:
         """The function, attached to this profile wherever it runs: `Thread(target=profile.bind(work))`. It may be a coroutine's."""
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
-            async def attached_task(*args, **kwargs):
+            async def attached_task(*args: P.args, **kwargs: P.kwargs) -> Any:
                 with self.attach():
                     return await function(*args, **kwargs)
 
-            return attached_task
+            return attached_task  # type: ignore[return-value]  # A function that gives an awaitable, as the one that it stands for.
 
         @functools.wraps(function)
-        def attached(*args, **kwargs):
+        def attached(*args: P.args, **kwargs: P.kwargs) -> R:
             with self.attach():
                 return function(*args, **kwargs)
 
@@ -177,19 +190,24 @@ class Profile:
             return Overhead(outer / 1e9, inner / 1e9, 0.0)
         return Overhead(total / calls, between / calls, total)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, float | Totals]:
         """`{"total_duration": seconds, name: {"duration": seconds, "calls": count}, …}`."""
-        short = {name: {"duration": s.duration, "calls": s.calls} for name, s in self.sections.items()}
-        return {"total_duration": self.total_duration, **short}
+        return {"total_duration": self.total_duration, **{name: _short(section) for name, section in self.sections.items()}}
 
-    def __getitem__(self, name: str):
+    @overload
+    def __getitem__(self, name: Literal["total_duration"]) -> float: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __getitem__(self, name: str) -> Totals: ...
+
+    def __getitem__(self, name: str) -> float | Totals:
         """`profile["total_duration"]`, or `{"duration": …, "calls": …}` of a name: zeros where it was not called, which a request may well
         do. KeyError for a name that was never given to `patch`."""
         if name == "total_duration":
             return self.total_duration
         section = self.sections.get(name)
         if section is not None:
-            return {"duration": section.duration, "calls": section.calls}
+            return _short(section)
         known = self._names[1:]
         if name in known:
             return {"duration": 0.0, "calls": 0}
@@ -209,3 +227,7 @@ class Profile:
         how = "running" if self.running else "finished"
         parts = ", ".join(f"{s.name}: {s.duration:.6f} s in {s.calls} calls" for s in self.sections.values())
         return f"<Profile {how}, {self.total_duration:.6f} s{', ' if parts else ''}{parts}>"
+
+
+def _short(section: Section) -> Totals:
+    return {"duration": section.duration, "calls": section.calls}

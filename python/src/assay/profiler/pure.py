@@ -13,12 +13,16 @@ from __future__ import annotations
 import threading
 import time
 from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Callable
 
-clock = time.monotonic
-ident = threading.get_ident
+if TYPE_CHECKING:
+    from .._types import Function
+
+clock: Callable[[], float] = time.monotonic
+ident: Callable[[], int] = threading.get_ident
 
 #: The recording of this context; its `active` says whether it still goes on.
-current: ContextVar = ContextVar("assay.profile", default=None)
+current: ContextVar[Recording | None] = ContextVar("assay.profile", default=None)
 
 GENERATOR, COROUTINE, FIRST_ITEM, NEXT_ITEM, CLOSING = range(5)
 
@@ -27,6 +31,15 @@ class Cell:
     """What one label came to in one thread; the members are those of the C structure of the same name."""
 
     __slots__ = ("calls", "done", "errors", "inclusive", "exclusive", "elapsed", "running", "depth")
+
+    calls: int
+    done: int
+    errors: int
+    depth: int
+    inclusive: float
+    exclusive: float
+    elapsed: float
+    running: float
 
     def __init__(self) -> None:
         self.calls = self.done = self.errors = self.depth = 0
@@ -41,10 +54,14 @@ class Flow:
 
     __slots__ = ("thread", "cells", "top", "child", "priced")
 
+    thread: int
+    child: float
+    priced: float
+
     def __init__(self, thread: int) -> None:
         self.thread = thread
         self.cells: list[Cell] = []
-        self.top = None
+        self.top: Cell | Steps | None = None
         self.child = 0.0
         self.priced = 0.0
 
@@ -60,11 +77,15 @@ class Recording:
 
     __slots__ = ("parent", "owner", "active", "flows", "last", "__weakref__")
 
+    parent: Recording | None
+    active: bool
+    last: Flow
+
     def __init__(self, parent: Recording | None = None) -> None:
         self.parent = parent
-        self.owner = None
+        self.owner: Any = None
         self.active = True
-        self.flows: dict = {}
+        self.flows: dict[int, Flow] = {}
         #: The flow that was used last: nearly always the one that is wanted.
         self.last = self.flow()
 
@@ -77,9 +98,9 @@ class Recording:
         self.last = flow
         return flow
 
-    def snapshot(self) -> dict:
+    def snapshot(self) -> dict[int, tuple[Any, ...]]:
         """`{label: (calls, done, errors, inclusive, exclusive, elapsed, running)}`, the sum of all threads."""
-        sums: dict = {}
+        sums: dict[int, tuple[Any, ...]] = {}
         for flow in list(self.flows.values()):
             for label, cell in enumerate(flow.cells):
                 if cell.calls:
@@ -115,7 +136,18 @@ class Steps:
 
     __slots__ = ("target", "label", "kind", "recording", "began", "ended", "outermost", "first", "child", "added")
 
-    def __init__(self, target, label: int, kind: int, recording: Recording) -> None:
+    target: Any
+    label: int
+    kind: int
+    recording: Recording
+    began: bool
+    ended: bool
+    outermost: bool
+    first: float
+    child: float
+    added: float
+
+    def __init__(self, target: Any, label: int, kind: int, recording: Recording) -> None:
         self.target = target
         self.label = label
         self.kind = kind
@@ -124,26 +156,26 @@ class Steps:
         self.first = 0.0
         self.child = self.added = 0.0
 
-    def __iter__(self):
+    def __iter__(self) -> Steps:
         return self
 
     __await__ = __iter__
 
-    def __next__(self):
+    def __next__(self) -> Any:
         return self._step(self.target.send, (None,))
 
-    def send(self, value):
+    def send(self, value: object) -> Any:
         return self._step(self.target.send, (value,))
 
-    def throw(self, *args):
+    def throw(self, *args: Any) -> Any:
         return self._step(self.target.throw, args)
 
-    def close(self):
+    def close(self) -> Any:
         if not self.began:
             return self.target.close()
         return self._step(self.target.close, (), closing=True)
 
-    def _step(self, call, args, closing=False):
+    def _step(self, call: Function, args: tuple[Any, ...], closing: bool = False) -> Any:
         if not self.recording.active or self.ended:
             return call(*args)
         flow = self.recording.flow()

@@ -12,6 +12,7 @@ import functools
 import inspect
 import keyword
 import types
+from typing import Any
 
 from . import engine
 
@@ -124,14 +125,14 @@ def is_wrapper(callable_: object) -> bool:
     return getattr(callable_, "__globals__", None) is engine.wrapper_globals
 
 
-def original_of(callable_):
+def original_of(callable_: Any) -> Any:
     """What a wrapper of this module stands for."""
     while is_wrapper(callable_):
         callable_ = callable_.__wrapped__
     return callable_
 
 
-def wrap(original, label: int):
+def wrap(original: Any, label: int) -> Any:
     """The function that counts and times calls of `original` for the label of this number."""
     if isinstance(original, types.FunctionType):
         if inspect.isasyncgenfunction(original):
@@ -148,7 +149,7 @@ def wrap(original, label: int):
     return _generated(original, label, "def", PLAIN)
 
 
-def _parameters(function) -> tuple[str, str, list[str]] | None:
+def _parameters(function: types.FunctionType) -> tuple[str, str, list[str]] | None:
     """Parameters as they are declared, the same as they are handed on, and their names; None where they can't be written."""
     code = function.__code__
     names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
@@ -184,7 +185,7 @@ def _parameters(function) -> tuple[str, str, list[str]] | None:
     return ", ".join(declared), ", ".join(handed), everything
 
 
-def _generated(original, label: int, how: str, body: str):
+def _generated(original: Any, label: int, how: str, body: str) -> Any:
     described = _parameters(original) if isinstance(original, types.FunctionType) else None
     declared, handed, names = described or ("*args, **kwargs", "*args, **kwargs", ["args", "kwargs"])
     prefix = "_"
@@ -195,7 +196,7 @@ def _generated(original, label: int, how: str, body: str):
         name = "wrapper"
     text = body.format(call=f"{prefix}original({handed})", label=label, p=prefix)
     source = f"def make({prefix}original):\n    {how} {name}({declared}):\n{text}    return {name}\n"
-    made: dict = {}
+    made: dict[str, Any] = {}
     exec(compile(source, f"<assay: profiled {name}>", "exec"), engine.wrapper_globals, made)
     wrapper = made["make"](original)
     functools.update_wrapper(wrapper, original)

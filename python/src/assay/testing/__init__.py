@@ -8,6 +8,7 @@ from .assertions import (
     Allocations,
     CallCount,
     Inconclusive,
+    Report,
     allocations,
     assert_allocations,
     assert_calls,
@@ -20,19 +21,40 @@ from .case import TestCase, Testing
 from .clock import Clock
 from .fakes import Call, Fake, UnexpectedCall, fake_clock, fake_sleep, fake_system
 from .ended import Ended
+from .fixtures import (
+    AssertAllocations,
+    AssertCalls,
+    AssertComplexity,
+    AssertFaster,
+    AssertNoSlower,
+    FakeClock,
+    FakeRun,
+    FakeSleep,
+    FakeSystem,
+)
 from .processes import FakeProcess, fake_run
 from .sandbox import sandbox
 
 __all__ = [
     "Allocations",
+    "AssertAllocations",
+    "AssertCalls",
+    "AssertComplexity",
+    "AssertFaster",
+    "AssertNoSlower",
     "Call",
     "CallCount",
     "Clock",
     "Ended",
     "Fake",
     "FakeAsyncProcess",
+    "FakeClock",
     "FakeProcess",
+    "FakeRun",
+    "FakeSleep",
+    "FakeSystem",
     "Inconclusive",
+    "Report",
     "TestCase",
     "Testing",
     "UnexpectedCall",

@@ -12,11 +12,17 @@ import sys
 import tracemalloc
 import unittest
 from contextlib import contextmanager
-from typing import Callable, Iterator, Sequence
+from typing import Any, Callable, Dict, Iterator, Sequence, TypeVar
 
 from ..profiler import engine
 from . import replace
 from .measure import Experiment, Subject, decide
+
+
+#: What `assay compare --json` says, or a part of it.
+Report = Dict[str, Any]
+#: What a function is called with whose growth is measured.
+Argument = TypeVar("Argument")
 
 
 class Inconclusive(unittest.SkipTest):
@@ -50,12 +56,12 @@ def share(text: str | float) -> float:
     return float(text)
 
 
-def _name(function: Callable, fallback: str) -> str:
-    name = getattr(function, "__qualname__", fallback).rsplit("<locals>.", 1)[-1]
+def _name(function: object, fallback: str) -> str:
+    name = str(getattr(function, "__qualname__", fallback)).rsplit("<locals>.", 1)[-1]
     return fallback if name == "<lambda>" else name
 
 
-def _ratio(report: dict) -> tuple[float, float] | None:
+def _ratio(report: Report) -> tuple[float, float] | None:
     comparison = report["comparisons"][0]
     ratio = comparison["ratio"]
     if not ratio or ratio["lower"] is None or ratio["upper"] is None:
@@ -69,7 +75,17 @@ def _too_few(experiment: Experiment) -> str:
     return "; fewer than 10 blocks tell nothing: give it more time by seconds=" if experiment.blocks < 10 else ""
 
 
-def _assert_ratio(claim, subject, reference, bound, threshold, seconds, clock, inconclusive, names):
+def _assert_ratio(
+    claim: str,
+    subject: Callable[[], object],
+    reference: Callable[[], object],
+    bound: float,
+    threshold: float,
+    seconds: float,
+    clock: str,
+    inconclusive: str | None,
+    names: tuple[str, str] | None,
+) -> Report:
     """Passes where the ratio subject / reference is known to be at most `bound`, fails where it is known to be more."""
     __tracebackhide__ = True
     names = names or (_name(subject, "subject"), _name(reference, "reference"))
@@ -79,7 +95,7 @@ def _assert_ratio(claim, subject, reference, bound, threshold, seconds, clock, i
         [Subject(names[1], reference), Subject(names[0], subject)], clock=clock, threshold=threshold
     )
 
-    def holds(report: dict) -> bool | None:
+    def holds(report: Report) -> bool | None:
         found = _ratio(report)
         if found is None:
             return None
@@ -112,7 +128,7 @@ def assert_faster(
     clock: str = "wall",
     inconclusive: str | None = None,
     names: tuple[str, str] | None = None,
-) -> dict:
+) -> Report:
     """Asserts that calling `subject` takes less time than calling `than`; with `by="20%"`, at least that much less.
 
     Both are called by turns in blocks of random order until the answer is known, for `seconds` at most. `clock` is `wall` or `cpu` (the
@@ -140,7 +156,7 @@ def assert_no_slower(
     clock: str = "wall",
     inconclusive: str | None = None,
     names: tuple[str, str] | None = None,
-) -> dict:
+) -> Report:
     """Asserts that calling `subject` takes at most the share `by` more time than calling `than`. See `assert_faster`."""
     __tracebackhide__ = True
     fraction = share(by)
@@ -176,14 +192,14 @@ def _exponent(model: Callable[[float], float], sizes: Sequence[float]) -> float:
 def assert_complexity(
     growth: str,
     sizes: Sequence[int],
-    function: Callable[[object], object],
+    function: Callable[[Argument], object],
     *,
-    setup: Callable[[int], object] | None = None,
+    setup: Callable[[int], Argument] | None = None,
     tolerance: float = 0.25,
     seconds: float = 10.0,
     clock: str = "wall",
     inconclusive: str | None = None,
-) -> dict:
+) -> Report:
     """Asserts that the time of `function(n)` grows no faster than `growth`: `constant`, `logarithmic`, `linear`, `linearithmic`,
     `quadratic` or `cubic`.
 
@@ -200,15 +216,15 @@ def assert_complexity(
         raise ValueError(f"growth needs at least three different sizes above 1, not {sizes}: such as 1000, 2000, 4000")
     name = _name(function, "function")
 
-    def bound_call(size):
-        argument = size if setup is None else setup(size)
+    def bound_call(size: int) -> Callable[[], object]:
+        argument: Any = size if setup is None else setup(size)
         return lambda: function(argument)
 
     subjects = [Subject(f"{name} {size}", bound_call(size), f"{name} {{n}}", size) for size in sizes]
     experiment = Experiment(subjects, clock=clock)
     largest = list(range(len(sizes)))[-3:]
 
-    def judged(report: dict) -> tuple[bool | None, dict, float]:
+    def judged(report: Report) -> tuple[bool | None, Report, float]:
         curve = report["curves"][0]
         over = [point["value"] for point in curve["points"]]
         bound = _exponent(GROWTH[growth], [float(value) for value in over]) + tolerance
@@ -218,7 +234,7 @@ def assert_complexity(
         known = True if interval["upper"] <= bound else False if interval["lower"] > bound else None
         return known, curve, bound
 
-    def answer(report: dict) -> tuple[bool | None, dict, float]:
+    def answer(report: Report) -> tuple[bool | None, Report, float]:
         known, curve, bound = judged(report)
         if curve["curved"] and len(sizes) > 3:
             return judged(experiment.report("clear", largest))
@@ -355,7 +371,7 @@ class CallCount:
 
 
 @contextmanager
-def assert_calls(target, name: str, times: int | None = None, *, at_most: int | None = None) -> Iterator[CallCount]:
+def assert_calls(target: object, name: str, times: int | None = None, *, at_most: int | None = None) -> Iterator[CallCount]:
     """Asserts that in the `with` block `name` of `target` (a class, a module, or one object) is called exactly `times` times, or
     `at_most` so often. Calls of all threads and tasks count. After an exception in the block nothing is asserted.
     """

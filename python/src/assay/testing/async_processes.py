@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import asyncio.subprocess
 import subprocess
+from typing import Any, Iterable
 
 from .ended import Ended, ended, in_form
 from .fakes import Fake
@@ -18,14 +19,14 @@ class FakeInput:
     """The standard input of a faked program: keeps what is written, as `written`."""
 
     def __init__(self) -> None:
-        self.written = b""
+        self.written: bytes = b""
         self._closing = False
 
     def write(self, data: bytes) -> None:
         """Keeps it."""
         self.written += data
 
-    def writelines(self, pieces) -> None:
+    def writelines(self, pieces: Iterable[bytes]) -> None:
         """Keeps them all."""
         self.write(b"".join(pieces))
 
@@ -55,7 +56,7 @@ class FakeInput:
 class FakeAsyncProcess:
     """What `asyncio.create_subprocess_exec` gives: a program that has ended already. Its output is read as that of a real one."""
 
-    def __init__(self, how: Ended, options: dict) -> None:
+    def __init__(self, how: Ended, options: dict[str, Any]) -> None:
         out, err = in_form(how.stdout, False, "utf-8"), in_form(how.stderr, False, "utf-8")
         if options.get("stderr") == subprocess.STDOUT:
             out += err
@@ -63,9 +64,9 @@ class FakeAsyncProcess:
         self.pid = 0
         self.returncode: int | None = None
         self._status = how.returncode
-        self.stdin = FakeInput() if options.get("stdin") == _PIPE else None
-        self.stdout = _reader(out, limit) if options.get("stdout") == _PIPE else None
-        self.stderr = _reader(err, limit) if options.get("stderr") == _PIPE else None
+        self.stdin: FakeInput | None = FakeInput() if options.get("stdin") == _PIPE else None
+        self.stdout: asyncio.StreamReader | None = _reader(out, limit) if options.get("stdout") == _PIPE else None
+        self.stderr: asyncio.StreamReader | None = _reader(err, limit) if options.get("stderr") == _PIPE else None
 
     async def wait(self) -> int:
         """Gives others their turn, and then the exit status."""
@@ -83,7 +84,7 @@ class FakeAsyncProcess:
         await self.wait()
         return out, err
 
-    def send_signal(self, signal) -> None:
+    def send_signal(self, signal: int) -> None:
         """Does nothing: the program has ended."""
 
     def terminate(self) -> None:
@@ -99,10 +100,10 @@ def _reader(text: bytes, limit: int) -> asyncio.StreamReader:
     return reader
 
 
-def asyncio_members(fake: Fake) -> dict:
+def asyncio_members(fake: Fake) -> dict[str, dict[str, object]]:
     """What becomes of the members of `asyncio` and `asyncio.subprocess`; calls are recorded by `fake`."""
 
-    async def start(args, options: dict) -> FakeAsyncProcess:
+    async def start(args: object, options: dict[str, Any]) -> FakeAsyncProcess:
         for name in ("text", "universal_newlines", "encoding", "errors"):
             if options.get(name):
                 raise ValueError(f"programs that asyncio starts give bytes: it refuses `{name}={options[name]!r}`")
@@ -110,12 +111,12 @@ def asyncio_members(fake: Fake) -> dict:
         await asyncio.sleep(0)  # Others get their turn, as with a real start.
         return process
 
-    async def create_subprocess_exec(program, *args, **options):
+    async def create_subprocess_exec(program: Any, *args: Any, **options: Any) -> FakeAsyncProcess:
         return await start([program, *args], options)
 
-    async def create_subprocess_shell(cmd, **options):
+    async def create_subprocess_shell(cmd: Any, **options: Any) -> FakeAsyncProcess:
         return await start(cmd, options)
 
-    starters = {"create_subprocess_exec": create_subprocess_exec, "create_subprocess_shell": create_subprocess_shell}
+    starters: dict[str, object] = {"create_subprocess_exec": create_subprocess_exec, "create_subprocess_shell": create_subprocess_shell}
     beneath = _StandIn(asyncio.subprocess, starters)
     return {"asyncio": {**starters, "subprocess": beneath}, "asyncio.subprocess": starters}

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import unittest
 from pathlib import Path
+from typing import Any, Callable, ClassVar, cast
 
 from . import assertions, fakes, processes
 from .clock import Clock
-from .fakes import Fake
+from .fakes import Fake, Results
+from .fixtures import AssertAllocations, AssertCalls, AssertComplexity, AssertFaster, AssertNoSlower
 from .sandbox import sandbox
 
 
 class Testing:
     """To be mixed into any class with `addCleanup`, such as a test case of your own."""
 
+    #: The test case has it.
+    addCleanup: Callable[..., Any]
+
     @property
     def clock(self) -> Clock:
         """The clock of this test, which all its fakes share."""
         if "_assay_clock" not in self.__dict__:
-            self._assay_clock = Clock()
-        return self._assay_clock
+            self.__dict__["_assay_clock"] = Clock()
+        found: Clock = self.__dict__["_assay_clock"]
+        return found
 
     def sandbox(self) -> Path:
         """Works in an empty directory until the test ends; see `assay.testing.sandbox`."""
@@ -28,19 +34,19 @@ class Testing:
         self.addCleanup(place.__exit__, None, None, None)
         return path
 
-    def fake_sleep(self, target, *, results=None, limit: int = fakes._MANY) -> Fake:
+    def fake_sleep(self, target: object, *, results: Results = None, limit: int = fakes._MANY) -> Fake:
         """See `assay.testing.fake_sleep`."""
         return self._use(fakes.fake_sleep(target, results=results, limit=limit, clock=self.clock))
 
-    def fake_system(self, target, *, results=None, limit: int = fakes._MANY) -> Fake:
+    def fake_system(self, target: object, *, results: Results = None, limit: int = fakes._MANY) -> Fake:
         """See `assay.testing.fake_system`."""
         return self._use(fakes.fake_system(target, results=results, limit=limit))
 
-    def fake_run(self, target, *, results=None, limit: int = fakes._MANY) -> Fake:
+    def fake_run(self, target: object, *, results: Results = None, limit: int = fakes._MANY) -> Fake:
         """See `assay.testing.fake_run`."""
         return self._use(processes.fake_run(target, results=results, limit=limit))
 
-    def fake_clock(self, target) -> Clock:
+    def fake_clock(self, target: object) -> Clock:
         """See `assay.testing.fake_clock`. Returns the clock."""
         return self._use(fakes.fake_clock(target, clock=self.clock)).clock
 
@@ -50,11 +56,11 @@ class Testing:
         self.addCleanup(fake.stop)
         return fake
 
-    assert_faster = staticmethod(assertions.assert_faster)
-    assert_no_slower = staticmethod(assertions.assert_no_slower)
-    assert_complexity = staticmethod(assertions.assert_complexity)
-    assert_allocations = staticmethod(assertions.assert_allocations)
-    assert_calls = staticmethod(assertions.assert_calls)
+    assert_faster: ClassVar[AssertFaster] = cast("AssertFaster", staticmethod(assertions.assert_faster))
+    assert_no_slower: ClassVar[AssertNoSlower] = cast("AssertNoSlower", staticmethod(assertions.assert_no_slower))
+    assert_complexity: ClassVar[AssertComplexity] = cast("AssertComplexity", staticmethod(assertions.assert_complexity))
+    assert_allocations: ClassVar[AssertAllocations] = cast("AssertAllocations", staticmethod(assertions.assert_allocations))
+    assert_calls: ClassVar[AssertCalls] = cast("AssertCalls", staticmethod(assertions.assert_calls))
 
 
 class TestCase(Testing, unittest.TestCase):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime as _datetime
 import threading
 import time as _time
+from typing import Any, Callable
 
 
 class Clock:
@@ -50,16 +51,16 @@ class Clock:
         def monotonic() -> float:
             return self.monotonic_ns() / 1e9
 
-        def of_now(function):
-            def faked(seconds=None):
+        def of_now(function: Callable[[float], object]) -> object:
+            def faked(seconds: float | None = None) -> object:
                 return function(self.now if seconds is None else seconds)
 
             return faked
 
-        def strftime(form, t=None):
+        def strftime(form: str, t: Any = None) -> str:
             return _time.strftime(form, _time.localtime(self.now) if t is None else t)
 
-        time = {
+        time: dict[str, object] = {
             "time": lambda: self.now,
             "time_ns": lambda: self.time_ns(),
             "monotonic": monotonic,
@@ -77,32 +78,34 @@ class Clock:
 class _AsTheReal(type):
     """What is an instance of the real class is one of the fake, too."""
 
-    def __instancecheck__(cls, instance) -> bool:
+    _assay_real: type
+
+    def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, cls._assay_real)
 
-    def __subclasscheck__(cls, other) -> bool:
+    def __subclasscheck__(cls, other: type) -> bool:
         return issubclass(other, cls._assay_real)
 
 
 def _faked_datetime(clock: Clock) -> type:
     genuine = _datetime.datetime
 
-    class datetime(genuine, metaclass=_AsTheReal):
+    class datetime(_datetime.datetime, metaclass=_AsTheReal):
         _assay_real = genuine
 
-        def __new__(cls, *args, **kwargs):
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
             return genuine(*args, **kwargs)
 
         @classmethod
-        def now(cls, tz=None):
+        def now(cls, tz: _datetime.tzinfo | None = None) -> Any:
             return genuine.fromtimestamp(clock.now, tz)
 
         @classmethod
-        def utcnow(cls):
+        def utcnow(cls) -> Any:
             return genuine.fromtimestamp(clock.now, _datetime.timezone.utc).replace(tzinfo=None)
 
         @classmethod
-        def today(cls):
+        def today(cls) -> Any:
             return genuine.fromtimestamp(clock.now)
 
     return datetime
@@ -111,14 +114,14 @@ def _faked_datetime(clock: Clock) -> type:
 def _faked_date(clock: Clock) -> type:
     genuine = _datetime.date
 
-    class date(genuine, metaclass=_AsTheReal):
+    class date(_datetime.date, metaclass=_AsTheReal):
         _assay_real = genuine
 
-        def __new__(cls, *args, **kwargs):
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
             return genuine(*args, **kwargs)
 
         @classmethod
-        def today(cls):
+        def today(cls) -> Any:
             return genuine.fromtimestamp(clock.now)
 
     return date

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Ended(NamedTuple):
@@ -14,7 +14,7 @@ class Ended(NamedTuple):
     stderr: str | bytes = b""
 
 
-def ended(result) -> Ended:
+def ended(result: Any) -> Ended:
     if isinstance(result, Ended):
         return result
     if isinstance(result, subprocess.CompletedProcess):
@@ -34,7 +34,7 @@ def ended(result) -> Ended:
     )
 
 
-def in_form(text: str | bytes, as_text: bool, encoding: str):
+def in_form(text: str | bytes, as_text: bool, encoding: str) -> Any:
     if as_text:
         return text if isinstance(text, str) else text.decode(encoding)
     return text if isinstance(text, bytes) else text.encode(encoding)

@@ -11,13 +11,17 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from typing import Callable, NamedTuple
+from typing import Any, Callable, ClassVar, Iterable, Iterator, NamedTuple, NoReturn, Union, overload
 
 from .clock import Clock
-from .replace import put
+from .replace import Replacement, put
 
 _MANY = 10_000
 _used_up = object()
+
+
+#: What a script of results may be: the results one after the other, a function of the call's arguments, or None for success.
+Results = Union[Iterable[Any], Callable[..., Any], None]
 
 
 class UnexpectedCall(AssertionError):
@@ -28,8 +32,8 @@ class UnexpectedCall(AssertionError):
 class Call(NamedTuple):
     """One recorded call."""
 
-    args: tuple
-    kwargs: dict
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
     def __repr__(self) -> str:
         parts = [repr(argument) for argument in self.args] + [f"{key}={value!r}" for key, value in self.kwargs.items()]
@@ -42,7 +46,7 @@ class Fake:
     It equals the list of its first arguments: `sleeps == [1, 2]`, `commands == ["ls"]`. `calls` has everything.
     """
 
-    def __init__(self, name: str, target, results, limit: int, clock: Clock) -> None:
+    def __init__(self, name: str, target: object, results: Results, limit: int, clock: Clock) -> None:
         if isinstance(results, (str, bytes)):
             raise TypeError(f"`results` is a list of what the calls give, one after the other, not a text: [{results!r}]")
         self.name = name
@@ -50,14 +54,14 @@ class Fake:
         self.calls: list[Call] = []
         self._target = target
         self._limit = limit
-        self._compute = results if callable(results) else None
-        self._script = None if results is None or callable(results) else iter(list(results))
+        self._compute: Callable[..., Any] | None = results if callable(results) else None
+        self._script: Iterator[Any] | None = None if results is None or callable(results) else iter(list(results))
         self._lock = threading.Lock()
         self._unexpected: UnexpectedCall | None = None
-        self._replacement = None
-        self._members: dict = {}
+        self._replacement: Replacement | None = None
+        self._members: dict[str, dict[str, object]] = {}
         self._method = name
-        self._function: Callable | None = None
+        self._function: Callable[..., Any] | None = None
 
     def start(self) -> Fake:
         """Puts the fake in its place. LookupError where there is nothing to fake."""
@@ -80,7 +84,7 @@ class Fake:
     def __enter__(self) -> Fake:
         return self.start()
 
-    def __exit__(self, kind, problem, trace) -> None:
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
         self.stop()
         if problem is None:
             self.check()
@@ -90,15 +94,21 @@ class Fake:
             return list(self) == list(other)
         return self is other
 
-    __hash__ = None  # Compared by what was recorded, which changes.
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # Compared by what was recorded, which changes.
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter([call.args[0] if call.args else None for call in self.calls])
 
     def __len__(self) -> int:
         return len(self.calls)
 
-    def __getitem__(self, index):
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+
+    def __getitem__(self, index: int | slice) -> Any:
         return list(self)[index]
 
     def __bool__(self) -> bool:
@@ -109,7 +119,7 @@ class Fake:
 
     # For the fakes of this package.
 
-    def called(self, default, *args, **kwargs):
+    def called(self, default: object, *args: Any, **kwargs: Any) -> Any:
         """Records a call; its scripted result, or `default` where there is no script. Raises a scripted exception."""
         call = Call(args, kwargs)
         with self._lock:
@@ -120,7 +130,7 @@ class Fake:
                         f"`{self.name}{call!r}` is call {before + 1}, and {self._limit} are allowed (limit=): a loop without an end?"
                     )
                 result = default
-            elif self._compute is None:
+            elif self._script is not None:
                 result = next(self._script, _used_up)
                 if result is _used_up:
                     shown = ", ".join(f"{self.name}{c!r}" for c in self.calls[-10:]) or "none"
@@ -135,7 +145,7 @@ class Fake:
             raise result
         return result
 
-    def _unexpect(self, message: str):
+    def _unexpect(self, message: str) -> NoReturn:
         problem = UnexpectedCall(message)
         if self._unexpected is None:
             self._unexpected = problem
@@ -148,7 +158,7 @@ def _comes_of(problem: BaseException | None, cause: BaseException) -> bool:
     return problem is cause
 
 
-def fake_sleep(target, *, results=None, clock: Clock | None = None, limit: int = _MANY) -> Fake:
+def fake_sleep(target: object, *, results: Results = None, clock: Clock | None = None, limit: int = _MANY) -> Fake:
     """Sleeping returns at once and advances `clock` (one of its own, without): `time.sleep` and `asyncio.sleep` in a module, or the
     method `sleep` of a class or an object.
 
@@ -157,13 +167,13 @@ def fake_sleep(target, *, results=None, clock: Clock | None = None, limit: int =
     """
     fake = Fake("sleep", target, results, limit, clock or Clock())
 
-    def sleep(seconds):
+    def sleep(seconds: float) -> None:
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
         fake.called(None, seconds)
         fake.clock.advance(seconds)
 
-    async def asyncio_sleep(delay, result=None):
+    async def asyncio_sleep(delay: float, result: Any = None) -> Any:
         fake.called(None, delay)
         fake.clock.advance(max(0, delay))
         await asyncio.sleep(0)  # Others get their turn, as with a real sleep.
@@ -176,12 +186,12 @@ def fake_sleep(target, *, results=None, clock: Clock | None = None, limit: int =
     return fake
 
 
-def fake_system(target, *, results=None, limit: int = _MANY) -> Fake:
+def fake_system(target: object, *, results: Results = None, limit: int = _MANY) -> Fake:
     """No shell is started: `os.system` in a module, or the method `system` of a class or an object, gives the scripted results, 0
     without any."""
     fake = Fake("system", target, results, limit, Clock())
 
-    def system(command):
+    def system(command: str) -> Any:
         return fake.called(0, command)
 
     fake._members = {"os": {"system": system}}
@@ -189,7 +199,7 @@ def fake_system(target, *, results=None, limit: int = _MANY) -> Fake:
     return fake
 
 
-def fake_clock(target, *, clock: Clock | None = None) -> Fake:
+def fake_clock(target: object, *, clock: Clock | None = None) -> Fake:
     """The functions of `time` and `datetime` that tell the time read a clock that stands still: in one module. The clock is the
     member `clock` of the result; with `fake_sleep(…, clock=…)` sleeping advances it."""
     fake = Fake("clock", target, None, _MANY, clock or Clock())

@@ -13,7 +13,7 @@ import random
 import tempfile
 import time
 import types
-from typing import Callable, Sequence
+from typing import Any, Callable, Sequence
 
 from .. import __version__, binary
 
@@ -37,13 +37,13 @@ def _loop(function: Callable[[], object], loops: int, clock: Callable[[], int]) 
 class Subject:
     """A function with its name, and in a scan the size that it gets."""
 
-    def __init__(self, name: str, function: Callable[[], object], label: str | None = None, size=None) -> None:
+    def __init__(self, name: str, function: Callable[[], object], label: str | None = None, size: float | None = None) -> None:
         self.name = name
         self.function = function
         self.label = label
         self.size = size
         # Code of its own: Python makes a call fast for the function that it finds there, and the other would pay.
-        self.loop = types.FunctionType(_loop.__code__.replace(), globals())
+        self.loop: Any = types.FunctionType(_loop.__code__.replace(), globals())
 
 
 class Experiment:
@@ -52,18 +52,18 @@ class Experiment:
     def __init__(self, subjects: Sequence[Subject], *, clock: str = "wall", threshold: float = 0.01) -> None:
         if clock not in _CLOCKS:
             raise ValueError(f"`clock` is 'wall' or 'cpu', not {clock!r}")
-        self.subjects = list(subjects)
+        self.subjects: list[Subject] = list(subjects)
         self.threshold = threshold
-        self.seed = random.SystemRandom().randrange(1 << 53)
+        self.seed: int = random.SystemRandom().randrange(1 << 53)
         self._random = random.Random(self.seed)
         self._clock = _CLOCKS[clock]
         self._loops = [self._calibrated(subject) for subject in self.subjects]
         if subjects and subjects[0].size is None:
             # Sides of a comparison repeat equally often, so that nothing but the function differs.
             self._loops = [max(1, min(self._loops))] * len(self.subjects)
-        self._observations: list[dict] = []
+        self._observations: list[dict[str, Any]] = []
         self._began = _now()
-        self.blocks = 0
+        self.blocks: int = 0
 
     def _calibrated(self, subject: Subject) -> int:
         # Also warms up: the code is specialised and the caches are filled after it.
@@ -77,7 +77,7 @@ class Experiment:
             )
 
     def _timed(self, subject: Subject, loops: int) -> int:
-        return subject.loop(subject.function, loops, self._clock)
+        return int(subject.loop(subject.function, loops, self._clock))
 
     def measure(self, blocks: int) -> None:
         """Takes so many blocks more."""
@@ -95,7 +95,7 @@ class Experiment:
                 )
             self.blocks += 1
 
-    def report(self, stop: str, keep: Sequence[int] | None = None) -> dict:
+    def report(self, stop: str, keep: Sequence[int] | None = None) -> dict[str, Any]:
         """What `assay compare` says of all blocks so far; of some subjects only, where `keep` gives their indices."""
         kept = list(range(len(self.subjects))) if keep is None else list(keep)
         number = {index: place for place, index in enumerate(kept)}
@@ -108,7 +108,7 @@ class Experiment:
             "seed": self.seed,
         }
         tool = f"assay for Python {__version__}"
-        records = [{"assay": 1, "kind": "run", "tool": tool, "seed": self.seed, "argv": [], "plan": plan}]
+        records: list[dict[str, Any]] = [{"assay": 1, "kind": "run", "tool": tool, "seed": self.seed, "argv": [], "plan": plan}]
         # In a scan one function is one side, whatever its size.
         side_of = [self.subjects[index].label or self.subjects[index].name for index in kept]
         sides = list(dict.fromkeys(side_of))
@@ -116,7 +116,7 @@ class Experiment:
         records.append({"kind": "row", "name": ""})
         for index, side in zip(kept, side_of):
             subject = self.subjects[index]
-            record = {"kind": "subject", "side": sides.index(side), "row": 0, "name": subject.name}
+            record: dict[str, Any] = {"kind": "subject", "side": sides.index(side), "row": 0, "name": subject.name}
             if subject.size is not None:
                 size = subject.size if isinstance(subject.size, int) else str(subject.size)
                 record.update(parameters=[["n", size]])
@@ -135,7 +135,12 @@ class Experiment:
             os.unlink(path)
 
 
-def decide(experiment: Experiment, settled: Callable[[dict], bool], budget: float, keep=None) -> dict:
+def decide(
+    experiment: Experiment,
+    settled: Callable[[dict[str, Any]], bool],
+    budget: float,
+    keep: Sequence[int] | None = None,
+) -> dict[str, Any]:
     """Measures until `settled` says that a report answers the question, or until `budget` seconds are over; gives the last report.
 
     Looks after 10 blocks, the fewest that can tell anything, and then after half as many more each time. Every interval holds however

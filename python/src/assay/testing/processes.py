@@ -5,17 +5,18 @@ from __future__ import annotations
 import inspect
 import io
 import subprocess
+from typing import Any
 
 from .async_processes import asyncio_members
 from .clock import Clock
 from .ended import Ended, ended, in_form
-from .fakes import _MANY, Fake
+from .fakes import _MANY, Fake, Results
 
 
 class FakeProcess:
     """What `Popen` gives: a program that has ended already."""
 
-    def __init__(self, args, how: Ended, options: dict) -> None:
+    def __init__(self, args: Any, how: Ended, options: dict[str, Any]) -> None:
         self._text = bool(
             options.get("text") or options.get("universal_newlines") or options.get("encoding") or options.get("errors")
         )
@@ -25,29 +26,33 @@ class FakeProcess:
         err = in_form(how.stderr, self._text, encoding)
         if both:
             out = out + err
-        make = io.StringIO if self._text else io.BytesIO
+        make: Any = io.StringIO if self._text else io.BytesIO
         piped = subprocess.PIPE
-        self.args = args
+        self.args: Any = args
         self.pid = 0
         self.returncode: int | None = None
         self._status = how.returncode
-        self.stdout = make(out) if options.get("stdout") == piped else None
-        self.stderr = make(err) if options.get("stderr") == piped else None
-        self.stdin = make() if options.get("stdin") == piped else None
+        self.stdout: Any = make(out) if options.get("stdout") == piped else None
+        self.stderr: Any = make(err) if options.get("stderr") == piped else None
+        self.stdin: Any = make() if options.get("stdin") == piped else None
 
-    def wait(self, timeout=None) -> int:
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status."""
         self.returncode = self._status
         return self.returncode
 
-    poll = wait
+    def poll(self) -> int:
+        """The exit status: it has ended."""
+        return self.wait()
 
-    def communicate(self, input=None, timeout=None):
+    def communicate(self, input: object = None, timeout: float | None = None) -> tuple[Any, Any]:
+        """What is left to be read of both outputs."""
         out = self.stdout.read() if self.stdout else None
         err = self.stderr.read() if self.stderr else None
         self.wait()
         return out, err
 
-    def send_signal(self, signal) -> None:
+    def send_signal(self, signal: int) -> None:
         """Does nothing: the program has ended."""
 
     def terminate(self) -> None:
@@ -58,14 +63,14 @@ class FakeProcess:
     def __enter__(self) -> FakeProcess:
         return self
 
-    def __exit__(self, kind, problem, trace) -> None:
+    def __exit__(self, kind: object, problem: object, trace: object) -> None:
         for stream in (self.stdout, self.stderr, self.stdin):
             if stream:
                 stream.close()
         self.wait()
 
 
-def fake_run(target, *, results=None, limit: int = _MANY) -> Fake:
+def fake_run(target: object, *, results: Results = None, limit: int = _MANY) -> Fake:
     """No program is started: `run`, `call`, `check_call`, `check_output`, `getoutput`, `getstatusoutput` and `Popen` of `subprocess`, and
     `create_subprocess_exec` and `create_subprocess_shell` of `asyncio`, in a module; or the method `run` of a class or an object. All are
     recorded with their arguments as `Popen` gets them: a list, or the text for the shell.
@@ -76,10 +81,18 @@ def fake_run(target, *, results=None, limit: int = _MANY) -> Fake:
     """
     fake = Fake("run", target, results, limit, Clock())
 
-    def popen(args, *positional, **options):
+    def popen(args: Any, *positional: Any, **options: Any) -> FakeProcess:
         return FakeProcess(args, ended(fake.called(0, args, *positional, **options)), options)
 
-    def run(args, *positional, input=None, capture_output=False, timeout=None, check=False, **options):
+    def run(
+        args: Any,
+        *positional: Any,
+        input: Any = None,
+        capture_output: bool = False,
+        timeout: float | None = None,
+        check: bool = False,
+        **options: Any,
+    ) -> subprocess.CompletedProcess[Any]:
         recorded = dict(options)
         for key, value, unset in (
             ("input", input, None),
@@ -93,24 +106,25 @@ def fake_run(target, *, results=None, limit: int = _MANY) -> Fake:
             options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         process = FakeProcess(args, ended(fake.called(0, args, *positional, **recorded)), options)
         out, err = process.communicate()
-        if check and process.returncode:
-            raise subprocess.CalledProcessError(process.returncode, args, out, err)
-        return subprocess.CompletedProcess(args, process.returncode, out, err)
+        status = process.wait()
+        if check and status:
+            raise subprocess.CalledProcessError(status, args, out, err)
+        return subprocess.CompletedProcess(args, status, out, err)
 
-    def call(args, *positional, **options):
+    def call(args: Any, *positional: Any, **options: Any) -> int:
         return run(args, *positional, **options).returncode
 
-    def check_call(args, *positional, **options):
+    def check_call(args: Any, *positional: Any, **options: Any) -> int:
         return run(args, *positional, check=True, **options).returncode
 
-    def check_output(args, *positional, **options):
+    def check_output(args: Any, *positional: Any, **options: Any) -> Any:
         return run(args, *positional, stdout=subprocess.PIPE, check=True, **options).stdout
 
-    def getstatusoutput(cmd, **options):
+    def getstatusoutput(cmd: Any, **options: Any) -> tuple[int, str]:
         done = run(cmd, shell=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
         return done.returncode, done.stdout[:-1] if done.stdout[-1:] == "\n" else done.stdout
 
-    def getoutput(cmd, **options):
+    def getoutput(cmd: Any, **options: Any) -> str:
         return getstatusoutput(cmd, **options)[1]
 
     fake._members = {
@@ -126,7 +140,7 @@ def fake_run(target, *, results=None, limit: int = _MANY) -> Fake:
         **asyncio_members(fake),
     }
 
-    async def run_async(args, *positional, **options):
+    async def run_async(args: Any, *positional: Any, **options: Any) -> subprocess.CompletedProcess[Any]:
         return run(args, *positional, **options)
 
     own = inspect.getattr_static(target, "run", None)

@@ -11,9 +11,12 @@ import importlib
 import inspect
 import types
 from contextlib import contextmanager
-from typing import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Protocol
 
 from ..profiler import patching
+
+if TYPE_CHECKING:
+    from .._types import Function
 
 _missing = object()
 
@@ -21,22 +24,22 @@ _missing = object()
 class _StandIn(types.ModuleType):
     """A module as one other module sees it: some members replaced, all others the real ones."""
 
-    def __init__(self, real: types.ModuleType, members: dict) -> None:
+    def __init__(self, real: types.ModuleType, members: dict[str, Any]) -> None:
         super().__init__(real.__name__, real.__doc__)
         self.__dict__.update(members)
         self.__dict__["_assay_real"] = real
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_assay_real"], name)
 
-    def __setattr__(self, name: str, value) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         setattr(self.__dict__["_assay_real"], name, value)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return dir(self.__dict__["_assay_real"])
 
 
-def real(thing):
+def real(thing: Any) -> Any:
     """What a stand-in of this module, or a fake, stands for. Looks only at modules, classes and functions: asking anything else for
     its members may do who knows what."""
     while issubclass(type(thing), (types.ModuleType, type, types.FunctionType)):
@@ -47,7 +50,7 @@ def real(thing):
     return thing
 
 
-def describe(target) -> str:
+def describe(target: object) -> str:
     """How messages name a module, a class or an object."""
     if isinstance(target, (types.ModuleType, type)):
         return patching.describe(target)
@@ -60,7 +63,7 @@ class Replacement:
     def __init__(self) -> None:
         self._undo: list[Callable[[], None]] = []
 
-    def set(self, target, name: str, value) -> None:
+    def set(self, target: object, name: str, value: object) -> None:
         """Sets an attribute until `undo`."""
         own = vars(target).get(name, _missing) if hasattr(target, "__dict__") else getattr(target, name, _missing)
         setattr(target, name, value)
@@ -75,7 +78,7 @@ class Replacement:
             self._undo.pop()()
 
 
-def put(target, members: dict[str, dict[str, object]], method: str, fake) -> Replacement:
+def put(target: object, members: dict[str, dict[str, object]], method: str, fake: Any) -> Replacement:
     """Puts fakes in place. `members` says by name of the module what its members become, such as `{"time": {"sleep": fake}}`; in an
     object or a class `fake` becomes its method of the name `method`. LookupError where there is nothing to replace."""
     if isinstance(target, str):
@@ -97,21 +100,21 @@ def put(target, members: dict[str, dict[str, object]], method: str, fake) -> Rep
 
 def _put_in_module(replacement: Replacement, target: types.ModuleType, members: dict[str, dict[str, object]]) -> None:
     # The real functions by identity: a name in the module may be any.
-    functions: dict[int, object] = {}
+    functions: dict[int, Any] = {}
     for module, fakes in members.items():
         for name, fake in fakes.items():
             genuine = getattr(importlib.import_module(module), name, None)
             if genuine is not None:
                 functions[id(genuine)] = fake
                 if isinstance(fake, types.FunctionType):
-                    fake._assay_real = genuine  # So that one fake may lie over another.
+                    vars(fake)["_assay_real"] = genuine  # So that one fake may lie over another.
     changed = False
     for name, value in list(vars(target).items()):
         genuine = real(value)
         if issubclass(type(genuine), types.ModuleType):
-            fakes = members.get(genuine.__name__)
-            if fakes is not None:
-                replacement.set(target, name, _StandIn(value, fakes))
+            its_fakes = members.get(genuine.__name__)
+            if its_fakes is not None:
+                replacement.set(target, name, _StandIn(value, its_fakes))
                 changed = True
         elif id(genuine) in functions:
             replacement.set(target, name, functions[id(genuine)])
@@ -124,8 +127,14 @@ def _put_in_module(replacement: Replacement, target: types.ModuleType, members: 
         )
 
 
+class Counter(Protocol):
+    """What counts calls."""
+
+    count: int
+
+
 @contextmanager
-def counted(target, name: str, counter) -> Iterator[None]:
+def counted(target: Any, name: str, counter: Counter) -> Iterator[None]:
     """Adds 1 to `counter.count` at every call of `name` of `target`, until the `with` block ends."""
     replacement = Replacement()
     count = functools.partial(_counting, counter)
@@ -146,19 +155,19 @@ def counted(target, name: str, counter) -> Iterator[None]:
         replacement.undo()
 
 
-def _counting(counter, function: Callable) -> Callable:
+def _counting(counter: Counter, function: Function) -> Function:
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
-        async def counting(*args, **kwargs):
+        async def counting_task(*args: Any, **kwargs: Any) -> Any:
             counter.count += 1
             return await function(*args, **kwargs)
 
-    else:
+        return counting_task
 
-        @functools.wraps(function)
-        def counting(*args, **kwargs):
-            counter.count += 1
-            return function(*args, **kwargs)
+    @functools.wraps(function)
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        counter.count += 1
+        return function(*args, **kwargs)
 
     return counting

@@ -1,0 +1,114 @@
+"""The types of the fixtures of pytest, for annotations in tests: `def test_it(fake_sleep: FakeSleep) -> None`. What they do is in
+`assertions.py`, `fakes.py` and `processes.py`."""
+
+from __future__ import annotations
+
+from typing import Callable, ContextManager, Protocol, Sequence
+
+from .assertions import Allocations, Argument, CallCount, Report
+from .clock import Clock
+from .fakes import _MANY, Fake, Results
+
+
+class AssertFaster(Protocol):
+    """The fixture `assert_faster`."""
+
+    def __call__(
+        self,
+        subject: Callable[[], object],
+        than: Callable[[], object],
+        *,
+        by: str | float = 0.0,
+        seconds: float = 5.0,
+        clock: str = "wall",
+        inconclusive: str | None = None,
+        names: tuple[str, str] | None = None,
+    ) -> Report:
+        """See `assay.testing.assert_faster`."""
+        ...
+
+
+class AssertNoSlower(Protocol):
+    """The fixture `assert_no_slower`."""
+
+    def __call__(
+        self,
+        subject: Callable[[], object],
+        than: Callable[[], object],
+        *,
+        by: str | float = "5%",
+        seconds: float = 5.0,
+        clock: str = "wall",
+        inconclusive: str | None = None,
+        names: tuple[str, str] | None = None,
+    ) -> Report:
+        """See `assay.testing.assert_no_slower`."""
+        ...
+
+
+class AssertComplexity(Protocol):
+    """The fixture `assert_complexity`."""
+
+    def __call__(
+        self,
+        growth: str,
+        sizes: Sequence[int],
+        function: Callable[[Argument], object],
+        *,
+        setup: Callable[[int], Argument] | None = None,
+        tolerance: float = 0.25,
+        seconds: float = 10.0,
+        clock: str = "wall",
+        inconclusive: str | None = None,
+    ) -> Report:
+        """See `assay.testing.assert_complexity`."""
+        ...
+
+
+class AssertAllocations(Protocol):
+    """The fixture `assert_allocations`."""
+
+    def __call__(
+        self,
+        function: Callable[[], object],
+        *,
+        calls: int | None = None,
+        kept: int | None = None,
+        peak_bytes: int | None = None,
+    ) -> Allocations:
+        """See `assay.testing.assert_allocations`."""
+        ...
+
+
+class AssertCalls(Protocol):
+    """The fixture `assert_calls`."""
+
+    def __call__(
+        self, target: object, name: str, times: int | None = None, *, at_most: int | None = None
+    ) -> ContextManager[CallCount]:
+        """See `assay.testing.assert_calls`."""
+        ...
+
+
+class FakeSleep(Protocol):
+    """The fixture `fake_sleep`."""
+
+    def __call__(self, target: object, *, results: Results = None, limit: int = _MANY) -> Fake:
+        """See `assay.testing.fake_sleep`."""
+        ...
+
+
+class FakeSystem(FakeSleep, Protocol):
+    """The fixture `fake_system`."""
+
+
+class FakeRun(FakeSleep, Protocol):
+    """The fixture `fake_run`."""
+
+
+class FakeClock(Protocol):
+    """The fixture `fake_clock`."""
+
+    def __call__(self, target: object) -> Clock:
+        """See `assay.testing.fake_clock`."""
+        ...
