@@ -15,6 +15,7 @@ require_relative "compare/recording"
 require_relative "compare/result"
 require_relative "compare/side"
 require_relative "compare/stopwatch"
+require_relative "compare/waiting"
 
 module Assay
   # Compares pieces of Ruby in one process.

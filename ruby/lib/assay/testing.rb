@@ -52,8 +52,11 @@ module Assay
     #
     #   assert_faster -> { list.bsearch { |x| x >= 9 } }, -> { list.find { |x| x >= 9 } }
     #
-    # time:: seconds that each is measured at most (2). Further options: `primary: "cpu"` for machines that are busy with other things, `warmup:`,
-    # `confidence:`, `threshold:`, `seed:`
+    # time::    seconds that each is measured at most (2)
+    # primary:: what decides: "cpu" (the process's CPU time), "wall", or "auto": CPU time where neither of them waits for more than 1 % of
+    #           its time, which other programs disturb least, wall time otherwise ("auto")
+    #
+    # Further options: `warmup:`, `confidence:`, `threshold:`, `seed:`
     def assert_faster(subject, reference, by: 0, inconclusive: Testing.inconclusive, **options)
       assay_conclude(inconclusive) { Speed.new(subject, reference, by: by, **options).faster }
     end

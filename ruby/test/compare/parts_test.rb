@@ -21,13 +21,13 @@ class ComparePartsTest < Minitest::Test
   def test_a_plan_says_what_is_wrong_with_it
     assert_match(/time: is a number of seconds, not "5"/, assert_raises(ArgumentError) { Compare::Plan.new(time: "5") }.message)
     assert_match(/confidence: is from 50% to below 100%/, assert_raises(ArgumentError) { Compare::Plan.new(confidence: "100%") }.message)
-    assert_match(/primary: is "wall" or "cpu", not :gpu/, assert_raises(ArgumentError) { Compare::Plan.new(primary: :gpu) }.message)
+    assert_match(/primary: is "wall", "cpu" or "auto", not :gpu/, assert_raises(ArgumentError) { Compare::Plan.new(primary: :gpu) }.message)
     assert_match(/seed: is a whole number/, assert_raises(ArgumentError) { Compare::Plan.new(seed: -1) }.message)
   end
 
   def test_a_plan_keeps_the_level_of_looks_in_proportion_to_the_error_that_is_allowed
-    assert_in_delta 0.002, Compare::Plan.new.to_h[:stop][:look_level], 1e-15
-    assert_in_delta 0.0004, Compare::Plan.new(confidence: "99%").to_h[:stop][:look_level], 1e-15
+    assert_in_delta 0.002, Compare::Plan.new.to_h("wall")[:stop][:look_level], 1e-15
+    assert_in_delta 0.0004, Compare::Plan.new(confidence: "99%").to_h("wall")[:stop][:look_level], 1e-15
   end
 
   def test_a_block_is_called_so_many_times_and_one_with_an_argument_is_told_how_many
@@ -101,6 +101,34 @@ class ComparePartsTest < Minitest::Test
     two = Compare::Side.new("two") { [Object.new] }
     counts = Array.new(2) { [none, two].map { |side| Compare::Stopwatch.allocations(side, 100) } }
     assert_equal [0, 2], counts.last, "the first counts are the virtual machine's too"
+  end
+
+  # Wall time, this thread's CPU time, its time in the queue for a processor, the process's CPU time: before and after a batch.
+  def test_a_side_waits_when_it_neither_computes_nor_is_queued
+    {[100, 99.5, 0, 99.5] => nil, [100, 40, 60, 40] => nil, [100, 40, 50, 40] => 0.1, [100, 100, 0, 150] => 0.5, [100, 1, 0, 101] => 1.0}.each do |after, share|
+      waiting = Compare::Waiting.new([side = Compare::Side.new("a") { 1 }])
+      readings = [[0, 0, 0, 0], after]
+      waiting.define_singleton_method(:read) { readings.shift }
+      assert_equal :given, waiting.watch(side) { :given }
+      share ? assert_equal(["a", share], waiting.longest, after) : assert_nil(waiting.longest, after)
+    end
+  end
+
+  # A virtual machine that stands still is no waiting of the side's.
+  def test_the_median_batch_says_how_much_a_side_waits
+    waiting = Compare::Waiting.new([side = Compare::Side.new("a") { 1 }])
+    assert_nil waiting.longest
+    readings = [100, 30, 100, 100, 20].flat_map { |computed| [[0, 0, 0, 0], [100, computed, 0, computed]] }
+    waiting.define_singleton_method(:read) { readings.shift }
+    5.times { waiting.watch(side) { nil } }
+    assert_equal({"a" => 0.0}, waiting.shares)
+  end
+
+  def test_a_side_that_sleeps_waits
+    sides = [Compare::Side.new("sleeps") { sleep 0.001 }, Compare::Side.new("computes") { 1 }]
+    waiting = Compare::Waiting.new(sides)
+    5.times { sides.each { |side| waiting.watch(side) { side.run(side.name == "sleeps" ? 2 : 20_000) } } }
+    assert_equal "sleeps", waiting.longest.first
   end
 
   private

@@ -104,6 +104,26 @@ class AssertionsTest < Minitest::Test
     end
   end
 
+  # Both clocks are read; which one decides, the sides say by whether they wait.
+  def test_cpu_time_decides_where_nothing_waits_and_wall_time_where_something_does
+    need_program
+    by = { time: 1, inconclusive: :pass }
+    assert_match(/CPU time/, assert_no_slower(-> { burn(2000) }, -> { burn(2000) }, **by).message)
+    waits = assert_faster(-> { burn(100) }, -> { sleep(0.002) }, by: "50%", **by)
+    assert_equal :pass, waits.kind
+    refute_match(/CPU time/, waits.message)
+  end
+
+  def test_by_wall_time_a_skip_names_cpu_time
+    answering(verdict: "inconclusive", ratio: [1.0, 0.9, 1.2]) do
+      asked = assert_raises(Minitest::Skip) { assert_faster(*sides, time: 0, primary: "wall") }
+      assert_match(/\(by wall time: primary: "cpu" if waiting does not matter, else time: SECONDS for more\)/, asked.message)
+      waits = assert_raises(Minitest::Skip) { assert_faster(-> { sleep 0.001 }, -> {}, time: 0) }
+      assert_match(/; '.*' waits for [5-9]\d % of its time\)/, waits.message)
+      refute_match(/primary/, assert_raises(Minitest::Skip) { assert_faster(*sides, time: 0, primary: "cpu") }.message)
+    end
+  end
+
   # --- Counts.
 
   def test_allocations_are_exact

@@ -30,6 +30,8 @@ module Assay
       attr_reader :recording
       # What the program said at the last look; nil where it was never asked.
       attr_reader :analysis
+      # How much of their time the sides wait: a Waiting.
+      attr_reader :waiting
 
       def initialize(sides, plan, scan: nil, progress: nil)
         @progress = progress
@@ -37,6 +39,7 @@ module Assay
         @plan = plan
         @random = Random.new(plan.seed)
         @recording = Recording.new(sides, plan, scan: scan)
+        @waiting = Waiting.new(sides)
         @collecting = Array.new(sides.size, 0)
         @measured = Array.new(sides.size, 0)
       end
@@ -55,8 +58,9 @@ module Assay
         raise
       ensure
         @progress&.clear
+        choose_clock
         @recording.stop = @stop
-        @recording.know(collecting: shares)
+        @recording.know(collecting: shares, waiting: @waiting.shares)
       end
 
       # Share of the garbage collector in each side's measured time, by name.
@@ -100,7 +104,7 @@ module Assay
         began = Stopwatch.now
         turns = @sides.each_index.to_a.shuffle(random: @random).map do |index|
           side = @sides[index]
-          reading = Stopwatch.read(side, side.iterations)
+          reading = @waiting.watch(side) { Stopwatch.read(side, side.iterations) }
           @measured[index] += reading.nanoseconds
           @collecting[index] += reading.collecting
           [index, *[reading.nanoseconds, reading.cpu].map { |nanoseconds| nanoseconds.fdiv(side.iterations) * 1e-9 }]
@@ -110,9 +114,15 @@ module Assay
       end
 
       def ask
+        choose_clock
         @analysis = @recording.with_file { |file| Binary.analysis(file) }
         GC.start # What asking left over must not be collected in somebody's batch.
         @analysis
+      end
+
+      # By a rule that does not look at the difference: wall time decides where a side waited in what was measured until now.
+      def choose_clock
+        @recording.primary = @waiting.longest ? Recording::WALL : Recording::CPU if @plan.primary == "auto"
       end
 
       # A last look where the time ran out between two.

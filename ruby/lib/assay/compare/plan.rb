@@ -10,7 +10,8 @@ module Assay
     # warmup::     seconds that each side runs beforehand, unmeasured (0.25)
     # threshold::  smallest difference that matters: "1%", 0.01, or an amount of time for one iteration such as "50ns" ("1%")
     # confidence:: how sure the verdict must be, a share or a percentage ("95%")
-    # primary::    what decides: "wall", or "cpu", the process's CPU time, where other programs keep the machine busy ("wall")
+    # primary::    what decides: "wall", or "cpu", the process's CPU time, where other programs keep the machine busy, or "auto": CPU time if
+    #              no side waits for more than 1 % of its time, wall time otherwise ("wall")
     # seed::       of the order within blocks; a new one unless given
     class Plan
       UNITS = { "ns" => 1e-9, "us" => 1e-6, "µs" => 1e-6, "ms" => 1e-3, "s" => 1.0 }.freeze
@@ -35,7 +36,7 @@ module Assay
         raise ArgumentError, "confidence: is from 50% to below 100%, such as \"95%\", not #{confidence.inspect}" unless sure
 
         @primary = primary.to_s
-        raise ArgumentError, "primary: is \"wall\" or \"cpu\", not #{primary.inspect}" unless %w[wall cpu].include?(@primary)
+        raise ArgumentError, "primary: is \"wall\", \"cpu\" or \"auto\", not #{primary.inspect}" unless %w[wall cpu auto].include?(@primary)
 
         @seed = seed || Random.new_seed % (1 << 53)
         return if @seed.is_a?(Integer) && @seed.between?(0, (1 << 53) - 1)
@@ -43,8 +44,8 @@ module Assay
         raise ArgumentError, "seed: is a whole number from 0 to 2^53 - 1, not #{seed.inspect}"
       end
 
-      # As a sample file holds it.
-      def to_h
+      # As a sample file holds it; what decides is known when it is measured.
+      def to_h(primary)
         {
           confidence: confidence, threshold: threshold,
           stop: { rule: "sequential", look_level: LOOK_LEVEL * (1 - confidence) / 0.05, max_blocks: MOST_BLOCKS },

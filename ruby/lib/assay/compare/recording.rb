@@ -26,6 +26,7 @@ module Assay
       def initialize(sides, plan, scan: nil)
         @sides = sides
         @plan = plan
+        @primary = plan.primary == "auto" ? CPU : plan.primary
         @blocks = 0
         @counted = []
         @times = []
@@ -37,6 +38,9 @@ module Assay
         @facts = {}
         @started = Time.now.utc
       end
+
+      # The clock that decides: "wall" or "cpu".
+      attr_accessor :primary
 
       # Says why measuring stopped: "clear", "budget", "blocks" or "interrupted".
       attr_writer :stop
@@ -59,7 +63,7 @@ module Assay
       def counts(side) = @counted.map { |pass| pass[side] }
 
       # Seconds per iteration of a side, block by block, by the clock that decides.
-      def times(side) = @times.filter_map { |turn| turn[:values][@plan.primary] if turn[:subject] == side }
+      def times(side) = @times.filter_map { |turn| turn[:values][@primary] if turn[:subject] == side }
 
       # The same samples with some of the sides only, in blocks as before.
       def only(sides)
@@ -98,7 +102,7 @@ module Assay
 
       def head
         { assay: 1, kind: "run", tool: "assay gem #{VERSION}", time: @started.iso8601, seed: @plan.seed, argv: ["ruby", $PROGRAM_NAME],
-          plan: @plan.to_h }
+          plan: @plan.to_h(@primary) }
       end
 
       def environment

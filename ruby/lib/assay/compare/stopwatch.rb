@@ -12,9 +12,10 @@ module Assay
       MONOTONIC = Process::CLOCK_MONOTONIC
       # Of all threads. The kernel counts by the tick, and wrongly, while an in-process profiler has a CPU timer armed.
       CPU = Process::CLOCK_PROCESS_CPUTIME_ID
+      THREAD = Process::CLOCK_THREAD_CPUTIME_ID
       GC_TIME = GC.method(:total_time)
       ALLOCATED = GC.method(:stat)
-      private_constant :CLOCK, :MONOTONIC, :CPU, :GC_TIME, :ALLOCATED
+      private_constant :CLOCK, :MONOTONIC, :CPU, :THREAD, :GC_TIME, :ALLOCATED
 
       # What one batch took: `nanoseconds` of wall time and `cpu` of the process's, of which `collecting` were the garbage collector's, in
       # `collections` of it.
@@ -23,6 +24,10 @@ module Assay
       class << self
         # Now, by CLOCK_MONOTONIC.
         def now = CLOCK.call(MONOTONIC, :nanosecond)
+
+        # CPU time of the process, and of this thread alone.
+        def cpu = CLOCK.call(CPU, :nanosecond)
+        def cpu_of_thread = CLOCK.call(THREAD, :nanosecond)
 
         # Runs a batch of the side, `times` iterations, and gives its Reading.
         def read(side, times)

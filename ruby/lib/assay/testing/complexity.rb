@@ -26,7 +26,7 @@ module Assay
       # model:: one of MODELS, or something to call that gives the model's value for a size
       # sizes:: three or more different sizes, 1 or larger (2 or larger for models with a logarithm)
       # setup:: makes the input of a size, once and outside the clock; the block is given the input then, else the size
-      def initialize(model, sizes, setup: nil, tolerance: TOLERANCE, time: 2, warmup: 0.02, **options, &block)
+      def initialize(model, sizes, setup: nil, tolerance: TOLERANCE, time: 2, warmup: 0.02, primary: "auto", **options, &block)
         raise ArgumentError, "assert_complexity takes a block" if block.nil?
         raise ArgumentError, "tolerance: is a number, 0 or more, not #{tolerance.inspect}" unless tolerance.is_a?(Numeric) && tolerance >= 0
 
@@ -35,16 +35,16 @@ module Assay
         @bound = slope(@sizes) + tolerance
         @tolerance = tolerance
         @sides = @sizes.map { |size| side(size, setup, block) }
-        @plan = Compare::Plan.new(time: time, warmup: warmup, **options)
+        @plan = Compare::Plan.new(time: time, warmup: warmup, primary: primary, **options)
       end
 
       # The outcome of "it grows no faster than the model".
       def outcome
         Binary.path
         found = nil
-        experiment = Compare::Experiment.new(@sides, @plan, scan: "the block {n}")
-        experiment.run do |analysis|
-          found = judge(analysis["curves"].first, experiment.recording)
+        @experiment = Compare::Experiment.new(@sides, @plan, scan: "the block {n}")
+        @experiment.run do |analysis|
+          found = judge(analysis["curves"].first, @experiment.recording)
           found.kind != :inconclusive
         end
         found
@@ -76,7 +76,7 @@ module Assay
         return Outcome.new(:pass, said) if interval.below?(bound)
         return Outcome.new(:fail, "#{said}: #{limit}") if interval.above?(bound)
 
-        Outcome.new(:inconclusive, "#{said}: #{limit}; not settled after #{@plan.time} s for each size (time: SECONDS for more)")
+        Outcome.new(:inconclusive, "#{said}: #{limit}; not settled after #{@plan.time} s for each size (#{Outcome.advice(@experiment)})")
       end
 
       # The exponent that the model itself has over these sizes: a least-squares slope, as the program takes it of the times.

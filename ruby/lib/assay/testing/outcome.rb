@@ -6,7 +6,15 @@
 module Assay
   module Testing
     # The end of an assertion: `kind` is :pass, :fail or :inconclusive; `message` says why.
-    Outcome = Struct.new(:kind, :message)
+    Outcome = Struct.new(:kind, :message) do
+      # What may help where an experiment did not settle it. CPU time is named where it was not what decided.
+      def self.advice(experiment)
+        return "time: SECONDS for more" if experiment.recording.primary == "cpu"
+
+        waits = experiment.waiting.longest&.then { |name, share| format("; '%s' waits for %.0f %% of its time", name, share * 100) }
+        "by wall time: primary: \"cpu\" if waiting does not matter, else time: SECONDS for more#{waits}"
+      end
+    end
 
     # Raised by assertions outside of any test framework.
     class Failed < StandardError; end

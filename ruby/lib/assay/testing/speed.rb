@@ -11,12 +11,12 @@ module Assay
     # an argument is given the number of times and loops itself.
     class Speed
       # time:: seconds that each side is measured at most; options are those of Compare::Plan
-      def initialize(subject, reference, by:, time: 2, warmup: 0.1, **options)
+      def initialize(subject, reference, by:, time: 2, warmup: 0.1, primary: "auto", **options)
         @bound = Compare::Plan.amount("by", by)
         @by = by
         names = name_apart(subject, reference)
         @sides = [Compare::Side.new(names.last, &callable(reference)), Compare::Side.new(names.first, &callable(subject))]
-        @plan = Compare::Plan.new(time: time, warmup: warmup, **options)
+        @plan = Compare::Plan.new(time: time, warmup: warmup, primary: primary, **options)
       end
 
       # The outcome of "the subject is faster, by so much at least".
@@ -30,7 +30,8 @@ module Assay
       def decide(expected)
         Binary.path
         outcome = nil
-        Compare::Experiment.new(@sides, @plan).run do |analysis|
+        experiment = Compare::Experiment.new(@sides, @plan)
+        experiment.run do |analysis|
           comparison = Compare::Comparison.new(analysis["comparisons"].first)
           outcome = Outcome.new(yield(comparison), comparison.sentence)
           outcome.kind != :inconclusive
@@ -38,7 +39,7 @@ module Assay
         return Outcome.new(:fail, "#{outcome.message}; expected '#{@sides.last.name}' to be #{expected}") if outcome.kind == :fail
         return outcome if outcome.kind == :pass
 
-        Outcome.new(:inconclusive, "#{outcome.message}; measured #{@plan.time} s each, which did not do (time: SECONDS for more)")
+        Outcome.new(:inconclusive, "#{outcome.message}; measured #{@plan.time} s each, which did not do (#{Outcome.advice(experiment)})")
       end
 
       def faster_than(found)
