@@ -196,12 +196,12 @@ pub fn of_samples_telling(
     }
     let chosen = chosen(samples, options)?;
     let (mut series, mut left) = (Vec::new(), Vec::new());
+    let asked = (options, samples.subjects.len() * chosen.len());
     for (subject, described) in samples.subjects.iter().enumerate() {
         for &metric in &chosen {
             let values = samples.values(subject, metric);
             let metric_of = &samples.metrics[metric];
-            let drawn =
-                SeriesSummary::of_telling(&described.name, metric_of, &values, options, tell);
+            let drawn = SeriesSummary::of_telling(&described.name, metric_of, &values, asked, tell);
             match drawn {
                 Some(p) => series.push(p.with_levels(nesting::of(samples, subject, metric))),
                 None => left.extend(Left::of(samples, subject, metric_of)),
@@ -269,7 +269,7 @@ impl Left {
 impl SeriesSummary {
     /// Draws one series in its order of measurement; `None` for an empty one. `values`: finite. O(n log n).
     pub fn of(name: &str, metric: &Metric, values: &[f64], options: &Options) -> Option<Self> {
-        Self::of_telling(name, metric, values, options, &mut |_| ())
+        Self::of_telling(name, metric, values, (options, 1), &mut |_| ())
     }
 
     /// The same; `tell` is told the name of every phase as it begins.
@@ -277,7 +277,7 @@ impl SeriesSummary {
         name: &str,
         metric: &Metric,
         values: &[f64],
-        options: &Options,
+        (options, together): (&Options, usize),
         tell: &mut dyn FnMut(&str),
     ) -> Option<Self> {
         tell("sorting");
@@ -313,7 +313,7 @@ impl SeriesSummary {
             stability,
             periodic: periodic::periodic(values, policy::PERIODIC_LEVEL),
             signed_rank: options.all.then(|| SignedRanks::of(values, &levels)).flatten(),
-            resampled: options.all.then(|| Resampled::of(values, options.seed)).flatten(),
+            resampled: options.all.then(|| Resampled::of(values, together, options.seed)).flatten(),
             levels: None,
             situation: Situation {
                 n: values.len(),

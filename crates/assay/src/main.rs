@@ -33,6 +33,8 @@ mod store;
 mod verbs;
 mod whole_file;
 
+use anyhow::Context;
+use assay_data::limits;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser};
@@ -170,6 +172,9 @@ fn main() -> ExitCode {
         return ending_of(verbs::ministat::run(&args));
     }
     let first = words.get(1).map(OsString::as_os_str);
+    if let Err(error) = allow_values() {
+        return ending_of(Err(error));
+    }
     if words.len() == 2 && first.is_some_and(|word| word == "--version" || word == "-V") {
         return ending_of(output::print(&Cli::command().render_version()).map(|()| Ending::Fine));
     }
@@ -194,6 +199,17 @@ fn main() -> ExitCode {
         (verb.run)(arguments, matches)
     });
     ended.map_or_else(|error| output::clap_ending(&habits::advised(error)), ending_of)
+}
+
+/// Raises, or lowers, how many values a file may hold as the environment says.
+fn allow_values() -> anyhow::Result<()> {
+    let Some(given) = std::env::var_os(limits::VARIABLE) else { return Ok(()) };
+    let most = given.to_str().and_then(|text| text.parse().ok());
+    let most = most.with_context(|| {
+        format!("{}={}: give a number above 0", limits::VARIABLE, given.display())
+    })?;
+    limits::allow_values(most);
+    Ok(())
 }
 
 fn is_verb(name: &OsStr) -> bool {

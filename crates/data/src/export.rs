@@ -69,9 +69,9 @@ pub(crate) const PLACE_COLUMNS: [&str; 7] =
 /// # Errors
 /// When the sink refuses.
 pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
-    let has_level = samples.observations().any(|observation| !observation.level.is_empty());
+    let has_level = samples.has_levels();
     let mut table = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(sink);
-    let has_pass = samples.observations().any(|observation| observation.pass.is_some());
+    let has_pass = samples.has_passes();
     let is_there = |&&name: &&&str| match name {
         "level" => has_level,
         "pass" => has_pass,
@@ -114,12 +114,18 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 
 /// The observations in the order of the rows: in a block by subject, since a reader of the table takes the first subject that
 /// it meets for the reference. The order of measuring is in the columns `pos` and `t`.
-fn in_rows(samples: &Samples) -> Vec<Observation> {
-    let mut rows: Vec<Observation> = samples.observations().collect();
+fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
+    // Of ten million imported numbers nothing but the numbers is held.
+    let (mut sorted, mut plain) = (Vec::new(), 0..0);
     if samples.design() == Design::Blocks {
-        rows.sort_by_key(|row| (row.pass, row.block, row.subject));
+        sorted.extend(0..samples.len());
+        sorted.sort_by_cached_key(|&index| {
+            samples.observation(index).map(|row| (row.pass, row.block, row.subject))
+        });
+    } else {
+        plain = 0..samples.len();
     }
-    rows
+    sorted.into_iter().chain(plain).filter_map(|index| samples.observation(index))
 }
 
 /// The fact of the environment under the first of these names that it has, as text: importers keep the names of their tools.

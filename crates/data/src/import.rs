@@ -481,18 +481,16 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
         return within_limits(pattern::read(input, context, pattern)?, file);
     }
     // Other tools may put long notes before the first number.
-    while Head::of(&valid_text(&input.head)).second.is_empty()
+    while Head::of(valid_text(&input.head)).second.is_empty()
         && input.head.len() < LONGEST_HEAD
         && input.extend_head()?
     {}
-    let text = valid_text(&input.head);
-    let head = Head::of(&text);
-    match format_of(&head) {
-        Some(format) => within_limits((format.read)(input, context)?, file),
-        None => {
-            Err(ImportError::Unknown { file, seen: unknown::seen(&head), known: unknown::known() })
-        }
-    }
+    let head = Head::of(valid_text(&input.head));
+    let Some(format) = format_of(&head) else {
+        let (seen, known) = (unknown::seen(&head), unknown::known());
+        return Err(ImportError::Unknown { file, seen, known });
+    };
+    within_limits((format.read)(input, context)?, file)
 }
 
 fn within_limits(part: Part, file: String) -> Result<Part, ImportError> {
@@ -507,9 +505,8 @@ fn format_of(head: &Head<'_>) -> Option<&'static Format> {
 }
 
 /// Recognition sees what is text before the first wrong byte; that byte is reported, with its place, when its line is read.
-fn valid_text(head: &[u8]) -> String {
-    let valid = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-    valid.to_owned()
+fn valid_text(head: &[u8]) -> &str {
+    head.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }
 
 const UTF_16: &str = "UTF-16 text; save it as UTF-8";

@@ -22,7 +22,7 @@ pub mod export;
 pub mod finding;
 pub mod import;
 mod input;
-mod limits;
+pub mod limits;
 mod lines;
 pub mod plan;
 pub mod protocol;

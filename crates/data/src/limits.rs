@@ -1,11 +1,12 @@
 //! How much of a file is read at most, so that a small one can't take all memory: values, lines, columns, and bytes that come out of a
-//! compressed one. Who has more raises the limit by a variable of the environment.
+//! compressed one. The program raises the limit at its start, where its user has more.
 
 use std::io::{self, Read};
-use std::sync::LazyLock;
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
 
-/// The variable that sets how many values a file may hold.
-const VARIABLE: &str = "ASSAY_MAX_VALUES";
+/// The variable of the environment by which the user of the program says how many values a file may hold, as messages name it.
+pub const VARIABLE: &str = "ASSAY_MAX_VALUES";
 /// With so many a comparison of two files takes 2 GB.
 const USUAL: usize = 20_000_000;
 /// A number of a text and what parts it from the next take so many bytes at most, in files with that many.
@@ -13,14 +14,16 @@ const BYTES_A_VALUE: u64 = 26;
 /// Columns of a table: of two hundred commands a scan makes thousands.
 pub(crate) const MOST_COLUMNS: usize = 100_000;
 
-static MOST_VALUES: LazyLock<usize> = LazyLock::new(|| {
-    let given = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
-    given.filter(|&most| most > 0).unwrap_or(USUAL)
-});
+static MOST_VALUES: OnceLock<NonZeroUsize> = OnceLock::new();
+
+/// Lets a file hold so many values, and lines. To be called before anything is read: later calls, and those after the first, change nothing.
+pub fn allow_values(most: NonZeroUsize) {
+    MOST_VALUES.get_or_init(|| most);
+}
 
 /// How many values, and lines, a file may hold.
 pub(crate) fn most_values() -> usize {
-    *MOST_VALUES
+    MOST_VALUES.get().map_or(USUAL, |most| most.get())
 }
 
 /// What is wrong with a file that holds more, behind its name.

@@ -231,6 +231,26 @@ impl Samples {
         }
     }
 
+    /// The first observations of samples that have none: all of one subject, with whole columns of values of the same length.
+    pub(crate) fn take_columns(
+        &mut self,
+        subject: usize,
+        count: usize,
+        columns: Vec<(usize, Vec<f64>)>,
+        outcome: impl Fn(usize) -> Outcome,
+    ) {
+        let o = &mut self.observations;
+        let most = o.most.map_or(count, |most| most.div_ceil(o.values.len().max(1)));
+        o.overflowed |= count > most;
+        let count = count.min(most);
+        o.subject = std::iter::repeat_n(subject as u32, count).collect();
+        for (metric, values) in columns {
+            o.values[metric] = values;
+        }
+        o.values.iter_mut().for_each(|column| column.resize(count, f64::NAN));
+        (0..count).for_each(|index| o.outcome.push(index, outcome(index), Outcome::Ok));
+    }
+
     /// Appends all observations of other samples, outside of blocks, with their subjects and metrics renumbered: `subjects` and
     /// `metrics` tell for each of theirs which of these it is. A column that can be taken over whole is not copied.
     pub(crate) fn append(&mut self, mut other: Samples, subjects: &[usize], metrics: &[usize]) {
@@ -256,9 +276,9 @@ impl Samples {
         }
         let (held, more) = (self.len(), other.len());
         let own = &mut self.observations;
-        own.subject.reserve_exact(more);
-        let renumbered = |s: &u32| subjects.get(*s as usize).copied().unwrap_or_default() as u32;
-        own.subject.extend(other.observations.subject.iter().map(renumbered));
+        let renumbered = |s: u32| subjects.get(s as usize).copied().unwrap_or_default() as u32;
+        let theirs = other.observations.subject.iter().map(renumbered);
+        theirs.for_each(|owner| own.subject.push(owner));
         for (index, column) in own.values.iter_mut().enumerate() {
             let theirs = metrics.iter().position(|&metric| metric == index);
             match theirs.and_then(|place| other.observations.values.get_mut(place)) {
@@ -284,7 +304,7 @@ impl Samples {
         let o = &self.observations;
         let known = |v: u32| (v != NOWHERE).then_some(v);
         Some(Observation {
-            subject: *o.subject.get(index)? as usize,
+            subject: (index < self.len()).then(|| o.subject.of(index) as usize)?,
             pass: o.pass.get(index, None),
             block: known(o.block.get(index, NOWHERE)),
             position: known(o.position.get(index, NOWHERE)),
@@ -306,9 +326,9 @@ impl Samples {
     ) {
         let o = &mut self.observations;
         let number = |subject: u32| subjects.get(subject as usize).copied().flatten();
-        let stays: Vec<bool> = o.subject.iter().map(|&subject| number(subject).is_some()).collect();
+        let stays: Vec<bool> = o.subject.iter().map(|subject| number(subject).is_some()).collect();
         for (metric, column) in o.values.iter_mut().enumerate() {
-            for (value, &subject) in column.iter_mut().zip(&o.subject) {
+            for (value, subject) in column.iter_mut().zip(o.subject.iter()) {
                 let is_wanted = |row: &Vec<bool>| row.get(metric).copied().unwrap_or(false);
                 if !table.get(subject as usize).is_some_and(is_wanted) {
                     *value = f64::NAN;
@@ -322,8 +342,7 @@ impl Samples {
         retain(&mut o.time.0, &stays);
         retain(&mut o.outcome.0, &stays);
         retain(&mut o.level.0, &stays);
-        retain(&mut o.subject, &stays);
-        o.subject.iter_mut().for_each(|s| *s = number(*s).unwrap_or_default() as u32);
+        o.subject = o.subject.iter().filter_map(number).map(|subject| subject as u32).collect();
         let mut kept = metrics.iter().map(Option::is_some);
         o.values.retain(|_| kept.next().unwrap_or(false));
     }
@@ -342,7 +361,7 @@ impl Samples {
     /// How many observations of a subject ended in a way that satisfies the condition.
     pub fn count_outcomes(&self, subject: usize, condition: impl Fn(Outcome) -> bool) -> usize {
         let o = &self.observations;
-        let own = o.subject.iter().enumerate().filter(|(_, owner)| **owner as usize == subject);
+        let own = o.subject.iter().enumerate().filter(|(_, owner)| *owner as usize == subject);
         own.filter(|(index, _)| condition(o.outcome.get(*index, Outcome::Ok))).count()
     }
 

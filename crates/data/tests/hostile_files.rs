@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use assay_data::assay_file;
+use assay_data::export::{csv, go_bench};
 use assay_data::import::{ImportOptions, load_bytes};
 
 /// Peak memory of this process in MiB, where the system tells.
@@ -10,6 +12,27 @@ fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
+}
+
+/// A value of a conversion takes eight bytes, whatever the format, and the text here about as much again.
+fn conversions_hold_the_values_once() {
+    const VALUES: usize = 1_000_000;
+    let numbers = |between: &str| vec!["1.23456789"; VALUES].join(between);
+    let files = [
+        numbers("\n"),
+        format!("{{\"results\":[{{\"command\":\"a\",\"times\":[{}]}}]}}", numbers(",")),
+    ];
+    for text in files {
+        let before = peak();
+        let samples = load_bytes(text.into_bytes(), "many", &ImportOptions::default()).unwrap();
+        assert_eq!(samples.len(), VALUES);
+        csv(&samples, &mut std::io::sink()).unwrap();
+        go_bench(&samples, &mut std::io::sink()).unwrap();
+        assay_file::write(&samples, std::io::sink()).unwrap();
+        if let (Some(before), Some(now)) = (before, peak()) {
+            assert!(now - before < 40, "{} MiB", now - before);
+        }
+    }
 }
 
 #[test]
@@ -40,6 +63,7 @@ fn few_bytes_never_take_much_time_or_memory() {
         ("a confidence after every line", format!("Calculating -----\n{}", " a  1.0 (±1.0%) i/s - 1.0 in 1s\n  with 95.0% confidence\n".repeat(40_000))),
         ("times that stand for many", format!("[{}]", vec!["{\"benchmark\":\"a\",\"mode\":\"sample\",\"jmhVersion\":\"1\",\"primaryMetric\":{\"score\":1,\"scoreUnit\":\"ms/op\",\"rawDataHistogram\":[[[[1.0,9999999999]]]]}}"; 100].join(","))),
     ];
+    conversions_hold_the_values_once();
     let before = peak();
     for (name, text) in files {
         let size = text.len();

@@ -23,7 +23,7 @@ pub const RESAMPLES: usize = 10_000;
 
 /// Resamples that share a stream.
 const CHUNK: usize = 50;
-/// Draws that a small sample may have beyond 10,000 resamples: some ten milliseconds.
+/// Draws that a small sample may have beyond 10,000 resamples: some ten milliseconds, for all samples of one question together.
 const CHEAP_DRAWS: usize = 20_000_000;
 const MOST_RESAMPLES: usize = 200_000;
 /// Draws that [`resamples_for`] allows in all: about a second of one core.
@@ -58,16 +58,17 @@ pub struct Bootstrap {
     acceleration: Option<f64>,
 }
 
-/// How many resamples a sample of `n` values should get: 10,000, as is usual, where these cost
-/// little to nothing.
+/// How many resamples a sample of `n` values should get, one of `samples` that are resampled
+/// together: 10,000, as is usual, where these cost little to nothing.
 ///
-/// Below 2,000 values more, up to 200,000, at about the same cost: statistics of few values take few
-/// values themselves, and the ends of an interval then jump with the seed. Above 40,000 fewer, since
-/// no more than 4·10⁸ values are drawn in all: 400 resamples of a million values, and never fewer
-/// than 100.
+/// Below 2,000 values in all more, up to 200,000, at about the same cost: statistics of few values
+/// take few values themselves, and the ends of an interval then jump with the seed. Above 40,000
+/// fewer, since no more than 4·10⁸ values are drawn of a sample: 400 resamples of a million values,
+/// and never fewer than 100.
 #[must_use]
-pub fn resamples_for(n: usize) -> usize {
-    let (cheap, most) = (CHEAP_DRAWS / n.max(1), MOST_DRAWS / n.max(1));
+pub fn resamples_for(n: usize, samples: usize) -> usize {
+    let cheap = CHEAP_DRAWS / n.saturating_mul(samples).max(1);
+    let most = MOST_DRAWS / n.max(1);
     cheap.clamp(RESAMPLES, MOST_RESAMPLES).min(most).max(FEWEST_RESAMPLES)
 }
 

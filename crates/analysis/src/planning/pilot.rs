@@ -43,7 +43,7 @@ pub struct SpreadOf {
 
 impl SpreadOf {
     fn of(name: &str, values: &[f64], seed: u64) -> Self {
-        let resamples = bootstrap::resamples_for(values.len());
+        let resamples = bootstrap::resamples_for(values.len(), 1);
         let found = bootstrap::bootstrap(values, Statistic::StandardDeviation, resamples, seed);
         let upper = |interval: fn(&Bootstrap, f64) -> Option<assay_stats::Interval>| {
             Some(interval(found.as_ref()?, CONFIDENCE)?.upper)

@@ -138,7 +138,7 @@ fn judge(result: &PowerFound, protocol: &Protocol, seen: f64) -> Vec<Finding> {
 fn spreads(protocol: &Protocol, values: &Values) -> Vec<Spread> {
     let (resamples, seed) = protocol.resampling;
     let of = |subject: usize, xs: &[f64]| {
-        let resamples = resamples.min(resamples_for(xs.len()));
+        let resamples = resamples.min(resamples_for(xs.len(), 1));
         let found = bootstrap(xs, Statistic::StandardDeviation, resamples, seed);
         let interval = |f: &dyn Fn(&assay_stats::bootstrap::Bootstrap) -> Option<Interval>| {
             found.as_ref().and_then(f)

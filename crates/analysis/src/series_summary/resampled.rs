@@ -19,9 +19,9 @@ pub struct Resampled {
 }
 
 impl Resampled {
-    /// `None` for no values. O(n · resamples), in all at most a few seconds.
-    pub(super) fn of(values: &[f64], seed: u64) -> Option<Self> {
-        let resamples = bootstrap::resamples_for(values.len());
+    /// One of `together` series that are resampled; `None` for no values. O(n · resamples), in all at most a few seconds.
+    pub(super) fn of(values: &[f64], together: usize, seed: u64) -> Option<Self> {
+        let resamples = bootstrap::resamples_for(values.len(), together);
         let of = |statistic| bootstrap::bootstrap(values, statistic, resamples, seed);
         Some(Self {
             resamples,

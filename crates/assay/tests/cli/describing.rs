@@ -280,6 +280,9 @@ fn a_small_file_cannot_take_all_memory() {
         let ended = crate::room::finish(room.shell(&format!("{line}{file}"))).ends(2);
         ended.complains(what).complains("ASSAY_MAX_VALUES");
     }
+    let none =
+        crate::room::finish(room.shell("ASSAY_MAX_VALUES=many \"$ASSAY\" describe many.txt"));
+    none.ends(2).complains("ASSAY_MAX_VALUES=many: give a number above 0");
     room.write(
         "wide.csv",
         &format!("{}\n{}\n", vec!["x"; 100_001].join(","), vec!["1"; 100_001].join(",")),

@@ -31,13 +31,9 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
             writeln!(sink, "Unit {unit} better={better}")?;
         }
     }
-    let mut by_subject: Vec<Vec<usize>> = vec![Vec::new(); samples.subjects.len()];
-    for (index, observation) in samples.observations().enumerate() {
-        if let Some(rows) = by_subject.get_mut(observation.subject) {
-            rows.push(index);
-        }
-    }
-    for (subject, indices) in samples.subjects.iter().zip(by_subject) {
+    let by_subject = samples.by_subject();
+    for (place, subject) in samples.subjects.iter().enumerate() {
+        let indices = by_subject.observations(place).iter().map(|&index| index as usize);
         let name = name(subject, samples.label_of(subject));
         for (place, key) in SETTINGS.iter().enumerate() {
             if let Some(value) = subject.parameter(key).map(|value| one_line(value.as_str()))
@@ -47,7 +43,7 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
                 settings[place] = value;
             }
         }
-        for observation in indices.into_iter().filter_map(|index| samples.observation(index)) {
+        for observation in indices.filter_map(|index| samples.observation(index)) {
             let count = iterations.map_or(1.0, |metric| observation.values[metric]);
             let count = if count >= 1.0 { count as u64 } else { 1 };
             let mut line = format!("{name}\t{count}");

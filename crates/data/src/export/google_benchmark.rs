@@ -52,13 +52,7 @@ impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let samples = self.samples;
         // Rows of one benchmark stand together, as readers expect.
-        let mut by_subject: Vec<Vec<usize>> = vec![Vec::new(); samples.subjects.len()];
-        for (index, observation) in samples.observations().enumerate() {
-            let rows = by_subject.get_mut(observation.subject);
-            if let Some(rows) = rows.filter(|_| observation.values[self.wall].is_finite()) {
-                rows.push(index);
-            }
-        }
+        let by_subject = samples.by_subject();
         let index_of = |metric: &Metric| samples.metric_index(&metric.name);
         let mut counters: Vec<(usize, &str)> = counters(samples)
             .filter_map(|(name, metric)| Some((index_of(metric)?, name)))
@@ -66,16 +60,17 @@ impl Serialize for Rows<'_> {
         // As the order of the metrics depends on which row has which, it is not that of the counters.
         counters.sort_by_key(|&(_, name)| name);
         let mut rows = to.serialize_seq(None)?;
-        for (family, indices) in by_subject.iter().enumerate() {
-            for (repetition, &index) in indices.iter().enumerate() {
+        for family in 0..samples.subjects.len() {
+            let repetitions = by_subject.series(family, self.wall).count();
+            for (repetition, (index, _)) in by_subject.series(family, self.wall).enumerate() {
                 rows.serialize_element(&Row {
                     samples,
                     counters: &counters,
                     wall: self.wall,
                     family,
                     repetition,
-                    repetitions: indices.len(),
-                    index,
+                    repetitions,
+                    index: index as usize,
                 })?;
             }
         }

@@ -45,7 +45,7 @@ pub fn hyperfine(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
             system: mean_of("system"),
             memory_usage_byte: (memory.len() == wall.len())
                 .then(|| memory.iter().map(|&bytes| bytes as u64).collect()),
-            exit_codes: runs.taken.iter().map(|run| exit_code(run.outcome)).collect(),
+            exit_codes: runs.observations().map(|run| exit_code(run.outcome)).collect(),
             parameters: parameters.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
             times: wall,
         }
@@ -65,7 +65,7 @@ pub fn hyperfine2(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let results = all.iter().map(|runs| Result2 {
         command: runs.subject.command.as_deref().unwrap_or(&runs.subject.name),
         name: runs.subject.command.is_some().then_some(runs.subject.name.as_str()),
-        measurements: runs.taken.iter().map(|run| Measurement { samples, run }).collect(),
+        measurements: runs.observations().map(|run| Measurement { samples, run }).collect(),
         parameters: {
             let known = runs.subject.parameters.iter();
             known
@@ -115,7 +115,8 @@ pub fn hyperfine2(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 struct Runs<'a> {
     samples: &'a Samples,
     subject: &'a Subject,
-    taken: Vec<Observation>,
+    /// Indices of the observations.
+    taken: Vec<u32>,
 }
 
 fn runs(samples: &Samples) -> io::Result<Vec<Runs<'_>>> {
@@ -124,27 +125,23 @@ fn runs(samples: &Samples) -> io::Result<Vec<Runs<'_>>> {
                        export CSV or keep the sample file";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     };
-    let mut all: Vec<_> = samples
-        .subjects
-        .iter()
-        .map(|subject| Runs { samples, subject, taken: Vec::new() })
-        .collect();
-    for observation in samples.observations() {
-        if observation.values[wall].is_finite()
-            && let Some(runs) = all.get_mut(observation.subject)
-        {
-            runs.taken.push(observation);
-        }
-    }
-    all.retain(|runs| !runs.taken.is_empty());
-    Ok(all)
+    let by_subject = samples.by_subject();
+    let all = samples.subjects.iter().enumerate().map(|(place, subject)| {
+        let taken = by_subject.series(place, wall).map(|(index, _)| index).collect();
+        Runs { samples, subject, taken }
+    });
+    Ok(all.filter(|runs| !runs.taken.is_empty()).collect())
 }
 
 impl<'a> Runs<'a> {
     /// The finite values of a metric of ours.
     fn values(&self, metric: &str) -> Vec<f64> {
         let Some(index) = self.samples.metric_index(metric) else { return Vec::new() };
-        self.taken.iter().map(|run| run.values[index]).filter(|value| value.is_finite()).collect()
+        self.observations().map(|run| run.values[index]).filter(|value| value.is_finite()).collect()
+    }
+
+    fn observations(&self) -> impl Iterator<Item = Observation> + '_ {
+        self.taken.iter().filter_map(|&index| self.samples.observation(index as usize))
     }
 
     /// What tells this subject from the others in a layout without names.
@@ -301,7 +298,7 @@ struct Summary2 {
 /// One run: its metrics by name, and its exit code.
 struct Measurement<'a> {
     samples: &'a Samples,
-    run: &'a Observation,
+    run: Observation,
 }
 
 #[derive(Serialize)]

@@ -15,7 +15,8 @@ use crate::samples::{Metric, Outcome};
 use crate::select::without_value;
 use crate::unit::{Unit, unit_of_symbol};
 use json::Number;
-use serde::Deserialize;
+use serde::de::DeserializeSeed;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
@@ -81,7 +82,7 @@ struct Command {
     #[serde(default)]
     memory_usage_byte: Vec<Number>,
     #[serde(default)]
-    exit_codes: Vec<Option<i32>>,
+    exit_codes: ExitCodes,
     #[serde(default)]
     measurements: Vec<Map<String, Value>>,
     /// By 2.x.
@@ -96,6 +97,28 @@ struct Command {
     max: Option<Number>,
 }
 
+/// How many exit codes there are, and those that are not 0 by their runs: there may be millions of them.
+#[derive(Default)]
+struct ExitCodes {
+    count: usize,
+    failed: HashMap<usize, i32>,
+}
+
+impl<'de> Deserialize<'de> for ExitCodes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut codes = Self::default();
+        json::each(|code: Option<i32>| {
+            if let Some(code) = code.filter(|code| *code != 0) {
+                codes.failed.insert(codes.count, code);
+            }
+            codes.count += 1;
+            Ok(())
+        })
+        .deserialize(deserializer)?;
+        Ok(codes)
+    }
+}
+
 impl Command {
     /// Parameters with their values, which 2.x wraps into an object.
     fn parameters(&self) -> Vec<(String, String)> {
@@ -108,7 +131,7 @@ impl Command {
 
     /// What 1.x tells beside the times. Of its other lists each has one entry a run.
     fn told(&self) -> Reported {
-        let runs = self.exit_codes.len().max(self.memory_usage_byte.len());
+        let runs = self.exit_codes.count.max(self.memory_usage_byte.len());
         Reported {
             unit: "second".to_owned(),
             count: (runs > 0).then_some(runs as u64),
@@ -144,16 +167,17 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
     let primary = file.primary_metric.as_deref().unwrap_or("time_wall_clock");
     let names = names(&file.results);
-    for (command, name) in file.results.iter().zip(&names) {
+    let is_empty = file.results.is_empty();
+    for (command, name) in file.results.into_iter().zip(&names) {
         let parameters = command.parameters();
-        let label = label(command, &parameters);
+        let label = label(&command, &parameters);
         let benchmark = recorder.benchmark(name, label.as_deref(), &parameters);
         let subject = recorder.subject_mut(benchmark);
         subject.command = Some(command.command.clone());
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         subject.env = command.environment.iter().map(|(k, v)| (k.clone(), text(v))).collect();
         let read = if !command.measurements.is_empty() {
-            runs_of_2(&mut recorder, benchmark, command, primary)
+            runs_of_2(&mut recorder, benchmark, &command, primary)
         } else if !command.times.is_empty() {
             runs_of_1(&mut recorder, benchmark, command)
         } else if !command.summary.is_empty() {
@@ -164,7 +188,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         };
         read.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
     }
-    recorder.finish(if file.results.is_empty() {
+    recorder.finish(if is_empty {
         "an empty list of hyperfine's results: no command came to its end"
     } else {
         "commands without runs"
@@ -216,8 +240,8 @@ fn declared(symbol: &str) -> DeclaredUnit {
     DeclaredUnit { unit, factor }
 }
 
-fn outcome(code: Option<Option<i32>>) -> Outcome {
-    match code.flatten() {
+fn outcome(code: Option<i32>) -> Outcome {
+    match code {
         Some(code) if code != 0 => Outcome::Exit(code),
         _ => Outcome::Ok,
     }
@@ -226,19 +250,19 @@ fn outcome(code: Option<Option<i32>>) -> Outcome {
 fn runs_of_1(
     recorder: &mut Recorder<'_>,
     benchmark: usize,
-    command: &Command,
+    command: Command,
 ) -> Result<(), String> {
     let wall = recorder.metric(&Metric::wall())?;
-    let memory = (command.memory_usage_byte.len() == command.times.len())
-        .then(|| recorder.metric(&Metric::lower("max_rss", Unit::Byte)))
-        .transpose()?;
-    for (run, time) in command.times.iter().enumerate() {
-        let outcome = outcome(command.exit_codes.get(run).copied());
-        let mut values = vec![(wall, time.0)];
-        values.extend(memory.map(|metric| (metric, command.memory_usage_byte[run].0)));
-        recorder.observe(benchmark, &[], outcome, &values)?;
+    let numbers = |list: Vec<Number>| list.into_iter().map(|number| number.0).collect();
+    let mut columns = Vec::with_capacity(2);
+    let has_memory = command.memory_usage_byte.len() == command.times.len();
+    columns.push((wall, numbers(command.times)));
+    if has_memory {
+        let memory = recorder.metric(&Metric::lower("max_rss", Unit::Byte))?;
+        columns.push((memory, numbers(command.memory_usage_byte)));
     }
-    Ok(())
+    let failed = command.exit_codes.failed;
+    recorder.observe_all(benchmark, columns, |run| outcome(failed.get(&run).copied()))
 }
 
 fn runs_of_2(
@@ -248,7 +272,7 @@ fn runs_of_2(
     primary: &str,
 ) -> Result<(), String> {
     for run in &command.measurements {
-        let code = run.get("exit_code").and_then(Value::as_i64).map(|code| Some(code as i32));
+        let code = run.get("exit_code").and_then(Value::as_i64).map(|code| code as i32);
         let mut values = Vec::new();
         // The metric that the user chose comes first, and so decides.
         let chosen = run.get_key_value(primary).into_iter();

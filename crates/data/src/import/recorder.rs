@@ -193,21 +193,7 @@ impl<'a> Recorder<'a> {
         }
         let mut row = vec![f64::NAN; metrics];
         for &(metric, value) in values {
-            let known = &self.samples.metrics[metric];
-            if !value.is_finite() {
-                let benchmark = quoted_start(&self.samples.subjects[benchmark].name);
-                let place = format!("observation {}", self.samples.len() + 1);
-                let name = quoted_start(&known.name);
-                self.not_finite(format!(
-                    "`{name}` of `{benchmark}` ({}: {place})",
-                    self.context.file
-                ));
-            } else if value < 0.0 && known.unit == Unit::Second {
-                let name = quoted_start(&known.name);
-                return Err(format!("a time of {value} s as `{name}`; a time is not negative"));
-            } else {
-                row[metric] = value;
-            }
+            row[metric] = self.checked(benchmark, metric, value, self.samples.len())?;
         }
         let level = level.to_vec();
         self.samples.push(Observation {
@@ -218,6 +204,57 @@ impl<'a> Recorder<'a> {
             ..Observation::default()
         });
         Ok(())
+    }
+
+    /// Appends observations of a benchmark by whole columns, which are of one length; the first are taken over without a copy: a file
+    /// may hold ten million runs.
+    ///
+    /// # Errors
+    /// As for [`observe`](Self::observe).
+    pub(super) fn observe_all(
+        &mut self,
+        benchmark: usize,
+        mut columns: Vec<(usize, Vec<f64>)>,
+        outcome: impl Fn(usize) -> Outcome,
+    ) -> Result<(), String> {
+        let runs = columns.iter().map(|(_, values)| values.len()).min().unwrap_or(0);
+        if !self.samples.is_empty() {
+            return (0..runs).try_for_each(|run| {
+                let values: Vec<_> = columns.iter().map(|(m, values)| (*m, values[run])).collect();
+                self.observe(benchmark, &[], outcome(run), &values)
+            });
+        }
+        for (metric, values) in &mut columns {
+            for (run, value) in values.iter_mut().enumerate() {
+                *value = self.checked(benchmark, *metric, *value, run)?;
+            }
+        }
+        self.values += runs * columns.len();
+        self.samples.take_columns(benchmark, runs, columns, outcome);
+        Ok(())
+    }
+
+    /// A value as it is kept: NaN for one that is not finite, of which the user is told.
+    fn checked(
+        &mut self,
+        benchmark: usize,
+        metric: usize,
+        value: f64,
+        observation: usize,
+    ) -> Result<f64, String> {
+        let known = &self.samples.metrics[metric];
+        if !value.is_finite() {
+            let benchmark = quoted_start(&self.samples.subjects[benchmark].name);
+            let name = quoted_start(&known.name);
+            let place = format!("{}: observation {}", self.context.file, observation + 1);
+            self.not_finite(format!("`{name}` of `{benchmark}` ({place})"));
+            return Ok(f64::NAN);
+        }
+        if value < 0.0 && known.unit == Unit::Second {
+            let name = quoted_start(&known.name);
+            return Err(format!("a time of {value} s as `{name}`; a time is not negative"));
+        }
+        Ok(value)
     }
 
     /// Notes a value that is not a finite number, as the user is told of it: with its place.

@@ -87,7 +87,7 @@ impl Samples {
             let block = o.block.get(index, NOWHERE);
             if block != NOWHERE {
                 let row = &mut rows[block as usize];
-                row.set(o.subject[index], value, o.position.get(index, NOWHERE));
+                row.set(o.subject.of(index), value, o.position.get(index, NOWHERE));
             }
         }
         rows.retain(|row| row.values.iter().all(|v| v.is_finite()));
@@ -102,7 +102,7 @@ impl Samples {
             if block != NOWHERE && value.is_finite() {
                 let place: InPass = (o.pass.get(index, None), block);
                 rows.entry(place).or_insert_with(|| BlockRow::empty(self.subjects.len())).set(
-                    o.subject[index],
+                    o.subject.of(index),
                     value,
                     o.position.get(index, NOWHERE),
                 );

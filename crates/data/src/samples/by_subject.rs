@@ -22,7 +22,7 @@ impl Samples {
         let subjects = self.subjects.len();
         let owners = &self.observations.subject;
         let mut starts = vec![0_usize; subjects + 1];
-        for &owner in owners {
+        for owner in owners.iter() {
             if let Some(next) = starts.get_mut(owner as usize + 1) {
                 *next += 1;
             }
@@ -32,7 +32,7 @@ impl Samples {
         }
         let mut free = starts.clone();
         let mut order = vec![0_u32; starts[subjects]];
-        for (index, &owner) in owners.iter().enumerate() {
+        for (index, owner) in owners.iter().enumerate() {
             if (owner as usize) < subjects {
                 let place = &mut free[owner as usize];
                 order[*place] = index as u32;
@@ -45,6 +45,11 @@ impl Samples {
     /// True when an observation was taken in a block.
     pub fn has_blocks(&self) -> bool {
         self.observations.block.0.iter().any(|&block| block != NOWHERE)
+    }
+
+    /// True when an observation was made in a pass that counts.
+    pub fn has_passes(&self) -> bool {
+        self.observations.pass.0.iter().any(Option::is_some)
     }
 
     /// True when an observation has a place in levels (build, process, iteration).

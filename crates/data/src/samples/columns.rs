@@ -5,7 +5,7 @@ use super::{Outcome, Pass};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Columns {
-    pub(super) subject: Vec<u32>,
+    pub(super) subject: Owners,
     pub(super) pass: Sparse<Option<Pass>>,
     pub(super) block: Sparse<u32>,
     pub(super) position: Sparse<u32>,
@@ -18,6 +18,48 @@ pub(super) struct Columns {
     pub(super) most: Option<usize>,
     /// Whether there were more.
     pub(super) overflowed: bool,
+}
+
+/// Whose the observations are. While all are of the first subject only their number is kept, as of ten million imported numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Owners {
+    held: usize,
+    /// Empty while all are 0.
+    several: Vec<u32>,
+}
+
+impl Owners {
+    pub(super) fn len(&self) -> usize {
+        self.held
+    }
+
+    pub(super) fn push(&mut self, owner: u32) {
+        if owner != 0 && self.several.is_empty() {
+            self.several.resize(self.held, 0);
+        }
+        self.held += 1;
+        if owner != 0 || !self.several.is_empty() {
+            self.several.push(owner);
+        }
+    }
+
+    /// The owner of an observation that there is.
+    pub(super) fn of(&self, index: usize) -> u32 {
+        self.several.get(index).copied().unwrap_or(0)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        let alone = if self.several.is_empty() { self.held } else { 0 };
+        self.several.iter().copied().chain(std::iter::repeat_n(0, alone))
+    }
+}
+
+impl FromIterator<u32> for Owners {
+    fn from_iter<I: IntoIterator<Item = u32>>(owners: I) -> Self {
+        let mut all = Self::default();
+        owners.into_iter().for_each(|owner| all.push(owner));
+        all
+    }
 }
 
 /// A column that is not there while no observation has anything to put into it, as of imported numbers: of ten million each byte
@@ -63,11 +105,13 @@ impl Columns {
     /// Columns grow by a quarter instead of to the double: a long run has many of them, and half of each would stand empty.
     pub(super) fn make_room(&mut self) {
         let held = self.subject.len();
-        if held < self.subject.capacity() {
+        if self.values.first().is_none_or(|column| held < column.capacity()) {
             return;
         }
         let more = (held / 4).max(64);
-        self.subject.reserve_exact(more);
+        if !self.subject.several.is_empty() {
+            self.subject.several.reserve_exact(more);
+        }
         self.pass.reserve_exact(more);
         self.block.reserve_exact(more);
         self.position.reserve_exact(more);

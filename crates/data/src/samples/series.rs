@@ -17,7 +17,9 @@ impl Samples {
     pub fn series(&self, subject: usize, metric: usize) -> Series {
         let mut series = Series::default();
         let Some(column) = self.observations.values.get(metric) else { return series };
-        for (index, (&value, &owner)) in column.iter().zip(&self.observations.subject).enumerate() {
+        for (index, (&value, owner)) in
+            column.iter().zip(self.observations.subject.iter()).enumerate()
+        {
             if owner as usize == subject && value.is_finite() {
                 series.values.push(value);
                 series.observations.push(index);
@@ -29,8 +31,8 @@ impl Samples {
     /// The values of [`series`](Self::series) alone.
     pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
         let Some(column) = self.observations.values.get(metric) else { return Vec::new() };
-        let owners = column.iter().zip(&self.observations.subject);
-        let own = owners.filter(|(value, owner)| **owner as usize == subject && value.is_finite());
+        let owners = column.iter().zip(self.observations.subject.iter());
+        let own = owners.filter(|(value, owner)| *owner as usize == subject && value.is_finite());
         // Counted first: of a long recording what grows would stand half empty.
         let mut values = Vec::with_capacity(own.clone().count());
         values.extend(own.map(|(value, _)| *value));

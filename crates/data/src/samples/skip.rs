@@ -16,7 +16,7 @@ impl<T: Clone + PartialEq> Sparse<T> {
 
 impl Columns {
     fn keep(&mut self, kept: &[usize]) {
-        self.subject = kept.iter().map(|&index| self.subject[index]).collect();
+        self.subject = kept.iter().map(|&index| self.subject.of(index)).collect();
         self.pass.keep(kept, &None);
         self.block.keep(kept, &NOWHERE);
         self.position.keep(kept, &NOWHERE);
@@ -33,7 +33,7 @@ impl Samples {
     /// How many observations every subject has, whatever their outcome. O(subjects + observations).
     pub(crate) fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.subjects.len()];
-        for &subject in &self.observations.subject {
+        for subject in self.observations.subject.iter() {
             if let Some(count) = counts.get_mut(subject as usize) {
                 *count += 1;
             }
@@ -51,7 +51,7 @@ impl Samples {
         let o = &self.observations;
         let stays = |index: &usize| match o.block.get(*index, NOWHERE) {
             _ if o.pass.get(*index, None).is_some() => true,
-            NOWHERE => seen.get_mut(o.subject[*index] as usize).is_none_or(|seen| {
+            NOWHERE => seen.get_mut(o.subject.of(*index) as usize).is_none_or(|seen| {
                 *seen += 1;
                 *seen > count
             }),

@@ -113,12 +113,15 @@ fn what_can_not_vary_has_no_interval() {
 
 #[test]
 fn large_samples_get_fewer_resamples_and_small_ones_more() {
-    assert_eq!(resamples_for(0), MOST_RESAMPLES);
-    assert_eq!(resamples_for(1000), 20_000);
-    assert_eq!(resamples_for(2000), RESAMPLES);
-    assert_eq!(resamples_for(35_000), RESAMPLES);
-    assert_eq!(resamples_for(1_000_000), 400);
-    assert_eq!(resamples_for(usize::MAX), FEWEST_RESAMPLES);
+    assert_eq!(resamples_for(0, 1), MOST_RESAMPLES);
+    assert_eq!(resamples_for(1000, 1), 20_000);
+    assert_eq!(resamples_for(2000, 1), RESAMPLES);
+    assert_eq!(resamples_for(35_000, 1), RESAMPLES);
+    assert_eq!(resamples_for(1_000_000, 1), 400);
+    assert_eq!(resamples_for(usize::MAX, 1), FEWEST_RESAMPLES);
+    // A suite of 42 benchmarks with four metrics each is not to take minutes.
+    assert_eq!(resamples_for(10, 42 * 4), 11_904);
+    assert_eq!(resamples_for(10, usize::MAX), RESAMPLES);
 }
 
 #[test]

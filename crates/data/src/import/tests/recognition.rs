@@ -69,7 +69,7 @@ fn every_real_file_is_known_as_its_own_format_and_as_no_other_of_a_tool() {
         let name = path.strip_prefix(&root).unwrap().display().to_string();
         let bytes = fs::read(&path).unwrap();
         let text = valid_text(&bytes);
-        for text in [text.clone(), text.replace('\n', "\r\n")] {
+        for text in [text.to_owned(), text.replace('\n', "\r\n")] {
             let head = Head::of(&text);
             let all = FORMATS.iter().filter(|format| (format.recognise)(&head));
             let all: Vec<&str> = all.map(|format| format.name).collect();
