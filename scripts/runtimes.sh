@@ -45,6 +45,13 @@ if [ "$(cat "$pyright/installed" 2>/dev/null)" != "1.1.414" ]; then
         || echo "pyright could not be installed (npm): its tests are skipped" >&2
 fi
 
+# The Python package is tried with real servers, too.
+if ! [ -x /usr/sbin/mariadbd ] || ! pkg-config --exists libmariadb 2>/dev/null; then
+    debian mariadb-server-core libmariadb-dev pkg-config \
+        || echo "MariaDB could not be installed (Debian: mariadb-server-core libmariadb-dev pkg-config): tests of mysqlclient are skipped" >&2
+fi
+sh python/test/run.sh install || echo "the environment of the Python package's tests could not be made" >&2
+
 jmh=target/runtimes/jmh
 sources=$programs/java
 if ! command -v javac >/dev/null || ! command -v mvn >/dev/null; then

@@ -2,7 +2,7 @@
 # Installs the package into an environment of its own (python/.venv-VERSION) and runs its tests: with the accelerator, in pure Python, and
 # from Python 3.12 on with everything patched by sys.monitoring. PYTHON names the interpreter (python3), so that every version can be tried;
 # ASSAY the program that decides, else one on PATH or built in target/ is taken.
-# Without it the tests that need it say that they were skipped. Arguments go to pytest.
+# Without it the tests that need it say that they were skipped. Arguments go to pytest; `install` alone makes the environment, and tries nothing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -35,13 +35,20 @@ if [ -n "$missing" ]; then
 fi
 
 # Made anew for another interpreter or other versions of what the tests need.
-wanted="$("$python" -VV) $("$python" -c 'import sys; print(sys.executable)') $(cksum <test/requirements.txt)"
+wanted="$("$python" -VV) $("$python" -c 'import sys; print(sys.executable)') $(cat test/requirements.txt test/libraries.txt | cksum)"
 if [ "$(cat "$environment/installed" 2>/dev/null)" != "$wanted" ]; then
     rm -rf "$environment"
     "$python" -m venv "$environment"
-    "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement test/requirements.txt
+    pip="$environment/bin/pip --disable-pip-version-check install --quiet --no-compile"
+    $pip --requirement test/requirements.txt
+    # mysqlclient is compiled, and can't be everywhere.
+    $pip --requirement test/libraries.txt 2>"$environment/said" \
+        || { grep -v '^mysqlclient' test/libraries.txt >"$environment/without" && $pip --requirement "$environment/without"; } \
+        || echo "python/test/run.sh: not all libraries could be installed: tests of their patches are skipped" >&2
     echo "$wanted" >"$environment/installed"
 fi
+
+[ "${1-}" != install ] || exit 0
 
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT

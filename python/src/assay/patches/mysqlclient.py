@@ -1,0 +1,48 @@
+"""mysqlclient (MySQLdb). All statements of cursors, those of `executemany` and `callproc` too, pass `_query` once; reading the answer is within it."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any, Callable
+
+from .library import Library, Seams, Target
+
+
+class Mysqlclient(Library):
+    """mysqlclient."""
+
+    key = "mysqlclient"
+    module = "MySQLdb"
+    least = "1.4"
+    below = "3"
+
+    def version(self, module: Any) -> str:
+        """Since 2.3 it is not told as a text."""
+        return ".".join(map(str, module.version_info[:3]))
+
+    def targets(self, module: Any) -> list[Target]:
+        """Statements that go past cursors, by `Connection.query`, and those of connecting are not counted."""
+        cursor = importlib.import_module("MySQLdb.cursors").BaseCursor
+        connection = importlib.import_module("MySQLdb.connections").Connection
+        return [
+            (cursor, ["_query"], "sql", True),
+            (connection, ["commit", "rollback", "begin"], "sql", True),
+            *self.counted("sql"),
+        ]
+
+    def seams(self, module: Any) -> Seams:
+        """Switching `autocommit` is a statement where it changes something."""
+        return [(importlib.import_module("MySQLdb.connections").Connection, {"autocommit": self._autocommit})]
+
+    def _autocommit(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def autocommit(connection: Any, on: Any) -> Any:
+            if bool(connection.get_autocommit()) == bool(on):
+                return original(connection, on)
+            return self.counter.run(original, connection, on)
+
+        return autocommit
+
+
+LIBRARY: Mysqlclient = Mysqlclient()

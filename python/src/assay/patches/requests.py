@@ -1,0 +1,26 @@
+"""requests. All requests pass `Session.send` once, and so does each redirect; the answer is read within it, unless it is streamed."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .library import Library, Target
+
+
+class Requests(Library):
+    """requests."""
+
+    key = "requests"
+    module = "requests"
+    least = "2.20"
+    below = "3"
+
+    def targets(self, module: Any) -> list[Target]:
+        """`connect` looks up the name, opens the connection, and makes it secure: of urllib3, for whoever uses it."""
+        connections = importlib.import_module("urllib3.connection")
+        kinds = (connections.HTTPConnection, connections.HTTPSConnection)
+        return [(module.Session, ["send"], "net", True), *[(kind, ["connect"], "net_connect", False) for kind in kinds]]
+
+
+LIBRARY: Requests = Requests()
