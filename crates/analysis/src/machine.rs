@@ -30,22 +30,13 @@ fn load(e: &Environment) -> Option<Finding> {
 fn cpu_share(e: &Environment) -> Option<Finding> {
     let share = e.number("cpu_share")?;
     (share < policy::FULL_SHARE).then(|| {
-        let grouped =
-            e.number("sched_autogroup") == Some(1.0) || e.flag("sched_autogroup") == Some(true);
-        let finding = Finding::new(
+        Finding::new(
             "CPU_SHARE",
             Severity::Warning,
             format!("a spinning program got {:.0} % of a CPU here", share * 100.0),
         )
         .with("cpu_share", share)
-        .advise(Action::StopOtherWork);
-        if !grouped {
-            return finding;
-        }
-        finding.advise(Action::run(
-            "let the kernel not share the CPU per terminal session",
-            "sysctl kernel.sched_autogroup_enabled=0",
-        ))
+        .advise(Action::StopOtherWork)
     })
 }
 

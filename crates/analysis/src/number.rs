@@ -156,6 +156,38 @@ pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
     format!("{estimate} [{lower} … {upper}]")
 }
 
+/// A ratio as the change that it is, with its interval: `+12.3 % [+11.0 … +13.6]`; as a multiple, `2.04 × [1.98 … 2.10]`, from twice or half on,
+/// where per cents are no longer understood.
+pub fn change(ratio: f64, ends: Option<(f64, f64)>) -> String {
+    if !(ratio > 0.5 && ratio < 2.0) {
+        let text = self::ratio(ratio, ends);
+        return match text.split_once(" [") {
+            Some((estimate, ends)) => format!("{estimate} × [{ends}"),
+            None => format!("{text} ×"),
+        };
+    }
+    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+    let plain = decimals_for(percent(ratio), 2).min(2);
+    let decimals = match ends {
+        Some((lower, upper)) => decimals_for(50.0 * (upper - lower), 1).clamp(plain.min(1), 4),
+        None => plain,
+    };
+    let signed = |ratio: f64| {
+        let text = fixed(percent(ratio), decimals);
+        if text.starts_with('-') || text.bytes().all(|b| matches!(b, b'0' | b'.')) {
+            text
+        } else {
+            format!("+{text}")
+        }
+    };
+    match ends {
+        Some((lower, upper)) => {
+            format!("{} % [{} … {}]", signed(ratio), signed(lower), signed(upper))
+        }
+        None => format!("{} %", signed(ratio)),
+    }
+}
+
 /// A duration for people, rounded: `0.4 s`, `38 s`, `4 min`, `1 h 20 min`, `3 days`.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() {

@@ -302,6 +302,11 @@ pub fn from_pilot_telling(
         ));
     }
     let sd = asked.sd.unwrap_or(facts.sd);
+    if sd.is_infinite() || !(sd > 0.0 || series.is_constant()) {
+        return Err(PlanningError::Pilot(
+            "the values of the pilot are so large or so small that their spread cannot be computed; scale them, or give --sd".to_owned(),
+        ));
+    }
     if sd.is_nan() || sd <= 0.0 {
         return Err(PlanningError::Pilot(
             "all values of the pilot are equal: a few runs detect any difference; give --sd if you know better".to_owned(),

@@ -7,6 +7,7 @@ use assay_data::import::{ColumnRef, ImportOptions};
 use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Threshold, Unit};
+use assay_report::remarks::Remarks;
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -14,8 +15,9 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct JudgeArgs {
-    /// Smallest difference that matters: a percentage of the reference, an amount such as 250us, or
-    /// 2units for numbers without a unit [default: 1%]
+    /// Smallest difference that matters, as in 2% or 250us [default: 1%]
+    ///
+    /// A percentage of the reference, an amount with its unit, or 2units for numbers without a unit.
     #[arg(long, value_name = "SIZE", value_parser = threshold)]
     pub threshold: Option<Threshold>,
 
@@ -23,7 +25,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]
     pub confidence: Option<f64>,
 
-    /// Metric that the verdict is about [default: wall for commands, otherwise the first]
+    /// Metric that the verdict is about [default: wall, or the first]
     ///
     /// For commands: wall, cpu, user, system, max_rss, minor_faults, major_faults,
     /// voluntary_switches, involuntary_switches, block_in, block_out, cpu_per_wall, and whatever
@@ -39,7 +41,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     pub secondary: Vec<String>,
 
-    /// Exit with status 1 if a verdict is one of these, and with 3 if it is inconclusive
+    /// Exit with status 1 for these verdicts, with 3 if inconclusive
     ///
     /// Samples recorded in separate runs count as inconclusive here, because drift between the runs
     /// is not part of their intervals.
@@ -181,7 +183,9 @@ impl ProtocolArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Recording")]
 pub(crate) struct KeepArgs {
-    /// Record the run in this file [default: one of the last 200 runs in the state directory]
+    /// Record the run in this file [default: in the state directory]
+    ///
+    /// The state directory keeps the last 200 runs.
     #[arg(long, value_name = "FILE", conflicts_with = "no_save")]
     pub save: Option<PathBuf>,
 
@@ -207,22 +211,29 @@ impl KeepArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ShowArgs {
-    /// Print JSON instead of a screen (fields: docs/reference/json.md)
+    /// Print JSON instead of a screen
+    ///
+    /// Its fields: docs/reference/json.md.
     #[arg(long)]
     pub json: bool,
 
-    /// Also write the result to a file; the extension selects the format: .json, .md, .csv
-    /// (summary), .samples.csv (every observation), .hyperfine.json or .hyperfine2.json
-    /// (hyperfine's layout)
+    /// Also write the result to a file: .json, .md, .csv, ...
+    ///
+    /// The extension selects the format: .json, .md, .csv (summary), .samples.csv (every
+    /// observation), .hyperfine.json or .hyperfine2.json (hyperfine's layout).
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
 
     #[command(flatten)]
     pub pages: PageArgs,
 
-    /// Print nothing to standard error except errors
+    /// Print nothing to standard error except errors, and warnings on one line each
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// Print every check, warning and note in full [default: five lines of them]
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
 
     /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
@@ -230,6 +241,15 @@ pub(crate) struct ShowArgs {
 }
 
 impl ShowArgs {
+    /// How much a screen tells after the answer.
+    pub fn remarks(&self) -> Remarks {
+        match (self.quiet, self.verbose) {
+            (true, _) => Remarks::Few,
+            (_, true) => Remarks::All,
+            _ => Remarks::Usual,
+        }
+    }
+
     /// Whether anything but the screen is to be had, which shows every fact.
     pub fn writes_documents(&self) -> bool {
         self.json
@@ -243,10 +263,15 @@ impl ShowArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PageArgs {
-    /// Also write an HTML report that works offline: verdict, plots, numbers, machine, data and
-    /// methods
+    /// Also write an HTML page that works offline
+    ///
+    /// It has verdict, plots, numbers, machine, data and methods.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+
+    /// Leave absolute paths and what looks like a secret in the page, which else has neither
+    #[arg(long, requires = "report")]
+    pub unredacted: bool,
 
     /// Also write every plot to this directory, as SVG and PNG
     #[arg(long, value_name = "DIR")]
@@ -257,7 +282,9 @@ pub(crate) struct PageArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct LookArgs {
-    /// Print JSON instead of a screen (fields: docs/reference/json.md)
+    /// Print JSON instead of a screen
+    ///
+    /// Its fields: docs/reference/json.md.
     #[arg(long)]
     pub json: bool,
 

@@ -12,8 +12,11 @@ mod bench;
 mod builds;
 mod calibrated;
 mod commands;
+mod completing;
 mod counted;
 mod ending;
+mod essential;
+mod glossary;
 mod habits;
 mod knobs;
 mod known_work;
@@ -53,7 +56,9 @@ use std::process::ExitCode;
   assay compare old.txt new.txt                   do these numbers differ?
 
 Exit codes: 0 success, 1 a verdict named by --fail-if, 2 usage or input error,
-3 inconclusive under --fail-if, 4 a measured command failed, 130 interrupted.")]
+3 inconclusive under --fail-if, 4 a measured command failed, 130 interrupted.
+
+Words and findings: assay help drift, assay help TOO_DEPENDENT; all: assay help words.")]
 struct Cli {}
 
 /// A verb: its arguments are built, which takes a while, only where they are needed.
@@ -73,7 +78,10 @@ macro_rules! verb {
             name: stringify!($name),
             about: $about,
             // What the type says of itself is not for the user.
-            augment: |verb| <$args>::augment_args(verb).about($about).long_about(None),
+            augment: |verb| {
+                let verb = <$args>::augment_args(verb).about($about).long_about(None);
+                completing::hinted(essential::only(stringify!($name), verb))
+            },
             run: |_, matches| Ok($run(&<$args>::from_arg_matches(matches)?)),
         }
     };
@@ -180,6 +188,13 @@ fn main() -> ExitCode {
     }
     if let Some(error) = others::hand_over(&words, is_verb) {
         return ending_of(Err(error));
+    }
+    if let [_, help, asked @ ..] = words.as_slice()
+        && help == "help"
+        && let [word, ..] = asked
+        && !is_verb(word)
+    {
+        return ending_of(glossary::explain(asked));
     }
     let mut command = match first {
         Some(name) if is_verb(name) && name != "help" => command(),

@@ -4,6 +4,7 @@
 //! answers two questions: `--assay-about` with one line for the help, and `--assay-completions SHELL` with a script that completes
 //! `assay-NAME`. Nothing else is known of it here. A verb of this program is never looked for elsewhere.
 
+use crate::completing;
 use anyhow::Context;
 use clap::Command as Arguments;
 use clap_complete::Shell;
@@ -98,6 +99,7 @@ pub(crate) fn completions(
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut arguments.subcommands(others), "assay", &mut script);
     let script = String::from_utf8(script).context("the completions are text")?;
+    let script = completing::improved(shell, &script);
     let scripts = asked(programs.values(), &["--assay-completions", &shell.to_string()]);
     let scripts: Vec<_> = programs.keys().zip(scripts).filter_map(|(n, s)| Some((n, s?))).collect();
     if scripts.is_empty() {

@@ -87,6 +87,11 @@ pub(crate) fn width() -> usize {
     width.unwrap_or(80).clamp(20, 160)
 }
 
+/// Whether names stand in full length: where nothing says how wide the lines may be.
+pub(crate) fn keeps_names() -> bool {
+    !io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none()
+}
+
 /// Columns beside the progress bar.
 pub(crate) fn width_of_progress() -> usize {
     let width =

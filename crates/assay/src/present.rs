@@ -90,7 +90,8 @@ pub(crate) fn present(
         let meta = meta_of(how.dialect.verb(), samples, how.file);
         output::print(&json::text(&json::of_analysis(analysis, &meta))?)?;
     } else {
-        output::print(&terminal::render(analysis, how.rows, &screen(how.show.color)))?;
+        let rows = Shown { remarks: how.show.remarks(), ..how.rows };
+        output::print(&terminal::render(analysis, rows, &screen(how.show.color)))?;
         how.say_how_to_go_on(analysis);
     }
     exported
@@ -203,6 +204,7 @@ pub(crate) fn screen(color: ColorWhen) -> terminal::Screen {
         width: output::width(),
         color: output::colors(color),
         unicode: output::unicode(),
+        whole: output::keeps_names(),
     }
 }
 

@@ -120,12 +120,21 @@ fn looks_like_samples(path: &Path) -> bool {
 
 /// Removes the oldest runs beyond `keep`, but never the one that was just begun: its name may be older than all others where a clock is
 /// behind. Names sort by time. A file that can't be removed stays: keeping too much is no reason to fail a measurement.
+/// The run that was begun last.
+pub(crate) fn newest() -> Option<PathBuf> {
+    runs(&directory()?).into_iter().max()
+}
+
+/// The kept runs, in no order; none where the directory can't be read.
+fn runs(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.filter(|path| path.extension().is_some_and(|e| e == "assay")).collect()
+}
+
 fn prune(directory: &Path, keep: usize, begun: &Path) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    let mut runs: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "assay") && path != begun)
-        .collect();
+    let mut runs = runs(directory);
+    runs.retain(|path| path != begun);
     runs.sort();
     let too_many = (runs.len() + 1).saturating_sub(keep).min(runs.len());
     for path in &runs[..too_many] {

@@ -197,7 +197,7 @@ fn what_is_skipped_is_left_out_of_the_numbers_and_told() {
     let steady = said(&["describe", "warm.txt", "--skip", "30"]);
     assert!(steady.contains("170 values") && !steady.contains("warmed up"), "{steady}");
     assert!(steady.contains("first 30 observations of every series were left out"), "{steady}");
-    let compared = said(&["compare", "warm.txt", "warm.txt", "--skip", "30"]);
+    let compared = said(&["compare", "warm.txt", "warm.txt", "--skip", "30", "--verbose"]);
     assert!(compared.contains("first 30 observations of every series were left out"), "{compared}");
     let none = assay(path, &["describe", "warm.txt", "--skip", "200"]);
     let said = String::from_utf8_lossy(&none.stderr).into_owned();

@@ -26,6 +26,7 @@ pub mod limits;
 mod lines;
 pub mod plan;
 pub mod protocol;
+pub mod publishing;
 mod read_error;
 pub mod reading;
 pub mod samples;

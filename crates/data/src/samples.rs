@@ -12,6 +12,7 @@ use columns::{Columns, NO_TIME, NOWHERE, retain};
 use serde::{Deserialize, Serialize};
 
 mod anonymous;
+pub use anonymous::without_secrets;
 mod blocks;
 mod by_subject;
 mod columns;

@@ -18,6 +18,8 @@ const SPIN: Duration = Duration::from_millis(2);
 /// The same where nobody else does: what is left to see is what a hypervisor takes. These are still
 /// thousands of readings.
 const SPIN_ALONE: Duration = Duration::from_micros(250);
+/// The same where that share itself is asked for.
+const SPIN_AT_LENGTH: Duration = Duration::from_millis(800);
 /// A clock that stands still is not read more often than that.
 const MOST_READINGS: u32 = 1 << 20;
 /// How long `git status` may take; beyond that it is not known whether files were changed.
@@ -28,15 +30,21 @@ const GIT_PATIENCE: Duration = Duration::from_millis(200);
 /// It takes half a millisecond, or 2.5 while other processes run, and longer only where `git status`
 /// does: at most 200 ms. Call it before measuring, on the thread that measures.
 pub fn capture() -> Vec<(String, Value)> {
-    captured(GIT_PATIENCE)
+    captured(GIT_PATIENCE, None)
+}
+
+/// The same with the share of a processor that one program gets, where others want one too: seen over most of a second, since the kernel
+/// hands out processors in slices of some milliseconds.
+pub fn capture_with_share() -> Vec<(String, Value)> {
+    captured(GIT_PATIENCE, Some(SPIN_AT_LENGTH))
 }
 
 /// The same without `git_dirty`, for which `git` would have to be started: where nobody will read it.
 pub fn capture_without_git() -> Vec<(String, Value)> {
-    captured(Duration::ZERO)
+    captured(Duration::ZERO, None)
 }
 
-fn captured(git_patience: Duration) -> Vec<(String, Value)> {
+fn captured(git_patience: Duration, spin: Option<Duration>) -> Vec<(String, Value)> {
     let mut found = Found(Vec::with_capacity(40));
     found.add("os", Some(std::env::consts::OS));
     found.add("distribution", facts::distribution());
@@ -67,11 +75,14 @@ fn captured(git_patience: Duration) -> Vec<(String, Value)> {
     found.add("container", facts::container());
     found.add("steal_share", facts::steal_share());
     found.add("clock_source", facts::clock_source());
-    let spin = if others == Some(0) { SPIN_ALONE } else { SPIN };
+    let alone = others == Some(0);
+    let is_steady = alone || spin.is_some();
+    let spin = spin.unwrap_or(if alone { SPIN_ALONE } else { SPIN });
     let (timer, cpu_share) = spin_on_clock(spin);
     found.add("clock_cost_seconds", Some(timer.cost_seconds(cpu_share)));
     found.add("clock_resolution_seconds", timer.resolution_seconds);
-    found.add("cpu_share", Some(cpu_share));
+    // A few milliseconds beside others are all of a slice, or none.
+    found.add("cpu_share", is_steady.then_some(cpu_share));
     found.add("sched_autogroup", facts::sched_autogroup());
     found.add("sched_rt_runtime_us", facts::sched_rt_runtime_us());
     found.add("perf_event_paranoid", facts::perf_event_paranoid());

@@ -69,7 +69,7 @@ fn object_name(text: &str) -> Option<String> {
 }
 
 /// What keeps git from running programs that a repository's own configuration names: whoever looks at somebody's checkout has not agreed to
-/// run them. Filters that a repository configures for its files can't be switched off as such; those of large files are.
+/// run them. Filters for contents have names of their own: see [`without_filters`].
 pub(crate) const POWERLESS: [&str; 16] = [
     "-c",
     "core.fsmonitor=false",
@@ -94,6 +94,7 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
     let deadline = Instant::now() + patience;
     let mut child = Command::new("git")
         .args(POWERLESS)
+        .args(without_filters(directory)?)
         .args(["--no-optional-locks", "status", "--porcelain", "--untracked-files=normal"])
         .current_dir(directory)
         .stdin(Stdio::null())
@@ -111,6 +112,39 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
         Some(true) => Some(true),
         _ => None,
     }
+}
+
+/// Options that keep git from running the filters that the repository itself configures for its files; those of the user's own
+/// configuration stay. `None` where git can't tell.
+fn without_filters(directory: &Path) -> Option<Vec<String>> {
+    let listed = Command::new("git")
+        .args(POWERLESS)
+        .args([
+            "config",
+            "-z",
+            "--show-scope",
+            "--name-only",
+            "--get-regexp",
+            r"^filter\..*\.(clean|process)$",
+        ])
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8(listed.stdout).ok()?;
+    let mut options = Vec::new();
+    // Scope and name take turns.
+    let fields: Vec<&str> = text.split('\0').collect();
+    for pair in fields.chunks_exact(2) {
+        let ["local" | "worktree", name] = pair else { continue };
+        let (driver, _) = name.rsplit_once('.')?;
+        for option in ["clean=", "process=", "required=false"] {
+            options.extend(["-c".to_owned(), format!("{driver}.{option}")]);
+        }
+    }
+    // Without a match git ends with 1 and says nothing.
+    (listed.status.success() || text.is_empty()).then_some(options)
 }
 
 /// True at the first byte, false at the end without one, `None` when the time is up.
@@ -161,6 +195,18 @@ mod tests {
         fs::set_permissions(&program, runnable).unwrap();
         git(&["config", "core.fsmonitor", program.to_str().unwrap()]);
         fs::write(d.path().join("new"), "x").unwrap();
+        assert_eq!(dirty(d.path(), Duration::from_secs(60)), Some(true));
+        assert!(!witness.exists());
+        // A filter for contents, whatever it is called, of a file whose size is that of the commit.
+        git(&["config", "core.fsmonitor", "false"]);
+        fs::write(d.path().join(".gitattributes"), "* filter=some.own\n").unwrap();
+        git(&["add", "."]);
+        let author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        git(&[&author[..], &["commit", "-qm", "first"]].concat());
+        for kind in ["clean", "process"] {
+            git(&["config", &format!("filter.some.own.{kind}"), program.to_str().unwrap()]);
+        }
+        fs::write(d.path().join("new"), "y").unwrap();
         assert_eq!(dirty(d.path(), Duration::from_secs(60)), Some(true));
         assert!(!witness.exists());
     }

@@ -63,6 +63,17 @@ fn a_launcher_killed_between_runs_is_replaced() {
 }
 
 #[test]
+fn a_launcher_that_is_stopped_is_replaced_after_a_while() {
+    let mut runner = Runner::start().unwrap();
+    let subject = runner.add(&shell("exit 3")).unwrap();
+    let launcher = Pid::from_raw(runner.launcher_process_id().unwrap().cast_signed()).unwrap();
+    kill_process(launcher, Signal::STOP).unwrap();
+    let error = runner.run(subject, RunOptions::default()).unwrap_err();
+    assert!(matches!(error, MeasureError::LostRun { .. }), "{error}");
+    assert_eq!(runner.run(subject, RunOptions::default()).unwrap().outcome, Outcome::Exited(3));
+}
+
+#[test]
 fn when_assay_is_killed_the_run_and_the_launcher_go_too() {
     let d = tempfile::tempdir().unwrap();
     let file = d.path().join("pids");

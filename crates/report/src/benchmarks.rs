@@ -8,6 +8,7 @@ pub(crate) mod page;
 pub(crate) mod screen;
 pub(crate) mod words;
 
+use crate::remarks::Remarks;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};
@@ -32,6 +33,8 @@ pub struct Shown {
     pub sort: Sort,
     /// Every row of every metric, instead of those that differ where the metric does not decide.
     pub all_metrics: bool,
+    /// How much a screen tells after the answer; documents tell all.
+    pub remarks: Remarks,
 }
 
 /// The rows of a table in an order. O(n log n).

@@ -30,7 +30,7 @@ pub struct CalibrationReport<'a> {
 
 /// The screen, every line ended.
 pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let mut page = Page::new(screen);
     let calibration = report.calibration;
     page.paragraph(2, &[(Tone::Strong, sentence(report))]);
     page.gap();

@@ -19,7 +19,8 @@ pub mod svg;
 use crate::label::label;
 use crate::names::fitted;
 use assay_analysis::figures::Figures;
-use scene::{Anchor, Ink, LETTERS, Place, Scene, text_width};
+use assay_data::Metric;
+use scene::{Anchor, Ink, LETTERS, Place, Scene, Shape, text_width};
 
 /// Width of every picture.
 pub const WIDTH: f64 = 420.0;
@@ -42,6 +43,24 @@ pub struct Chart {
     pub caption: String,
     /// The picture.
     pub scene: Scene,
+}
+
+impl Chart {
+    /// The same with its title above it, and below that what it is about: a file by itself stands in no page that says so.
+    pub fn titled(mut self, about: &[String]) -> Self {
+        const TITLE: f64 = 15.0;
+        self.scene.lower(TITLE + LETTERS + 18.0);
+        let width = self.scene.width;
+        let shortened = |text: &str, size: f64| {
+            crate::names::shorten(text, (width / (size * 0.56)) as usize, "…")
+        };
+        let (place, text) = ((4.0, TITLE + 2.0), shortened(&self.title, TITLE));
+        let (anchor, ink) = (Anchor::Start, Ink::Text);
+        self.scene.shapes.push(Shape::Words { place, text, anchor, size: TITLE, ink });
+        let about = shortened(&about.join(" · "), LETTERS);
+        self.scene.words((4.0, TITLE + LETTERS + 7.0), about, Anchor::Start, Ink::Quiet);
+        self
+    }
 }
 
 /// The plots of an analysis, in the order in which they are best read; those that these samples can't fill are left out.
@@ -74,6 +93,15 @@ pub fn of_row(figures: &Figures) -> Vec<Chart> {
     vec![over_time::raw(&sheet), shape]
 }
 
+/// What the metric is called where it stands alone: `wall` is no noun.
+fn whole_name(metric: &Metric) -> String {
+    match metric.name.as_str() {
+        "wall" => "wall time".to_owned(),
+        "cpu" => "CPU time".to_owned(),
+        _ => label(metric),
+    }
+}
+
 /// What every picture needs to know.
 struct Sheet<'a> {
     figures: &'a Figures,
@@ -86,7 +114,7 @@ struct Sheet<'a> {
 impl<'a> Sheet<'a> {
     fn of(figures: &'a Figures) -> Self {
         let names: Vec<String> = figures.subjects.iter().map(|s| s.name.clone()).collect();
-        Self { figures, names: fitted(&names, NAME, "…"), metric: label(&figures.metric) }
+        Self { figures, names: fitted(&names, NAME, "…"), metric: whole_name(&figures.metric) }
     }
 
     /// Draws a legend from this place down, as many names to a line as fit, and says where it ends. A single subject needs none.

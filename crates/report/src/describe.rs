@@ -11,7 +11,7 @@ mod words;
 use crate::findings;
 use crate::label::label;
 use crate::layout::{Page, STICKY, Tone};
-use crate::names::{fitted, width};
+use crate::names::width;
 use crate::number::{self, Column, DECADES};
 use crate::terminal::Screen;
 use assay_analysis::policy;
@@ -30,12 +30,12 @@ const BOX_FROM: usize = 3;
 
 /// The screen as text, every line ended.
 pub fn render(summaries: &SeriesSummaries, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let mut page = Page::new(screen);
     let names: Vec<String> = summaries.series.iter().map(|p| p.name.clone()).collect();
     // Two metrics of one subject share its name; told apart by the metric, they may be equal.
     let mut distinct = names.clone();
     distinct.dedup();
-    let short = fitted(&distinct, (page.width() / 2).clamp(8, 60), page.ellipsis());
+    let short = page.fitted(&distinct, (page.width() / 2).clamp(8, 60));
     for (index, summary) in summaries.series.iter().enumerate() {
         if index > 0 {
             page.gap();

@@ -8,6 +8,7 @@ use crate::layout::{Page, Tone};
 use crate::number;
 use crate::small_table;
 use crate::terminal::Screen;
+use crate::words::counted;
 use assay_analysis::spread::{SpreadComparison, SpreadVerdict};
 use assay_data::{Finding, Severity};
 
@@ -68,6 +69,14 @@ impl DoctorReport {
             1 => "1 thing disturbs measuring here.".to_owned(),
             n => format!("{n} things disturb measuring here."),
         };
+        let disturbs = match self.disturbs.len() - grave {
+            0 => disturbs,
+            more => format!(
+                "{}; {} could be better.",
+                disturbs.trim_end_matches('.'),
+                counted(more, "setting")
+            ),
+        };
         match self.best() {
             Some(trial) => format!(
                 "{disturbs} With {}, the spread is {} what it was.",
@@ -82,7 +91,7 @@ impl DoctorReport {
 
 /// The screen, every line ended.
 pub fn render(report: &DoctorReport, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let mut page = Page::new(screen);
     page.paragraph(2, &[(Tone::Strong, report.sentence())]);
     page.gap();
     page.paragraph(2, &[(Tone::Quiet, report.machine.clone())]);

@@ -36,15 +36,21 @@ pub(crate) fn markdown<'a>(found: impl IntoIterator<Item = (&'a Finding, String)
 /// A finding on the screen: a warning with its hint below, a note on one line. `more` follows the message, as in ` (and 3 more of
 /// this kind)`.
 pub(crate) fn draw(page: &mut Page, finding: &Finding, more: &str) {
-    let message = format!("{}{more}", finding.message);
     if finding.severity == Severity::Note {
+        let message = format!("{}{more}", finding.message);
         let hint = hint(finding).map_or_else(String::new, |hint| format!(" ({hint})"));
         page.paragraph(hanging(page, 6), &[(Tone::Quiet, format!("note: {message}{hint}"))]);
     } else {
-        let pieces = [(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)];
-        page.paragraph(hanging(page, 9), &pieces);
+        draw_message(page, finding, more);
         draw_hint(page, finding);
     }
+}
+
+/// A warning without what to do about it.
+pub(crate) fn draw_message(page: &mut Page, finding: &Finding, more: &str) {
+    let message = format!("{}{more}", finding.message);
+    let pieces = [(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)];
+    page.paragraph(hanging(page, 9), &pieces);
 }
 
 /// What to do about a finding, on a line of its own.

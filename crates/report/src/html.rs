@@ -15,6 +15,7 @@ use crate::benchmarks::{self, Shown};
 use crate::charts::{self, Chart, svg};
 use crate::describe::{self, page::SeriesOnPage};
 use crate::findings::Noted;
+use crate::glossary;
 use crate::json::Meta;
 use crate::label::label;
 use crate::names::{clean, fitted};
@@ -31,7 +32,7 @@ use assay_analysis::figures::Figures;
 use assay_analysis::protocol::{Protocol, Status};
 use assay_analysis::replication::{self, Replicated};
 use assay_analysis::series_summary::SeriesSummary;
-use assay_data::{Design, Finding};
+use assay_data::{Design, Finding, Unit};
 pub(crate) use tables::{Row, Table, tone};
 
 /// What a page is made of.
@@ -64,11 +65,31 @@ pub struct Material<'a> {
 /// # Errors
 /// When the template can't be filled, which would be a bug.
 pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
-    if material.analysis.is_suite() {
+    let page = if material.analysis.is_suite() {
         benchmarks::page::render(material)
     } else {
         page(material).render()
+    };
+    Ok(words_added(&page?))
+}
+
+/// Where the words stand that a page explains.
+const WORDS: &str = "<!-- words -->";
+
+/// The page with an explanation of the words that it uses.
+fn words_added(page: &str) -> String {
+    let Some((body, _)) = page.split_once(WORDS) else { return page.to_owned() };
+    let body = body.split_once("</style>").map_or(body, |(_, body)| body);
+    let mut list = String::new();
+    for entry in glossary::used_in(body) {
+        let id = entry.term.to_lowercase().replace(' ', "-");
+        list += &format!(
+            "<dt id=\"word-{id}\">{}</dt><dd>{}</dd>\n",
+            svg::escaped(entry.term),
+            svg::escaped(&entry.text())
+        );
     }
+    page.replacen(WORDS, &list, 1)
 }
 
 /// An environment of more facts is folded up on a screen.
@@ -266,9 +287,30 @@ pub(crate) fn fact((name, value): (&String, &serde_json::Value)) -> (String, Str
     let value = match value {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Null => "unknown".to_owned(),
-        other => other.to_string(),
+        serde_json::Value::Bool(is) => if *is { "yes" } else { "no" }.to_owned(),
+        other => other.as_f64().map_or_else(|| other.to_string(), |n| quantity(name, n)),
     };
-    (clean(&name.replace('_', " ")), clean(&value))
+    let name = name.trim_end_matches("_seconds").replace('_', " ");
+    (clean(&name), clean(&value))
+}
+
+/// A number of the environment in the unit that its name implies.
+fn quantity(name: &str, n: f64) -> String {
+    match name {
+        "memory_total" | "swap_total" | "cgroup_memory_max" => number::value(n, &Unit::Byte),
+        name if name.ends_with("_share") => number::percent_fine(n),
+        name if name.ends_with("_seconds")
+            || name.starts_with("calibrated_") && n.fract() != 0.0 =>
+        {
+            if name.starts_with("calibrated_") {
+                number::percent_fine(n)
+            } else {
+                number::value(n, &Unit::Second)
+            }
+        }
+        name if name.ends_with("_us") && n >= 0.0 => number::value(n / 1e6, &Unit::Second),
+        _ => number::value(n, &Unit::One),
+    }
 }
 
 fn data_part(data: &Data) -> DataPart {

@@ -3,7 +3,8 @@
 //! Everything that goes to a screen passes through here, so that no line is wider than asked for, no control character gets
 //! out, and ASCII terminals get ASCII. It knows nothing of what the text says.
 
-use crate::names::{clean, width};
+use crate::names::{self, clean, width};
+use crate::terminal::Screen;
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthChar;
 
@@ -46,37 +47,92 @@ pub(crate) type Line = Vec<(Tone, String)>;
 
 /// Collects lines of at most `width` columns.
 pub(crate) struct Page {
-    width: usize,
-    color: bool,
-    unicode: bool,
+    screen: Screen,
     text: String,
 }
 
 impl Page {
     /// An empty page. Widths below 20 are taken as 20.
-    pub(crate) fn new(width: usize, color: bool, unicode: bool) -> Self {
-        Self { width: width.max(20), color, unicode, text: String::new() }
+    pub(crate) fn new(screen: &Screen) -> Self {
+        let screen = Screen { width: screen.width.max(20), ..*screen };
+        Self { screen, text: String::new() }
     }
 
-    /// Columns of the page.
+    /// An empty page of the same kind, on which something can be tried.
+    pub(crate) fn like(&self) -> Self {
+        Self::new(&self.screen)
+    }
+
+    /// An empty page with room for an ellipsis behind its lines.
+    pub(crate) fn narrower(&self) -> Self {
+        let width = self.screen.width - 3;
+        Self { screen: Screen { width, ..self.screen }, text: String::new() }
+    }
+
+    /// Columns that text fills.
     pub(crate) fn width(&self) -> usize {
-        self.width
+        self.screen.width
+    }
+
+    /// Columns that a table may take: as many as it needs where names are whole.
+    pub(crate) fn table_width(&self) -> usize {
+        if self.screen.whole { usize::MAX / 2 } else { self.screen.width }
+    }
+
+    /// Names of at most so many columns each, all different; whole where this page has them whole.
+    pub(crate) fn fitted(&self, names: &[String], limit: usize) -> Vec<String> {
+        if self.screen.whole {
+            names.iter().map(|name| clean(name)).collect()
+        } else {
+            names::fitted(names, limit, self.ellipsis())
+        }
+    }
+
+    /// What [`Self::fitted`] leaves out at the beginning of every name.
+    pub(crate) fn beginning<'a>(&self, names: &'a [String], limit: usize) -> &'a str {
+        if self.screen.whole { "" } else { names::beginning(names, limit) }
+    }
+
+    /// A name of at most so many columns; whole where this page has them whole.
+    pub(crate) fn shortened(&self, name: &str, limit: usize) -> String {
+        if self.screen.whole { clean(name) } else { names::shorten(name, limit, self.ellipsis()) }
+    }
+
+    /// Lines so far.
+    pub(crate) fn lines(&self) -> usize {
+        self.text.lines().count()
+    }
+
+    /// The first lines of another page of the same kind; an ellipsis stands for the rest.
+    pub(crate) fn take(&mut self, other: &Self, most: usize) {
+        const RESET: &str = "\u{1b}[0m";
+        for (place, line) in other.text.lines().take(most).enumerate() {
+            if place + 1 == most && other.lines() > most {
+                let text = line.strip_suffix(RESET).unwrap_or(line);
+                let reset = &line[text.len()..];
+                let text = text.trim_end_matches(['.', ',', ';', ' ', '·']);
+                self.text += &format!("{text} {}{reset}", self.ellipsis());
+            } else {
+                self.text += line;
+            }
+            self.text.push('\n');
+        }
     }
 
     /// True when more than ASCII may be used.
     pub(crate) fn unicode(&self) -> bool {
-        self.unicode
+        self.screen.unicode
     }
 
     /// What stands for something left out.
     pub(crate) fn ellipsis(&self) -> &'static str {
-        if self.unicode { "…" } else { ".." }
+        if self.screen.unicode { "…" } else { ".." }
     }
 
     /// The text in the characters of this page.
     pub(crate) fn spelled(&self, text: &str) -> String {
         let clean = clean(text);
-        if self.unicode { clean } else { ascii(&clean) }
+        if self.screen.unicode { clean } else { ascii(&clean) }
     }
 
     /// An empty line, unless the page begins or there is one.
@@ -89,7 +145,7 @@ impl Page {
     /// A line that is known to fit; what does not is wrapped all the same.
     pub(crate) fn line(&mut self, line: &Line) {
         let wide: usize = line.iter().map(|(_, text)| width(text)).sum();
-        if wide > self.width {
+        if wide > self.table_width() {
             self.paragraph(0, line);
         } else {
             self.write(line);
@@ -98,7 +154,7 @@ impl Page {
 
     /// Wraps the pieces at words; lines after the first begin with `indent` spaces.
     pub(crate) fn paragraph(&mut self, indent: usize, pieces: &[(Tone, String)]) {
-        let indent = indent.min(self.width / 8);
+        let indent = indent.min(self.width() / 8);
         let mut line: Line = Vec::new();
         let mut used = 0;
         let mut begun = false;
@@ -108,7 +164,7 @@ impl Page {
             let text = self.spelled(text);
             for (gap, word) in words(&text) {
                 let gap = gap + std::mem::take(&mut carried);
-                let fits = used + gap + width(word) <= self.width;
+                let fits = used + gap + width(word) <= self.width();
                 if !fits && begun {
                     self.write(&line);
                     line = vec![(Tone::Plain, " ".repeat(indent))];
@@ -118,7 +174,7 @@ impl Page {
                 let mut rest = word;
                 let mut before = gap;
                 loop {
-                    let room = self.width.saturating_sub(used + before).max(2);
+                    let room = self.width().saturating_sub(used + before).max(2);
                     let cut = cut_at(rest, room);
                     let (now, later) = rest.split_at(cut);
                     line.push((*tone, format!("{}{now}", " ".repeat(before))));
@@ -161,7 +217,7 @@ impl Page {
             whole.pop();
         }
         for (tone, text) in whole {
-            if self.color && tone != Tone::Plain {
+            if self.screen.color && tone != Tone::Plain {
                 let style = tone.style();
                 self.text += &format!("{style}{text}{style:#}");
             } else {
@@ -242,7 +298,7 @@ mod tests {
     use super::*;
 
     fn page(width: usize, pieces: &[(Tone, &str)]) -> String {
-        let mut page = Page::new(width, false, true);
+        let mut page = Page::new(&Screen { width, color: false, unicode: true, whole: false });
         let pieces: Vec<_> =
             pieces.iter().map(|(tone, text)| (*tone, (*text).to_owned())).collect();
         page.paragraph(2, &pieces);

@@ -27,19 +27,21 @@
 //! let build = samples.add_subject("build");
 //! (0..9).for_each(|i| samples.push_value(build, 2.0 + f64::from(i * 5 % 9) / 100.0));
 //! let analysis = analyse(&samples, &Options::default())?;
-//! let text = render(&analysis, Shown::default(), &Screen { width: 80, color: false, unicode: true });
+//! let text = render(&analysis, Shown::default(), &Screen { width: 80, color: false, unicode: true, whole: false });
 //! assert!(text.starts_with("'build' takes 2.040 s [2.010 … 2.070]   (median, 95 % confidence)"));
 //! # Ok::<(), assay_analysis::analysis::AnalysisError>(())
 //! ```
 
 mod all_table;
 pub mod benchmarks;
+pub mod benchstat;
 pub mod calibration;
 pub mod charts;
 pub mod csv;
 pub mod describe;
 pub mod doctor;
 pub mod findings;
+pub mod glossary;
 mod grid;
 pub mod html;
 pub mod json;
@@ -55,6 +57,7 @@ mod plot;
 pub mod profile;
 pub mod progress;
 pub mod protocol;
+pub mod remarks;
 pub mod replication;
 mod scan;
 mod scan_table;

@@ -8,19 +8,22 @@ use unicode_width::UnicodeWidthChar;
 pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<String> {
     let limit = limit.max(4);
     let clean: Vec<String> = names.iter().map(|name| clean(name)).collect();
-    let short: Vec<String> = clean.iter().map(|name| shorten(name, limit, ellipsis)).collect();
+    let beginning = beginning(&clean, limit);
+    let short_of = |skip: usize| -> Vec<String> {
+        let begun = |name: &String| match name.get(skip..) {
+            Some(rest) if skip > 0 => format!("{ellipsis}{rest}"),
+            _ => name.clone(),
+        };
+        clean.iter().map(|name| shorten(&begun(name), limit, ellipsis)).collect()
+    };
+    let short = short_of(beginning.len());
     if all_differ(&short) {
         return short;
     }
-    // What they have in common says nothing: begin shortly before the first difference.
-    let skip = common_prefix(&clean).saturating_sub(2);
-    let ends: Vec<String> = clean
-        .iter()
-        .map(|name| {
-            let rest: String = name.chars().skip(skip).collect();
-            shorten(&format!("{ellipsis}{rest}"), limit, ellipsis)
-        })
-        .collect();
+    // Even within a word: begin shortly before the first difference.
+    let shared = common_prefix(&clean).saturating_sub(2);
+    let skip = clean.first().and_then(|name| name.char_indices().nth(shared));
+    let ends = short_of(skip.map_or(0, |(at, _)| at));
     if all_differ(&ends) {
         return ends;
     }
@@ -30,6 +33,21 @@ pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<Stri
         if room < 4 { number } else { format!("{number} {}", shorten(name, room, ellipsis)) }
     };
     short.iter().enumerate().map(numbered).collect()
+}
+
+/// What all names begin with, up to the end of a word, where some are wider than `limit`: it says nothing, and gives way first.
+pub(crate) fn beginning(names: &[String], limit: usize) -> &str {
+    /// What is hardly longer than the ellipsis stays.
+    const SHORTEST: usize = 4;
+    let [first, _, ..] = names else { return "" };
+    if names.iter().all(|name| width(name) <= limit) {
+        return "";
+    }
+    let shared = common_prefix(names);
+    let is_end = |c: char| !c.is_alphanumeric();
+    let end = first.char_indices().take(shared).filter(|(_, c)| is_end(*c)).last();
+    let end = end.map_or(0, |(at, c)| at + c.len_utf8());
+    if end >= SHORTEST { &first[..end] } else { "" }
 }
 
 /// The text without control characters, which could move the cursor or break a line.
@@ -103,10 +121,17 @@ mod tests {
     fn names_that_differ_in_the_middle_still_differ_when_short() {
         let found =
             fit(&["./program --mode=fast --size 10", "./program --mode=slow --size 10"], 12);
-        assert_eq!(found, ["…e=fas…ze 10", "…e=slo…ze 10"]);
+        assert_eq!(found, ["…fast …ze 10", "…slow …ze 10"]);
         let three =
             fit(&["aaaaaaaaaaXbbbbbbbbbb", "aaaaaaaaaaYbbbbbbbbbb", "aaaaaaaaaaYcbbbbbbbbb"], 4);
         assert_eq!(three, ["#1", "#2", "#3"]);
+    }
+
+    #[test]
+    fn what_all_names_begin_with_gives_way_before_what_tells_them_apart() {
+        let found = fit(&["test_copy.py::copy[256]", "test_copy.py::move_all[256]"], 16);
+        assert_eq!(found, ["…copy[256]", "…move_all[256]"]);
+        assert_eq!(fit(&["test_copy.py::copy", "test_copy.py::move"], 30)[0], "test_copy.py::copy");
     }
 
     #[test]

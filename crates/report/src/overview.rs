@@ -6,7 +6,7 @@ use crate::findings;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
 use crate::layout::{Page, Tone};
-use crate::names::{fitted, width};
+use crate::names::width;
 use crate::number::{self as numbers, Column};
 use crate::terminal::Screen;
 use crate::words::counted;
@@ -20,7 +20,7 @@ const NARROWEST_NAME: usize = 10;
 
 /// The screen as text, every line ended. `more`: how every series is shown in full. O(series).
 pub fn render(overview: &Overview, more: &str, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let mut page = Page::new(screen);
     let metric = label(&overview.metric);
     let sure = numbers::chosen_percent(overview.confidence);
     let head = format!("{} of {metric}", numbers_of(overview.lines.len()));
@@ -41,15 +41,15 @@ pub fn render(overview: &Overview, more: &str, screen: &Screen) -> String {
     let mut numbers = columns(&page, overview, &all);
     let room = loop {
         let own: usize = numbers.iter().map(|c| c.gap + c.width()).sum();
-        let room = page.width().saturating_sub(own).min(WIDEST_NAME);
+        let room = page.table_width().saturating_sub(own).min(WIDEST_NAME);
         if room >= NARROWEST_NAME.min(widest) || numbers.len() <= 1 {
             break room;
         }
         numbers.pop();
     };
-    let mut columns = vec![Cells::left("", fitted(&names, room, page.ellipsis()), Tone::Plain, 0)];
+    let mut columns = vec![Cells::left("", page.fitted(&names, room), Tone::Plain, 0)];
     columns.extend(numbers);
-    while width_of(&columns) > page.width() && columns.len() > 2 {
+    while width_of(&columns) > page.table_width() && columns.len() > 2 {
         columns.pop();
     }
     draw_columns(&mut page, &columns, overview.lines.len());

@@ -20,7 +20,7 @@ const BAR: usize = 14;
 
 /// The screen, every line ended.
 pub fn render(planning: &Planning, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let mut page = Page::new(screen);
     let blocks = planning.blocks.as_ref();
     page.paragraph(2, &[(Tone::Strong, sentence(planning))]);
     if let Some(blocks) = blocks.filter(|_| planning.asked.in_blocks) {

@@ -3,7 +3,7 @@
 
 use crate::label::label;
 use crate::layout::{Line, Page, Tone};
-use crate::names::{fitted, width};
+use crate::names::width;
 use crate::ticks;
 use assay_analysis::{Analysis, Curve};
 use assay_data::Unit;
@@ -194,7 +194,7 @@ fn plain(value: f64) -> String {
 
 fn legend(page: &mut Page, analysis: &Analysis, curves: &[&Curve], canvas: &Canvas, signs: &Signs) {
     let names: Vec<String> = curves.iter().map(|c| c.command.clone()).collect();
-    let names = fitted(&names, page.width() / 3, page.ellipsis());
+    let names = page.fitted(&names, page.width() / 3);
     let mut entries: Vec<String> = names
         .iter()
         .enumerate()

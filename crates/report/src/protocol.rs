@@ -15,7 +15,7 @@ pub use words::sentence;
 use crate::all_table;
 use crate::findings;
 use crate::layout::{Page, Tone};
-use crate::names::fitted;
+use crate::remarks::{self, Remarks};
 use crate::small_table;
 use crate::terminal::{self, Screen};
 use assay_analysis::Analysis;
@@ -31,8 +31,8 @@ const STATUS_WIDTH: usize = 11;
 
 /// The screen as text, every line ended.
 pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
-    let names = fitted(&analysis.names(), (page.width() / 3).clamp(8, 40), page.ellipsis());
+    let mut page = Page::new(screen);
+    let names = page.fitted(&analysis.names(), (page.width() / 3).clamp(8, 40));
     if let Some((heads, rows)) = summary::rows(analysis, chains, &names) {
         let tones: Vec<Tone> = chains.iter().map(|chain| tone(chain.outcome())).collect();
         small_table::draw(&mut page, &heads, &rows, &tones);
@@ -50,7 +50,9 @@ pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> Stri
     let untold = |finding: &Finding| !has_said(finding, chains) && !is_no_matter(finding, chains);
     if analysis.findings.iter().any(untold) {
         page.gap();
-        terminal::findings(&mut page, analysis, untold);
+        let mut remarks = remarks::List::new(Remarks::All);
+        terminal::findings(&mut remarks, &page, analysis, untold);
+        remarks.draw(&mut page);
     }
     page.finish()
 }

@@ -5,7 +5,6 @@
 
 use crate::label::label;
 use crate::layout::{Page, Tone};
-use crate::names::fitted;
 use crate::number::{self, Column};
 use crate::small_table;
 use crate::terminal::Screen;
@@ -30,8 +29,8 @@ pub struct ReplicationReport<'a> {
 
 /// The screen, every line ended.
 pub fn render(report: &ReplicationReport<'_>, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
-    let names = fitted(&report.now.names(), (page.width() / 2).clamp(8, 60), page.ellipsis());
+    let mut page = Page::new(screen);
+    let names = page.fitted(&report.now.names(), (page.width() / 2).clamp(8, 60));
     for result in &report.replication.results {
         page.paragraph(2, &[(tone(result.status), sentence_with(report, result, &names))]);
     }
@@ -136,7 +135,7 @@ fn half_widths(result: &Replicated) -> Vec<f64> {
 
 /// Then, now and the change, side by side.
 fn table(page: &mut Page, report: &ReplicationReport<'_>) {
-    let names = fitted(&report.now.names(), (page.width() * 3 / 10).clamp(8, 40), page.ellipsis());
+    let names = page.fitted(&report.now.names(), (page.width() * 3 / 10).clamp(8, 40));
     let (head, rows) = sizes(report, &names);
     let tones: Vec<Tone> = rows.iter().map(|_| Tone::Plain).collect();
     if !rows.is_empty() {

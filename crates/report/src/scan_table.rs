@@ -7,7 +7,6 @@
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
 use crate::layout::{Page, Tone};
-use crate::names::fitted;
 use crate::number::{self, Column};
 use crate::scan;
 use crate::screen_table::other_metrics;
@@ -24,7 +23,7 @@ const WIDEST_VALUE: usize = 16;
 /// Draws the table of one metric.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, layout: &Layout, metric: usize) {
     let limit = (page.width() / 5).clamp(8, WIDEST_LABEL);
-    let labels = fitted(&without_parameters(analysis, layout), limit, page.ellipsis());
+    let labels = page.fitted(&without_parameters(analysis, layout), limit);
     let table = Table { analysis, layout, metric, labels };
     let all: Vec<usize> = (0..layout.commands).collect();
     let apart: Vec<Vec<usize>> = (1..layout.commands).map(|k| vec![0, k]).collect();
@@ -33,7 +32,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, layout: &Layout, metric
     let fitting = choices.iter().find_map(|(groups, intervals)| {
         let tables: Vec<Vec<Cells>> =
             groups.iter().map(|group| table.columns(page, group, *intervals)).collect();
-        let fits = |columns: &Vec<Cells>| width_of(columns) <= page.width();
+        let fits = |columns: &Vec<Cells>| width_of(columns) <= page.table_width();
         (!tables.is_empty() && tables.iter().all(fits)).then_some(tables)
     });
     let Some(tables) = fitting else { return table.draw_lines(page) };
@@ -105,16 +104,14 @@ impl Table<'_> {
         let subjects = &self.analysis.subjects;
         let one = |index: usize| {
             let heading = page.spelled(&subjects[command].parameters[index].0);
-            let heading = fitted(&[heading], WIDEST_VALUE, page.ellipsis()).remove(0);
+            let heading = page.fitted(&[heading], WIDEST_VALUE).remove(0);
             let values: Vec<String> = (0..self.rows())
                 .map(|row| subjects[self.subject(row, command)].parameters[index].1.to_string())
                 .collect();
             let numeric = values.iter().all(|value| value.parse::<f64>().is_ok());
             let values = values
                 .into_iter()
-                .map(|value| {
-                    crate::names::shorten(&page.spelled(&value), WIDEST_VALUE, page.ellipsis())
-                })
+                .map(|value| page.shortened(&page.spelled(&value), WIDEST_VALUE))
                 .collect();
             let gap = if index == 0 { gap } else { 2 };
             if numeric {
@@ -211,7 +208,7 @@ impl Table<'_> {
             });
             let heading = page.spelled(&label(&self.analysis.metrics[metric]));
             columns.push(Cells::right(&heading, cells.collect(), Tone::Plain));
-            if width_of(columns) > page.width() {
+            if width_of(columns) > page.table_width() {
                 columns.pop();
                 return;
             }

@@ -6,7 +6,7 @@
 use crate::grid::{Cells, GAP, draw_columns};
 use crate::label::label;
 use crate::layout::{Page, Tone};
-use crate::names::{fitted, width};
+use crate::names::width;
 use crate::number::{self, Column, DECADES};
 use assay_analysis::{Analysis, Description};
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
@@ -97,14 +97,14 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let primary = primary_cells(page, analysis);
     let mut columns = vec![Cells::left("", names.to_vec(), Tone::Plain, 0)];
     let own = columns[0].width() + primary.iter().map(|c| c.gap + c.width()).sum::<usize>();
-    if own > page.width() {
+    if own > page.table_width() {
         return draw_stacked(page, analysis);
     }
     columns.extend(primary);
     let mut used = own;
     let mut fits = |column: &Cells| {
         let wide = column.gap + column.width();
-        let fits = used + wide <= page.width();
+        let fits = used + wide <= page.table_width();
         used += if fits { wide } else { 0 };
         fits
     };
@@ -114,7 +114,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         .collect();
     let others_wide: usize = others.iter().map(|c| c.gap + c.width()).sum();
     if let Some(pictures) = pictures(page, analysis)
-        && own + pictures.gap + pictures.width() + others_wide <= page.width()
+        && own + pictures.gap + pictures.width() + others_wide <= page.table_width()
         && fits(&pictures)
     {
         columns.push(pictures);
@@ -202,7 +202,7 @@ fn pictures(page: &Page, analysis: &Analysis) -> Option<Cells> {
 
 /// One metric a line, for pages that are too narrow for a table.
 fn draw_stacked(page: &mut Page, analysis: &Analysis) {
-    let names = fitted(&analysis.names(), page.width(), page.ellipsis());
+    let names = page.fitted(&analysis.names(), page.width());
     let others = other_metrics(analysis);
     for (subject, name) in names.iter().enumerate() {
         let column = column_of_row(analysis, subject);

@@ -22,7 +22,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         } else {
             one_below_the_other(page, analysis, names, intervals)
         };
-        (width_of(&columns) <= page.width()).then_some(columns)
+        (width_of(&columns) <= page.table_width()).then_some(columns)
     });
     match fitting {
         Some(columns) => draw_columns(page, &columns, analysis.secondary.len()),

@@ -26,9 +26,9 @@ pub(crate) fn draw<R: AsRef<[String]>>(
         })
         .collect();
     let numbers: usize = widths[1..].iter().map(|w| w + GAP).sum();
-    let folded = 2 + widths[0] + numbers > page.width();
+    let folded = 2 + widths[0] + numbers > page.table_width();
     let begins = if folded { 4 } else { 2 + widths[0] };
-    if begins + numbers > page.width() {
+    if begins + numbers > page.table_width() {
         return list(page, &head, &rows, tones);
     }
     let numbered = |row: &[String]| -> String {

@@ -8,9 +8,10 @@ use crate::benchmarks::{self, Shown};
 use crate::findings;
 use crate::label::{label, wording};
 use crate::layout::{Page, STICKY, Tone};
-use crate::names::{fitted, width};
+use crate::names::width;
 use crate::noise;
 use crate::number::{self, Column};
+use crate::remarks;
 use crate::scan;
 use crate::screen_table as table;
 use crate::secondary;
@@ -33,6 +34,8 @@ pub struct Screen {
     pub color: bool,
     /// Whether to use more than ASCII.
     pub unicode: bool,
+    /// Whether names keep their whole length, however wide that makes a table: off a terminal, where they are searched for.
+    pub whole: bool,
 }
 
 /// The screen as text, every line ended; `shown`: which rows of a suite, and in which order. O(subjects · metrics).
@@ -40,10 +43,10 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     if analysis.is_suite() {
         return benchmarks::screen::render(analysis, shown, screen);
     }
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
-    let ellipsis = page.ellipsis();
-    let in_sentences = fitted(&analysis.names(), (page.width() / 2).clamp(8, 60), ellipsis);
-    let in_table = fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40), ellipsis);
+    let mut page = Page::new(screen);
+    let _ellipsis = page.ellipsis();
+    let in_sentences = page.fitted(&analysis.names(), (page.width() / 2).clamp(8, 60));
+    let in_table = page.fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40));
     if scan::shows(analysis) {
         scan::draw(&mut page, analysis);
     } else if analysis.subjects.len() == 1 {
@@ -71,15 +74,17 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
             secondary::draw(&mut page, analysis, &in_table);
         }
     }
+    all_table::draw(&mut page, analysis, &in_table);
+    let mut remarks = remarks::List::new(shown.remarks);
     let checks = checks(analysis);
     if !checks.is_empty() {
-        page.paragraph(8, &[(Tone::Quiet, format!("checks: {}", checks.join(" · ")))]);
+        remarks.check(&page, 8, format!("checks: {}", checks.join(" · ")));
     }
     if let Some(line) = noise::line(analysis, &in_table) {
-        page.paragraph(7, &[(Tone::Quiet, line)]);
+        remarks.check(&page, 7, line);
     }
-    all_table::draw(&mut page, analysis, &in_table);
-    findings(&mut page, analysis, |_| true);
+    findings(&mut remarks, &page, analysis, |_| true);
+    remarks.draw(&mut page);
     page.finish()
 }
 
@@ -342,7 +347,7 @@ fn dependence(analysis: &Analysis) -> Option<String> {
         s if s >= 0.5 => "weak autocorrelation",
         _ => "strong autocorrelation",
     };
-    Some(format!("{word} (effective sample size {effective:.0} of {n:.0})"))
+    Some(format!("{word} (effective n {effective:.0} of {n:.0})"))
 }
 
 fn taken(blocks: usize, analysis: &Analysis) -> String {
@@ -369,7 +374,12 @@ fn taken(blocks: usize, analysis: &Analysis) -> String {
 }
 
 /// The findings that are wanted here, with what to do about them: warnings first, then notes.
-pub(crate) fn findings(page: &mut Page, analysis: &Analysis, wanted: impl Fn(&Finding) -> bool) {
+pub(crate) fn findings(
+    remarks: &mut remarks::List,
+    page: &Page,
+    analysis: &Analysis,
+    wanted: impl Fn(&Finding) -> bool,
+) {
     let is_note = |f: &Finding| f.severity == Severity::Note;
     let refused = analysis.findings.iter().any(|f| f.code == "TOO_DEPENDENT");
     let in_scan = scan::shows(analysis);
@@ -384,9 +394,9 @@ pub(crate) fn findings(page: &mut Page, analysis: &Analysis, wanted: impl Fn(&Fi
             "DEPENDENCE" if refused => {}
             _ => match topic(&finding.code) {
                 Topic::Design if !in_scan => {}
-                Topic::Verdict if !in_scan => findings::draw_hint(page, finding),
-                Topic::Design | Topic::Verdict => findings::draw(page, finding, ""),
-                _ => findings::draw(page, finding, &more),
+                Topic::Verdict if !in_scan => remarks.hint(page, finding),
+                Topic::Design | Topic::Verdict => remarks.finding(page, finding, ""),
+                _ => remarks.finding(page, finding, &more),
             },
         }
     }
@@ -394,7 +404,7 @@ pub(crate) fn findings(page: &mut Page, analysis: &Analysis, wanted: impl Fn(&Fi
     // The line of checks has told the drift that blocks cancel, that of the noise the disturbed runs.
     let told = |f: &Finding| is_note(f) && wanted(f) && topic(&f.code) != Topic::Checks;
     for (note, more) in once(&|f| told(f) && !of_machine(f)) {
-        findings::draw(page, note, &more);
+        remarks.finding(page, note, &more);
     }
     let machine: Vec<&str> = analysis
         .findings
@@ -403,6 +413,6 @@ pub(crate) fn findings(page: &mut Page, analysis: &Analysis, wanted: impl Fn(&Fi
         .map(|f| f.message.as_str())
         .collect();
     if !machine.is_empty() {
-        page.paragraph(6, &[(Tone::Quiet, format!("note: {}", machine.join("; ")))]);
+        remarks.note(page, format!("note: {}", machine.join("; ")));
     }
 }

@@ -55,7 +55,7 @@ fn screen(calibration: &Calibration, layout: Option<Layout>, width: usize) -> St
     let environment = common::quiet_machine();
     let report =
         CalibrationReport { environment: &environment, calibration, layout, program: None };
-    render(&report, &Screen { width, color: false, unicode: true })
+    render(&report, &Screen { width, color: false, unicode: true, whole: false })
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn plain_terminals_get_ascii() {
         layout: Some(copy()),
         program: None,
     };
-    let text = render(&report, &Screen { width: 80, color: false, unicode: false });
+    let text = render(&report, &Screen { width: 80, color: false, unicode: false, whole: false });
     assert!(text.is_ascii(), "{text}");
 }
 

@@ -48,7 +48,7 @@ fn five_thousand() -> SeriesSummaries {
 }
 
 fn screen(width: usize, unicode: bool) -> Screen {
-    Screen { width, color: false, unicode }
+    Screen { width, color: false, unicode, whole: false }
 }
 
 #[test]

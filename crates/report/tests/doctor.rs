@@ -64,7 +64,7 @@ fn json(report: &DoctorReport) -> Value {
 }
 
 fn at(report: &DoctorReport, width: usize) -> String {
-    render(report, &Screen { width, color: false, unicode: true })
+    render(report, &Screen { width, color: false, unicode: true, whole: false })
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn the_screen_says_first_what_matters_and_what_helps() {
         assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
         assert_snapshot!(format!("doctor_{width}"), text);
     }
-    let ascii = render(&sick(), &Screen { width: 80, color: false, unicode: false });
+    let ascii = render(&sick(), &Screen { width: 80, color: false, unicode: false, whole: false });
     assert!(ascii.is_ascii(), "{ascii}");
 }
 

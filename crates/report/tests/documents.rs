@@ -221,10 +221,10 @@ fn a_side_too_short_to_be_tested_is_named_whatever_the_other_shows() {
     let comparison = &value["comparisons"][0];
     assert_eq!(comparison["dependence"], "noticed");
     assert_eq!(comparison["dependence_untested"], true);
-    let screen = Screen { width: 400, color: false, unicode: true };
+    let screen = Screen { width: 400, color: false, unicode: true, whole: false };
     let text = terminal::render(&analysis, Shown::default(), &screen);
     assert!(text.contains("; dependence of one side not tested"), "{text}");
     assert!(text.contains("dependence of one side not tested (24 values a side needed)"), "{text}");
     // What was noticed is said too.
-    assert!(text.contains("autocorrelation (effective sample size"), "{text}");
+    assert!(text.contains("autocorrelation (effective n"), "{text}");
 }

@@ -45,7 +45,7 @@ fn pilot() -> Samples {
 }
 
 fn screen(planning: &Planning, width: usize, unicode: bool) -> String {
-    render(planning, &Screen { width, color: false, unicode })
+    render(planning, &Screen { width, color: false, unicode, whole: false })
 }
 
 #[test]

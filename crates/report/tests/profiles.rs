@@ -94,7 +94,7 @@ proptest! {
             builder.add_frames([Frame::named("main"), Frame::named(name)], index as u64 + 1);
         }
         let profile = builder.build();
-        let shape = Screen { width, color: false, unicode };
+        let shape = Screen { width, color: false, unicode, whole: false };
         let text = with_report(&profile, |report| screen::render(report, &shape));
         let found = Difference::of(&profile, &profile, 0.95).unwrap();
         let both = text + &difference::render(&found, &[], 0, &shape);

@@ -179,7 +179,8 @@ proptest! {
 
 fn holds(samples: &Samples, width: usize, unicode: bool) -> Result<(), TestCaseError> {
     let Ok(analysis) = analyse(samples, &Options::default()) else { return Ok(()) };
-    let text = render(&analysis, Shown::default(), &Screen { width, color: false, unicode });
+    let text =
+        render(&analysis, Shown::default(), &Screen { width, color: false, unicode, whole: false });
     for line in text.lines() {
         prop_assert!(columns(line) <= width.max(20), "{width}: {line:?}\n{text}");
         prop_assert!(!line.chars().any(char::is_control), "{line:?}");

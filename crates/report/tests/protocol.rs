@@ -51,7 +51,7 @@ fn all() -> Vec<(Analysis, Vec<Protocol>)> {
 fn every_screen_names_all_steps_and_fits() {
     for (analysis, chains) in all() {
         for width in [20, 50, 80, 120] {
-            let screen = Screen { width, color: false, unicode: true };
+            let screen = Screen { width, color: false, unicode: true, whole: false };
             let text = render(&analysis, &chains, &screen);
             assert!(text.lines().all(|line| line.width() <= width), "{width}: {text}");
             for step in ["1 validity", "2 power", "3 test", "4 effect"] {
@@ -59,7 +59,7 @@ fn every_screen_names_all_steps_and_fits() {
             }
             assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
         }
-        let ascii = Screen { width: 80, color: false, unicode: false };
+        let ascii = Screen { width: 80, color: false, unicode: false, whole: false };
         assert!(render(&analysis, &chains, &ascii).is_ascii());
     }
 }
@@ -67,7 +67,7 @@ fn every_screen_names_all_steps_and_fits() {
 #[test]
 fn colour_is_added_to_the_same_text() {
     for (analysis, chains) in all() {
-        let plain = Screen { width: 80, color: false, unicode: true };
+        let plain = Screen { width: 80, color: false, unicode: true, whole: false };
         let coloured = render(&analysis, &chains, &Screen { color: true, ..plain });
         assert!(coloured.contains('\u{1b}'));
         assert_eq!(without_escapes(&coloured), render(&analysis, &chains, &plain));

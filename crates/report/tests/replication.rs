@@ -22,7 +22,7 @@ fn both(then: &Analysis, now: &Analysis, differences: &[&str], width: usize) -> 
         replication: &replication,
         differences: &differences,
     };
-    let screen = Screen { width, color: false, unicode: true };
+    let screen = Screen { width, color: false, unicode: true, whole: false };
     let value = common::checked("repeat", &Repetition::of(&report, &Meta::default()));
     (render(&report, &screen), value)
 }

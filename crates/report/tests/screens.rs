@@ -8,7 +8,7 @@ use assay_report::terminal::{Screen, render};
 use insta::assert_snapshot;
 
 fn at(analysis: &Analysis, width: usize) -> String {
-    render(analysis, Shown::default(), &Screen { width, color: false, unicode: true })
+    render(analysis, Shown::default(), &Screen { width, color: false, unicode: true, whole: false })
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn what_nobody_has_a_value_of_gets_no_column() {
 
 #[test]
 fn a_terminal_without_unicode_gets_ascii() {
-    let screen = Screen { width: 100, color: false, unicode: false };
+    let screen = Screen { width: 100, color: false, unicode: false, whole: false };
     for (name, analysis) in common::all() {
         let text = render(&analysis, Shown::default(), &screen);
         assert!(text.is_ascii(), "{name}: {text}");
@@ -65,7 +65,11 @@ fn a_terminal_without_unicode_gets_ascii() {
 #[test]
 fn colour_is_added_to_the_same_text() {
     let colour = |analysis: &Analysis| {
-        render(analysis, Shown::default(), &Screen { width: 100, color: true, unicode: true })
+        render(
+            analysis,
+            Shown::default(),
+            &Screen { width: 100, color: true, unicode: true, whole: false },
+        )
     };
     for (name, analysis) in common::all() {
         let coloured = colour(&analysis);

@@ -17,7 +17,11 @@ use assay_report::{csv, markdown, terminal};
 use insta::assert_snapshot;
 
 fn at(width: usize, shown: Shown) -> String {
-    terminal::render(&common::suite(), shown, &Screen { width, color: false, unicode: true })
+    terminal::render(
+        &common::suite(),
+        shown,
+        &Screen { width, color: false, unicode: true, whole: false },
+    )
 }
 
 #[test]
@@ -32,7 +36,7 @@ fn the_screen_fits_whatever_the_width() {
 
 #[test]
 fn a_terminal_without_unicode_gets_ascii() {
-    let screen = Screen { width: 80, color: false, unicode: false };
+    let screen = Screen { width: 80, color: false, unicode: false, whole: false };
     let text = terminal::render(&common::suite(), Shown::default(), &screen);
     assert!(text.is_ascii(), "{text}");
 }
@@ -40,7 +44,7 @@ fn a_terminal_without_unicode_gets_ascii() {
 #[test]
 fn rows_come_in_the_order_that_was_asked_for() {
     let firsts = |sort| -> Vec<String> {
-        let text = at(100, Shown { sort, all_metrics: true });
+        let text = at(100, Shown { sort, all_metrics: true, ..Shown::default() });
         let table = text.split("\n\n").nth(1).unwrap();
         let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
         table.lines().skip(1).take(6).map(first).collect()
@@ -90,7 +94,7 @@ fn the_headline_says_how_far_benchmarks_without_a_verdict_are_known() {
         let side: Vec<Named<'_>> =
             names.into_iter().zip(values).map(|(name, values)| (name, &values[..])).collect();
         let suite = suite_of(&[("old", &side), ("new", &side)]);
-        let screen = Screen { width: 200, color: false, unicode: true };
+        let screen = Screen { width: 200, color: false, unicode: true, whole: false };
         let text = terminal::render(&suite, Shown::default(), &screen);
         text.lines().find(|line| line.contains("within ±")).map(|line| line.trim().to_owned())
     }
@@ -119,7 +123,7 @@ fn a_ratio_that_points_away_from_the_medians_is_explained() {
         ("old", &[("copy", &old), ("sort", &plain)]),
         ("new", &[("copy", &new), ("sort", &about(1.5e-3))]),
     ]);
-    let screen = Screen { width: 200, color: false, unicode: true };
+    let screen = Screen { width: 200, color: false, unicode: true, whole: false };
     let text = terminal::render(&suite, Shown::default(), &screen);
     let note = "copy: the ratio and the two medians disagree in direction: the ratio is the median of the ratios within all pairs";
     assert!(text.contains(note), "{text}");
@@ -137,7 +141,7 @@ fn three_sides_have_one_order_and_a_line_each_for_what_is_only_named() {
         ("new", &[("copy", &about(0.9e-3)), ("sort", &about(2e-3))]),
         ("newer", &[("copy", &about(0.8e-3)), ("sort", &about(1e-3))]),
     ]);
-    let screen = Screen { width: 100, color: false, unicode: true };
+    let screen = Screen { width: 100, color: false, unicode: true, whole: false };
     let text = terminal::render(&suite, Shown::default(), &screen);
     for line in [
         "also, new against old: no difference that matters in allocations\n",
@@ -163,7 +167,7 @@ fn where_room_is_short_names_are_shortened_before_numbers_go() {
 fn how_the_error_is_shared_is_said() {
     let told = |adjust| {
         let suite = common::suite_adjusted(adjust);
-        let screen = Screen { width: 200, color: false, unicode: true };
+        let screen = Screen { width: 200, color: false, unicode: true, whole: false };
         terminal::render(&suite, Shown::default(), &screen)
     };
     assert!(told(Adjust::Holm).contains("95 % confidence for all statements together"));

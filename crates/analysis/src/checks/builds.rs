@@ -69,7 +69,7 @@ pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option
     let (it, difference) =
         if same.len() == 1 { ("it calls", "difference") } else { ("they call", "differences") };
     let message = format!(
-        "the code of {whose}, and all that {it}, is the same in both builds: the {difference} may be the linker's placement"
+        "the code of {whose} and all {it} is the same in both builds: its placement may explain the {difference}"
     );
     Some(
         Finding::new("LAYOUT_SUSPECTED", Severity::Warning, message)

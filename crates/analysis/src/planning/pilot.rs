@@ -129,6 +129,11 @@ impl Series {
         Self { kind, values: evenly(&descriptive::sorted(&values), KEPT) }
     }
 
+    /// Whether all values are the same.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.values.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
     /// Number of values that stand for the distribution.
     pub fn len(&self) -> usize {
         self.values.len()

@@ -13,6 +13,7 @@ use assay_analysis::figures::{Figures, of_comparisons, with_protocol};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::series_summary::{self, Options, SeriesSummary};
 use assay_data::Samples;
+use assay_data::publishing::publishable;
 use assay_report::benchmarks::pictured;
 use assay_report::charts::{self, Chart, forest, png, svg};
 use assay_report::html::{self, Data, Material};
@@ -103,17 +104,21 @@ pub(crate) fn write(
         };
         html::render(material)
             .map_err(anyhow::Error::from)
+            .map(|page| if wanted.unredacted { page } else { publishable(&page) })
             .and_then(|page| whole_file::replace(path, page.as_bytes()))
             .with_context(|| format!("--report {}", path.display()))
     });
     let drawn = wanted.plots.as_deref().map(|directory| {
         work.begin("plots");
+        let sides = || analysis.sides.iter().map(|side| side.name.clone()).collect();
+        let about = if analysis.is_suite() { sides() } else { analysis.names() };
         let drawn = if analysis.is_suite() {
             forest::charts(analysis, how.rows.sort)
         } else {
             charts::charts(&figures)
         };
-        write_charts(&drawn, directory).with_context(|| format!("--plots {}", directory.display()))
+        write_charts(&drawn, &about, directory)
+            .with_context(|| format!("--plots {}", directory.display()))
     });
     work.end();
     if !quiet
@@ -137,12 +142,17 @@ fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<Serie
 }
 
 /// Writes pictures; several of one name are numbered.
-pub(crate) fn write_charts(drawn: &[Chart], directory: &Path) -> anyhow::Result<()> {
-    for (index, chart) in drawn.iter().enumerate() {
+pub(crate) fn write_charts(
+    drawn: &[Chart],
+    about: &[String],
+    directory: &Path,
+) -> anyhow::Result<()> {
+    for (index, chart) in drawn.iter().cloned().enumerate() {
+        let chart = chart.titled(about);
         let same = drawn[..index].iter().filter(|before| before.name == chart.name).count();
         let number = if same > 0 { format!("-{}", same + 1) } else { String::new() };
         let file = |ending: &str| directory.join(format!("{}{number}.{ending}", chart.name));
-        whole_file::replace(&file("svg"), svg::standalone(chart).as_bytes())?;
+        whole_file::replace(&file("svg"), svg::standalone(&chart).as_bytes())?;
         whole_file::replace(&file("png"), &png::render(&chart.scene, PIXELS)?)?;
     }
     Ok(())

@@ -104,8 +104,9 @@ struct WhenArgs {
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
-    /// Time budget for the whole suite, not counting trial runs [default: 60s, 10s for one program;
-    /// extended up to 5min if the fewest blocks for verdicts take longer]
+    /// Time budget for the whole suite [default: 60s, 10s for one program]
+    ///
+    /// Trial runs do not count. Extended up to 5min if the fewest blocks for verdicts take longer.
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     #[arg(default_value_if("quick", "true", QUICK))]
     time: Option<f64>,

@@ -5,8 +5,9 @@ pub(crate) mod suite;
 use crate::advice::Dialect;
 use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
 use crate::present::Showing;
+use crate::present::pages::Extras;
 use crate::progress::Work;
-use crate::{Ending, present};
+use crate::{Ending, output, present};
 use anyhow::{Context, bail};
 use assay_analysis::Options;
 use assay_analysis::analysis::{self, analyse_telling};
@@ -14,6 +15,7 @@ use assay_analysis::protocol::{self, STEPS};
 use assay_data::Samples;
 use assay_data::import;
 use assay_data::select::{self, Key};
+use assay_report::benchstat;
 use std::path::PathBuf;
 
 /// Arguments of `assay compare`.
@@ -66,6 +68,12 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Deciding")]
     all: bool,
 
+    /// Print a table as benchstat lays it out, with the change in per cent and p values
+    ///
+    /// The verdicts stay assay's own: ~ stands wherever no direction is known.
+    #[arg(long, value_enum, value_name = "NAME", help_heading = "Output", conflicts_with_all = ["json", "rigorous"])]
+    format: Option<Format>,
+
     #[command(flatten)]
     suite: suite::SuiteArgs,
 
@@ -74,6 +82,13 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     show: ShowArgs,
+}
+
+/// Layouts of other tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// benchstat's table
+    Benchstat,
 }
 
 /// The files as errors name them.
@@ -87,6 +102,7 @@ fn named(files: &[PathBuf]) -> String {
 /// When classical tests are asked for of such.
 fn check_builds(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     let option = match (args.all, args.protocol.rigorous) {
+        _ if args.format.is_some() => "--format",
         (true, _) => "--all",
         (_, true) => "--rigorous",
         _ => return Ok(()),
@@ -116,7 +132,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     suite::check_comparable(args, &samples)?;
     check_builds(args, &samples)?;
     let options = Options {
-        all: args.all,
+        all: args.all || args.format.is_some(),
         adjust: args.suite.adjust(),
         reference: args.reference.clone(),
         ..args.judge.options()
@@ -137,6 +153,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         return Ok(args.protocol.ending(&chains, present::judge(&analysis, &args.judge.fail_if)));
     }
     work.end();
+    if args.format == Some(Format::Benchstat) {
+        present::export_all(how, &analysis, &samples, Extras::default())?;
+        output::print(&benchstat::render(&analysis, rows))?;
+        return Ok(present::judge(&analysis, &args.judge.fail_if));
+    }
     present::present(how, &mut analysis, &samples)?;
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

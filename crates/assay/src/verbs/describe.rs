@@ -121,6 +121,7 @@ fn write_pages(
         json: false,
         export: Vec::new(),
         pages: args.pages.clone(),
+        verbose: false,
         quiet: args.look.quiet,
         color: args.look.color,
     };

@@ -118,7 +118,7 @@ fn remedy(knob: &Knob) -> &'static str {
 }
 
 fn examine(args: &Args) -> anyhow::Result<Ending> {
-    let environment = Environment::from_facts(environment::capture());
+    let environment = Environment::from_facts(environment::capture_with_share());
     let allowed = privileges();
     let mut ailments = ailments(&environment);
     ailments.extend(others());

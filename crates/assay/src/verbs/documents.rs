@@ -1,7 +1,9 @@
 //! `assay completions` and `assay man`: both come from the arguments themselves, so they cannot drift from what is accepted.
 
+use crate::completing::{self, Names};
 use crate::{Ending, others, output};
 use anyhow::Context;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Arguments of `assay completions`.
@@ -12,8 +14,16 @@ use std::path::PathBuf;
   assay completions fish > ~/.config/fish/completions/assay.fish")]
 pub(crate) struct CompletionsArgs {
     /// The shell
-    #[arg(value_enum)]
-    shell: clap_complete::Shell,
+    #[arg(value_enum, required_unless_present = "names")]
+    shell: Option<clap_complete::Shell>,
+
+    /// Print the metrics or benchmarks of the files among these words, a line each, as the scripts ask
+    #[arg(long, value_enum, value_name = "WHAT", hide = true)]
+    names: Option<Names>,
+
+    /// The words of a command line
+    #[arg(last = true, requires = "names", hide = true)]
+    words: Vec<String>,
 }
 
 /// Arguments of `assay man`.
@@ -29,7 +39,12 @@ pub(crate) struct ManArgs {
 
 /// Prints completions.
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<Ending> {
-    output::print(&others::completions(args.shell, crate::command(), crate::is_verb)?)?;
+    if let Some(what) = args.names {
+        let names = completing::names(what, &args.words);
+        output::print(&names.into_iter().map(|name| name + "\n").collect::<String>())?;
+    } else if let Some(shell) = args.shell {
+        output::print(&others::completions(shell, crate::command(), crate::is_verb)?)?;
+    }
     Ok(Ending::Fine)
 }
 
@@ -39,11 +54,39 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<Ending> {
     if let Some(directory) = &args.out {
         let place = || directory.display().to_string();
         std::fs::create_dir_all(directory).with_context(place)?;
-        clap_mangen::generate_to(command, directory).with_context(place)?;
+        let mut command = command;
+        command.build();
+        let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help");
+        for verb in std::iter::once(&command).chain(verbs) {
+            // There are few, and the process ends with them.
+            let named = verb.get_display_name().unwrap_or(verb.get_name()).to_owned();
+            let page = page(verb.clone().name(&*named.clone().leak()))?;
+            std::fs::write(directory.join(format!("{named}.1")), page).with_context(place)?;
+        }
     } else {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(command).render(&mut page)?;
-        output::print(&String::from_utf8_lossy(&page))?;
+        output::print(&String::from_utf8_lossy(&page(command)?))?;
     }
     Ok(Ending::Fine)
+}
+
+/// One page. Its synopsis is the usage line: a list of fifty options in brackets tells nobody anything.
+fn page(mut command: clap::Command) -> anyhow::Result<Vec<u8>> {
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").trim().replace('-', "\\-");
+    // The page has every option with its help.
+    let command = command.mut_args(|argument| argument.hide_short_help(false));
+    let man = clap_mangen::Man::new(command.clone());
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    writeln!(page, ".SH SYNOPSIS\n{usage}")?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    man.render_extra_section(&mut page)?;
+    man.render_version_section(&mut page)?;
+    let page = String::from_utf8_lossy(&page).replace(" (see a summary with \\*(Aq\\-h\\*(Aq)", "");
+    Ok(page.into_bytes())
 }

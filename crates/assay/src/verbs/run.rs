@@ -114,8 +114,10 @@ impl Args {
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Parameters")]
 struct ScanArgs {
-    /// Measure for every value of a parameter, filled in for {NAME}: n=1..8, n=0..1+0.25,
-    /// n=1..1024*2, lib=libc,musl; 2:n=... for the second command only
+    /// Values of a parameter, filled in for {NAME}
+    ///
+    /// The commands are measured for every value: n=1..8, n=0..1+0.25, n=1..1024*2, lib=libc,musl;
+    /// 2:n=... for the second command only.
     #[arg(long, short = 'P', value_name = "[N:]NAME=VALUES")]
     parameter: Vec<String>,
 

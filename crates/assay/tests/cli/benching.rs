@@ -148,7 +148,7 @@ fn what_fails_is_left_out_and_the_rest_is_decided() {
     let old = "good 100\nbad 100\nodd 100\nlate 100\ngone 9\n";
     let new = "good 80\nbad 100 crash\nodd 100 garbage\nlate 80 crash-after 4\ncome 9\n";
     let room = builds(old, new);
-    let ended = bench(&room, &["--save", "s.assay"]).ends(4);
+    let ended = bench(&room, &["--save", "s.assay", "--verbose"]).ends(4);
     let ended = ended.shows("good").shows("faster");
     let ended = ended.shows("`bad` on new: it was ended by signal 6");
     let _ = ended
@@ -397,7 +397,7 @@ fn the_interval_is_over_builds_and_layout_is_told() {
         assert_eq!(builds.len(), 10);
     }
     assert_eq!(room.json(&["compare", "s.assay"])["comparisons"], result["comparisons"]);
-    room.run(&["compare", "s.assay"]).ends(0).shows("layout alone moves");
+    room.run(&["compare", "s.assay", "--verbose"]).ends(0).shows("layout alone moves");
 }
 
 #[test]

@@ -113,10 +113,11 @@ fn completions_join_other_programs() {
         . ./c
         try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
             _assay assay \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"; echo \"${COMPREPLY[*]}\"; }
-        try assay to; try assay toy --wh x; try assay compare --thresh'";
+        try assay to; try assay toy --wh x; try assay compare --thresh; try assay compare \"\"; PATH=$(dirname \"$ASSAY\"):$PATH
+        try assay run --primary vol'";
     let said = on_path(&room, room.shell(line)).ends(0);
     if !said.stdout.is_empty() {
-        assert_eq!(said.stdout, "toy\nword-- after---wh\n--threshold\n");
+        assert_eq!(said.stdout, "toy\nword-- after---wh\n--threshold\n\nvoluntary_switches\n");
     }
     // The others say so, if their shells are here.
     let line = "! command -v zsh > /dev/null || { \"$ASSAY\" completions zsh > c; zsh -n c; }

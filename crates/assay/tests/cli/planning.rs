@@ -195,6 +195,9 @@ fn a_threshold_is_read_as_everywhere() {
 fn what_can_not_be_planned_is_told_with_what_to_do() {
     let room = Room::new();
     let (lognormal, constant) = (data("lnorm_a.txt"), data("const_a.txt"));
+    let scaled = |power: &str| (1..=20).map(|n| format!("1.{n:02}e{power}\n")).collect::<String>();
+    room.write("huge.txt", &scaled("307"));
+    room.write("tiny.txt", &scaled("-310"));
     for (arguments, told) in [
         (&["--delta", "1ms"][..], "Give --pilot FILE"),
         (&["--sd", "1ms"], "neither the number of runs nor the difference is given"),
@@ -214,6 +217,8 @@ fn what_can_not_be_planned_is_told_with_what_to_do() {
         (&["--delta", "1ms", "--pilot", &lognormal], "say what the numbers are in (--unit us)"),
         (&["--delta", "1", "--unit", "ms", "--pilot", &lognormal], "of what?"),
         (&["--delta", "1%", "--pilot", &constant], "all values of the pilot are equal"),
+        (&["--delta", "1%", "--pilot", "huge.txt"], "so large or so small"),
+        (&["--delta", "1%", "--pilot", "tiny.txt"], "so large or so small"),
         (&["--delta", "1%", "--pilot", "nowhere.txt"], "nowhere.txt"),
         (&["--delta", "1", "--sd", "1", "--blocks"], "--pilot"),
         (&["--pilot", "a.assay", "--blocks", "--alternative", "less"], "cannot be used with"),

@@ -206,5 +206,16 @@ fn there_is_a_man_page_for_every_verb() {
         assert!(page.contains(verb), "{verb}");
         let own = room.read(&format!("pages/assay-{verb}.1"));
         assert!(own.contains(".SH OPTIONS"), "{verb}: {own}");
+        assert!(own.contains(&format!(".SH SYNOPSIS\nassay {verb} ")), "{verb}: {own}");
     }
+    // What `-h` leaves out, the page has with its text.
+    assert!(room.read("pages/assay-run.1").contains("Confidence level of the verdict"));
+}
+
+#[test]
+fn the_short_help_has_what_most_people_need_and_the_long_one_all() {
+    let room = Room::new();
+    let short = room.run(&["run", "-h"]).ends(0).stdout;
+    assert!(short.contains("--threshold") && !short.contains("--drop-caches"), "{short}");
+    assert!(room.run(&["run", "--help"]).ends(0).stdout.contains("--drop-caches"));
 }

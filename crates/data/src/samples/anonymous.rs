@@ -7,6 +7,8 @@
 
 mod secrets;
 
+pub use secrets::without as without_secrets;
+
 use super::Samples;
 use std::collections::HashMap;
 

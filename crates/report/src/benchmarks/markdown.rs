@@ -52,7 +52,7 @@ pub(crate) fn render(suite: &Analysis, shown: Shown) -> String {
 fn rows(text: &mut String, suite: &Analysis, table: &Table<'_>, rows: &[&Comparison]) {
     let name = escaped(&words::title(suite, table));
     let (old, new) = (escaped(&suite.sides[0].name), escaped(&suite.sides[table.side].name));
-    *text += &format!("| {name} | {old} | {new} | ratio | |\n|:--|--:|--:|:--|:--|\n");
+    *text += &format!("| {name} | {old} | {new} | change | |\n|:--|--:|--:|:--|:--|\n");
     let unit = &suite.metrics[table.metric].unit;
     let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
     for row in rows.iter().take(MOST_ROWS) {

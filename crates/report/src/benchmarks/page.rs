@@ -148,10 +148,11 @@ fn on_page(suite: &Analysis, table: &analysis::Table<'_>, shown: Shown) -> Table
     Table {
         title: clean(&words::title(suite, table)),
         told,
-        heads: ["", &suite.sides[0].name, &suite.sides[table.side].name, "values", "ratio", ""]
+        heads: ["", &suite.sides[0].name, &suite.sides[table.side].name, "values", "change", ""]
             .map(clean)
             .to_vec(),
         rows: rows.iter().take(MOST_ROWS).map(cells).collect(),
+        kind: " verdicts",
     }
 }
 

@@ -7,17 +7,18 @@
 use super::words;
 use super::{Shown, centres, ordered};
 use crate::all_table;
-use crate::findings;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
 use crate::layout::{Page, Tone};
-use crate::names::{fitted, shorten, width};
+use crate::names::width;
 use crate::number::Column;
+use crate::remarks;
 use crate::terminal::{Screen, said};
 use crate::words::listed;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};
+use assay_data::Severity;
 
 /// More rows of a table than these are counted: the files hold all.
 const MOST_ROWS: usize = 200;
@@ -30,7 +31,7 @@ const NARROWEST_SIDE: usize = 10;
 
 /// The screen as text, every line ended. O(rows log rows).
 pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let mut page = Page::new(screen);
     for (index, table) in suite.primary_tables().enumerate() {
         let table = &table;
         let sure = if index == 0 { words::sureness(suite) } else { String::new() };
@@ -50,7 +51,13 @@ pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String 
     others(&mut page, suite, shown);
     all_table::draw(&mut page, suite, &suite.names());
     page.gap();
-    findings::draw_all(&mut page, &words::told_once(suite));
+    let mut remarks = remarks::List::new(shown.remarks);
+    let told = words::told_once(suite);
+    for is_note in [false, true] {
+        let wanted = told.iter().filter(|(f, _)| (f.severity == Severity::Note) == is_note);
+        wanted.for_each(|(finding, more)| remarks.finding(&page, finding, more));
+    }
+    remarks.draw(&mut page);
     page.finish()
 }
 
@@ -121,23 +128,28 @@ fn draw_table(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: Vec<&C
         let numbers = columns(page, suite, table, &rows, intervals, medians);
         let own: usize = numbers.iter().map(|c| c.gap + c.width()).sum();
         let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
-        let room = page.width().checked_sub(own)?.min(WIDEST_NAME);
+        let room = page.table_width().checked_sub(own)?.min(WIDEST_NAME);
         (room >= NARROWEST_NAME.min(widest)).then(|| {
-            let mut names = fitted(&names, room, page.ellipsis());
+            let beginning = page.beginning(&names, room).to_owned();
+            let mut names = page.fitted(&names, room);
             let heading = page.spelled(&label(&suite.metrics[table.metric]));
-            let heading = shorten(&heading, room, page.ellipsis());
+            let heading = page.shortened(&heading, room);
             // The heading has its own room, so that those of the sides keep theirs.
             if let Some(first) = names.first_mut() {
                 *first += &" ".repeat(width(&heading).saturating_sub(width(first)));
             }
             let mut all = vec![Cells::left(&heading, names, Tone::Plain, 0)];
             all.extend(numbers);
-            (all, medians.is_some())
+            (all, medians.is_some(), beginning)
         })
     });
-    match drawn.filter(|(columns, _)| width_of(columns) <= page.width()) {
-        Some((columns, medians)) => {
+    match drawn.filter(|(columns, ..)| width_of(columns) <= page.table_width()) {
+        Some((columns, medians, beginning)) => {
             draw_columns(page, &columns, rows.len());
+            if !beginning.is_empty() {
+                let told = format!("{} at the beginning of a name: {beginning}", page.ellipsis());
+                page.paragraph(2, &[(Tone::Quiet, told)]);
+            }
             let note = words::contradictions(suite, &rows, &all_centres(&rows));
             if let Some(note) = note.filter(|_| medians) {
                 page.paragraph(2, &[(Tone::Quiet, note)]);
@@ -175,10 +187,9 @@ fn columns(
     let mut columns = Vec::new();
     if let Some(widest_side) = medians {
         let all = all_centres(rows);
-        let heads = fitted(
+        let heads = page.fitted(
             &[suite.sides[0].name.clone(), suite.sides[table.side].name.clone()],
             widest_side,
-            page.ellipsis(),
         );
         let (mut old, mut new) = (Vec::new(), Vec::new());
         for row in rows {
@@ -193,7 +204,7 @@ fn columns(
     }
     let effects =
         rows.iter().map(|row| page.spelled(&words::effect(suite, row, intervals))).collect();
-    columns.push(Cells::left("ratio", effects, Tone::Plain, GAP));
+    columns.push(Cells::left("change", effects, Tone::Plain, GAP));
     let verdicts = rows.iter().map(|row| (tone(row), words::verdict(suite, row))).collect();
     columns.push(Cells::toned("", verdicts, 2));
     columns

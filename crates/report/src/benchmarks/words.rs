@@ -220,13 +220,13 @@ pub(crate) fn reason(c: &Comparison) -> Option<String> {
     })
 }
 
-/// The ratio of a row with its interval; where there is none the difference in the metric's unit.
+/// The change of a row with its interval; where there is none the difference in the metric's unit.
 pub(crate) fn effect(suite: &Analysis, row: &Comparison, with_interval: bool) -> String {
     let c = &row;
     let unit = &suite.metrics[c.metric].unit;
     if let (Some(ratio), Scale::Ratio) = (c.ratio, c.decision.scale) {
         let ends = ratio.interval.map(|i| (i.lower, i.upper));
-        let text = number::ratio(ratio.estimate, ends);
+        let text = number::change(ratio.estimate, ends);
         return if with_interval { text } else { before(&text) };
     }
     let shift = c.shift;

@@ -152,6 +152,25 @@ impl Scene {
         Self { width, height, ..Self::default() }
     }
 
+    /// Makes room above everything.
+    pub fn lower(&mut self, by: f64) {
+        self.height += by;
+        let down = |place: &mut Place| place.1 += by;
+        for shape in &mut self.shapes {
+            match shape {
+                Shape::Line { points: places, .. }
+                | Shape::Area { points: places, .. }
+                | Shape::Dots { places, .. } => places.iter_mut().for_each(down),
+                Shape::Sticks { ends, .. } => ends.iter_mut().for_each(|(from, to)| {
+                    down(from);
+                    down(to);
+                }),
+                Shape::Words { place, .. } => down(place),
+            }
+        }
+        self.readings.iter_mut().for_each(|reading| down(&mut reading.corner));
+    }
+
     /// Draws a line without gaps.
     pub fn line(&mut self, points: Vec<Place>, ink: Ink, width: f64) {
         self.dashed(points, ink, width, &[]);

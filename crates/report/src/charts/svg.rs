@@ -188,7 +188,7 @@ fn tenth(value: f64) -> String {
 }
 
 /// Text that XML takes for nothing else.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -17,6 +17,8 @@ pub(crate) struct Table {
     pub told: String,
     pub heads: Vec<String>,
     pub rows: Vec<Row>,
+    /// A further class, with a space before it, or nothing.
+    pub kind: &'static str,
 }
 
 /// A row of a table, and the class of its last cell, which may be empty.
@@ -29,7 +31,7 @@ impl Table {
     /// A table whose cells are all of one colour.
     pub(crate) fn plain(title: String, heads: Vec<String>, rows: Vec<Vec<String>>) -> Self {
         let rows = rows.into_iter().map(|cells| Row { cells, tone: "" }).collect();
-        Self { title, told: String::new(), heads, rows }
+        Self { title, told: String::new(), heads, rows, kind: "" }
     }
 }
 

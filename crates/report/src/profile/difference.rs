@@ -3,7 +3,6 @@
 use super::screen::findings;
 use crate::grid::{Cells, draw_columns, width_of};
 use crate::layout::{Page, Tone};
-use crate::names::{fitted, shorten};
 use crate::number;
 use crate::terminal::Screen;
 use assay_data::Finding;
@@ -17,7 +16,7 @@ const WIDEST_SIDE: usize = 12;
 
 /// The screen as text, every line ended. `top`: so many functions, 0 for all.
 pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let mut page = Page::new(screen);
     let sure = format!("   ({})", sureness(found));
     page.paragraph(2, &[(Tone::Strong, claim(found)), (Tone::Quiet, sure)]);
     page.paragraph(2, &[(Tone::Plain, DOUBT.to_owned())]);
@@ -83,7 +82,7 @@ fn table(page: &mut Page, found: &Difference, rows: &[Row]) {
     let heads = [0, 1].map(|side| {
         // The end of a path tells more than its beginning.
         let name = found.names[side].rsplit('/').next().unwrap_or_default();
-        shorten(&page.spelled(name), WIDEST_SIDE, page.ellipsis())
+        page.shortened(&page.spelled(name), WIDEST_SIDE)
     });
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let points =
@@ -116,12 +115,12 @@ fn table(page: &mut Page, found: &Difference, rows: &[Row]) {
         columns.push(Cells::toned("", rows.iter().map(verdict).collect(), GAP));
         columns
     };
-    let room = |columns: &[Cells]| page.width().checked_sub(width_of(columns) + GAP);
+    let room = |columns: &[Cells]| page.table_width().checked_sub(width_of(columns) + GAP);
     let mut columns = all(true);
     if room(&columns).is_none_or(|room| room < NARROWEST_NAME) {
         columns = all(false);
     }
-    let names = fitted(&names, room(&columns).unwrap_or(NARROWEST_NAME), page.ellipsis());
+    let names = page.fitted(&names, room(&columns).unwrap_or(NARROWEST_NAME));
     columns.push(Cells::left("function", names, Tone::Plain, GAP));
     draw_columns(page, &columns, rows.len());
 }

@@ -7,7 +7,7 @@ use super::{Measured, Overhead, ProfileReport};
 use crate::findings::draw_all;
 use crate::grid::{Cells, draw_columns, width_of};
 use crate::layout::{Page, Tone};
-use crate::names::{clean, shorten, width};
+use crate::names::{clean, width};
 use crate::number::{self, Column};
 use crate::terminal::Screen;
 use assay_analysis::Interval;
@@ -24,7 +24,7 @@ const GAP: usize = 2;
 
 /// The screen as text, every line ended.
 pub fn render(report: &ProfileReport<'_>, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let mut page = Page::new(screen);
     page.paragraph(
         2,
         &[
@@ -193,8 +193,9 @@ fn table(page: &mut Page, report: &ProfileReport<'_>) {
     // What goes first: the interval of the total, the running sum, the other interval.
     let choices =
         [(true, true, true), (true, true, false), (true, false, false), (false, false, false)];
-    let room_for =
-        |choice| page.width().checked_sub(width_of(&numbers(page, report, rows, choice)) + GAP);
+    let room_for = |choice| {
+        page.table_width().checked_sub(width_of(&numbers(page, report, rows, choice)) + GAP)
+    };
     let choice =
         choices.into_iter().find(|&choice| room_for(choice).is_some_and(|room| room >= wanted));
     let choice = choice.unwrap_or((false, false, false));
@@ -203,7 +204,7 @@ fn table(page: &mut Page, report: &ProfileReport<'_>) {
     columns.push(Cells::toned(
         "function",
         rows.iter()
-            .zip(function_names(rows, &names, room, page.ellipsis()))
+            .zip(function_names(page, rows, &names, room))
             .map(|(f, name)| (if f.function.collector { Tone::Unsure } else { Tone::Plain }, name))
             .collect(),
         GAP,
@@ -221,18 +222,18 @@ fn table(page: &mut Page, report: &ProfileReport<'_>) {
 }
 
 /// Names that fit. Of a name with a path the directories go first; what is cut is in its middle; those that are alike then are counted.
-fn function_names(rows: &[Share], names: &[String], room: usize, ellipsis: &str) -> Vec<String> {
+fn function_names(page: &Page, rows: &[Share], names: &[String], room: usize) -> Vec<String> {
     let mut met: HashMap<String, usize> = HashMap::new();
     let fitted = rows.iter().zip(names).map(|(f, name)| {
         let bare = f.function.bare();
         let file = f.function.file.as_deref().and_then(|file| file.rsplit_once('/'));
         let short = match file {
             Some((_, base)) if width(name) > room && bare != name => {
-                format!("{} ({ellipsis}/{})", clean(bare), clean(base))
+                format!("{} ({}/{})", clean(bare), page.ellipsis(), clean(base))
             }
             _ => clean(name),
         };
-        shorten(&short, room, ellipsis)
+        page.shortened(&short, room)
     });
     fitted
         .map(|name| {
@@ -242,7 +243,7 @@ fn function_names(rows: &[Share], names: &[String], room: usize, ellipsis: &str)
                 1 => name,
                 n => {
                     let number = format!(" #{n}");
-                    shorten(&name, room.saturating_sub(number.len()), ellipsis) + &number
+                    page.shortened(&name, room.saturating_sub(number.len())) + &number
                 }
             }
         })

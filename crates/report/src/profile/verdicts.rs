@@ -8,7 +8,6 @@ use super::screen::findings;
 use crate::benchmarks::{centres, words};
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::{Page, Tone};
-use crate::names::{fitted, shorten};
 use crate::number::{self, Column};
 use crate::terminal::Screen;
 use assay_analysis::Verdict;
@@ -24,7 +23,7 @@ const WIDEST_SIDE: usize = 14;
 
 /// The screen as text, every line ended. `top`: so many functions, 0 for all.
 pub fn render(suite: &Analysis, top: usize, screen: &Screen) -> String {
-    let mut page = Page::new(screen.width, screen.color, screen.unicode);
+    let mut page = Page::new(screen);
     for (index, table) in suite.primary_tables().enumerate() {
         let table = &table;
         let sure =
@@ -47,7 +46,7 @@ pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differenti
         about: "colour: the change of the function's own time in a run, from wherever it is called"
             .to_owned(),
         doubt: String::new(),
-        heads: ["function", "first", "second", "ratio", "verdict"].map(str::to_owned).to_vec(),
+        heads: ["function", "first", "second", "change", "verdict"].map(str::to_owned).to_vec(),
         rows: Vec::new(),
         marks: Vec::new(),
     };
@@ -157,7 +156,7 @@ fn draw(page: &mut Page, suite: &Analysis, table: &Table<'_>, top: usize) {
     let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
     let column = Column::new(unit, &all, &[]);
     let heads = [0, table.side]
-        .map(|side| shorten(&page.spelled(&suite.sides[side].name), WIDEST_SIDE, page.ellipsis()));
+        .map(|side| page.shortened(&page.spelled(&suite.sides[side].name), WIDEST_SIDE));
     let value = |v: f64| page.spelled(&words::value(&column, v, unit));
     let numbers = |intervals: bool| {
         let effect = |row: &&Comparison| match words::effect(suite, row, intervals) {
@@ -176,19 +175,18 @@ fn draw(page: &mut Page, suite: &Analysis, table: &Table<'_>, top: usize) {
                 rows.iter().map(|row| value(centres(row).1)).collect(),
                 Tone::Plain,
             ),
-            Cells::left("ratio", rows.iter().map(effect).collect(), Tone::Plain, GAP),
+            Cells::left("change", rows.iter().map(effect).collect(), Tone::Plain, GAP),
             Cells::toned("", rows.iter().map(|row| (tone(row), verdict(suite, row))).collect(), 2),
         ]
     };
     let room = |columns: &[Cells]| {
-        page.width().checked_sub(width_of(columns)).filter(|&room| room >= NARROWEST_NAME)
+        page.table_width().checked_sub(width_of(columns)).filter(|&room| room >= NARROWEST_NAME)
     };
     let mut columns = numbers(true);
     if room(&columns).is_none() {
         columns = numbers(false);
     }
-    let names =
-        fitted(&names, room(&columns).unwrap_or(NARROWEST_NAME).min(WIDEST_NAME), page.ellipsis());
+    let names = page.fitted(&names, room(&columns).unwrap_or(NARROWEST_NAME).min(WIDEST_NAME));
     columns.insert(0, Cells::left("function", names, Tone::Plain, 0));
     draw_columns(page, &columns, rows.len());
     if rows.iter().any(|row| words::is_starred(row)) {

@@ -85,7 +85,7 @@ impl SuiteArgs {
             SortBy::Name => Sort::Name,
             SortBy::File => Sort::File,
         };
-        Shown { sort, all_metrics: self.all_metrics }
+        Shown { sort, all_metrics: self.all_metrics, ..Shown::default() }
     }
 }
 

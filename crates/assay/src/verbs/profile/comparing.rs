@@ -108,7 +108,8 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
             .filter(|path| !exporting::is_picture(path))
             .cloned()
             .collect(),
-        pages: PageArgs { report: None, plots: None },
+        verbose: false,
+        pages: PageArgs { report: None, unredacted: false, plots: None },
         quiet: args.show.quiet,
         color: args.show.color,
     };

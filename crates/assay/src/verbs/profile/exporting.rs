@@ -5,6 +5,7 @@ use crate::present::{self, outputs};
 use crate::{output, whole_file};
 use anyhow::{Context, bail};
 use assay_data::Finding;
+use assay_data::publishing::publishable;
 use assay_profiles::export::{ENDINGS, Format};
 use assay_report::json;
 use assay_report::profile::differential::{self, Differential};
@@ -92,7 +93,7 @@ pub(super) fn pictures(
             Some(Form::Svg) => differential::svg(found),
             _ => differential_page::render(found, findings, show.top, present::TOOL)?,
         };
-        whole_file::replace(path, text.as_bytes())
+        whole_file::replace(path, publishable(&text).as_bytes())
             .with_context(|| format!("--export {}", path.display()))?;
         if !show.quiet {
             output::say(&format!("written: {}", path.display()));
@@ -127,8 +128,8 @@ pub(super) fn present(report: &ProfileReport<'_>, show: &ProfileShowArgs) -> any
 fn bytes(report: &ProfileReport<'_>, path: &Path) -> anyhow::Result<Vec<u8>> {
     let form = form_of(path).context("the ending is of no form of a profile")?;
     Ok(match form {
-        Form::Svg => flame::svg(report.profile).into_bytes(),
-        Form::Page => page::render(report, present::TOOL)?.into_bytes(),
+        Form::Svg => publishable(&flame::svg(report.profile)).into_bytes(),
+        Form::Page => publishable(&page::render(report, present::TOOL)?).into_bytes(),
         Form::Of(format) => format.write(report.profile)?,
     })
 }

@@ -18,12 +18,13 @@ const MOST_JOBS: u32 = 1024;
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Running")]
 pub(super) struct HowArgs {
-    /// Name of a command; repeat it for each command, in their order
+    /// Name of a command; repeat it for each, in order
     #[arg(long, short = 'n', value_name = "NAME")]
     pub name: Vec<String>,
 
-    /// Run every command in this shell, as in `-S sh` or `-S bash`; its time is part of the
-    /// measurement [default: none]
+    /// Run every command in this shell, such as sh [default: none]
+    ///
+    /// The shell's time is part of the measurement.
     #[arg(long, short = 'S', value_name = "SHELL")]
     pub shell: Option<String>,
 
@@ -35,7 +36,9 @@ pub(super) struct HowArgs {
     #[arg(long, short = 's', value_name = "LINE")]
     pub setup: Option<String>,
 
-    /// Shell line to run before every run, not measured; give one for all commands, or one for each
+    /// Shell line to run before every run, not measured
+    ///
+    /// Give one for all commands, or one for each.
     #[arg(long, short, value_name = "LINE")]
     pub prepare: Vec<String>,
 
@@ -51,7 +54,9 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub timeout: Option<f64>,
 
-    /// Keep measuring when a command fails: with any exit status, or only with those listed (=1,2)
+    /// Keep measuring when a command fails
+    ///
+    /// With any exit status, or only with those listed (=1,2).
     #[arg(long, short, value_name = "STATUS", num_args = 0..=1, require_equals = true, default_missing_value = "any", value_parser = tolerated)]
     pub ignore_failure: Option<Tolerated>,
 

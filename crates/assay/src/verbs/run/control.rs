@@ -20,7 +20,9 @@ const MOST_CPUS: u32 = 1024;
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Controlling the machine")]
 pub(super) struct ControlArgs {
-    /// Run the commands, or the N-th only, on these CPUs, as in 1 or 0,2-3
+    /// Run on these CPUs, as in 1 or 0,2-3
+    ///
+    /// With N: the N-th command only.
     #[arg(long, value_name = "[N:]LIST")]
     pub pin: Vec<String>,
 

@@ -27,8 +27,9 @@ pub(super) struct WhenArgs {
     #[arg(long, value_name = "CONDITION", conflicts_with = "runs")]
     pub until: Option<String>,
 
-    /// Time budget [default: 60s, 10s for one command; extended up to 5min if the fewest blocks for a
-    /// verdict take longer]
+    /// Time budget [default: 60s, 10s for one command]
+    ///
+    /// Extended up to 5min if the fewest blocks for a verdict take longer.
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     #[arg(default_value_if("quick", "true", QUICK))]
     pub time: Option<f64>,
@@ -37,8 +38,9 @@ pub(super) struct WhenArgs {
     #[arg(long, conflicts_with_all = ["time", "runs"])]
     pub quick: bool,
 
-    /// Warm-up blocks, not recorded; at least one if settings or custom metrics have to be tried
-    /// first
+    /// Warm-up blocks, not recorded
+    ///
+    /// At least one if settings or custom metrics have to be tried first.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub warmup: u32,
 

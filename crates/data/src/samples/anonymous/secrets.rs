@@ -40,7 +40,7 @@ static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)^--?
 static VARIABLES: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(--(?:old-|new-)?env)(?:=(.*))?$"));
 
 /// The text without what looks like a secret. To do it again changes nothing.
-pub(super) fn without(text: &str) -> String {
+pub fn without(text: &str) -> String {
     let keep_first = |found: &Captures<'_>| format!("{}{LEFT_OUT}", &found[1]);
     let text = GIVEN.replace_all(text, keep_first);
     let text = FOLLOWING.replace_all(&text, keep_first);

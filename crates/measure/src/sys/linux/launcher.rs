@@ -18,6 +18,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::{Errno, IoSlice, read};
@@ -25,8 +26,11 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     sendmsg, socketpair,
+    sockopt::{Timeout, set_socket_timeout},
 };
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 
 use crate::sys::memory;
 use crate::wire::{MOST_DESCRIPTORS, REPLY_LENGTH, Reply, Request};
@@ -35,6 +39,11 @@ use crate::wire::{MOST_DESCRIPTORS, REPLY_LENGTH, Reply, Request};
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
 
 const PAGE: usize = 4096;
+
+/// How often somebody who waits for an answer makes sure that the launcher is not stopped.
+const PULSE: Duration = Duration::from_secs(1);
+/// One that was found stopped so often in a row is ended, and with it the run: nobody is going to continue it.
+const MOST_STOPPED: u32 = 5;
 
 /// How a wait for the launcher's answer ended.
 pub(crate) enum Answer {
@@ -121,6 +130,7 @@ impl Link {
     fn start(talk: Talk) -> io::Result<Self> {
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        set_socket_timeout(&ours, Timeout::Recv, Some(PULSE))?;
         let process = spawn(&theirs, talk)?;
         Ok(Self { process, socket: ours, partial: [0; REPLY_LENGTH], received: 0 })
     }
@@ -140,6 +150,11 @@ impl Link {
     pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
         // The end of the stream is what tells it to leave. That it has left already is no harm.
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+        if self.is_stopped()
+            && let Some(process) = self.process_handle()
+        {
+            let _ = kill_process(process, Signal::CONT);
+        }
         self.process.wait()
     }
 
@@ -183,13 +198,22 @@ impl Link {
         Ok(())
     }
 
-    /// Sleeps until the launcher answers, a signal comes or the launcher is gone.
+    /// Sleeps until the launcher answers, a signal comes or the launcher is gone. One that somebody stopped, and nobody continues for five
+    /// seconds, is ended.
     pub(crate) fn receive(&mut self) -> io::Result<Answer> {
+        let mut stopped = 0;
         loop {
             match read(&self.socket, &mut self.partial[self.received..]) {
                 Ok(0) | Err(Errno::CONNRESET) => return Ok(Answer::Gone),
                 Ok(n) => self.received += n,
                 Err(Errno::INTR) => return Ok(Answer::Signal),
+                Err(Errno::AGAIN) => {
+                    stopped = if self.is_stopped() { stopped + 1 } else { 0 };
+                    if stopped == MOST_STOPPED {
+                        self.kill();
+                        return Ok(Answer::Gone);
+                    }
+                }
                 Err(error) => return Err(error.into()),
             }
             if self.received == REPLY_LENGTH {
@@ -200,6 +224,16 @@ impl Link {
                 };
             }
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let process = self.process_handle();
+        process.is_some_and(|process| matches!(waitid(WaitId::Pid(process), options), Ok(Some(_))))
+    }
+
+    fn process_handle(&self) -> Option<Pid> {
+        Pid::from_raw(self.process.id().cast_signed())
     }
 
     /// The socket, to be polled beside other descriptors.

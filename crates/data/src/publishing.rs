@@ -1,0 +1,47 @@
+//! What a page that is published must not tell unless it is asked to: where files lie on somebody's disk, and what looks like a secret.
+//!
+//! The page stays what it is: names of files, options and numbers. Records are not touched; for these there is `--anonymous`.
+
+use crate::samples::without_secrets;
+use regex::{Captures, Regex};
+use std::sync::LazyLock;
+
+/// Directories that are the same everywhere: they tell nothing of whose machine it was, and findings name files in them.
+const EVERYWHERE: [&str; 9] = ["bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "usr"];
+
+/// An absolute path of at least one directory, and what stands before it.
+static PATH: LazyLock<Regex> = LazyLock::new(|| {
+    // The pattern is a constant, and the test runs through it.
+    #[expect(clippy::unwrap_used, reason = "a constant pattern either compiles always or never")]
+    Regex::new(r"(^|[^\w.…/<:~-])/([\w.+@%~-]+)/((?:[\w.+@%~-]+/)*)([\w.+@%~-]*)").unwrap()
+});
+
+/// The text with absolute paths by their last part, and without what looks like a secret. O(length).
+pub fn publishable(text: &str) -> String {
+    let text = without_secrets(text);
+    let shortened = PATH.replace_all(&text, |found: &Captures<'_>| {
+        if EVERYWHERE.contains(&&found[2]) {
+            found[0].to_owned()
+        } else {
+            format!("{}…/{}", &found[1], &found[4])
+        }
+    });
+    shortened.into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lose_their_directories_and_secrets_are_left_out() {
+        let page = "<pre>assay run &#39;/home/ann/b/sort-old --token=abc&#39; ./x</pre> (/srv/q/main.rb:12) a/b/c 1/2/3 /root/";
+        let told =
+            "<pre>assay run &#39;…/sort-old --token=…&#39; ./x</pre> (…/main.rb:12) a/b/c 1/2/3 …/";
+        assert_eq!(publishable(page), told);
+        assert_eq!(publishable(told), told);
+        let stays =
+            "echo 1 > /sys/devices/cpu/no_turbo; https://example.org/a/b/c <a href=\"x\"></a>";
+        assert_eq!(publishable(stays), stays);
+    }
+}

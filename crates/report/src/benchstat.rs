@@ -1,0 +1,98 @@
+//! A comparison as benchstat lays it out, for those who paste such tables: medians with the half width of their intervals, the change in per
+//! cent or `~`, p of the rank test, and how many values there were.
+//!
+//! The verdicts are assay's own: `~` stands wherever it knows no direction, whatever p is, and the interval is the one that it found. p is
+//! that of the Mann-Whitney test (of Wilcoxon's signed ranks in blocks), from [`assay_analysis::battery`], which must have been asked for.
+
+use crate::benchmarks::{Shown, centres, ordered};
+use crate::label::label;
+use crate::names::{clean, width};
+use crate::number::{self, Column};
+use assay_analysis::analysis::Table;
+use assay_analysis::battery::PairTests;
+use assay_analysis::{Analysis, Comparison, Scale};
+use assay_data::Design;
+
+/// The tables of the primary metric, one for each side; every line ended.
+pub fn render(analysis: &Analysis, shown: Shown) -> String {
+    let mut text = String::new();
+    for table in analysis.primary_tables() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let rows = ordered(analysis, &table, shown.sort);
+        text += &of(analysis, &table, &rows);
+    }
+    text
+}
+
+fn of(analysis: &Analysis, table: &Table<'_>, rows: &[&Comparison]) -> String {
+    let unit = &analysis.metrics[table.metric].unit;
+    let heads = [0, table.side].map(|side| clean(&analysis.sides[side].name));
+    let metric = clean(&label(&analysis.metrics[table.metric]));
+    let mut lines = vec![
+        [String::new(), heads[0].clone(), heads[1].clone(), String::new()],
+        [String::new(), metric.clone(), metric, "vs base".to_owned()],
+    ];
+    let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
+    for row in rows {
+        let (old, new) = centres(row);
+        let column = Column::for_row(unit, &all, &[old, new], &[]);
+        let value = |centre: f64, subject: usize| {
+            let around = analysis.primary_of(subject).and_then(|d| d.median_interval);
+            let half = around.filter(|i| i.is_bounded() && centre > 0.0).map_or_else(
+                || "∞".to_owned(),
+                |i| format!("{:.0}%", 100.0 * i.half_width() / centre),
+            );
+            format!("{} ± {half}", column.with_unit(centre))
+        };
+        let name = clean(&analysis.row_of(row).name);
+        lines.push([name, value(old, row.against), value(new, row.of), change(analysis, row)]);
+    }
+    if let Some(mean) = table.mean {
+        let change = format!("{:+.2}%", 100.0 * (mean.estimate - 1.0));
+        lines.push(["geomean".to_owned(), String::new(), String::new(), change]);
+    }
+    let wide = |column: usize| lines.iter().map(|line| width(&line[column])).max().unwrap_or(0);
+    let widths = [wide(0), wide(1), wide(2)];
+    let drawn = lines.iter().map(|[name, old, new, change]| {
+        let pad = |text: &str, wide: usize| " ".repeat(wide.saturating_sub(width(text)));
+        let line = format!(
+            "{name}{} │ {}{old} │ {}{new}   {change}",
+            pad(name, widths[0]),
+            pad(old, widths[1]),
+            pad(new, widths[2])
+        );
+        line.trim_end().to_owned() + "\n"
+    });
+    drawn.collect()
+}
+
+/// `+12.30% (p=0.001 n=10)`, or `~ (p=0.310 n=10)`.
+fn change(analysis: &Analysis, row: &Comparison) -> String {
+    let place = analysis.comparisons.iter().position(|c| std::ptr::eq(c, row));
+    let tests = place.and_then(|place| analysis.battery.as_ref()?.pairs.get(place));
+    let n = match row.counts {
+        (n, m) if n == m => format!("n={n}"),
+        (n, m) => format!("n={n}+{m}"),
+    };
+    let behind = match tests.and_then(|tests| p_value(row, tests)) {
+        Some(p) => format!("(p={} {n})", number::fixed(p, 3)),
+        None => format!("({n})"),
+    };
+    let change = match (row.ratio, row.decision.scale) {
+        _ if !row.decision.verdict.is_directional() => "~".to_owned(),
+        (Some(ratio), Scale::Ratio) => format!("{:+.2}%", 100.0 * (ratio.estimate - 1.0)),
+        _ => number::value(row.shift.estimate, &analysis.metrics[row.metric].unit),
+    };
+    format!("{change} {behind}")
+}
+
+fn p_value(row: &Comparison, tests: &PairTests) -> Option<f64> {
+    if row.design == Design::Blocks {
+        let ranks = tests.wilcoxon_signed_rank.as_ref().ok()?;
+        return Some(ranks.exact.as_ref().map_or(ranks.asymptotic.two, |e| e.p.two));
+    }
+    let ranks = tests.mann_whitney.as_ref().ok()?;
+    Some(ranks.exact.as_ref().map_or(ranks.asymptotic.two, |p| p.two))
+}

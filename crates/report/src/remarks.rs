@@ -1,0 +1,172 @@
+//! What follows the answer on a screen: checks, noise, warnings, notes.
+//!
+//! By default five lines of it, what matters most first, and a line that says how many there are besides; `--verbose` shows all, and
+//! `--quiet` one line for each warning. Which remarks there are is the caller's matter, and programs always get every one.
+
+use crate::findings;
+use crate::layout::{Page, STICKY, Tone};
+use crate::words::{counted, listed};
+use assay_analysis::checks::{Topic, topic};
+use assay_data::{Finding, Severity};
+
+/// How much is told beside the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Remarks {
+    /// Warnings, each on one line.
+    Few,
+    /// What fits into five lines, what matters most first.
+    #[default]
+    Usual,
+    /// Everything.
+    All,
+}
+
+/// Lines after the answer, the one that counts what was left out among them.
+const MOST_LINES: usize = 5;
+
+/// What kind of remark it is; those before matter more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Warning,
+    Hint,
+    Check,
+    /// A warning about the machine: it concerns every run here, and blocks are made for it.
+    Machine,
+    Note,
+}
+
+impl Kind {
+    fn is_warning(self) -> bool {
+        matches!(self, Self::Warning | Self::Machine)
+    }
+}
+
+/// A remark as it would stand on the page.
+struct Remark {
+    kind: Kind,
+    /// All of it.
+    whole: Page,
+    /// The least that says it.
+    short: Page,
+}
+
+/// Remarks in the order in which they are shown.
+pub(crate) struct List {
+    how_much: Remarks,
+    remarks: Vec<Remark>,
+}
+
+impl List {
+    /// No remarks yet.
+    pub(crate) fn new(how_much: Remarks) -> Self {
+        Self { how_much, remarks: Vec::new() }
+    }
+
+    /// A line about what was looked at.
+    pub(crate) fn check(&mut self, page: &Page, indent: usize, line: String) {
+        self.line(Kind::Check, page, indent, line);
+    }
+
+    /// A line that informs.
+    pub(crate) fn note(&mut self, page: &Page, line: String) {
+        self.line(Kind::Note, page, 6, line);
+    }
+
+    fn line(&mut self, kind: Kind, page: &Page, indent: usize, line: String) {
+        let (mut whole, mut short) = (page.like(), page.narrower());
+        let pieces = [(Tone::Quiet, line)];
+        whole.paragraph(indent, &pieces);
+        short.paragraph(indent, &pieces);
+        self.add(kind, whole, short);
+    }
+
+    /// A finding; `more` follows its message.
+    pub(crate) fn finding(&mut self, page: &Page, finding: &Finding, more: &str) {
+        let (mut whole, mut short) = (page.like(), page.narrower());
+        findings::draw(&mut whole, finding, more);
+        if finding.severity == Severity::Note {
+            findings::draw(&mut short, finding, more);
+            self.add(Kind::Note, whole, short);
+        } else {
+            findings::draw_message(&mut short, finding, more);
+            let of_machine = topic(&finding.code) == Topic::Machine;
+            self.add(if of_machine { Kind::Machine } else { Kind::Warning }, whole, short);
+        }
+    }
+
+    /// What to do about a finding that the answer has told.
+    pub(crate) fn hint(&mut self, page: &Page, finding: &Finding) {
+        let mut whole = page.like();
+        findings::draw_hint(&mut whole, finding);
+        self.add(Kind::Hint, whole, page.like());
+    }
+
+    fn add(&mut self, kind: Kind, whole: Page, short: Page) {
+        if whole.lines() > 0 {
+            self.remarks.push(Remark { kind, whole, short });
+        }
+    }
+
+    /// Puts as much of it below the answer as is wanted.
+    pub(crate) fn draw(self, page: &mut Page) {
+        match self.how_much {
+            Remarks::All => self.remarks.iter().for_each(|r| page.take(&r.whole, usize::MAX)),
+            Remarks::Few => {
+                let warnings = self.remarks.iter().filter(|r| r.kind.is_warning());
+                warnings.for_each(|r| page.take(&r.short, 1));
+            }
+            Remarks::Usual => {
+                let all: usize = self.remarks.iter().map(|r| r.whole.lines()).sum();
+                let room = if all > MOST_LINES { MOST_LINES - 1 } else { MOST_LINES };
+                self.draw_within(page, room);
+            }
+        }
+    }
+
+    fn draw_within(&self, page: &mut Page, mut room: usize) {
+        let mut by_weight: Vec<usize> = (0..self.remarks.len()).collect();
+        by_weight.sort_by_key(|&place| self.remarks[place].kind);
+        // Every warning has a line before any has two.
+        let mut reserved = self.remarks.iter().filter(|r| r.kind == Kind::Warning).count();
+        let mut lines = vec![0; self.remarks.len()];
+        for place in by_weight {
+            let Remark { kind, whole, short } = &self.remarks[place];
+            reserved -= usize::from(*kind == Kind::Warning);
+            let free = room.saturating_sub(reserved);
+            let shown = match whole.lines() {
+                n if n <= free => n,
+                _ => short.lines().min(free),
+            };
+            lines[place] = shown;
+            room -= shown;
+        }
+        for (Remark { whole, short, .. }, lines) in self.remarks.iter().zip(&lines) {
+            let wanted = if *lines == whole.lines() { whole } else { short };
+            page.take(wanted, *lines);
+        }
+        let left_out = |kind: Kind| {
+            let untold = self.remarks.iter().zip(&lines);
+            untold.filter(|(r, lines)| r.kind == kind && **lines == 0).count()
+        };
+        let kinds = [
+            (Kind::Warning, "warning"),
+            (Kind::Machine, "warning about the machine"),
+            (Kind::Hint, "hint"),
+            (Kind::Check, "check"),
+            (Kind::Note, "note"),
+        ];
+        let more: Vec<String> = kinds
+            .into_iter()
+            .filter_map(|(kind, noun)| match left_out(kind) {
+                0 => None,
+                n => Some(counted(n, &format!("more{STICKY}{noun}"))),
+            })
+            .collect();
+        let is_cut = self.remarks.iter().zip(&lines).any(|(r, n)| *n > 0 && *n < r.whole.lines());
+        if !more.is_empty() {
+            page.paragraph(2, &[(Tone::Quiet, format!("{}: --verbose", listed(&more)))]);
+        } else if is_cut {
+            page.paragraph(2, &[(Tone::Quiet, "in full: --verbose".to_owned())]);
+        }
+    }
+}
