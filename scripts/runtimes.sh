@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf, pytest-benchmark and py-spy in an environment
-# of their own; benchmark-ips of Debian; a small jar of JMH, where a JDK and Maven are there already (to install those for one
+# of their own; benchmark-ips of Debian; tinybench and mitata of npm; a small jar of JMH, where a JDK and Maven are there already (to install those for one
 # test would cost more than the rest together). What can't be had is told, and its tests say that they were skipped.
 set -eu
 cd "$(dirname "$0")/.."
@@ -51,6 +51,12 @@ if ! [ -x /usr/sbin/mariadbd ] || ! pkg-config --exists libmariadb 2>/dev/null; 
         || echo "MariaDB could not be installed (Debian: mariadb-server-core libmariadb-dev pkg-config): tests of mysqlclient are skipped" >&2
 fi
 sh python/test/run.sh install || echo "the environment of the Python package's tests could not be made" >&2
+
+javascript=target/runtimes/javascript
+if [ "$(cat "$javascript/installed" 2>/dev/null)" != "6.2.3 1.0.34" ]; then
+    { command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix "$javascript" tinybench@6.2.3 mitata@1.0.34 && echo 6.2.3 1.0.34 > "$javascript/installed"; } \
+        || echo "tinybench and mitata could not be installed (npm): their tests are skipped" >&2
+fi
 
 jmh=target/runtimes/jmh
 sources=$programs/java

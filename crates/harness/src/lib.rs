@@ -21,6 +21,7 @@ mod driver;
 mod error;
 mod go_test;
 mod google_benchmark;
+mod javascript;
 mod jmh;
 mod printing;
 mod program;
@@ -70,6 +71,24 @@ const KNOWN: &[Known] = &[
         by_looks: benchmark_ips::looks,
         by_help: |_, _| None,
         assumed: benchmark_ips::assumed,
+    },
+    Known {
+        name: javascript::TINYBENCH,
+        by_looks: javascript::looks_like_tinybench,
+        by_help: |_, _| None,
+        assumed: javascript::tinybench,
+    },
+    Known {
+        name: javascript::MITATA,
+        by_looks: javascript::looks_like_mitata,
+        by_help: |_, _| None,
+        assumed: javascript::mitata,
+    },
+    Known {
+        name: javascript::VITEST,
+        by_looks: javascript::looks_like_vitest,
+        by_help: |_, _| None,
+        assumed: javascript::vitest,
     },
     Known { name: jmh::NAME, by_looks: jmh::looks, by_help: |_, _| None, assumed: jmh::assumed },
     Known {

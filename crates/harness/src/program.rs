@@ -34,12 +34,12 @@ pub struct Program {
 const LONGEST_TEXT: usize = 256 * 1024;
 
 /// Programs that run a file given to them.
-const INTERPRETERS: [&str; 5] = ["python", "pypy", "ruby", "java", "jruby"];
+const INTERPRETERS: [&str; 7] = ["python", "pypy", "ruby", "java", "jruby", "node", "tsx"];
 
 /// Programs that run the command given to them.
-const STARTERS: [&str; 13] = [
+const STARTERS: [&str; 16] = [
     "bundle", "env", "uv", "poetry", "pipenv", "pdm", "hatch", "nice", "taskset", "chrt",
-    "numactl", "setarch", "rbenv",
+    "numactl", "setarch", "rbenv", "npx", "pnpm", "yarn",
 ];
 
 /// Where the interpreter stands among the words.

@@ -8,6 +8,7 @@
 
 mod benchmark_ips;
 mod garbage;
+mod javascript;
 mod jmh;
 mod pyperf;
 mod pytest_benchmark;

@@ -1,0 +1,240 @@
+//! JavaScript on Node.js: scripts that use tinybench or mitata, run with a module of ours ahead of them (by `NODE_OPTIONS`, so that it
+//! does not matter what starts Node: `node bench.mjs`, `npx tsx bench.ts`), and `vitest bench`.
+//!
+//! Neither library has a command line: a script measures all its benchmarks, for as long as it says itself. The module lists them, or has
+//! the library measure one and ends the script. vitest is asked by its own options, and measures all at once.
+
+use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::error::{HarnessError, told};
+use crate::program::{Kind, Program};
+use crate::reading::{Reading, imported, imported_or_said, readings};
+use std::path::Path;
+
+/// The names by which users choose them.
+pub(crate) const TINYBENCH: &str = "tinybench";
+pub(crate) const MITATA: &str = "mitata";
+pub(crate) const VITEST: &str = "vitest";
+
+/// What is loaded ahead of the script.
+const SHIM: &str = include_str!("shims/javascript.mjs");
+
+/// A script that uses this library.
+#[derive(Debug)]
+struct Script {
+    library: &'static str,
+}
+
+/// By a script that imports tinybench.
+pub(crate) fn looks_like_tinybench(program: &Program) -> Option<Box<dyn Driver>> {
+    imports(program, TINYBENCH).then(|| tinybench(program))
+}
+
+/// By a script that imports mitata.
+pub(crate) fn looks_like_mitata(program: &Program) -> Option<Box<dyn Driver>> {
+    imports(program, MITATA).then(|| mitata(program))
+}
+
+/// Any command that runs such a script.
+pub(crate) fn tinybench(_program: &Program) -> Box<dyn Driver> {
+    Box::new(Script { library: TINYBENCH })
+}
+
+/// Any command that runs such a script.
+pub(crate) fn mitata(_program: &Program) -> Box<dyn Driver> {
+    Box::new(Script { library: MITATA })
+}
+
+fn imports(program: &Program, library: &str) -> bool {
+    let first = program.text.lines().next().unwrap_or_default();
+    let is_script = (first.starts_with("#!") && first.contains("node"))
+        || program.interpreter().is_some_and(|name| ["node", "nodejs", "tsx"].contains(&&*name));
+    let quoted = ['\'', '"'].map(|quote| format!("{quote}{library}{quote}"));
+    is_script
+        && program.kind == Kind::Script
+        && quoted.iter().any(|import| program.text.contains(import))
+}
+
+impl Script {
+    fn shimmed(&self, scratch: &Path, answer: &str) -> Request {
+        let shim = scratch.join("assay_javascript.mjs");
+        let answer = scratch.join(answer);
+        let mut request = Request::default()
+            .env("ASSAY_JS_ANSWER", answer.display().to_string())
+            .answered_in(Answer::File(answer));
+        request.options.push(("NODE_OPTIONS".to_owned(), format!("--import={}", url(&shim))));
+        request.file(shim, SHIM)
+    }
+}
+
+/// The file's URL. Node splits its options at blanks.
+fn url(path: &Path) -> String {
+    let mut url = "file://".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                url.push(char::from(*byte));
+            }
+            other => url += &format!("%{other:02X}"),
+        }
+    }
+    url
+}
+
+impl Driver for Script {
+    fn name(&self) -> String {
+        self.library.to_owned()
+    }
+
+    /// mitata repeats in batches of its own.
+    fn pins(&self) -> bool {
+        self.library == TINYBENCH
+    }
+
+    fn list(&self, scratch: &Path) -> Request {
+        self.shimmed(scratch, "items.txt")
+    }
+
+    /// A JSON text a line.
+    fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
+        let none = || HarnessError::NoBenchmark { said: said(reply) };
+        if !reply.success {
+            return Err(none());
+        }
+        // A script that runs no benchmark writes no file.
+        let bytes = reply.bytes().map_err(|_| none())?;
+        let names: Result<Vec<String>, _> =
+            String::from_utf8_lossy(&bytes).lines().map(serde_json::from_str).collect();
+        names.map_err(|error| HarnessError::Garbage {
+            harness: self.library,
+            why: error.to_string(),
+            said: said(reply),
+        })
+    }
+
+    fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
+        let request = self.shimmed(scratch, "result.assay").env("ASSAY_JS_ITEM", benchmark);
+        match effort {
+            Effort::Seconds(seconds) => request.env("ASSAY_JS_SECONDS", seconds.to_string()),
+            Effort::Iterations(count) => {
+                request.env("ASSAY_JS_ITERATIONS", count.max(1).to_string())
+            }
+            Effort::Once => request.env("ASSAY_JS_ITERATIONS", "1").env("ASSAY_JS_COLD", "1"),
+        }
+    }
+
+    fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
+        match imported(reply, self.library) {
+            Ok(samples) => Ok(readings(&samples)),
+            // The script failed, or had no such benchmark.
+            Err(HarnessError::NoAnswer { path, source, .. }) => {
+                Err(HarnessError::NoAnswer { path, source, said: said(reply) })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The line with the class of an exception, above its trace; else the last one.
+fn said(reply: &Reply) -> Option<String> {
+    told(&reply.errors, &reply.output, |line| {
+        line.split_once(": ").is_some_and(|(class, _)| class.ends_with("Error"))
+            || line.contains("Error [ERR_")
+    })
+}
+
+/// `vitest bench`.
+#[derive(Debug)]
+struct Vitest;
+
+/// By its command line.
+pub(crate) fn looks_like_vitest(program: &Program) -> Option<Box<dyn Driver>> {
+    let names = |word: &std::ffi::OsString| {
+        Path::new(word).file_name().is_some_and(|name| name == "vitest" || name == "vitest.mjs")
+    };
+    (program.words.iter().any(names) && program.has_word("bench")).then(|| vitest(program))
+}
+
+/// Any command whose last words are its arguments.
+pub(crate) fn vitest(_program: &Program) -> Box<dyn Driver> {
+    Box::new(Vitest)
+}
+
+impl Vitest {
+    fn all(scratch: &Path) -> Request {
+        let answer = scratch.join("result.json");
+        let file = answer.clone().into_os_string();
+        Request::with(["--run", "--outputJson"]).arg(file).answered_in(Answer::File(answer))
+    }
+}
+
+impl Driver for Vitest {
+    fn name(&self) -> String {
+        VITEST.to_owned()
+    }
+
+    fn isolates(&self) -> bool {
+        false
+    }
+
+    fn pins(&self) -> bool {
+        false
+    }
+
+    fn list(&self, scratch: &Path) -> Request {
+        Self::all(scratch)
+    }
+
+    fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
+        Ok(self.read(reply)?.into_iter().map(|reading| reading.benchmark).collect())
+    }
+
+    fn measure(&self, _benchmark: &str, _effort: Effort, scratch: &Path) -> Request {
+        Self::all(scratch)
+    }
+
+    fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
+        Ok(readings(&imported_or_said(reply, VITEST, || said(reply))?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    fn look(words: &[&str]) -> Program {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        Program::look(&words, Path::new("/usr/bin/env"))
+    }
+
+    #[test]
+    fn a_script_is_known_by_what_it_imports_and_vitest_by_its_words() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join("bench.mjs");
+        let path = script.to_str().unwrap();
+        for (text, library) in [
+            ("import { Bench } from 'tinybench';", "tinybench"),
+            ("const { bench } = await import(\"mitata\")", "mitata"),
+        ] {
+            std::fs::write(&script, text).unwrap();
+            for words in
+                [&["node", path][..], &["npx", "tsx", path], &["node", "--expose-gc", path]]
+            {
+                let driver = crate::by_looks(&look(words)).unwrap();
+                assert_eq!(driver.name(), library);
+            }
+        }
+        assert!(crate::by_looks(&look(&["ruby", path])).is_none());
+        let vitest = look(&["npx", "vitest", "bench", "src"]);
+        assert_eq!(crate::by_looks(&vitest).unwrap().name(), "vitest");
+        assert!(crate::by_looks(&look(&["npx", "vitest", "run"])).is_none());
+    }
+
+    #[test]
+    fn the_module_stands_in_an_option_that_survives_blanks() {
+        let request = Script { library: MITATA }.measure("a b", Effort::Once, Path::new("/a b/ü"));
+        let option = "--import=file:///a%20b/%C3%BC/assay_javascript.mjs".to_owned();
+        assert_eq!(request.options, [("NODE_OPTIONS".to_owned(), option)]);
+        assert!(request.before.is_empty() && request.args.is_empty());
+    }
+}

@@ -1,0 +1,166 @@
+// Loaded by `assay bench` ahead of a script that uses tinybench or mitata. The script runs as ever, but where it has its benchmarks run
+// they are listed, or one of them is measured by the library and the script ends.
+//
+// A module can't be changed from outside: whoever imports one of the libraries gets a module of ours that hands on the real one's names.
+//
+// From the environment: ASSAY_JS_ANSWER, the file to write; ASSAY_JS_ITEM, the benchmark to measure (without it all are listed);
+// ASSAY_JS_ITERATIONS or else ASSAY_JS_SECONDS, how much; ASSAY_JS_COLD, no warm-up.
+
+import fs from 'node:fs';
+import Module from 'node:module';
+
+const { ASSAY_JS_ANSWER: answer, ASSAY_JS_ITEM: item, ASSAY_JS_SECONDS: seconds, ASSAY_JS_COLD: cold } = process.env;
+const iterations = Number(process.env.ASSAY_JS_ITERATIONS ?? 0);
+const isListing = item === undefined;
+
+const names = new Set();
+const unique = (label) => {
+  const text = String(label).toWellFormed?.() ?? String(label);
+  let name = text;
+  for (let number = 2; names.has(name); number++) name = `${text} #${number}`;
+  names.add(name);
+  return name;
+};
+
+const write = (lines) => fs.writeFileSync(answer, lines.map((line) => JSON.stringify(line) + '\n').join(''));
+
+if (isListing) {
+  process.on('exit', () => { if (names.size) write([...names]); });
+}
+
+/// Writes what was measured, and ends the script.
+const end = (tool, found) => {
+  const error = found.error && `${found.error.name ?? 'Error'}: ${found.error.message ?? found.error}`;
+  write([
+    { assay: 1, kind: 'run', tool },
+    { kind: 'side', name: '' },
+    { kind: 'row', name: item },
+    { kind: 'subject', side: 0, row: 0, name: item },
+    ...error
+      ? [{ kind: 'finding', code: 'BENCHMARK_ERROR', severity: 'serious', message: error, subject: item }]
+      : [
+          { kind: 'metric', name: 'wall', unit: 's' },
+          { kind: 'metric', name: 'iterations', unit: '1', better: 'higher' },
+          { kind: 'obs', subject: 0, values: { wall: found.seconds, iterations: found.count } },
+        ],
+  ]);
+  process.exit(0);
+};
+
+/// Tasks of tinybench, in all its versions: the library measures, for as long as it is told.
+const tinybench = (library) => {
+  const { prototype } = library.Bench;
+  if (Object.hasOwn(prototype, 'assay')) return library;
+  const { run, runSync, warmup } = prototype;
+  // Before version 3 a script may ask for it, of all tasks; it comes where one is measured.
+  const warmed = new WeakSet();
+  if (warmup) prototype.warmup = async function () { warmed.add(this); };
+
+  const prepare = (bench) => {
+    const tasks = bench.tasks.map((task) => [unique(bench.name ? `${bench.name} > ${task.name}` : task.name), task]);
+    const wanted = tasks.find(([name]) => name === item)?.[1];
+    if (wanted) tasks.forEach(([, task]) => { if (task !== wanted) bench.remove(task.name); });
+    bench.throws = false;
+    const isShort = !wanted || cold;
+    bench.time = !isShort && !iterations && seconds ? seconds * 1e3 : 0;
+    bench.iterations = isShort ? 1 : Math.max(iterations, 1);
+    if (isShort && !warmup) bench.warmup = false;
+    return wanted;
+  };
+  const told = (task) => {
+    const { result } = task;
+    const latency = result?.latency ?? result;
+    if (result?.error) end('tinybench', { error: result.error });
+    if (!(latency?.mean >= 0)) end('tinybench', { error: { message: `it has no time (${result?.state ?? 'it did not run'})` } });
+    end('tinybench', { seconds: latency.mean / 1e3, count: latency.samplesCount ?? latency.samples?.length ?? iterations });
+  };
+  prototype.run = async function () {
+    const wanted = prepare(this);
+    if (wanted && warmed.has(this) && !cold) await warmup.call(this);
+    const done = await run.call(this);
+    if (wanted) told(wanted);
+    return done;
+  };
+  if (runSync) {
+    prototype.runSync = function () {
+      const wanted = prepare(this);
+      const done = runSync.call(this);
+      if (wanted) told(wanted);
+      return done;
+    };
+  }
+  Object.defineProperty(prototype, 'assay', { value: true });
+  return library;
+};
+
+/// Benchmarks of mitata. Its `run` first measures empty functions for seconds, so that it is not asked.
+let wrapped;
+const mitata = (library) => {
+  if (wrapped) return wrapped;
+  const { measure, B: { prototype } } = library;
+  let trials = [];
+  const { name: named } = prototype;
+  // Every benchmark is given its name when it is made.
+  prototype.name = function (...words) {
+    if (!trials.includes(this)) trials.push(this);
+    return named.apply(this, words);
+  };
+  const run = async (options = {}) => {
+    const own = trials.filter((trial) => options.filter?.test(trial._name) ?? true);
+    trials = [];
+    for (const trial of own) {
+      const keys = Object.keys(trial._args);
+      for (const [index, label] of [...trial._names()].entries()) {
+        if (unique(label) !== item) continue;
+        let rest = index;
+        const args = Object.fromEntries(keys.map((key) => {
+          const values = trial._args[key];
+          const value = values[rest % values.length];
+          rest = Math.floor(rest / values.length);
+          return [key, value];
+        }));
+        const effort = cold
+          ? { min_samples: 1, max_samples: 1, warmup_samples: 0 }
+          : { min_cpu_time: Number(seconds) * 1e9 };
+        const tune = { inner_gc: trial._gc === 'inner', gc: trial._gc ? undefined : false, args, ...effort };
+        try {
+          const { avg, ticks } = await measure(trial.f, tune);
+          end('mitata', { seconds: avg / 1e9, count: ticks });
+        } catch (error) {
+          end('mitata', { error });
+        }
+      }
+    }
+    return { layout: [], context: {}, benchmarks: [] };
+  };
+  return wrapped = { ...library, run };
+};
+
+const libraries = { tinybench, mitata };
+globalThis[Symbol.for('assay')] = libraries;
+
+const load = Module._load;
+Module._load = function (request, ...rest) {
+  const library = load.call(this, request, ...rest);
+  return Object.hasOwn(libraries, request) ? libraries[request](library) : library;
+};
+
+// Run by the loader, in a thread of its own.
+const hooks = `
+  const libraries = ['tinybench', 'mitata'];
+  export async function resolve(specifier, context, next) {
+    const found = await next(specifier, context);
+    if (!libraries.includes(specifier)) return found;
+    return { url: 'assay:' + specifier + '?' + encodeURIComponent(found.url), format: 'module', shortCircuit: true };
+  }
+  export async function load(url, context, next) {
+    if (!url.startsWith('assay:')) return next(url, context);
+    const [library, real] = url.slice('assay:'.length).split('?');
+    const from = JSON.stringify(decodeURIComponent(real));
+    const given = 'globalThis[Symbol.for("assay")].' + library + '(library)';
+    const own = library === 'mitata' ? 'export const { run } = given;' : '';
+    const source = 'import * as library from ' + from + '; export * from ' + from + '; const given = ' + given + ';' + own
+      + ' const whole = given.default; export { whole as default };';
+    return { format: 'module', source, shortCircuit: true };
+  }`;
+Module.register?.('data:text/javascript,' + encodeURIComponent(hooks));
