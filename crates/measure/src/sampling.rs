@@ -13,6 +13,8 @@ pub use errors::SamplingError;
 pub use find::{Language, Place, find, language_of_process, language_of_program};
 pub use process::Ended;
 
+pub use crate::sys::processes::Had;
+
 use crate::command::Command;
 use crate::sys::{machine_settings, processes};
 use command_line::Line;
@@ -119,6 +121,8 @@ pub struct Sampled {
     pub files: Vec<Vec<u8>>,
     /// How it ended, and what it took, the sampler included.
     pub ended: Ended,
+    /// What a process that ran already had of the processors meanwhile; `None` if it has ended, and of commands.
+    pub had: Option<Had>,
 }
 
 /// Samples a program or a process.
@@ -136,7 +140,13 @@ pub fn sample(
     let told = request.directory.join("said");
     let said = process::direct(&mut command, &told, request.show_output)?;
     let duration = request.duration.filter(|_| !keeps_time);
+    let of_process = || match target {
+        Target::Process(process) => processes::had(process),
+        Target::Command(_) => None,
+    };
+    let before = of_process();
     let ended = process::run(command, stop_by, duration, &said)?;
+    let had = of_process().zip(before).map(|(after, before)| after.since(&before));
     let files = collect(sampler, &wrote, request)?;
     // Ours says so where there was nothing to write.
     if files.is_empty() && wrote.join(command_line::NOTHING).exists() {
@@ -150,7 +160,7 @@ pub fn sample(
             request.duration.is_some(),
         ));
     }
-    Ok(Sampled { files, ended })
+    Ok(Sampled { files, ended, had })
 }
 
 /// Samples a program, and leaves unread what came of it: what that costs is all that is asked.

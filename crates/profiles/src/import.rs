@@ -102,6 +102,12 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(unknown("is empty"));
     }
+    // To load it can run code of the file's making: never here.
+    if bytes.starts_with(b"\x04\x08") {
+        return Err(told(Problem::new(
+            "this is stackprof's own dump (Ruby's Marshal), which is not read; turn it into JSON: stackprof --json DUMP > profile.json",
+        )));
+    }
     // Every message of pprof holds the empty text, and with it a zero byte; text holds none.
     let text = match std::str::from_utf8(bytes) {
         Ok(text) if !bytes.contains(&0) => text,

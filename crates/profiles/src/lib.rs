@@ -28,6 +28,7 @@
 
 mod builder;
 pub mod checks;
+mod counted;
 pub mod difference;
 pub mod export;
 mod functions;
@@ -40,5 +41,6 @@ pub mod shares;
 pub mod tree;
 
 pub use builder::Builder;
+pub use counted::Counted;
 pub use functions::{Function, Functions};
 pub use model::{Frame, Profile, Stack};

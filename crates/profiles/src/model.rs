@@ -134,6 +134,22 @@ impl Profile {
         }
     }
 
+    /// Names every frame by its line, too, so that lines are what is counted: `parse:12`. `false` where the profile does not know which
+    /// line was at work; stackprof names the one at which a method begins.
+    pub fn by_line(&mut self) -> bool {
+        if self.tool.as_deref() == Some("stackprof") {
+            return false;
+        }
+        let mut known = false;
+        for frame in &mut self.frames {
+            if let Some(line) = frame.line {
+                frame.name = format!("{}:{line}", frame.name);
+                known = true;
+            }
+        }
+        known
+    }
+
     /// Samples in the garbage collector, and whether any sampler that names it was at work: without one, none is not "no garbage
     /// collection". O(frames).
     pub fn collections(&self) -> u64 {
@@ -146,6 +162,20 @@ impl Profile {
 mod tests {
     use super::*;
     use crate::Builder;
+
+    #[test]
+    fn lines_are_counted_where_they_are_known() {
+        let at = |line| Frame { line, file: Some("a.py".to_owned()), ..Frame::named("work") };
+        let mut builder = Builder::default();
+        builder.add_frames([at(Some(3)), at(None)], 1);
+        builder.add_frames([at(Some(5))], 2);
+        let mut profile = builder.build();
+        assert!(profile.by_line());
+        let names: Vec<&str> = profile.frames.iter().map(|frame| frame.name.as_str()).collect();
+        assert_eq!(names, ["work:3", "work", "work:5"]);
+        profile.tool = Some("stackprof".to_owned());
+        assert!(!profile.by_line());
+    }
 
     #[test]
     fn processor_time_that_is_known_corrects_what_a_sample_stands_for() {

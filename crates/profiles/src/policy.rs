@@ -11,6 +11,13 @@ pub const FEW_SAMPLES: u64 = 100;
 pub const MISSED: f64 = 0.02;
 /// From this share of missed samples on it is a warning: the order of the largest functions may change.
 pub const MISSED_MANY: f64 = 0.1;
+/// A thread whose samples come to more than so many times the processor time that it had or queued for has waited: a sampler that looks at
+/// a moment is off by less.
+pub const WAITED: f64 = 2.0;
+/// Not counting so many periods of the sampler: a thread that moves once may well be hit.
+pub const PERIODS: f64 = 2.0;
+/// With less than this share of the sampled time borne out by the kernel it is told.
+pub const COUNTED: f64 = 0.9;
 /// A larger share of samples in code without a name is reported: what is left no longer says where the time went.
 pub const NAMELESS: f64 = 0.2;
 /// Functions with less than this share of all that was sampled, both programs together, are not asked about: every question takes a part

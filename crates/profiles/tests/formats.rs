@@ -112,6 +112,12 @@ fn a_file_of_nobody_is_answered_with_what_is_known() {
 }
 
 #[test]
+fn stackprofs_own_dump_is_known_and_not_loaded() {
+    let error = import::load_bytes(b"\x04\x08{\x10:\x0cversionf\x081.2", "d.dump").unwrap_err();
+    assert!(error.to_string().contains("stackprof --json DUMP"), "{error}");
+}
+
+#[test]
 fn a_dump_without_stacks_says_how_to_get_them() {
     let text = String::from_utf8(read("stackprof.json")).unwrap();
     let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 97] = [
+pub const CODES: [&str; 98] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -76,6 +76,7 @@ pub const CODES: [&str; 97] = [
     "PROFILE_MISSED",
     "PROFILE_RATE",
     "PROFILE_STRIPPED",
+    "PROFILE_WAITING",
     "REQUEST_ERRORS",
     "RESUMED",
     "RESUMED_DIFFERENT",

@@ -118,6 +118,10 @@ pub(crate) struct ProfileShowArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
 
+    /// Count lines of code instead of functions; py-spy, rbspy and pprof files know them
+    #[arg(long)]
+    lines: bool,
+
     /// Show only functions whose name contains this
     #[arg(long, value_name = "TEXT")]
     focus: Option<String>,
@@ -227,6 +231,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         })
         .collect();
     exporting::check(&args.show, &inputs)?;
+    if args.show.lines && subjects.len() > 1 {
+        bail!("--lines is of one profile: what is compared of two are functions");
+    }
     if let Some(process) = args.pid {
         interrupt::install()?;
         return sampling::process(args, process);

@@ -123,6 +123,52 @@ fn a_file_is_shown_and_turned_into_every_other_format() {
 }
 
 #[test]
+fn lines_are_counted_where_a_profile_knows_them() {
+    let room = Room::new();
+    let found = room.json(&["profile", &sample("py-spy.collapsed"), "--lines", "--top", "0"]);
+    let names: Vec<&str> =
+        found["functions"].as_array().unwrap().iter().filter_map(|f| f["name"].as_str()).collect();
+    assert!(names.iter().any(|name| name.starts_with("numbers:")), "{names:?}");
+    room.run(&["profile", &sample("stackprof.json"), "--lines"])
+        .ends(2)
+        .complains("--lines: stackprof does not tell which lines were at work");
+    let file = sample("py-spy.collapsed");
+    room.run(&["profile", &file, &file, "--lines"]).ends(2).complains("--lines is of one profile");
+}
+
+#[test]
+fn what_a_waiting_server_did_is_held_against_the_kernels_count() {
+    let Some(samplers) = py_spy() else { return };
+    let room = Room::new();
+    // Four threads that move now and then, which is when they are taken for running.
+    room.write("w.py", "import time\nfrom concurrent.futures import ThreadPoolExecutor as P\np = P(4)\nfor _ in range(4): p.submit(time.sleep, 0.01)\nwhile True:\n    p.submit(int)\n    time.sleep(0.02)\n");
+    let mut server = Command::new("python3").arg(room.path("w.py")).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let process = server.id().to_string();
+    // Of the kernel, in ticks of 10 ms.
+    let had = || {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap() * 0.01).sum::<f64>()
+    };
+    let before = had();
+    let mut line = room.assay(&["profile", "--pid", &process, "--duration", "2s", "--json"]);
+    line.env("PATH", format!("{}:{}", samplers.display(), std::env::var("PATH").unwrap()));
+    let done = finish(line);
+    let counted = had() - before;
+    server.kill().unwrap();
+    server.wait().unwrap();
+    // Where every thread only waited there is no profile, and py-spy may not be allowed to look.
+    if done.stdout.is_empty() {
+        let words = ["only waited: the kernel counted", "sampled nothing", "may not look"];
+        assert!(words.iter().any(|words| done.stderr.contains(words)), "{}", done.stderr);
+        return;
+    }
+    let amount = done.json()["amount"].as_f64().unwrap();
+    assert!(amount <= counted + 0.03, "{amount} s, and the kernel counted {counted}");
+}
+
+#[test]
 fn gos_own_tool_reads_what_is_written_for_pprof() {
     if !runs("go", &["version"]) {
         println!("skipped: Go is not installed");

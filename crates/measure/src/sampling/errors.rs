@@ -19,7 +19,7 @@ pub enum SamplingError {
     #[error(transparent)]
     Resolve(#[from] ResolveError),
     /// No sampler for the program is there.
-    #[error("{subject} needs {}, and it is not there. Install it:\n{}", names(.samplers), lines(.samplers))]
+    #[error("{subject} needs {}, and it is not there. Install it:\n{}{}", names(.samplers), lines(.samplers), instead(.samplers))]
     Missing {
         /// What is to be sampled, as in "a Ruby program".
         subject: &'static str,
@@ -129,6 +129,16 @@ fn names(samplers: &[Sampler]) -> String {
 
 fn lines(samplers: &[Sampler]) -> String {
     samplers.iter().map(|sampler| format!("  {}", sampler.install())).collect::<Vec<_>>().join("\n")
+}
+
+/// What does without a sampler that takes a compiler to install.
+fn instead(samplers: &[Sampler]) -> &'static str {
+    match samplers {
+        [Sampler::Rbspy] => {
+            "\nOr take its program for your machine from the releases of rbspy/rbspy on GitHub. Without it: let assay start the program (assay profile 'ruby …'), stackprof samples it from within; or sample what the interpreter itself does, --sampler perf"
+        }
+        _ => "",
+    }
 }
 
 /// What forbids it, and what to do about that. perf asks the kernel for events; all others trace, which Yama has levels for.

@@ -1,7 +1,8 @@
 //! Collapsed stacks: a line for every stack, frames joined by `;`, a space, a count. What stackcollapse-*.pl, py-spy (`raw`), rbspy
 //! (`collapsed`) and stackprof write.
 //!
-//! py-spy writes `name (file:line)`, rbspy `name - file:line`: the place is taken off the name, since names are what is counted.
+//! py-spy writes `name (file:line)`, rbspy `name - file:line`: the place is taken off the name, since names are what is counted. For a
+//! thread that runs no Python py-spy writes a count without a stack, as in speedscope's form an empty one: it is left out.
 
 use super::Problem;
 use crate::builder::Builder;
@@ -9,13 +10,17 @@ use crate::model::{Frame, Profile};
 
 /// Whether the first line that holds anything looks like it.
 pub(super) fn is_it(text: &str) -> bool {
-    text.lines().find(|line| !is_skipped(line)).is_some_and(|line| split(line).is_some())
+    let mut lines = text.lines().filter(|line| !is_skipped(line) && !is_of_no_stack(line));
+    lines.next().is_some_and(|line| split(line).is_some())
 }
 
 pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
     let mut builder = Builder::default();
     builder.profile.tool = Some("collapsed stacks".to_owned());
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !is_skipped(line)) {
+    for (index, line) in text.lines().enumerate() {
+        if is_skipped(line) || is_of_no_stack(line) {
+            continue;
+        }
         let Some((stack, count)) = split(line) else {
             return Err(Problem::at(
                 index + 1,
@@ -29,6 +34,11 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
 
 fn is_skipped(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with('#')
+}
+
+/// A blank where the stack would be, and a count.
+fn is_of_no_stack(line: &str) -> bool {
+    line.strip_prefix(' ').is_some_and(|count| count.trim_end().parse::<u64>().is_ok())
 }
 
 fn split(line: &str) -> Option<(&str, u64)> {
@@ -79,6 +89,16 @@ mod tests {
         );
         assert_eq!(frame("operator (int)").name, "operator (int)");
         assert_eq!(frame("a - b").name, "a - b");
+    }
+
+    #[test]
+    fn counts_without_a_stack_are_left_out() {
+        for text in ["a;b 3\n 68\nc 4\n", " 68\na;b 3\nc 4\n"] {
+            assert!(is_it(text));
+            let profile = parse(text).unwrap();
+            assert_eq!((profile.samples(), profile.stacks.len()), (7, 2));
+        }
+        assert!(!is_it(" 68\n 70\n"));
     }
 
     #[test]

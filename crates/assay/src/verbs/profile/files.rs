@@ -20,7 +20,10 @@ pub(super) const CONFIDENCE: f64 = 0.95;
 /// Shows a profile, and writes it in other formats.
 pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
     exporting::check_single(&args.show)?;
-    let profile = read(file)?;
+    let mut profile = read(file)?;
+    if args.show.lines {
+        by_line(std::slice::from_mut(&mut profile))?;
+    }
     let mut shares = Shares::of(&profile, args.judge.confidence.unwrap_or(CONFIDENCE));
     if let Some(text) = &args.show.focus {
         shares.focus(text);
@@ -36,6 +39,16 @@ pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
         top: args.show.top,
     };
     exporting::present(&report, &args.show).map(|()| Ending::Fine)
+}
+
+/// Lets lines be counted, as `--lines` asks.
+pub(super) fn by_line(profiles: &mut [Profile]) -> anyhow::Result<()> {
+    // All of them: one that ended early may have none.
+    if profiles.iter_mut().map(Profile::by_line).fold(false, |known, own| known | own) {
+        return Ok(());
+    }
+    let tool = profiles.first().and_then(|own| own.tool.as_deref()).unwrap_or("whatever wrote it");
+    bail!("--lines: {tool} does not tell which lines were at work; py-spy, rbspy and pprof do");
 }
 
 /// Compares two recordings, function by function.

@@ -1,6 +1,6 @@
 //! Samples one program, or a process that runs: finds the sampler, takes the runs, reads what it wrote, shows it.
 
-use super::files::CONFIDENCE;
+use super::files::{CONFIDENCE, by_line};
 use super::{Args, exporting};
 use crate::advice::{Dialect, spell};
 use crate::planning::{self, When};
@@ -17,7 +17,7 @@ use assay_measure::sampling::{
 use assay_measure::{Command, interrupt};
 use assay_profiles::import::ImportError;
 use assay_profiles::shares::Shares;
-use assay_profiles::{Profile, checks, import};
+use assay_profiles::{Counted, Profile, checks, import};
 use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -82,8 +82,11 @@ impl<'a> Sampling<'a> {
         profile.asked_hz = Some(rate);
         profile.seconds = Some(sampled.ended.wall_seconds);
         if self.place.sampler != sampling::Sampler::Stackprof && profile.measure == "wall" {
-            // These leave out threads that wait, unless asked for all of them.
-            let all = self.args.how.clock() == Some(sampling::Clock::Wall);
+            // Unless asked otherwise py-spy leaves out threads that wait, and rbspy does not.
+            let all = match self.args.how.clock() {
+                Some(clock) => clock == sampling::Clock::Wall,
+                None => self.place.sampler == sampling::Sampler::Rbspy,
+            };
             profile.measure = if all { "wall" } else { "cpu" }.to_owned();
         }
         if self.place.sampler == sampling::Sampler::Stackprof && profile.measure == "cpu" {
@@ -91,7 +94,25 @@ impl<'a> Sampling<'a> {
             profile.knowing_cpu(sampled.ended.cpu_seconds);
         }
         profile.tool = Some(self.place.sampler.name().to_owned());
+        if let Some(had) = sampled.had.filter(|_| self.looks_from_outside(&profile)) {
+            let claimed = profile.amount();
+            let whole = had.cpu_seconds;
+            profile.held_against(&Counted { whole, threads: had.threads });
+            if profile.stacks.is_empty() {
+                bail!(
+                    "{name} only waited: the kernel counted {whole:.2} s of CPU time in {:.1} s, and what {} took for running ({claimed:.2} s) were threads that wait. Sample it while it works, or count waiting too (--clock wall)",
+                    sampled.ended.wall_seconds,
+                    self.place.sampler.name()
+                );
+            }
+        }
         Ok(Taken { profile, ended: sampled.ended })
+    }
+
+    /// Whether the sampler can only guess which threads run.
+    fn looks_from_outside(&self, profile: &Profile) -> bool {
+        matches!(self.place.sampler, sampling::Sampler::PySpy | sampling::Sampler::Rbspy)
+            && profile.measure == "cpu"
     }
 
     /// The same run without a sampler.
@@ -153,7 +174,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
         ));
     }
     let taken = source.sample(Target::Process(process), &format!("process {process}"))?;
-    show(args, &[taken.profile], Vec::new(), None)?;
+    show(args, vec![taken.profile], Vec::new(), None)?;
     // For a process that would run for ever, Ctrl-C is how one says that it is enough.
     Ok(Ending::Fine)
 }
@@ -181,7 +202,7 @@ pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> 
     let findings = findings(args, &source, language, &taken);
     let (profiles, endings): (Vec<Profile>, Vec<Ended>) =
         taken.into_iter().map(|own| (own.profile, own.ended)).unzip();
-    show(args, &profiles, findings, cost.as_ref())?;
+    show(args, profiles, findings, cost.as_ref())?;
     Ok(ending(args, &endings))
 }
 
@@ -218,6 +239,8 @@ fn findings(
             Finding::new("COMMAND_FAILED", Severity::Warning, told).advise(Action::ShowOutput),
         );
     }
+    let beyond = taken.iter().filter(|own| source.looks_from_outside(&own.profile));
+    found.extend(beyond.filter_map(|own| own.profile.beyond_cpu(own.ended.cpu_seconds)).next());
     if language == Language::Ruby && source.place.sampler != sampling::Sampler::Stackprof {
         let told = format!("{} does not see garbage collection", source.place.sampler.name());
         found.push(Finding::new("NO_COLLECTION", Severity::Note, told).advise(Action::run(
@@ -376,13 +399,16 @@ pub(super) fn plan_of(args: &Args, blocks: u32, primary: &str) -> Plan {
 
 fn show(
     args: &Args,
-    profiles: &[Profile],
+    mut profiles: Vec<Profile>,
     more: Vec<Finding>,
     overhead: Option<&Overhead>,
 ) -> anyhow::Result<()> {
     let confidence = args.judge.confidence.unwrap_or(CONFIDENCE);
-    let merged = Profile::merged(profiles).context("nothing was sampled")?;
-    let mut shares = Shares::of_runs(profiles, confidence);
+    if args.show.lines {
+        by_line(&mut profiles)?;
+    }
+    let merged = Profile::merged(&profiles).context("nothing was sampled")?;
+    let mut shares = Shares::of_runs(&profiles, confidence);
     if let Some(text) = &args.show.focus {
         shares.focus(text);
     }

@@ -102,6 +102,61 @@ fn between(before: &[Process], after: &[Process], ticks: f64) -> Vec<Busy> {
     busy
 }
 
+/// What a process had of the processors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Had {
+    /// Processor time of the whole process, s; also that of threads that have ended.
+    pub cpu_seconds: f64,
+    /// By the ids of threads: processor time, and time in which they would have run and had no processor, s. Where the kernel does not tell
+    /// the latter it is 0.
+    pub threads: HashMap<u32, (f64, f64)>,
+}
+
+impl Had {
+    /// What it had since another look. Threads that were not there then have had all of theirs since.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        let of_thread = |(id, now): (&u32, &(f64, f64))| {
+            let then = before.threads.get(id).copied().unwrap_or_default();
+            (*id, ((now.0 - then.0).max(0.0), (now.1 - then.1).max(0.0)))
+        };
+        Self {
+            cpu_seconds: (self.cpu_seconds - before.cpu_seconds).max(0.0),
+            threads: self.threads.iter().map(of_thread).collect(),
+        }
+    }
+}
+
+/// What a process has had of the processors since it began; `None` if it is gone.
+pub(crate) fn had(process: u32) -> Option<Had> {
+    let tick = 1.0 / rustix::param::clock_ticks_per_second() as f64;
+    let ticks = |path: String| {
+        let stat = fs::read(path).ok()?;
+        Some(Process::read(&String::from_utf8_lossy(&stat))?.ticks as f64 * tick)
+    };
+    let own = format!("/proc/{process}");
+    let tasks = fs::read_dir(format!("{own}/task")).into_iter().flatten().flatten();
+    let threads = tasks
+        .filter_map(|task| {
+            let id = task.file_name().to_str()?.parse().ok()?;
+            let place = format!("{own}/task/{id}");
+            let scheduled = fs::read_to_string(format!("{place}/schedstat")).unwrap_or_default();
+            let had = match scheduled_seconds(&scheduled) {
+                Some(had) => had,
+                None => (ticks(format!("{place}/stat"))?, 0.0),
+            };
+            Some((id, had))
+        })
+        .collect();
+    Some(Had { cpu_seconds: ticks(format!("{own}/stat"))?, threads })
+}
+
+/// The first two numbers of `schedstat`, ns: run, and queued for a processor.
+fn scheduled_seconds(schedstat: &str) -> Option<(f64, f64)> {
+    let mut numbers = schedstat.split_ascii_whitespace().map(|number| number.parse::<u64>());
+    let (ran, queued) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    Some((ran as f64 * 1e-9, queued as f64 * 1e-9))
+}
+
 /// When a process was started, in ticks since boot: with its id it names a process for as long as
 /// the machine is up. `None` if it is gone.
 pub(crate) fn started(process: u32) -> Option<u64> {
@@ -262,6 +317,19 @@ mod tests {
     fn who_started_this_process_is_its_ancestor_and_it_itself_is_not() {
         assert!(is_ancestor(std::os::unix::process::parent_id()));
         assert!(!is_ancestor(std::process::id()) && !is_ancestor(u32::MAX));
+    }
+
+    #[test]
+    fn what_this_process_had_of_the_processors_grows_by_what_it_works() {
+        let before = had(std::process::id()).unwrap();
+        let end = monotonic_ns() + 60_000_000;
+        while monotonic_ns() < end {}
+        let since = had(std::process::id()).unwrap().since(&before);
+        let of_threads: f64 = since.threads.values().map(|own| own.0 + own.1).sum();
+        assert!(of_threads > 0.03 && since.cpu_seconds < 60.0, "{since:?}");
+        assert_eq!(had(u32::MAX), None);
+        assert_eq!(scheduled_seconds("2000000000 500000000 7\n"), Some((2.0, 0.5)));
+        assert_eq!(scheduled_seconds(""), None);
     }
 
     #[test]

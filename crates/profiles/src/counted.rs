@@ -1,0 +1,274 @@
+//! Holds a profile against the processor time that the kernel counted meanwhile. Samplers that look from outside (py-spy, rbspy) ask
+//! whether a thread is running, and take one that waits for work for a running one when it moves just then: an idle server of four
+//! threads seems to use several processors. Nobody is asked here: the kernel's figures are handed in.
+
+use crate::model::{Profile, Stack};
+use crate::policy;
+use assay_data::{Action, Finding, Severity};
+use std::collections::HashMap;
+
+/// What the kernel counted while a process was sampled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Processor time of the whole process, s; also of threads that have ended.
+    pub whole: f64,
+    /// By the threads' ids: processor time, and time in which a thread would have run and had no processor, both s.
+    pub threads: HashMap<u32, (f64, f64)>,
+}
+
+/// Where Python waits, by the name and the end of the file: a sample that ends there is no work, whatever the thread seemed to be doing.
+const WAITING: [(&str, &str); 9] = [
+    ("wait", "threading.py"),
+    ("_wait_for_tstate_lock", "threading.py"),
+    ("_worker", "concurrent/futures/thread.py"),
+    ("select", "selectors.py"),
+    ("get", "queue.py"),
+    ("accept", "socket.py"),
+    ("readinto", "socket.py"),
+    ("wait", "multiprocessing/connection.py"),
+    ("poll", "multiprocessing/popen_fork.py"),
+];
+
+/// What samples came to, s: all, what is left out as waiting, what is left of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Held {
+    claimed: f64,
+    waited: f64,
+    left: f64,
+}
+
+impl Profile {
+    /// Leaves out what was waiting, and scales what is left down to the processor time that each thread had: of a thread whose samples come
+    /// to more than that, the samples in functions that wait; and all, if what is left is far more still. Time in which a thread stood
+    /// in the queue for a processor is no waiting: samplers see it as running, as they should. O(stacks).
+    pub fn held_against(&mut self, counted: &Counted) {
+        let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
+        let mut held = Held { claimed: self.amount(), ..Held::default() };
+        let claims = self.claims(counted);
+        let several = claims.len() > 1;
+        let beyond = |thread: Option<u32>, factor: f64, add: f64| {
+            let claim = claims.get(&thread).copied().unwrap_or_default();
+            claim > share_of(thread, several, counted).0 / factor + add
+        };
+        for index in 0..self.stacks.len() {
+            let thread = known_thread(&self.stacks[index], counted);
+            if self.waits(&self.stacks[index]) && beyond(thread, policy::COUNTED, slack) {
+                self.stacks[index].amount = 0.0;
+            }
+        }
+        let factors: HashMap<Option<u32>, f64> = self
+            .claims(counted)
+            .into_iter()
+            .map(|(thread, claim)| {
+                let (cpu, queued) = share_of(thread, several, counted);
+                let waited = claim > policy::WAITED * (cpu + queued) + slack;
+                let left = if waited { 0.0 } else { claim.min(cpu) };
+                held.left += if waited { 0.0 } else { claim };
+                (thread, if claim > 0.0 { left / claim } else { 0.0 })
+            })
+            .collect();
+        held.waited = held.claimed - held.left;
+        for stack in &mut self.stacks {
+            stack.amount *= factors[&known_thread(stack, counted)];
+        }
+        held.left = self.amount();
+        self.stacks.retain(|stack| stack.amount > 0.0);
+        self.forget_unused_frames();
+        let sampler = self.tool.as_deref().unwrap_or("the sampler");
+        self.findings.extend(finding(held, counted.whole, sampler));
+    }
+
+    /// What the samples of each thread come to.
+    fn claims(&self, counted: &Counted) -> HashMap<Option<u32>, f64> {
+        let mut claims = HashMap::new();
+        for stack in &self.stacks {
+            *claims.entry(known_thread(stack, counted)).or_default() += stack.amount;
+        }
+        claims
+    }
+
+    /// Whether a stack ends in a function that waits.
+    fn waits(&self, stack: &Stack) -> bool {
+        let Some(leaf) = self.frames_of(stack).next_back() else { return false };
+        let bare = leaf.name.rsplit('.').next().unwrap_or_default();
+        let file = leaf.file.as_deref().unwrap_or_default();
+        WAITING.iter().any(|(name, end)| bare == *name && file.ends_with(end))
+    }
+
+    /// Functions that were only in what is left out are none.
+    fn forget_unused_frames(&mut self) {
+        let mut used = vec![false; self.frames.len()];
+        for &frame in self.stacks.iter().flat_map(|stack| &stack.frames) {
+            used[frame as usize] = true;
+        }
+        let mut next = 0;
+        let numbers: Vec<u32> =
+            used.iter().map(|&used| (next, next += u32::from(used)).0).collect();
+        for frame in self.stacks.iter_mut().flat_map(|stack| &mut stack.frames) {
+            *frame = numbers[*frame as usize];
+        }
+        let mut used = used.into_iter();
+        self.frames.retain(|_| used.next() == Some(true));
+    }
+
+    /// What is to be told where a program and its sampler together are known to have had so much processor time, s, and the samples say
+    /// more: which threads waited, and for what, is not known.
+    pub fn beyond_cpu(&self, seconds: f64) -> Option<Finding> {
+        let period = self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
+        let claimed = self.amount();
+        (claimed > policy::WAITED * seconds + policy::PERIODS * period).then(|| {
+            let told = format!("the samples come to {claimed:.2} s of running, and the program had less than {seconds:.2} s of CPU time: for the rest its threads waited, for work or for a processor");
+            waiting(Severity::Note, told, claimed, seconds)
+        })
+    }
+}
+
+/// The thread that a stack belongs to, if the kernel counted it: `Thread 4711 "worker"`, as py-spy names it.
+fn known_thread(stack: &Stack, counted: &Counted) -> Option<u32> {
+    let name = stack.labels.iter().find_map(|(key, name)| (key == "thread").then_some(name))?;
+    let (_, behind) = name.split_once("Thread ")?;
+    let number = behind.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+    counted.threads.contains_key(&number).then_some(number)
+}
+
+/// Processor time and queueing of a thread; of stacks without a known one of all that is not other threads', if there are others. Threads
+/// that have ended count in the whole process only, and how long they queued is not known.
+fn share_of(thread: Option<u32>, several: bool, counted: &Counted) -> (f64, f64) {
+    if let Some(own) = thread.and_then(|thread| counted.threads.get(&thread)) {
+        return *own;
+    }
+    let (cpu, queued) =
+        counted.threads.values().fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+    match several {
+        false => (counted.whole, queued),
+        true => ((counted.whole - cpu).max(0.0), f64::INFINITY),
+    }
+}
+
+/// What is to be told of it.
+fn finding(held: Held, whole: f64, sampler: &str) -> Option<Finding> {
+    let Held { claimed, waited, left } = held;
+    let told = |what: &str| {
+        format!(
+            "the samples of {sampler} come to {claimed:.2} s, and the kernel counted {whole:.2} s of CPU time: {what}"
+        )
+    };
+    if waited > (1.0 - policy::COUNTED) * claimed {
+        let told = told(&format!(
+            "{waited:.2} s, of threads that waited and were taken for running, are left out; what is left stands for {left:.2} s"
+        ));
+        let found = waiting(Severity::Warning, told, claimed, whole);
+        return Some(found.advise(Action::text("count waiting too: --clock wall")));
+    }
+    (left < policy::COUNTED * claimed).then(|| {
+        let told = told(
+            "each thread's times are scaled down to its own; the rest is waiting for a processor",
+        );
+        waiting(Severity::Note, told, claimed, whole)
+    })
+}
+
+fn waiting(severity: Severity, told: String, sampled: f64, counted: f64) -> Finding {
+    Finding::new("PROFILE_WAITING", severity, told)
+        .with("sampled", sampled)
+        .with("counted", counted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::model::Frame;
+
+    /// Threads by their ids, and how many samples of 10 ms each has; 0 stands for a stack without a thread.
+    fn profile(threads: &[(u32, u64)]) -> Profile {
+        let mut builder = Builder::default();
+        builder.profile.asked_hz = Some(100.0);
+        for &(thread, samples) in threads {
+            let frame = builder.frame(Frame::named(&format!("f{thread}")));
+            let labels = match thread {
+                0 => Vec::new(),
+                _ => vec![("thread".to_owned(), format!("Thread {thread} \"pool-{thread}\""))],
+            };
+            builder.add(vec![frame], labels, samples, samples as f64 * 0.01);
+        }
+        builder.build()
+    }
+
+    /// What is left of each stack, in ms, and the finding's severity.
+    fn held(
+        threads: &[(u32, u64)],
+        whole: f64,
+        counted: &[(u32, f64, f64)],
+    ) -> (Vec<u64>, Option<Severity>) {
+        let mut profile = profile(threads);
+        let counted = Counted {
+            whole,
+            threads: counted.iter().map(|&(id, cpu, queued)| (id, (cpu, queued))).collect(),
+        };
+        profile.held_against(&counted);
+        assert_eq!(profile.frames.len(), profile.stacks.len(), "each has a frame of its own");
+        assert!((0..).zip(&profile.stacks).all(|(index, stack)| stack.frames == [index]));
+        let left = profile.stacks.iter().map(|s| (s.amount * 1000.0).round() as u64).collect();
+        (left, profile.findings.first().map(|finding| finding.severity))
+    }
+
+    #[test]
+    fn threads_that_waited_are_left_out_and_told() {
+        let found = held(&[(1, 100), (2, 90)], 1.01, &[(1, 0.99, 0.0), (2, 0.02, 0.0)]);
+        assert_eq!(found, (vec![990], Some(Severity::Warning)));
+        let nothing = held(&[(1, 100), (2, 90)], 0.04, &[(1, 0.02, 0.0), (2, 0.02, 0.0)]);
+        assert_eq!(nothing.0, Vec::<u64>::new());
+        let alone = held(&[(0, 100)], 0.04, &[(7, 0.04, 0.0)]);
+        assert_eq!(alone, (Vec::new(), Some(Severity::Warning)));
+    }
+
+    #[test]
+    fn functions_that_wait_are_left_out_where_a_thread_claims_too_much() {
+        let made = |cpu: f64| {
+            let mut builder = Builder::default();
+            builder.profile.asked_hz = Some(100.0);
+            let file = Some("/usr/lib/python3.11/threading.py".to_owned());
+            let wait = Frame { name: "Condition.wait".to_owned(), file, line: Some(3) };
+            let labels = || vec![("thread".to_owned(), "Thread 1".to_owned())];
+            let [wait, work] = [wait, Frame::named("work")].map(|frame| builder.frame(frame));
+            builder.add(vec![work, wait], labels(), 70, 0.7);
+            builder.add(vec![work], labels(), 30, 0.3);
+            let mut profile = builder.build();
+            let threads = [(1, (cpu, 0.0))].into();
+            profile.held_against(&Counted { whole: cpu, threads });
+            (profile.stacks.len(), (profile.amount() * 100.0).round(), profile.findings.len())
+        };
+        assert_eq!(made(0.5), (1, 30.0, 1));
+        assert_eq!(made(0.2), (1, 20.0, 1));
+        // A lock that is hard fought for costs time, too.
+        assert_eq!(made(0.97), (2, 97.0, 0));
+    }
+
+    #[test]
+    fn the_queue_for_a_processor_is_no_waiting_and_only_scales() {
+        let found = held(&[(1, 100), (2, 100)], 0.8, &[(1, 0.3, 0.68), (2, 0.5, 0.5)]);
+        assert_eq!(found, (vec![300, 500], Some(Severity::Note)));
+        assert_eq!(held(&[(0, 100)], 0.4, &[(7, 0.4, 0.6)]), (vec![400], Some(Severity::Note)));
+    }
+
+    #[test]
+    fn what_the_kernel_bears_out_stays_as_it_is() {
+        assert_eq!(held(&[(1, 100)], 1.2, &[(1, 1.2, 0.0)]), (vec![1000], None));
+        // A single sample of a thread that has just moved is no lie.
+        assert_eq!(held(&[(1, 1), (2, 99)], 1.0, &[(1, 0.005, 0.0), (2, 0.99, 0.0)]).0, [5, 990]);
+    }
+
+    #[test]
+    fn a_program_cannot_have_run_for_longer_than_it_had_processors() {
+        let profile = profile(&[(1, 100), (2, 100)]);
+        assert_eq!(profile.beyond_cpu(0.2).map(|f| f.severity), Some(Severity::Note));
+        assert_eq!(profile.beyond_cpu(1.5), None);
+    }
+
+    #[test]
+    fn threads_that_have_ended_share_what_is_left_of_the_whole() {
+        let found = held(&[(1, 50), (8, 30), (9, 30)], 0.9, &[(1, 0.6, 0.0)]);
+        assert_eq!(found.0, [500, 150, 150]);
+    }
+}
