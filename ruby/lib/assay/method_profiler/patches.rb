@@ -71,6 +71,7 @@ module Assay
 
       # Classes, and their sites. Neither is kept alive by this: a class that nobody else has is collected with its wrappers.
       @sites = ObjectSpace::WeakMap.new
+      @methods = {}   # Names of methods that were ever patched: few of those that a program defines.
       @names = []     # Those of the ids, from FIRST_ID on.
       @once = {}      # name => whether calls within calls of the same name do not count
       @users = 0      # Running profiles.
@@ -90,6 +91,7 @@ module Assay
             @sites[owner] = site
             new.each do |method, row|
               site.patches[method.name] = compile(owner, method, row, keep)
+              @methods[method.name] = true
               @once[row] = !nested
               watch(method.owner) unless method.owner == owner
               settle(site, site.patches[method.name])
@@ -156,9 +158,11 @@ module Assay
         # A class has another method of this name, or none any more. Its own site may have an alias to mend; wrappers of the method, in
         # it and in classes that inherit it, take what the new one takes.
         def changed(owner, name)
+          return unless @methods.key?(name) || @sites.key?(owner)
+
           @lock.synchronize do
             @sites[owner]&.mend(name)
-            @sites.values.each do |site|
+            @methods.key?(name) && @sites.values.each do |site|
               patch = site.patches[name]
               renew(site, patch) if patch && site.owner <= owner
             end
