@@ -119,7 +119,7 @@ class AssertionsTest < Minitest::Test
       asked = assert_raises(Minitest::Skip) { assert_faster(*sides, time: 0, primary: "wall") }
       assert_match(/\(by wall time: primary: "cpu" if waiting does not matter, else time: SECONDS for more\)/, asked.message)
       waits = assert_raises(Minitest::Skip) { assert_faster(-> { sleep 0.001 }, -> {}, time: 0) }
-      assert_match(/; '.*' waits for [5-9]\d % of its time\)/, waits.message)
+      assert_match(/; '.*' waits for \d+ % of its time\)/, waits.message)
       refute_match(/primary/, assert_raises(Minitest::Skip) { assert_faster(*sides, time: 0, primary: "cpu") }.message)
     end
   end
