@@ -1,5 +1,5 @@
 """The figures of the gem and the package: what a patched method costs, beside what people write themselves or have from their language;
-and how often Assay.compare is right about blocks whose difference is known, beside benchmark-ips.
+and how often Assay.compare and assay.compare are right about blocks whose difference is known, beside benchmark-ips, timeit and pyperf.
 
 The programs that measure are the front ends' own (ruby/bench, python/bench), since only code in that language can; here they are run and
 their answers told. Each takes its variants in turns of random order in one process, by that process's or thread's CPU time.
@@ -132,6 +132,36 @@ def blocks(bench):
     result.note(
         f"{said['ruby']}; {seconds} s a side and {rounds} times for each row. Of equal loops, what claims no difference is right; of others, what "
         "names the longer one. benchmark-ips says \"same-ish\" where two bars of one standard deviation touch: of a true difference that is wrong."
+    )
+    result.raw = {"program": said, "printed": done.stdout}
+    return [result]
+
+
+def python_blocks(bench):
+    """Loops of a known length by assay.compare, timeit and pyperf's test, with the same seconds for each."""
+    os.environ["ASSAY"] = str(ASSAY)
+    python = environment(bench, "python3")
+    bench.run([python, "-m", "pip", "install", "--quiet", "pyperf==2.10.0"], 300)
+    rounds, seconds = bench.size(30, 1), bench.size(0.6, 0.2)
+    command = [python, str(ROOT / "python/bench/compare.py"), "--rounds", str(rounds), "--time", str(seconds)]
+    said, done = answer(bench, command, 3600)
+    result = Result(
+        "python-blocks",
+        "A loop of 1000 additions of Python, against itself and against one that is 3 % shorter: how often each tool is right",
+        ["the other takes", "tool", "right", "wrong", "not known yet", "s each"],
+    )
+    for row in said["answers"]:
+        factor, tool = row["factor"], row["tool"]
+        wrong = rounds - row["right"] - row["unknown"]
+        what = "the same" if factor == 1 else f"{(1 - factor) * 100:.0f} % less"
+        result.row(what, tool, Share(row["right"], rounds), wrong, row["unknown"], f"{row['seconds']:.1f}")
+        if tool.startswith("assay"):
+            result.bar(Bar.share_at_most(f"false verdicts where it takes {what}, {tool}", Share(wrong, rounds), 0.05))
+    low, high = said["loads"]
+    result.note(
+        f"{said['python']}; {seconds} s a side and {rounds} times for each row, the load from {low:.1f} to {high:.1f}. Of equal loops, what claims no "
+        "difference is right; of the others, what names the shorter one. timeit is read as its documentation has it: the best of five "
+        "repetitions, one side after the other; more than 1 % is a difference. pyperf's t test has 20 values a side, one side after the other."
     )
     result.raw = {"program": said, "printed": done.stdout}
     return [result]

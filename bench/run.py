@@ -60,6 +60,7 @@ FIGURES = {
     "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
     "python-methods": (front_ends.python_methods, ["python-methods"]),
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),
+    "python-blocks": (front_ends.python_blocks, ["python-blocks"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # A machine with more to do than this is not idle.

@@ -39,12 +39,35 @@ def find() -> str:
     )
 
 
-def compare(path: str, *options: str) -> dict[str, Any]:
+def available() -> bool:
+    """Whether there is a program to ask."""
+    try:
+        find()
+    except BinaryNotFound:
+        return False
+    return True
+
+
+def compare(path: str) -> dict[str, Any]:
     """The JSON report of `assay compare` on a sample file. Raises `BinaryNotFound` and `BinaryFailed`."""
-    command = [find(), "compare", "--json", *options, path]
+    report: dict[str, Any] = json.loads(_said("compare", "--json", path))
+    return report
+
+
+def screen(path: str, *, colour: bool = False) -> str:
+    """The screen of `assay compare` for a sample file, as it would be printed. Raises `BinaryNotFound` and `BinaryFailed`."""
+    return _said("compare", "--quiet", "--color", "always" if colour else "never", path)
+
+
+def colour_wanted(stream: Any) -> bool:
+    """Whether what is printed to this stream may have colours."""
+    return bool(stream.isatty()) and "NO_COLOR" not in os.environ
+
+
+def _said(*arguments: str) -> str:
+    command = [find(), *arguments]
     done = _run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
     if done.returncode != 0:
         words = done.stderr.decode("utf-8", "replace").strip()
         raise BinaryFailed(f"`{' '.join(command)}` ended with status {done.returncode}: {words}")
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+    return done.stdout.decode("utf-8")

@@ -1,0 +1,100 @@
+"""Keeps what was measured, as a sample file: docs/reference/sample-file.md. Blocks are kept, so that each side is held against those that were
+measured beside it. It knows nothing of clocks."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import tempfile
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from typing import Any, Iterator
+
+from .. import __version__
+from .plan import Plan
+from .side import Side
+
+#: Seconds for one iteration, and of the process's CPU time.
+WALL, CPU = "wall", "cpu"
+#: Calls of the allocators for one iteration; in a pass of their own, as `assay run --alloc` has them.
+ALLOCATIONS = "allocations"
+
+
+class Recording:
+    """The samples of one comparison. Sides are the subjects, in their order, the first the reference."""
+
+    def __init__(self, sides: list[Side], plan: Plan) -> None:
+        #: Blocks that were recorded with times.
+        self.blocks: int = 0
+        #: Why measuring stopped: "clear", "budget", "blocks" or "interrupted".
+        self.stop: str | None = None
+        self._sides = sides
+        self._plan = plan
+        self._times: list[dict[str, Any]] = []
+        self._counted: list[list[float]] = []
+        self._facts: dict[str, Any] = {}
+        self._started = datetime.now(timezone.utc)
+
+    def know(self, **facts: Any) -> None:
+        """Adds facts about the machine or the measurement."""
+        self._facts.update(facts)
+
+    def block(self, turns: list[tuple[int, float, float]]) -> None:
+        """Adds a block: for each side in the order of measuring its index, and seconds of wall and of CPU time per iteration."""
+        for position, (side, wall, cpu) in enumerate(turns):
+            values = {WALL: wall, CPU: cpu}
+            self._times.append({"kind": "obs", "subject": side, "block": self.blocks, "pos": position, "values": values})
+        self.blocks += 1
+
+    def count(self, allocations: list[float]) -> None:
+        """Adds a pass that counted: the allocations per iteration of every side."""
+        self._counted.append(allocations)
+
+    def counts(self, side: int) -> list[float]:
+        """What was counted for a side, by its index: one number per pass."""
+        return [counted[side] for counted in self._counted]
+
+    def times(self, side: int) -> list[float]:
+        """Seconds per iteration of a side, block by block, by the clock that decides."""
+        return [turn["values"][self._plan.clock] for turn in self._times if turn["subject"] == side]
+
+    def write(self, path: str) -> None:
+        """Writes the file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in self._lines())
+
+    @contextmanager
+    def with_file(self) -> Iterator[str]:
+        """The name of a file that holds the samples, and is gone after the `with` block."""
+        handle, path = tempfile.mkstemp(suffix=".assay")
+        os.close(handle)
+        try:
+            self.write(path)
+            yield path
+        finally:
+            os.unlink(path)
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        tool, started = f"assay for Python {__version__}", self._started.strftime("%Y-%m-%dT%H:%M:%SZ")
+        argv = ["python", *sys.argv[:1]]
+        yield {"assay": 1, "kind": "run", "tool": tool, "time": started, "seed": self._plan.seed, "argv": argv, "plan": self._plan.to_dict()}
+        python = f"{platform.python_implementation()} {platform.python_version()}"
+        yield {"kind": "environment", "python": python, "os": sys.platform, "cpus": os.cpu_count(), **self._facts}
+        for side in self._sides:
+            yield {"kind": "side", "name": side.name}
+        yield {"kind": "row", "name": ""}
+        for index, side in enumerate(self._sides):
+            yield {"kind": "subject", "side": index, "row": 0, "name": side.name}
+        for clock in (WALL, CPU):
+            yield {"kind": "metric", "name": clock, "unit": "s", "better": "lower"}
+        if self._counted:
+            yield {"kind": "metric", "name": ALLOCATIONS, "unit": "1", "better": "lower", "exact": True}
+        yield from self._times
+        for number, counted in enumerate(self._counted):
+            for index, count in enumerate(counted):
+                values = {ALLOCATIONS: count}
+                yield {"kind": "obs", "subject": index, "pass": ALLOCATIONS, "block": number, "pos": index, "values": values}
+        if self.stop:
+            yield {"kind": "stop", "reason": self.stop, "blocks": self.blocks}

@@ -1,0 +1,175 @@
+"""The outcome of a comparison, to be printed, asked and kept. Its numbers and sentences are the program's; this adds names instead of keys, and
+what only the measuring process knows: what the loop costs, and what the garbage collector took."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import binary
+from .experiment import Experiment
+from .recording import Recording
+from .side import Side
+
+#: A part of the time below which it is not worth a line.
+_WORTH_TELLING = 0.05
+
+
+class Interval(NamedTuple):
+    """An estimate with its interval; `lower` and `upper` are None where too little is known for an interval."""
+
+    estimate: float | None
+    lower: float | None
+    upper: float | None
+
+
+class Comparison:
+    """What is said about one side against the reference: one comparison of an analysis (docs/reference/json.md)."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as the program gives them."""
+        return self._fields
+
+    @property
+    def of(self) -> str:
+        """Name of the side."""
+        return str(self._fields["of"])
+
+    @property
+    def against(self) -> str:
+        """Name of the reference that it is held against."""
+        return str(self._fields["against"])
+
+    @property
+    def verdict(self) -> str:
+        """`faster`, `slower`, `equivalent` or `inconclusive`."""
+        return str(self._fields["verdict"])
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        return str(self._fields["sentence"])
+
+    @property
+    def ratio(self) -> Interval | None:
+        """Time of the side / time of the reference; None where a time is 0."""
+        return self._interval("ratio")
+
+    @property
+    def shift(self) -> Interval | None:
+        """Time of the side - time of the reference, in seconds per iteration."""
+        return self._interval("shift")
+
+    @property
+    def settled(self) -> bool:
+        """Whether measuring on would not change what is said: the rule by which `assay run` stops."""
+        if self.verdict == "inconclusive" or self._fields["dependence"] in ("noticed", "too_strong"):
+            return False
+        if not self._fields["possibly_below_threshold"]:
+            return True
+        found, threshold = self._interval(self._fields["scale"]), self._fields["threshold"]
+        if found is None or threshold is None or found.lower is None or found.upper is None:
+            return False
+        return bool(found.upper - found.lower <= threshold)
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self.sentence}>"
+
+    def _interval(self, scale: str) -> Interval | None:
+        found = self._fields[scale]
+        return Interval(found["estimate"], found["lower"], found["upper"]) if found else None
+
+
+class Result:
+    """What `assay.compare` gives back."""
+
+    def __init__(self, sides: list[Side], experiment: Experiment, loop_cost: float) -> None:
+        self._sides = sides
+        self._experiment = experiment
+        self._loop_cost = loop_cost
+        #: The samples.
+        self.recording: Recording = experiment.recording
+        self.recording.know(loop_nanoseconds=round(loop_cost, 2))
+        self._analysis: dict[str, Any] | None = None
+        if binary.available():
+            with self.recording.with_file() as path:
+                self._analysis = binary.compare(path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The analysis with the members of `assay compare --json` (docs/reference/json.md); what only this process knows stands under
+        "environment". Raises `BinaryNotFound` where there was no program to ask."""
+        if self._analysis is None:
+            raise binary.BinaryNotFound("there is no verdict: the values were handed to the `assay` that measures this process")
+        return self._analysis
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """One for every side but the first."""
+        return [Comparison(fields) for fields in self.to_dict()["comparisons"] if fields["family"] == "primary"]
+
+    def comparison(self, name: str | None = None) -> Comparison:
+        """That of the side with this name against the first; with two sides the name may be left out. Raises KeyError where there is none."""
+        if name is None and len(self._sides) == 2:
+            return self.comparisons[0]
+        for found in self.comparisons:
+            if found.of == name:
+                return found
+        raise KeyError(f"no side {name!r} is compared here, but: {', '.join(side.name for side in self._sides[1:])}")
+
+    def verdict(self, name: str | None = None) -> str:
+        """`faster`, `slower`, `equivalent` or `inconclusive`; see `comparison`."""
+        return self.comparison(name).verdict
+
+    def allocations(self, name: str) -> float | None:
+        """How often one iteration of the side calls the allocators; None where two passes differ, and without the accelerator."""
+        for index, side in enumerate(self._sides):
+            if side.name == name:
+                counts = set(self.recording.counts(index))
+                return counts.pop() if len(counts) == 1 else None
+        raise KeyError(f"no side {name!r}")
+
+    @property
+    def stop(self) -> str | None:
+        """Why measuring stopped: "clear", "budget", "blocks" or "interrupted"."""
+        return self.recording.stop
+
+    def save(self, path: str) -> Result:
+        """Writes the samples to a file that `assay compare` reads, with blocks and all."""
+        self.recording.write(path)
+        return self
+
+    def screen(self, *, colour: bool = False) -> str:
+        """The screen of `assay compare`, and below it what it can't know."""
+        self.to_dict()
+        with self.recording.with_file() as path:
+            shown = binary.screen(path, colour=colour)
+        return shown + "".join(f"{note}\n" for note in self._notes())
+
+    def __str__(self) -> str:
+        return self.screen()
+
+    def _notes(self) -> list[str]:
+        return [note for note in (self._collector(), self._loop_share(), self._mixed_forms(), self._unfinished()) if note]
+
+    def _collector(self) -> str | None:
+        shares = [f"{name} {share * 100:.0f} %" for name, share in self._experiment.collecting.items() if share >= _WORTH_TELLING]
+        return f"garbage collection, in the times above: {', '.join(shares)}" if shares else None
+
+    def _loop_share(self) -> str | None:
+        called = [min(self.recording.times(index)) for index, side in enumerate(self._sides) if side.form == "function"]
+        if not called or self._loop_cost * 1e-9 < min(called) * _WORTH_TELLING:
+            return None
+        return (
+            f"note: {self._loop_cost:.1f} ns of every iteration are the loop and the call of the function, so that differences look smaller\n"
+            "  hint: give functions the loop, `def f(times): for _ in range(times): …`, or the code as a text"
+        )
+
+    def _mixed_forms(self) -> str | None:
+        if len({side.form == "function" for side in self._sides}) == 1:
+            return None
+        return f"note: some sides are called by a loop and some loop themselves: {self._loop_cost:.1f} ns are in some times only"
+
+    def _unfinished(self) -> str | None:
+        return "measured as long as it may; for more: time=SECONDS" if self.stop in ("budget", "blocks") else None

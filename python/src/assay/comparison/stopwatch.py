@@ -1,0 +1,75 @@
+"""Reads what a batch costs: wall time and CPU time; apart from that, what the garbage collector takes, and how often it allocates.
+
+The clocks are taken when this is imported, so that a test which fakes them never fakes what measures. All times are whole nanoseconds.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import time
+from contextlib import contextmanager
+from typing import Callable, Iterator, NamedTuple
+
+from ..profiler import engine
+from .side import Side
+
+now: Callable[[], int] = time.perf_counter_ns
+_cpu: Callable[[], int] = time.process_time_ns
+
+
+class Reading(NamedTuple):
+    """What one batch took."""
+
+    #: Of wall time.
+    nanoseconds: int
+    #: Of the process's CPU time.
+    cpu: int
+
+
+def read(side: Side, times: int) -> Reading:
+    """Runs a batch of the side, `times` iterations."""
+    run = side.run
+    cpu = _cpu()
+    began = now()
+    run(times)
+    ended = now()
+    return Reading(ended - began, _cpu() - cpu)
+
+
+class Collections:
+    """What the garbage collector did meanwhile."""
+
+    def __init__(self) -> None:
+        self.count: int = 0
+        self.nanoseconds: int = 0
+        self._began = 0
+
+    def told(self, phase: str, _info: dict[str, int]) -> None:
+        """For `gc.callbacks`."""
+        if phase == "start":
+            self._began = now()
+        else:
+            self.count += 1
+            self.nanoseconds += now() - self._began
+
+
+@contextmanager
+def collections() -> Iterator[Collections]:
+    """Watches the garbage collector in the `with` block. Being told costs time, so that nothing is measured meanwhile that counts."""
+    found = Collections()
+    gc.callbacks.append(found.told)
+    try:
+        yield found
+    finally:
+        gc.callbacks.remove(found.told)
+
+
+def allocations(side: Side, times: int) -> float | None:
+    """How often the side calls the interpreter's allocators, per iteration: an int where it is one. None without the accelerator."""
+    if engine.count_allocations is None:
+        return None
+    once, _ = engine.count_allocations(functools.partial(side.run, times))
+    twice, _ = engine.count_allocations(functools.partial(side.run, 2 * times))
+    count = max(0, twice - once)  # What the loop itself takes is in both.
+    return count // times if count % times == 0 else count / times
