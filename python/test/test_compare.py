@@ -87,9 +87,10 @@ def test_a_comparison_with_itself_is_not_called_a_difference_that_matters(progra
 
 
 def test_the_loop_is_told_where_it_is_a_part_worth_telling(program):
-    screen = quick(a=lambda: 1, b=lambda: 2, time=0.05).screen()
+    result = quick(a=lambda: 1, b=lambda: 2, time=0.05)
+    screen = result.screen()
     assert "ns of every iteration are the loop and the call of the function" in screen
-    assert "measured as long as it may; for more: time=SECONDS" in screen
+    assert ("measured as long as it may; for more: time=SECONDS" in screen) == (result.stop == "budget")
 
 
 def test_what_is_settled_is_what_assay_run_stops_for():

@@ -16,7 +16,7 @@ from typing import Any, Callable
 
 from .. import binary
 from . import stopwatch
-from .plan import FEWEST_BLOCKS, MOST_BLOCKS, Plan
+from .plan import FEWEST_BLOCKS, FIRST_LOOK, LONG_BLOCK, MOST_BLOCKS, Plan
 from .recording import Recording
 from .side import Side
 
@@ -80,7 +80,8 @@ class Experiment:
 
     def _measure(self, settled: Callable[[dict[str, Any]], bool] | None) -> str:
         budget = self._plan.time * len(self._sides) * 1e9
-        look, measured = FEWEST_BLOCKS, 0
+        measured = self._block()
+        look = FIRST_LOOK if measured < LONG_BLOCK * 1e9 else FEWEST_BLOCKS
         while True:
             measured += self._block()
             blocks = self.recording.blocks

@@ -15,6 +15,9 @@ _LOOK_LEVEL = 0.002
 MOST_BLOCKS = 1024
 #: Fewer blocks can't give an interval at that level.
 FEWEST_BLOCKS = 10
+#: The first look, as `assay run` has it: whether blocks depend on each other can't be tested with fewer. Where blocks last longer than so many
+#: seconds it is taken with the fewest.
+FIRST_LOOK, LONG_BLOCK = 24, 0.5
 
 
 class Plan:

@@ -163,7 +163,8 @@ class Result:
             return None
         return (
             f"note: {self._loop_cost:.1f} ns of every iteration are the loop and the call of the function, so that differences look smaller\n"
-            "  hint: give functions the loop, `def f(times): for _ in range(times): …`, or the code as a text"
+            "  hint: give functions the loop, `def f(times): for _ in range(times): …`, or the code as a text\n"
+            "note: so short an iteration differs by a percent or two with where code happens to lie, which is the same for all of this process"
         )
 
     def _mixed_forms(self) -> str | None:
