@@ -22,7 +22,7 @@ module Assay
       # duration::     time in the outermost calls, with everything that they called
       # exclusive::    the same without other patched methods that they called; nil unless asked for
       # allocations::  objects made by the whole process during the outermost calls; nil unless asked for
-      # errors::       calls that ended by an exception. `throw`, `break` and Thread#kill are none
+      # errors::       calls that ended by an exception. `throw` (by which Timeout interrupts), `break` and Thread#kill are none
       # open::         calls that had not ended when the profile stopped; their time until then is in `duration`
       # raw_duration:: `duration` as measured, with the own cost
       Row = Struct.new(:name, :calls, :outermost, :duration, :exclusive, :allocations, :errors, :open, :raw_duration)
