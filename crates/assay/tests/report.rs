@@ -404,3 +404,26 @@ fn the_flame_graph_of_a_profile_is_zoomed_and_searched() {
         assert!(dom.contains(told), "no {told} in {dom}");
     }
 }
+
+#[test]
+fn a_page_shows_neither_where_files_lie_nor_secrets_unless_asked_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = path.join("copy");
+    std::os::unix::fs::symlink("/bin/true", &program).unwrap();
+    let command = format!("{} --token=hunter2", program.display());
+    let measured = |more: &[&str]| {
+        let fixed = ["run", &command, "-r", "6", "--no-save", "-q", "--report", "page.html"];
+        assert!(assay(path, &[&fixed[..], more].concat()).status.success());
+        fs::read_to_string(path.join("page.html")).unwrap()
+    };
+    let page = measured(&[]);
+    let place = path.display().to_string();
+    assert!(!page.contains(&place) && !page.contains("hunter2"));
+    assert!(page.contains("…/copy --token=…"));
+    // Numbers of the machine have units, and the page explains its words.
+    assert!(page.contains("<th scope=\"row\">memory total</th><td>") && page.contains("GiB</td>"));
+    assert!(page.contains("<dt id=\"word-wall-time\">Wall time</dt>"));
+    let page = measured(&["--unredacted"]);
+    assert!(page.contains(&place) && page.contains("hunter2"));
+}

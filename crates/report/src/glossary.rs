@@ -49,6 +49,10 @@ pub fn terms() -> impl Iterator<Item = &'static str> {
 /// The entry of a word or of a finding's code: by its whole name, or as the only one that has a word that begins so; otherwise the names
 /// of those that may be meant.
 pub fn find(asked: &str) -> Result<Entry, Vec<&'static str>> {
+    // A code is written as codes are: a word of the glossary may be called like it.
+    if let Some(finding) = entries(FINDINGS).find(|entry| entry.term == asked.trim()) {
+        return Ok(finding);
+    }
     let folded = |text: &str| text.to_lowercase().replace(['_', '-'], " ");
     let asked = folded(asked.trim());
     let all = || entries(GLOSSARY).chain(entries(FINDINGS));
@@ -113,7 +117,8 @@ mod tests {
         assert_eq!(find("effective-N").map(|e| e.term), Ok("Effective n"));
         assert_eq!(find("ess").map(|e| e.term), Ok("Effective n"));
         assert_eq!(find("geometric").map(|e| e.term), Ok("Geometric mean"));
-        assert_eq!(find("too_dependent").map(|e| e.term), Ok("Too dependent"));
+        assert_eq!(find("too dependent").map(|e| e.term), Ok("Too dependent"));
+        assert_eq!(find("TOO_DEPENDENT").map(|e| e.term), Ok("TOO_DEPENDENT"));
         assert_eq!(find("all_equal").map(|e| e.term), Ok("ALL_EQUAL"));
         assert_eq!(find("no such word at all"), Err(Vec::new()));
         assert!(find("test").is_err_and(|meant| meant.contains(&"Dip test")));

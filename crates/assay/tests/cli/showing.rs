@@ -219,3 +219,63 @@ fn the_short_help_has_what_most_people_need_and_the_long_one_all() {
     assert!(short.contains("--threshold") && !short.contains("--drop-caches"), "{short}");
     assert!(room.run(&["run", "--help"]).ends(0).stdout.contains("--drop-caches"));
 }
+
+#[test]
+fn a_word_of_a_screen_is_explained_and_a_finding_by_its_code() {
+    let room = Room::new();
+    assert!(room.run(&["help", "effective", "n"]).ends(0).stdout.starts_with("Effective n\n\n"));
+    assert!(room.run(&["help", "TOO_DEPENDENT"]).ends(0).stdout.contains("What to do"));
+    assert!(room.run(&["help", "words"]).ends(0).stdout.contains("\nDrift\n"));
+    room.run(&["help", "colour"]).ends(2).complains("assay help words");
+    room.run(&["help", "test"]).ends(2).complains("Dip test, Ljung-Box test");
+    // What is a verb keeps its help.
+    assert!(room.run(&["help", "compare"]).ends(0).stdout.contains("Usage: assay compare"));
+}
+
+#[test]
+fn after_the_answer_there_are_five_lines_at_most_and_all_of_them_for_who_asks() {
+    let room = Room::new();
+    // Drifting, dependent, in steps: there is much to be said.
+    let column = |by: f64| -> String {
+        let value = |i: u32| 1000.0 + by * f64::from(i) + f64::from(i * i % 7);
+        (0..60).map(|i| format!("{}\n", value(i).floor())).collect()
+    };
+    room.write("a.txt", &column(0.5));
+    room.write("b.txt", &column(0.9));
+    let compared = |more: &[&str]| {
+        let all = [&["compare", "a.txt", "b.txt", "--unit", "ms"], more].concat();
+        room.run(&all).ends(0).stdout
+    };
+    let after =
+        |screen: &str| screen.lines().skip_while(|line| !line.starts_with("b  ")).skip(1).count();
+    let (usual, all, few) = (compared(&[]), compared(&["--verbose"]), compared(&["--quiet"]));
+    assert!(after(&usual) <= 5 && usual.contains("--verbose"), "{usual}");
+    assert!(after(&all) > 5 && !all.contains("--verbose"), "{all}");
+    let warnings = |screen: &str| screen.matches("warning: ").count();
+    assert!(after(&few) == warnings(&few) && warnings(&few) == warnings(&all), "{few}\n{all}");
+}
+
+#[test]
+fn names_are_whole_off_a_terminal_and_shortened_by_what_they_share_where_there_are_columns() {
+    let room = Room::new();
+    let benchmark = |side: &str| {
+        let names = ["copy_large", "move_large"];
+        let line = |name| {
+            format!("BenchmarkOfSomething/with=a_parameter/and_another/of={name} 1 5{side} ns/op\n")
+        };
+        names.map(line).concat().repeat(6)
+    };
+    room.write("old.txt", &benchmark("1"));
+    room.write("new.txt", &benchmark("2"));
+    let mut off = room.assay(&["compare", "old.txt", "new.txt"]);
+    off.env_remove("COLUMNS");
+    let whole = finish(off).ends(0).stdout;
+    assert!(whole.contains("\nBenchmarkOfSomething/with=a_parameter/and_another/of=move_large "));
+    let mut narrow = room.assay(&["compare", "old.txt", "new.txt"]);
+    narrow.env("COLUMNS", "80");
+    let short = finish(narrow).ends(0).stdout;
+    assert!(short.contains("\n…move_large "), "{short}");
+    assert!(short.contains("BenchmarkOfSomething/with=a_parameter/and_another/of="), "{short}");
+    let benchstat = room.run(&["compare", "old.txt", "new.txt", "--format", "benchstat"]).ends(0);
+    assert!(benchstat.stdout.contains("vs base"), "{}", benchstat.stdout);
+}
