@@ -14,7 +14,7 @@ use assay_data::{Environment, Metric, Unit};
 use assay_measure::sampling::{Ended, Target};
 use assay_measure::{Command, environment, interrupt};
 use assay_profiles::runs::{Run, samples};
-use assay_profiles::{Profile, checks};
+use assay_profiles::{Pairing, Profile, checks};
 use assay_report::benchmarks::Shown;
 use assay_report::profile::verdicts;
 use std::collections::HashSet;
@@ -75,7 +75,10 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
         output::say("interrupted before both had been sampled once: there is nothing to compare");
         return Ok(Ending::Interrupted);
     }
-    let Both { runs, endings, .. } = session.source;
+    let Both { mut runs, endings, .. } = session.source;
+    let of = |side| runs.iter().filter(move |run| run.side == side).map(|run| &run.profile);
+    let pairing = Pairing::of(of(0), of(1));
+    runs.iter_mut().filter(|run| run.side == 1).for_each(|run| pairing.apply(&mut run.profile));
     let mut found = samples(&names, &runs);
     found.plan = Some(plan);
     found.environment = environment;

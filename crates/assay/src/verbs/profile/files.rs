@@ -6,7 +6,7 @@ use crate::{Ending, output, present};
 use anyhow::{Context, bail};
 use assay_profiles::difference::Difference;
 use assay_profiles::shares::Shares;
-use assay_profiles::{Profile, checks, import};
+use assay_profiles::{Pairing, Profile, checks, import};
 use assay_report::json;
 use assay_report::profile::differential::Differential;
 use assay_report::profile::{ProfileReport, difference};
@@ -64,7 +64,8 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
             "--fail-if: two recordings cannot prove that programs differ; give two commands, which are run in blocks"
         );
     }
-    let (old, new) = (read(old)?, read(new)?);
+    let (old, mut new) = (read(old)?, read(new)?);
+    Pairing::of([&old], [&new]).apply(&mut new);
     let confidence = args.judge.confidence.unwrap_or(CONFIDENCE);
     let mut found = Difference::of(&old, &new, confidence)?;
     if let Some(text) = &args.show.focus {
