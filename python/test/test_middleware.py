@@ -328,6 +328,25 @@ def test_an_asgi_error_passes_through_and_has_the_status_that_the_client_gets(se
     assert list(facts[0]) == ["method", "path", "status", "total_ms", "own_ms", "error", "methods"]
 
 
+def test_an_error_that_a_framework_has_answered_and_raises_again_is_named():
+    facts = []
+
+    async def app(scope, receive, send):
+        try:
+            await Database().fetch()
+            raise LookupError("broken")
+        except LookupError:
+            await send({"type": "http.response.start", "status": 500})
+            await send({"type": "http.response.body", "body": b"sorry"})
+            await Database().fetch()  # The answer was sent.
+            raise
+
+    with pytest.raises(LookupError):
+        asgi(Asgi(app, log=facts.append))
+    (fact,) = facts
+    assert (fact["status"], fact["error"], fact["methods"]["sql"]["calls"]) == (500, "LookupError", 1)
+
+
 def test_a_cancelled_asgi_request_was_answered_by_nobody():
     facts = []
 

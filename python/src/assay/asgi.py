@@ -40,7 +40,7 @@ class ProfileMiddleware(Middleware[Application, Scope]):
         profile = MethodProfiler.start()
         status: int | None = None
         head: Message | None = None
-        trailers = False
+        trailers = reported = False
 
         async def send_head() -> None:
             nonlocal head
@@ -60,11 +60,19 @@ class ProfileMiddleware(Middleware[Application, Scope]):
             await send_head()
             await send(message)
             if _last(message, trailers):
-                finish()
+                stop()
+                if status is None or status < 500:
+                    report()  # Else there may be an exception behind it: frameworks answer 500, and then raise it again.
 
-        def finish(problem: BaseException | None = None) -> None:
+        def stop() -> None:
             if profile.running:
                 profile.stop()
+
+        def report(problem: BaseException | None = None) -> None:
+            nonlocal reported
+            stop()
+            if not reported:
+                reported = True
                 answered = status
                 if head is not None or status is None:
                     # Nothing has gone out: for an exception servers answer 500, and for one that ends the task nothing.
@@ -81,9 +89,9 @@ class ProfileMiddleware(Middleware[Application, Scope]):
             await self._app(scope, receive, watched)
             await send_head()
         except BaseException as problem:
-            finish(problem)
+            report(problem)
             raise
-        finish()
+        report()
 
 
 def _last(message: Message, trailers: bool) -> bool:
