@@ -8,7 +8,6 @@ from setuptools import Extension, setup
 SOURCES = ["module", "recording", "probe", "steps", "monitor", "ticks", "allocations"]
 
 
-
 def readme():
     """The README with the documents beside it named instead of linked, since such links lead nowhere on a registry."""
     text = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
@@ -27,5 +26,5 @@ setup(
             extra_compile_args=["-O2", "-std=c11", "-fvisibility=hidden"],
             optional=True,
         )
-    ]
+    ],
 )

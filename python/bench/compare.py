@@ -1,5 +1,5 @@
-"""How often assay.compare, timeit and pyperf are right about a difference that is known: a loop of 1000 additions against itself, and against one
-that is 3 % shorter. Right is what has the direction, or for equal loops what claims none; the rest is wrong, or not known.
+"""How often assay.compare, timeit and pyperf are right about a difference that is known: a loop of 1000 additions against itself, and
+against one that is 3 % shorter. Right is what has the direction, or for equal loops what claims none; the rest is wrong, or not known.
 
     python3 bench/compare.py [--rounds N] [--time SECONDS] [--json FILE]       needs `assay`; pyperf is left out where it is not installed
 
@@ -80,7 +80,9 @@ def main():
     arguments.add_argument("--time", type=float, default=0.6, help="seconds a side")
     arguments.add_argument("--json")
     given = arguments.parse_args()
-    rows = {(factor, tool): {"longer": 0, "shorter": 0, "same": 0, "unknown": 0} for factor in FACTORS for tool in TOOLS}
+    rows = {
+        (factor, tool): {"longer": 0, "shorter": 0, "same": 0, "unknown": 0} for factor in FACTORS for tool in TOOLS
+    }
     spent = dict.fromkeys(rows, 0.0)
     loads = []
     for _ in range(given.rounds):
@@ -96,12 +98,32 @@ def main():
     for (factor, tool), said in rows.items():
         right = said["same"] + said["unknown"] if factor == 1 else said["shorter"]
         unknown = 0 if factor == 1 else said["unknown"]
-        answers.append({"factor": factor, "tool": tool, "said": said, "right": right, "unknown": unknown, "seconds": spent[factor, tool] / given.rounds})
+        answers.append(
+            {
+                "factor": factor,
+                "tool": tool,
+                "said": said,
+                "right": right,
+                "unknown": unknown,
+                "seconds": spent[factor, tool] / given.rounds,
+            }
+        )
         what = "the same" if factor == 1 else f"{(1 - factor) * 100:.0f} % less"
-        print(f"{what:<10}{tool:<22}{right:>7}{given.rounds - right - unknown:>7}{unknown:>9}{spent[factor, tool] / given.rounds:>9.1f}")
+        print(
+            f"{what:<10}{tool:<22}{right:>7}{given.rounds - right - unknown:>7}{unknown:>9}{spent[factor, tool] / given.rounds:>9.1f}"
+        )
     if given.json:
         with open(given.json, "w", encoding="utf-8") as file:
-            json.dump({"python": python, "rounds": given.rounds, "seconds": given.time, "loads": [min(loads), max(loads)], "answers": answers}, file)
+            json.dump(
+                {
+                    "python": python,
+                    "rounds": given.rounds,
+                    "seconds": given.time,
+                    "loads": [min(loads), max(loads)],
+                    "answers": answers,
+                },
+                file,
+            )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,9 @@ BY = os.environ.get("ASSAY_TEST_BY", "wrapper")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "once: is tried with the accelerator and wrappers only, since the rest makes no difference to it")
+    config.addinivalue_line(
+        "markers", "once: is tried with the accelerator and wrappers only, since the rest makes no difference to it"
+    )
     config.addinivalue_line("markers", "wrappers: is about wrappers that stand in the place of what is profiled")
 
 
@@ -25,7 +27,9 @@ def pytest_report_header():
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.get_closest_marker("once") and (BY == "monitoring" or os.environ.get("ASSAY_PURE", "") not in ("", "0")):
+        if item.get_closest_marker("once") and (
+            BY == "monitoring" or os.environ.get("ASSAY_PURE", "") not in ("", "0")
+        ):
             item.add_marker(pytest.mark.skip(reason="is tried once"))
         if BY == "monitoring" and item.get_closest_marker("wrappers"):
             item.add_marker(pytest.mark.skip(reason="is about wrappers"))

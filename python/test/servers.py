@@ -1,5 +1,5 @@
-"""PostgreSQL, MariaDB, Redis and an HTTP server of one's own: with files in a directory that goes with them, on sockets of that directory or the
-loopback device. Whoever starts one stops it. This must not know what is tried with them."""
+"""PostgreSQL, MariaDB, Redis and an HTTP server of one's own: with files in a directory that goes with them, on sockets of that
+directory or the loopback device. Whoever starts one stops it. This must not know what is tried with them."""
 
 import glob
 import http.server
@@ -72,7 +72,10 @@ class Postgres(Server):
             shutil.chown(self.directory, "postgres")
             user = {"user": "postgres", "group": "postgres", "extra_groups": []}
         data = os.path.join(self.directory, "data")
-        self.run([f"{programs}/initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync", "--no-instructions"], **user)
+        self.run(
+            [f"{programs}/initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync", "--no-instructions"],
+            **user,
+        )
         self.socket = os.path.join(self.directory, ".s.PGSQL.5432")
         settings = {
             "listen_addresses": "",
@@ -110,7 +113,12 @@ class Mariadb(Server):
         os.mkdir(data)
         user = ["--user=root"] if os.getuid() == 0 else []
         # Without tables of its own: it needs none where it asks nobody who he is, and to make them takes seconds.
-        quick = ["--skip-grant-tables", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M"]
+        quick = [
+            "--skip-grant-tables",
+            "--innodb-flush-log-at-trx-commit=0",
+            "--innodb-buffer-pool-size=16M",
+            "--innodb-log-file-size=8M",
+        ]
         return self.spawn(
             [shutil.which("mariadbd") or "/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
              f"--pid-file={self.directory}/pid", "--skip-networking", *quick, *user]
@@ -124,7 +132,9 @@ class Redis(Server):
         if not shutil.which("redis-server"):
             raise Missing("Redis is not installed: apt-get install redis-server")
         self.socket = os.path.join(self.directory, "socket")
-        return self.spawn(["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", self.directory])
+        return self.spawn(
+            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", self.directory]
+        )
 
 
 class Http:

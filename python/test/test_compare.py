@@ -1,5 +1,5 @@
-"""`assay.compare`, end to end with the program. Only relations are asserted: work that is done four times takes longer than work that is done
-once. By CPU time, since the machine that tests run on may have other things to do."""
+"""`assay.compare`, end to end with the program. Only relations are asserted: work that is done four times takes longer than work that
+is done once. By CPU time, since the machine that tests run on may have other things to do."""
 
 import json
 import os
@@ -33,9 +33,16 @@ def quick(sides=None, /, **options):
 
 def test_four_times_the_work_is_never_called_the_same(program, capsys, tmp_path):
     file, report = tmp_path / "f.assay", tmp_path / "f.json"
-    result = quick({"once": lambda: work(), "four times": work_4}, seed=7, save=str(file), json=str(report), quiet=False)
+    result = quick(
+        {"once": lambda: work(), "four times": work_4}, seed=7, save=str(file), json=str(report), quiet=False
+    )
     comparison = result.comparison("four times")
-    assert (comparison.verdict, result.verdict(), comparison.against, result.stop) == ("slower", "slower", "once", "clear")
+    assert (comparison.verdict, result.verdict(), comparison.against, result.stop) == (
+        "slower",
+        "slower",
+        "once",
+        "clear",
+    )
     assert comparison.ratio.lower > 2 and comparison.shift.lower > 0
     printed = capsys.readouterr()
     assert "'four times' uses" in printed.out and "× the CPU time of once" in printed.out and printed.err == ""
@@ -152,7 +159,12 @@ def test_an_interrupted_comparison_tells_what_is_known_and_ends_the_program(prog
 def test_values_are_handed_over_to_who_measures_the_process(program, tmp_path):
     code = "import assay; r = assay.compare(a=lambda: 1, b=lambda: 2, time=0.02, warmup=0)"
     place = tmp_path / "lines"
-    done = run(f"{code}\ntry: r.verdict()\nexcept Exception as e: print(type(e).__name__)", ASSAY=None, PATH="/nowhere", ASSAY_SAMPLES=f"path:{place}")
+    done = run(
+        f"{code}\ntry: r.verdict()\nexcept Exception as e: print(type(e).__name__)",
+        ASSAY=None,
+        PATH="/nowhere",
+        ASSAY_SAMPLES=f"path:{place}",
+    )
     assert (done.stdout, done.returncode) == ("BinaryNotFound\n", 0) and "no verdict here" in done.stderr
     assert {json.loads(line)["metric"] for line in place.read_text().splitlines()} >= {"a", "b"}
     script = tmp_path / "p.py"

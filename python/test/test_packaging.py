@@ -24,7 +24,9 @@ def built(tmp_path_factory):
         shutil.copytree(source, place / name) if source.is_dir() else shutil.copy(source, place / name)
     code = "from setuptools import build_meta as b; print(b.build_sdist('out'), b.build_wheel('out'))"
     environment = {**os.environ, "CC": "false"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=place, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=place, env=environment, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     sdist, wheel = done.stdout.split()[-2:]
     with tarfile.open(place / "out" / sdist) as archive:

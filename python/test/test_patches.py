@@ -81,7 +81,9 @@ def asked_postgres(postgres):
         return 0
 
     def end():
-        cursor.execute("SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'")
+        cursor.execute(
+            "SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'"
+        )
         return cursor.fetchone()[0]
 
     yield Asked(begin, end)
@@ -124,7 +126,9 @@ def test_psycopg2_counts_what_the_server_says(postgres, asked_postgres):
             assert named.fetchone() == {"one": 1}
 
     def a_thousand():
-        psycopg2.extras.execute_values(cursor, "INSERT INTO numbers VALUES %s", [(n,) for n in range(1000)], page_size=100)
+        psycopg2.extras.execute_values(
+            cursor, "INSERT INTO numbers VALUES %s", [(n,) for n in range(1000)], page_size=100
+        )
 
     def by_the_server():
         with connection.cursor("on_the_server") as named:

@@ -1,4 +1,5 @@
-"""The package is fully typed: its sources, what it exports, and every example of the documents, by mypy and by pyright, both at their strictest."""
+"""The package is fully typed: its sources, what it exports, and every example of the documents, by mypy and by pyright, both at their
+strictest."""
 
 import json
 import os
@@ -15,7 +16,7 @@ PYRIGHT = ROOT / "target/runtimes/pyright/node_modules/pyright/index.js"
 #: What needs no further trying in the same environment.
 pytestmark = pytest.mark.once
 
-WHAT_TYPES_SAY = '''
+WHAT_TYPES_SAY = """
 import asyncio
 from typing_extensions import assert_type
 
@@ -42,7 +43,7 @@ assert_type(profile["total_duration"], float)
 assert_type(profile.sections, dict[str, Section])
 assert_type(profile.bind(handle)(2, name="b"), str)
 assert_type(MethodProfiler.stop(), Profile)
-'''
+"""
 WRONG = ['handle("1")', "handle(1, nam='a')", 'profile.bind(handle)("2")', 'profile["redis"]["call"]']
 
 
@@ -71,7 +72,16 @@ def problems(printed, found):
 
 def mypy(place, *what):
     pytest.importorskip("mypy", reason="mypy is not installed")
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", os.path.join(sys.prefix, "mypy"), *what]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--no-error-summary",
+        "--cache-dir",
+        os.path.join(sys.prefix, "mypy"),
+        *what,
+    ]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300)
     return done.stdout + done.stderr
 
@@ -104,7 +114,9 @@ def pyright():
 def test_pyright_finds_nothing_in_the_examples(tmp_path, pyright):
     examples(tmp_path)
     # The guide has `os.system` in it because there is a fake of it; that one should use something else is not what is asked here.
-    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict", "reportDeprecated": false}', encoding="utf-8")
+    (tmp_path / "pyrightconfig.json").write_text(
+        '{"typeCheckingMode": "strict", "reportDeprecated": false}', encoding="utf-8"
+    )
     said = pyright(tmp_path)["generalDiagnostics"]
     found = [
         (Path(one["file"]).name, one["range"]["start"]["line"] + 1, one["message"])

@@ -1,4 +1,5 @@
-"""Names that only type checkers read. Some of them are not there at run time with Python 3.9, so that this is imported for checking alone."""
+"""Names that only type checkers read. Some of them are not there at run time with Python 3.9, so that this is imported for checking
+alone."""
 
 from __future__ import annotations
 

@@ -160,6 +160,7 @@ def _checked(said: dict[str, str]) -> dict[str, str]:
 
 _of_environment = Samples(os.environ.get("ASSAY_SAMPLES"))
 
+
 def value(metric: str, value: float, **said: str) -> None:
     """See `Samples.value`."""
     _of_environment.value(metric, value, **said)

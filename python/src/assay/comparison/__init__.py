@@ -1,5 +1,5 @@
-"""`assay.compare`: which of several pieces of Python is faster, by how much, and how sure. Calibrates, measures in blocks of random order, and
-asks the program `assay` for the verdict after some of them. It computes no statistic itself.
+"""`assay.compare`: which of several pieces of Python is faster, by how much, and how sure. Calibrates, measures in blocks of random
+order, and asks the program `assay` for the verdict after some of them. It computes no statistic itself.
 
     import assay
 
@@ -56,15 +56,18 @@ def compare(
     `time`: seconds that each side is measured at most. `warmup`: seconds that each side runs beforehand, unmeasured. `threshold`: smallest
     difference that matters, a share or an amount of time for one iteration such as "50ns". `confidence`: how sure the verdict must
     be. `clock`: what decides, "wall", or "cpu", the process's CPU time, where other programs keep the machine busy. `seed`: of
-    the order within blocks. `save`: a file for the samples, for `assay compare FILE`; `json`: one for the analysis. `quiet`: prints nothing.
+    the order within blocks. `save`: a file for the samples, for `assay compare FILE`; `json`: one for the analysis. `quiet`: prints
+    nothing.
 
-    Raises ValueError for what can't be meant, and `BinaryNotFound`, before anything is measured, where there is no `assay` to ask and nobody who
-    takes the values.
+    Raises ValueError for what can't be meant, and `BinaryNotFound`, before anything is measured, where there is no `assay` to ask and
+    nobody who takes the values.
     """
     plan = Plan(time=time, warmup=warmup, threshold=threshold, confidence=confidence, clock=clock, seed=seed)
     named = {**(sides or {}), **more}
     if len(named) < 2:
-        raise ValueError(f"there must be two sides at least, and here {'is one' if named else 'are none'}: compare(old=f, new=g)")
+        raise ValueError(
+            f"there must be two sides at least, and here {'is one' if named else 'are none'}: compare(old=f, new=g)"
+        )
     if sides and set(sides) & set(more):
         raise ValueError(f"two sides are called {sorted(set(sides) & set(more))[0]!r}: names tell them apart")
     ours = [Side(name, code, globals) for name, code in named.items()]
@@ -102,5 +105,7 @@ def _conclude(sides: list[Side], experiment: Experiment, save: str | None, json:
         if binary.available():
             sys.stdout.write(result.screen(colour=binary.colour_wanted(sys.stdout)))
         else:
-            sys.stderr.write("assay: the values were handed over; there is no verdict here, since the program `assay` was not found\n")
+            sys.stderr.write(
+                "assay: the values were handed over; there is no verdict here, since the program `assay` was not found\n"
+            )
     return result

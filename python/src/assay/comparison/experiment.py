@@ -2,8 +2,8 @@
 known or the time is spent. What is known, the program `assay` says; this only measures, and asks.
 
 The garbage collector stays on, since its time is part of what a program costs. What was left over by the warm-up and by asking is
-collected outside the clock. Within the blocks every side pays for its own: only allocating sets the collector off, so a batch of a side that
-allocates is made long enough to hold several collections, and none is pushed out of the clock.
+collected outside the clock. Within the blocks every side pays for its own: only allocating sets the collector off, so a batch of a side
+that allocates is made long enough to hold several collections, and none is pushed out of the clock.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Experiment:
         self._progress = Progress() if sys.stderr is not None and sys.stderr.isatty() else None
 
     def run(self, settled: Callable[[dict[str, Any]], bool] | None) -> None:
-        """Measures until `settled`, given the program's analysis, says that it is, or until the plan's time is spent. What was recorded when an
-        exception ended it is whole blocks."""
+        """Measures until `settled`, given the program's analysis, says that it is, or until the plan's time is spent. What was recorded
+        when an exception ended it is whole blocks."""
         try:
             self._calibrate()
             self.recording.know(
@@ -130,8 +130,8 @@ class Experiment:
             side.iterations = max(1, min(1 << 40, math.ceil(length / shared)))
 
     def _warm_up(self, side: Side) -> tuple[float, float]:
-        """Runs the side for the time of the warm-up, in batches that double, and gives what an iteration takes at least and how long a batch
-        should be, both in nanoseconds."""
+        """Runs the side for the time of the warm-up, in batches that double, and gives what an iteration takes at least and how long a
+        batch should be, both in nanoseconds."""
         times, spent, long = 1, 0, 0
         # Two long ones in a row: a short batch that was interrupted is none.
         while long < 2 or spent < self._plan.warmup * 1e9:
@@ -156,8 +156,8 @@ class Experiment:
 
 
 def loop_cost() -> float:
-    """Nanoseconds that the loop and the call of an empty function take for one iteration, the smallest of several batches: it is in the time of
-    every side given as a function that does not loop itself."""
+    """Nanoseconds that the loop and the call of an empty function take for one iteration, the smallest of several batches: it is in the
+    time of every side given as a function that does not loop itself."""
     empty = Side("nothing", lambda: None)
     return min(stopwatch.read(empty, 20_000).nanoseconds for _ in range(10)) / 20_000
 

@@ -15,8 +15,8 @@ _LOOK_LEVEL = 0.002
 MOST_BLOCKS = 1024
 #: Fewer blocks can't give an interval at that level.
 FEWEST_BLOCKS = 10
-#: The first look, as `assay run` has it: whether blocks depend on each other can't be tested with fewer. Where blocks last longer than so many
-#: seconds it is taken with the fewest.
+#: The first look, as `assay run` has it: whether blocks depend on each other can't be tested with fewer. Where blocks last longer than
+#: so many seconds it is taken with the fewest.
 FIRST_LOOK, LONG_BLOCK = 24, 0.5
 
 
@@ -71,7 +71,9 @@ def amount(what: str, given: str | float) -> dict[str, Any]:
         value = share(what, given)
         if value < 1:
             return {"relative": value}
-    raise ValueError(f"{what}: is a share such as '5%' or 0.05, or an amount such as '50ns' ({', '.join(_UNITS)}), not {given!r}")
+    raise ValueError(
+        f"{what}: is a share such as '5%' or 0.05, or an amount such as '50ns' ({', '.join(_UNITS)}), not {given!r}"
+    )
 
 
 def share(what: str, given: str | float) -> float:

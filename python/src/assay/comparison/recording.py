@@ -1,5 +1,5 @@
-"""Keeps what was measured, as a sample file: docs/reference/sample-file.md. Blocks are kept, so that each side is held against those that were
-measured beside it. It knows nothing of clocks."""
+"""Keeps what was measured, as a sample file: docs/reference/sample-file.md. Blocks are kept, so that each side is held against those
+that were measured beside it. It knows nothing of clocks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class Recording:
         """Adds a block: for each side in the order of measuring its index, and seconds of wall and of CPU time per iteration."""
         for position, (side, wall, cpu) in enumerate(turns):
             values = {WALL: wall, CPU: cpu}
-            self._times.append({"kind": "obs", "subject": side, "block": self.blocks, "pos": position, "values": values})
+            self._times.append(
+                {"kind": "obs", "subject": side, "block": self.blocks, "pos": position, "values": values}
+            )
         self.blocks += 1
 
     def count(self, allocations: list[float]) -> None:
@@ -79,7 +81,15 @@ class Recording:
     def _lines(self) -> Iterator[dict[str, Any]]:
         tool, started = f"assay for Python {__version__}", self._started.strftime("%Y-%m-%dT%H:%M:%SZ")
         argv = ["python", *sys.argv[:1]]
-        yield {"assay": 1, "kind": "run", "tool": tool, "time": started, "seed": self._plan.seed, "argv": argv, "plan": self._plan.to_dict()}
+        yield {
+            "assay": 1,
+            "kind": "run",
+            "tool": tool,
+            "time": started,
+            "seed": self._plan.seed,
+            "argv": argv,
+            "plan": self._plan.to_dict(),
+        }
         python = f"{platform.python_implementation()} {platform.python_version()}"
         yield {"kind": "environment", "python": python, "os": sys.platform, "cpus": os.cpu_count(), **self._facts}
         for side in self._sides:
@@ -95,6 +105,13 @@ class Recording:
         for number, counted in enumerate(self._counted):
             for index, count in enumerate(counted):
                 values = {ALLOCATIONS: count}
-                yield {"kind": "obs", "subject": index, "pass": ALLOCATIONS, "block": number, "pos": index, "values": values}
+                yield {
+                    "kind": "obs",
+                    "subject": index,
+                    "pass": ALLOCATIONS,
+                    "block": number,
+                    "pos": index,
+                    "values": values,
+                }
         if self.stop:
             yield {"kind": "stop", "reason": self.stop, "blocks": self.blocks}

@@ -1,5 +1,5 @@
-"""The outcome of a comparison, to be printed, asked and kept. Its numbers and sentences are the program's; this adds names instead of keys, and
-what only the measuring process knows: what the loop costs, and what the garbage collector took."""
+"""The outcome of a comparison, to be printed, asked and kept. Its numbers and sentences are the program's; this adds names instead of
+keys, and what only the measuring process knows: what the loop costs, and what the garbage collector took."""
 
 from __future__ import annotations
 
@@ -101,7 +101,9 @@ class Result:
         """The analysis with the members of `assay compare --json` (docs/reference/json.md); what only this process knows stands under
         "environment". Raises `BinaryNotFound` where there was no program to ask."""
         if self._analysis is None:
-            raise binary.BinaryNotFound("there is no verdict: the values were handed to the `assay` that measures this process")
+            raise binary.BinaryNotFound(
+                "there is no verdict: the values were handed to the `assay` that measures this process"
+            )
         return self._analysis
 
     @property
@@ -110,7 +112,8 @@ class Result:
         return [Comparison(fields) for fields in self.to_dict()["comparisons"] if fields["family"] == "primary"]
 
     def comparison(self, name: str | None = None) -> Comparison:
-        """That of the side with this name against the first; with two sides the name may be left out. Raises KeyError where there is none."""
+        """That of the side with this name against the first; with two sides the name may be left out. Raises KeyError where there is
+        none."""
         if name is None and len(self._sides) == 2:
             return self.comparisons[0]
         for found in self.comparisons:
@@ -151,10 +154,16 @@ class Result:
         return self.screen()
 
     def _notes(self) -> list[str]:
-        return [note for note in (self._collector(), self._loop_share(), self._mixed_forms(), self._unfinished()) if note]
+        return [
+            note for note in (self._collector(), self._loop_share(), self._mixed_forms(), self._unfinished()) if note
+        ]
 
     def _collector(self) -> str | None:
-        shares = [f"{name} {share * 100:.0f} %" for name, share in self._experiment.collecting.items() if share >= _WORTH_TELLING]
+        shares = [
+            f"{name} {share * 100:.0f} %"
+            for name, share in self._experiment.collecting.items()
+            if share >= _WORTH_TELLING
+        ]
         return f"garbage collection, in the times above: {', '.join(shares)}" if shares else None
 
     def _loop_share(self) -> str | None:

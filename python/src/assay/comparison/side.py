@@ -42,7 +42,9 @@ def _form_of(name: str, code: Any) -> str:
     except (TypeError, ValueError):  # Of functions written in C not all tell.
         return "function"
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [one for one in parameters if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    needed = [
+        one for one in parameters if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    ]
     if not needed:
         return "function"
     if len(needed) == 1 and needed[0].kind in positional:

@@ -9,9 +9,9 @@
     # redis 7.0.1: applied, rows redis
     # ...
 
-A call of the row `sql` is a statement that was executed, one of `redis` a command (a pipeline of ten is ten), one of `net` a request, one of `orm`
-a statement of SQLAlchemy or Django, whatever the driver beneath; `net_connect` is connecting. Which methods of a library carry a
-statement or a command is in the files here, one a library. They must not count: the method profiler does.
+A call of the row `sql` is a statement that was executed, one of `redis` a command (a pipeline of ten is ten), one of `net` a request,
+one of `orm` a statement of SQLAlchemy or Django, whatever the driver beneath; `net_connect` is connecting. Which methods of a library
+carry a statement or a command is in the files here, one a library. They must not count: the method profiler does.
 """
 
 from __future__ import annotations

@@ -41,7 +41,11 @@ class Outcome(NamedTuple):
 
     def __str__(self) -> str:
         named = " ".join(part for part in (self.library, self.version) if part)
-        return f"{named}: applied, rows {', '.join(self.rows)}" if self.applied else f"{named}: {self.status}: {self.reason}"
+        return (
+            f"{named}: applied, rows {', '.join(self.rows)}"
+            if self.applied
+            else f"{named}: {self.status}: {self.reason}"
+        )
 
 
 class Counter:
@@ -51,7 +55,11 @@ class Counter:
     """
 
     def __init__(self) -> None:
-        self.stand_in: Any = type("Statements", (), {"run": staticmethod(_run), "wait": staticmethod(_wait), "further": staticmethod(_further)})
+        self.stand_in: Any = type(
+            "Statements",
+            (),
+            {"run": staticmethod(_run), "wait": staticmethod(_wait), "further": staticmethod(_further)},
+        )
 
     def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Calls the function; the call is counted and timed."""
@@ -133,12 +141,18 @@ class Library:
         return [(self.counter.stand_in, ["run", "wait", "further"], row, True)]
 
     def subclassed(self, base: type[Any], make: Callable[[type[Any]], dict[str, Any]]) -> type[Any]:
-        """A class that looks like this one, with methods before its own: for classes that let nobody set attributes. Always the same one."""
+        """A class that looks like this one, with methods before its own: for classes that let nobody set attributes. Always the same
+        one."""
         if base in self._subclasses.values():
             return base
         found = self._subclasses.get(base)
         if found is None:
-            about = {"__slots__": (), "__module__": base.__module__, "__qualname__": base.__qualname__, "__doc__": base.__doc__}
+            about = {
+                "__slots__": (),
+                "__module__": base.__module__,
+                "__qualname__": base.__qualname__,
+                "__doc__": base.__doc__,
+            }
             found = self._subclasses[base] = type(base.__name__, (base,), {**about, **make(base)})
         return found
 
@@ -185,7 +199,10 @@ class Library:
                 if all_of_them and not hasattr(owner, name)
             ]
             missing += [
-                f"{owner.__name__}.{name}" for owner, members in self.seams(module) for name in members if not hasattr(owner, name)
+                f"{owner.__name__}.{name}"
+                for owner, members in self.seams(module)
+                for name in members
+                if not hasattr(owner, name)
             ]
         except (AttributeError, LookupError) as problem:
             missing = [str(problem)]

@@ -1,4 +1,5 @@
-"""mysqlclient (MySQLdb). All statements of cursors, those of `executemany` and `callproc` too, pass `_query` once; reading the answer is within it."""
+"""mysqlclient (MySQLdb). All statements of cursors, those of `executemany` and `callproc` too, pass `_query` once; reading the answer
+is within it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""redis-py, also asynchronous. A pipeline is one call; that all its commands count is seen to here, MULTI and EXEC of a transaction included."""
+"""redis-py, also asynchronous. A pipeline is one call; that all its commands count is seen to here, MULTI and EXEC of a transaction
+included."""
 
 from __future__ import annotations
 
@@ -25,7 +26,12 @@ class Redis(Library):
             found += [
                 (client.Redis, ["execute_command"], "redis", True),
                 (client.PubSub, ["execute_command"], "redis", True),
-                (client.Pipeline, ["immediate_execute_command", "_execute_transaction", "_execute_pipeline"], "redis", True),
+                (
+                    client.Pipeline,
+                    ["immediate_execute_command", "_execute_transaction", "_execute_pipeline"],
+                    "redis",
+                    True,
+                ),
             ]
         return [*found, *self.counted("redis")]
 

@@ -1,5 +1,5 @@
-"""Python's own sqlite3. Its classes let nobody set attributes, so connections are made of subclasses of theirs: those that are opened while it
-is applied. What its transaction control sends by itself (BEGIN, COMMIT) is seen by the connection's being in a transaction."""
+"""Python's own sqlite3. Its classes let nobody set attributes, so connections are made of subclasses of theirs: those that are opened
+while it is applied. What its transaction control sends by itself (BEGIN, COMMIT) is seen by the connection's being in a transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ class Sqlite3(Library):
 
     def seams(self, module: Any) -> Seams:
         """Connections, by either name of the module."""
-        return [(owner, {"connect": functools.partial(self._connect, module)}) for owner in (module, sys.modules["sqlite3.dbapi2"])]
+        return [
+            (owner, {"connect": functools.partial(self._connect, module)})
+            for owner in (module, sys.modules["sqlite3.dbapi2"])
+        ]
 
     def _connect(self, module: Any, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
@@ -49,7 +52,9 @@ class Sqlite3(Library):
         from sqlite3 import Cursor
 
         def cursor(connection: Any, factory: Any = Cursor) -> Any:
-            return base.cursor(connection, self.subclassed(factory, self._cursor) if isinstance(factory, type) else factory)
+            return base.cursor(
+                connection, self.subclassed(factory, self._cursor) if isinstance(factory, type) else factory
+            )
 
         def ending(original: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(original)

@@ -198,7 +198,9 @@ class MethodProfiler:
 
     @overload
     @classmethod
-    def profile(cls, function: Callable[P, R], /, *, report: Callable[[Profile], object] | None = None) -> Callable[P, R]: ...
+    def profile(
+        cls, function: Callable[P, R], /, *, report: Callable[[Profile], object] | None = None
+    ) -> Callable[P, R]: ...
 
     @classmethod
     def profile(

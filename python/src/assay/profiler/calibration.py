@@ -68,7 +68,9 @@ def calibrate(label: int, count: Callable[[int], object], *, monitored: bool) ->
                 monitoring.unwatch(probe.__code__)
 
 
-def _measure(probes: Sequence[Any], label: int, count: Callable[[int], object], *, monitored: bool) -> tuple[float, float]:
+def _measure(
+    probes: Sequence[Any], label: int, count: Callable[[int], object], *, monitored: bool
+) -> tuple[float, float]:
     engine.set_costs(0.0, 0.0, 0.0, monitored=monitored)
     global _inner
     probe, outer_probe = probes

@@ -31,7 +31,9 @@ def check_target(target: object) -> None:
     if isinstance(target, types.ModuleType):
         return
     if isinstance(target, str):
-        raise TypeError(f"patch takes a class or a module, not its name: import {target!r}, and give what it stands for")
+        raise TypeError(
+            f"patch takes a class or a module, not its name: import {target!r}, and give what it stands for"
+        )
     if isinstance(target, types.FunctionType):
         raise TypeError(
             f"patch takes a class or a module, and the names of what is to be profiled in it: give module `{target.__module__}` "

@@ -192,7 +192,10 @@ class Profile:
 
     def to_dict(self) -> dict[str, float | Totals]:
         """`{"total_duration": seconds, name: {"duration": seconds, "calls": count}, …}`."""
-        return {"total_duration": self.total_duration, **{name: _short(section) for name, section in self.sections.items()}}
+        return {
+            "total_duration": self.total_duration,
+            **{name: _short(section) for name, section in self.sections.items()},
+        }
 
     @overload
     def __getitem__(self, name: Literal["total_duration"]) -> float: ...  # type: ignore[overload-overlap]
@@ -211,7 +214,9 @@ class Profile:
         known = self._names[1:]
         if name in known:
             return {"duration": 0.0, "calls": 0}
-        raise KeyError(f"nothing is profiled as {name!r}; names given to `patch`: {', '.join(map(repr, known)) or 'none'}")
+        raise KeyError(
+            f"nothing is profiled as {name!r}; names given to `patch`: {', '.join(map(repr, known)) or 'none'}"
+        )
 
     def __contains__(self, name: object) -> bool:
         return name == "total_duration" or name in self.sections

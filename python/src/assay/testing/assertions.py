@@ -371,7 +371,9 @@ class CallCount:
 
 
 @contextmanager
-def assert_calls(target: object, name: str, times: int | None = None, *, at_most: int | None = None) -> Iterator[CallCount]:
+def assert_calls(
+    target: object, name: str, times: int | None = None, *, at_most: int | None = None
+) -> Iterator[CallCount]:
     """Asserts that in the `with` block `name` of `target` (a class, a module, or one object) is called exactly `times` times, or
     `at_most` so often. Calls of all threads and tasks count. After an exception in the block nothing is asserted.
     """

@@ -117,6 +117,9 @@ def asyncio_members(fake: Fake) -> dict[str, dict[str, object]]:
     async def create_subprocess_shell(cmd: Any, **options: Any) -> FakeAsyncProcess:
         return await start(cmd, options)
 
-    starters: dict[str, object] = {"create_subprocess_exec": create_subprocess_exec, "create_subprocess_shell": create_subprocess_shell}
+    starters: dict[str, object] = {
+        "create_subprocess_exec": create_subprocess_exec,
+        "create_subprocess_shell": create_subprocess_shell,
+    }
     beneath = _StandIn(asyncio.subprocess, starters)
     return {"asyncio": {**starters, "subprocess": beneath}, "asyncio.subprocess": starters}

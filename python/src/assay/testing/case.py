@@ -59,7 +59,9 @@ class Testing:
     assert_faster: ClassVar[AssertFaster] = cast("AssertFaster", staticmethod(assertions.assert_faster))
     assert_no_slower: ClassVar[AssertNoSlower] = cast("AssertNoSlower", staticmethod(assertions.assert_no_slower))
     assert_complexity: ClassVar[AssertComplexity] = cast("AssertComplexity", staticmethod(assertions.assert_complexity))
-    assert_allocations: ClassVar[AssertAllocations] = cast("AssertAllocations", staticmethod(assertions.assert_allocations))
+    assert_allocations: ClassVar[AssertAllocations] = cast(
+        "AssertAllocations", staticmethod(assertions.assert_allocations)
+    )
     assert_calls: ClassVar[AssertCalls] = cast("AssertCalls", staticmethod(assertions.assert_calls))
 
 

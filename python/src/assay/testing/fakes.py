@@ -48,7 +48,9 @@ class Fake:
 
     def __init__(self, name: str, target: object, results: Results, limit: int, clock: Clock) -> None:
         if isinstance(results, (str, bytes)):
-            raise TypeError(f"`results` is a list of what the calls give, one after the other, not a text: [{results!r}]")
+            raise TypeError(
+                f"`results` is a list of what the calls give, one after the other, not a text: [{results!r}]"
+            )
         self.name = name
         self.clock = clock
         self.calls: list[Call] = []

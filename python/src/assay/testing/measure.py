@@ -37,7 +37,9 @@ def _loop(function: Callable[[], object], loops: int, clock: Callable[[], int]) 
 class Subject:
     """A function with its name, and in a scan the size that it gets."""
 
-    def __init__(self, name: str, function: Callable[[], object], label: str | None = None, size: float | None = None) -> None:
+    def __init__(
+        self, name: str, function: Callable[[], object], label: str | None = None, size: float | None = None
+    ) -> None:
         self.name = name
         self.function = function
         self.label = label
@@ -108,7 +110,9 @@ class Experiment:
             "seed": self.seed,
         }
         tool = f"assay for Python {__version__}"
-        records: list[dict[str, Any]] = [{"assay": 1, "kind": "run", "tool": tool, "seed": self.seed, "argv": [], "plan": plan}]
+        records: list[dict[str, Any]] = [
+            {"assay": 1, "kind": "run", "tool": tool, "seed": self.seed, "argv": [], "plan": plan}
+        ]
         # In a scan one function is one side, whatever its size.
         side_of = [self.subjects[index].label or self.subjects[index].name for index in kept]
         sides = list(dict.fromkeys(side_of))
