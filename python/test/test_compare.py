@@ -63,7 +63,7 @@ def test_four_times_the_work_is_never_called_the_same(program, capsys, tmp_path)
 
 
 def test_sleeping_costs_no_cpu_time(program):
-    sides = {"works": lambda: work(100), "waits": lambda: time.sleep(0.01)}
+    sides = {"works": lambda: work(20), "waits": lambda: time.sleep(0.002)}
     assert quick(sides).verdict() == "faster"
     assert quick(sides, clock="wall").verdict() == "slower"
 
