@@ -17,9 +17,10 @@ pub(crate) mod any;
 #[cfg(test)]
 mod tests;
 
+pub use crate::finding::shared::TRUNCATED_FILE;
 pub(crate) use number::push_number;
 pub(crate) use read::read_input;
-pub use read::{MAX_METRICS, TRUNCATED_FILE, read, read_from};
+pub use read::{MAX_METRICS, read, read_from};
 pub use resume::resume;
 pub use write::{Header, Writer, write};
 

@@ -5,7 +5,9 @@
 //! room and one line in `FORMATS`. Importers read and convert units; they do not judge or drop values, and what cannot be
 //! read with certainty is an error that says what to do.
 
+mod asv;
 mod benchmark_dotnet;
+mod benchmark_dotnet_table;
 mod benchmark_ips;
 mod benchmark_js;
 mod catch2;
@@ -21,6 +23,7 @@ mod exported;
 mod go_bench;
 mod go_names;
 mod google;
+mod gungraun;
 mod httperf;
 mod hyperfine;
 mod javascript;
@@ -31,6 +34,7 @@ mod libtest;
 mod line_values;
 mod logfmt;
 mod merge;
+mod named_times;
 mod names;
 mod nanobench;
 mod number;
@@ -44,6 +48,7 @@ mod ruby_benchmark;
 mod runs;
 mod single_values;
 mod time_command;
+mod tinybench_table;
 mod troubles;
 mod unknown;
 mod valgrind_totals;
@@ -51,7 +56,7 @@ mod valgrind_totals;
 #[cfg(test)]
 mod tests;
 
-pub use error::ImportError;
+pub use error::{ImportError, TableColumns};
 pub(crate) use go_names::metric_of_unit;
 pub(crate) use names::labels;
 
@@ -63,6 +68,7 @@ use crate::samples::Samples;
 use crate::select::Filter;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// What the user said about the inputs; by default everything is found out from the content.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -238,10 +244,35 @@ const FORMATS: &[Format] = &[
         read: benchmark_dotnet::read,
     },
     Format {
+        name: "BenchmarkDotNet's table",
+        group: Group::Tables,
+        recognise: benchmark_dotnet_table::recognise,
+        read: benchmark_dotnet_table::read,
+    },
+    Format { name: "asv", group: Group::Json, recognise: asv::recognise, read: asv::read },
+    Format {
+        name: "`asv run`",
+        group: Group::Text,
+        recognise: asv::recognise_text,
+        read: asv::read_text,
+    },
+    Format {
+        name: "tinybench's table",
+        group: Group::Text,
+        recognise: tinybench_table::recognise,
+        read: tinybench_table::read,
+    },
+    Format {
         name: "Catch2's XML",
         group: Group::Text,
         recognise: catch2::recognise,
         read: catch2::read,
+    },
+    Format {
+        name: "gungraun and iai (also its JSON)",
+        group: Group::Text,
+        recognise: gungraun::recognise,
+        read: gungraun::read,
     },
     Format {
         name: "Google Benchmark",
@@ -327,6 +358,12 @@ const FORMATS: &[Format] = &[
         group: Group::Text,
         recognise: httperf::recognise,
         read: httperf::read,
+    },
+    Format {
+        name: "`console.timeEnd` and Dart's benchmark_harness",
+        group: Group::Text,
+        recognise: named_times::recognise,
+        read: named_times::read,
     },
     Format {
         name: "lines of `key=value`",
@@ -422,7 +459,9 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
             Input::open(path)?
         };
         let file = input.file.clone();
-        let part = read_one(input, &Context { options, label: &label, file: &file })?;
+        let context = Context { options, label: &label, file: &file };
+        let again = || (path.as_os_str() != "-").then(|| Input::open(path));
+        let part = read_one(input, &context).map_err(|error| tried(error, &context, again))?;
         parts.push(merge::Labelled { file, label, part });
     }
     let mut samples = merge::merge(parts, options)?;
@@ -461,11 +500,32 @@ pub fn load_bytes(
     options: &ImportOptions,
 ) -> Result<Samples, ImportError> {
     let label = names::labels(&[Path::new(name)]).remove(0);
-    let input = Input::of(std::io::Cursor::new(bytes), name)?;
-    let part = read_one(input, &Context { options, label: &label, file: name })?;
+    let bytes: Arc<[u8]> = bytes.into();
+    let input = || Input::of(std::io::Cursor::new(Arc::clone(&bytes)), name);
+    let context = Context { options, label: &label, file: name };
+    let part = read_one(input()?, &context);
+    let part = part.map_err(|error| tried(error, &context, || Some(input())))?;
     let mut samples = part.samples;
     leave_out(&mut samples, options)?;
     Ok(samples)
+}
+
+/// An error with its advice, if that reads the file.
+fn tried(
+    mut error: ImportError,
+    context: &Context<'_>,
+    again: impl FnOnce() -> Option<Result<Input, ReadError>>,
+) -> ImportError {
+    if let ImportError::WhichColumn { advice, .. } = &mut error {
+        let reads = |columns: &TableColumns| {
+            let TableColumns { by, value } = columns.clone();
+            let options = ImportOptions { by, value: Some(value), ..context.options.clone() };
+            let read = |input| read_one(input, &Context { options: &options, ..*context });
+            again().and_then(Result::ok).is_some_and(|input| read(input).is_ok())
+        };
+        *advice = advice.take().filter(reads);
+    }
+    error
 }
 
 fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError> {

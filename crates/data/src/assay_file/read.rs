@@ -5,24 +5,16 @@
 
 use super::VERSION;
 use super::record::{Kind, ObservationSeed, Run, Stop, Version};
+use crate::finding::shared::{TRUNCATED_FILE, truncated_file};
 use crate::input::Input;
 use crate::lines::{Line, Lines};
 use crate::read_error::{Place, ReadError, quoted_start};
-use crate::{
-    Action, Finding, Inner, Metric, Observation, Pass, Row, Samples, Severity, Side, Subject,
-    Summary,
-};
+use crate::{Finding, Inner, Metric, Observation, Pass, Row, Samples, Side, Subject, Summary};
 use serde::de::DeserializeSeed;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
-
-/// Code of the finding that the last line of a file broke off. Its evidence is `complete_bytes` (the length of the
-/// uncompressed text up to the last complete record) and `lost_bytes`.
-///
-/// It is about one reading of a file, not about the run: one that stands in a file is passed over, and none is written.
-pub const TRUNCATED_FILE: &str = "TRUNCATED_FILE";
 
 /// The most metrics in one file; every one costs a column as long as the file, so an absurd number is refused.
 pub const MAX_METRICS: usize = 1000;
@@ -369,16 +361,11 @@ fn breaks_off(error: &serde_json::Error, text: &str) -> bool {
 
 fn truncated(place: &Place, line: Line<'_>) -> Finding {
     let lost = quoted_start(line.text);
-    Finding::new(
-        TRUNCATED_FILE,
-        Severity::Warning,
-        format!("{place}: the last record breaks off and was left out; it began `{lost}`"),
-    )
-    .with("complete_bytes", line.start as f64)
-    .with("lost_bytes", line.bytes as f64)
-    .advise(Action::text(
-        "fetch the file again, unless the run was killed: then one record in flight was lost",
-    ))
+    let message =
+        format!("{place}: the last record breaks off and was left out; it began `{lost}`");
+    truncated_file(message)
+        .with("complete_bytes", line.start as f64)
+        .with("lost_bytes", line.bytes as f64)
 }
 
 /// The column of an error in a line, and the error in words.

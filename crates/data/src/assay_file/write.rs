@@ -6,7 +6,7 @@
 
 use super::VERSION;
 use super::number::{push_json, push_number};
-use super::read::TRUNCATED_FILE;
+use crate::finding::shared::TRUNCATED_FILE;
 use crate::{
     Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Row, Samples, StopReason,
     Subject, Summary,

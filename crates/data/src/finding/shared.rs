@@ -26,6 +26,19 @@ pub(crate) fn lines_skipped(what: &str, seen: &str, lines: u64) -> Finding {
     Finding::new("LINES_SKIPPED", Severity::Note, message).with("lines", lines as f64)
 }
 
+/// Code of the finding that a file broke off. Of a sample file its evidence is `complete_bytes` (the length of the uncompressed text up to
+/// the last complete record) and `lost_bytes`.
+///
+/// It is about one reading of a file, not about the run: one that stands in a file is passed over, and none is written.
+pub const TRUNCATED_FILE: &str = "TRUNCATED_FILE";
+
+/// A file that breaks off, or may; `message` says where.
+pub(crate) fn truncated_file(message: String) -> Finding {
+    Finding::new(TRUNCATED_FILE, Severity::Warning, message).advise(Action::text(
+        "fetch the file again, unless the run was killed: then one record in flight was lost",
+    ))
+}
+
 /// Events, or the instructions of commands, that could not be counted, and the reason.
 pub fn not_counted(what: &str, why: &str) -> Finding {
     let message = format!("{what} can't be counted: {why}");

@@ -19,7 +19,9 @@ const EXPECTED: &str = "BenchmarkDotNet's results: `{\"Title\": …, \"Benchmark
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
     head.is_json()
-        && (has("\"BenchmarkDotNetVersion\"") || has("\"Benchmarks\"") && has("\"MethodTitle\""))
+        && (has("\"BenchmarkDotNetVersion\"")
+            || has("\"HostEnvironmentInfo\"") && has("\"Benchmarks\"")
+            || has("\"Benchmarks\"") && has("\"MethodTitle\""))
 }
 
 #[derive(Deserialize)]

@@ -1,7 +1,7 @@
 //! What Catch2 prints of benchmarks (versions 2 and 3): mean and standard deviation of every one, no samples.
 //!
-//! A benchmark is named as in its XML, by test case, sections and its own name. A long name goes on over several lines, of which the last
-//! has the numbers; it is put together with blanks.
+//! A benchmark is named as in its XML, by test case, sections and its own name. A long name goes on over several lines, to the left of the
+//! numbers; it is put together with blanks.
 
 use super::number::Conversion;
 use super::recorder::{MAX_JOINED_NAME, Recorder};
@@ -94,12 +94,12 @@ impl Reader<'_> {
             _ if text.is_empty() => Ok(()),
             Place::Name(width) => self.row(line, width),
             Place::Mean(width, count) => {
-                let mean = first_time(text, ended)?;
+                let mean = first_time(self.behind_name(line, width)?, ended)?;
                 self.place = Place::Deviation(width, count, mean);
                 Ok(())
             }
             Place::Deviation(width, count, mean) => {
-                let sd = first_time(text, ended)?;
+                let sd = first_time(self.behind_name(line, width)?, ended)?;
                 self.place = Place::Name(width);
                 self.add(count, mean, sd)
             }
@@ -130,16 +130,7 @@ impl Reader<'_> {
 
     /// A name, or more of it; in its last line the samples, the iterations and an estimate.
     fn row(&mut self, line: &str, width: usize) -> Result<(), String> {
-        let split = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
-        let (name, numbers) = line.split_at(split);
-        if !self.name.is_empty() {
-            self.name.push(' ');
-        }
-        self.name += name.trim();
-        if self.name.len() > MAX_JOINED_NAME {
-            return Err(format!("a name of more than {MAX_JOINED_NAME} bytes"));
-        }
-        let mut numbers = numbers.split_ascii_whitespace();
+        let mut numbers = self.behind_name(line, width)?.split_ascii_whitespace();
         match numbers.next().map(str::parse::<u64>) {
             Some(Ok(count)) => self.place = Place::Mean(width, count),
             // What stands in place of the numbers says why there are none.
@@ -150,6 +141,21 @@ impl Reader<'_> {
             None => {}
         }
         Ok(())
+    }
+
+    /// What stands behind the part of a name that a line begins with, which goes to the name.
+    fn behind_name<'l>(&mut self, line: &'l str, width: usize) -> Result<&'l str, String> {
+        let split = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
+        let (name, numbers) = line.split_at(split);
+        let name = name.trim();
+        if !self.name.is_empty() && !name.is_empty() {
+            self.name.push(' ');
+        }
+        self.name += name;
+        if self.name.len() > MAX_JOINED_NAME {
+            return Err(format!("a name of more than {MAX_JOINED_NAME} bytes"));
+        }
+        Ok(numbers)
     }
 
     fn add(&mut self, count: u64, mean: f64, sd: f64) -> Result<(), String> {
@@ -191,7 +197,7 @@ fn rule(text: &str) -> Option<char> {
 fn first_time(text: &str, ended: bool) -> Result<f64, String> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let wrong = || {
-        let seen = quoted_start(text);
+        let seen = quoted_start(text.trim());
         format!("`{seen}` are not three times; expected such as `40.97 ns    40.66 ns    41.51 ns`")
     };
     let [value, unit, _, _, _, _] = words[..] else { return Err(wrong()) };

@@ -37,7 +37,9 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     // Words alone, of which the next row tells whether they name one column or several.
     let mut heading: Option<(String, u64)> = None;
     let names_column = context.options.value_column().is_some() || context.options.by.is_some();
+    let mut ended = true;
     while let Some(line) = lines.next()? {
+        ended = line.ended;
         let text = line.text.trim_ascii();
         if let Some(gatherer) = &mut gatherer
             && gatherer.single_column() == Some(0)
@@ -100,7 +102,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         }
     }
     match gatherer {
-        Some(gatherer) => gatherer.finish(comments),
+        Some(gatherer) => gatherer.finish(comments, ended),
         None => {
             let holds = match heading {
                 Some(_) => "a header",

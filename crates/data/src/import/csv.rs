@@ -40,6 +40,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         comments: Comments::default(),
         line: Vec::new(),
         taken: 0,
+        ended: true,
         error: None,
     };
     let mut reader = csv::ReaderBuilder::new()
@@ -70,9 +71,9 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             }
         }
     }
-    let comments = reader.into_inner().comments;
+    let Uncommented { comments, ended, .. } = reader.into_inner();
     match gatherer {
-        Some(gatherer) => gatherer.finish(comments),
+        Some(gatherer) => gatherer.finish(comments, ended),
         None => Err(ImportError::NoNumbers {
             file: context.file.to_owned(),
             holds: "comments and blank lines",
@@ -83,7 +84,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 /// Two columns of which the second has digits alone may be one column with decimal commas.
 fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportError {
     match (error, first) {
-        (ImportError::WhichColumn { place, problem }, &[whole, fraction])
+        (ImportError::WhichColumn { place, problem, .. }, &[whole, fraction])
             if separator == b','
                 && whole.parse::<f64>().is_ok()
                 && fraction.bytes().all(|b| b.is_ascii_digit()) =>
@@ -91,7 +92,7 @@ fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportErr
             let problem = format!(
                 "{problem}; if this is one number with a decimal comma, write it with a point: `{whole}.{fraction}`"
             );
-            ImportError::WhichColumn { place, problem }
+            ImportError::WhichColumn { place, problem, advice: None }
         }
         (error, _) => error,
     }
@@ -114,6 +115,8 @@ struct Uncommented<R> {
     comments: Comments,
     line: Vec<u8>,
     taken: usize,
+    /// Whether the last line has its end.
+    ended: bool,
     error: Option<ReadError>,
 }
 
@@ -125,6 +128,7 @@ impl<R: BufRead> Read for Uncommented<R> {
             match self.lines.next() {
                 Ok(None) => return Ok(0),
                 Ok(Some(line)) => {
+                    self.ended = line.ended;
                     let text = line.text.trim();
                     if text.starts_with('#') {
                         self.comments.add(text);

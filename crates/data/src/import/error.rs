@@ -6,6 +6,23 @@ use crate::excerpt::{excerpt, visible};
 use crate::read_error::{Place, ReadError};
 use crate::select::FilterError;
 
+/// Which columns of a table to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableColumns {
+    /// The one that names the subjects.
+    pub by: Option<ColumnRef>,
+    /// The one with the values.
+    pub value: ColumnRef,
+}
+
+fn advised(columns: Option<&TableColumns>) -> String {
+    let Some(TableColumns { by, value }) = columns else { return String::new() };
+    // As a shell takes it.
+    let word = |column: &ColumnRef| column.to_string().trim_matches('`').to_owned();
+    let by = by.as_ref().map(|by| format!("--by {} ", word(by))).unwrap_or_default();
+    format!("; `{}--value {}` reads this file", visible(&by), visible(&word(value)))
+}
+
 /// Why samples could not be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -103,12 +120,14 @@ pub enum ImportError {
         available: String,
     },
     /// The table has several columns and it is not clear which holds the values.
-    #[error("{place}: {}", visible(.problem))]
+    #[error("{place}: {}{}", visible(.problem), advised(.advice.as_ref()))]
     WhichColumn {
         /// The first line of the table.
         place: Place,
-        /// What is not clear, and which options make it so.
+        /// What is not clear.
         problem: String,
+        /// What was tried, and reads the file.
+        advice: Option<TableColumns>,
     },
     /// A metric has different units in two files.
     #[error(

@@ -33,7 +33,8 @@ const MAX_VALUE: usize = 256;
 const MAX_SETTINGS: usize = 20_000;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
-    is_stream(head) || head.text.lines().any(|line| result(line).is_some())
+    let is_of_go = |line| result(line).is_some() || Unreadable::of(line) == Unreadable::Result;
+    is_stream(head) || head.text.lines().any(is_of_go)
 }
 
 /// Whether these are events with results among what they tell.

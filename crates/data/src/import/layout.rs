@@ -5,7 +5,8 @@
 //! from [`csv`](super::csv) or [`columns`](super::columns), which know about separators; this room does not.
 
 use super::number::{Conversion, looks_like_number};
-use super::{ColumnRef, Context, ImportError, Part};
+use super::{ColumnRef, Context, ImportError, Part, TableColumns};
+use crate::finding::shared::truncated_file;
 use crate::read_error::{Place, ReadError};
 use crate::samples::{Better, Metric, Row, Samples};
 use crate::unit::{Unit, unit_of_symbol};
@@ -34,6 +35,8 @@ pub(super) struct Gatherer<'a> {
     header: Vec<String>,
     /// Subjects of a long table by name.
     groups: HashMap<String, usize>,
+    /// Characters of the shortest number but the last, and of the last.
+    lengths: (usize, usize),
 }
 
 impl<'a> Gatherer<'a> {
@@ -66,6 +69,7 @@ impl<'a> Gatherer<'a> {
             samples: Samples::bounded(vec![metric]),
             header: Vec::new(),
             groups: HashMap::new(),
+            lengths: (usize::MAX, usize::MAX),
         };
         if has_header {
             gatherer.header = first.iter().map(|&name| name.to_owned()).collect();
@@ -97,6 +101,7 @@ impl<'a> Gatherer<'a> {
     pub(super) fn bare_number(&mut self, text: &str) -> bool {
         let number = self.conversion.read_number(text);
         if let Some(value) = number {
+            self.lengths = (self.lengths.0.min(self.lengths.1), text.len());
             self.samples.push_value(0, value);
         }
         number.is_some()
@@ -108,6 +113,7 @@ impl<'a> Gatherer<'a> {
         text: &str,
         place: impl FnOnce() -> Place,
     ) -> Result<(), ImportError> {
+        self.lengths = (self.lengths.0.min(self.lengths.1), text.len());
         match self.conversion.read(text) {
             Ok(value) => self.samples.push_value(0, value),
             Err(problem) => return Err(ReadError::Line { place: place(), problem }.into()),
@@ -157,32 +163,45 @@ impl<'a> Gatherer<'a> {
     }
 
     /// The samples, once every row was taken.
+    /// `ended`: whether the last line has its end.
     pub(super) fn finish(
         mut self,
         comments: super::comments::Comments,
+        ended: bool,
     ) -> Result<Part, ImportError> {
         if self.samples.is_empty() {
             let file = self.context.file.to_owned();
             return Err(ImportError::NoNumbers { file, holds: "a header" });
         }
+        let (others, last) = self.lengths;
+        if !ended && others < usize::MAX && last < others {
+            self.samples.findings.push(truncated_file(format!(
+                "`{}` has no end of line behind its last number, which is shorter than all others: the file may have been cut off in it",
+                self.context.file
+            )));
+        }
         self.samples.environment = comments.into_environment();
         Ok(Part { samples: self.samples, is_bare: true })
     }
 
-    fn number(&self, fields: &[&str], column: usize, line: u64) -> Result<f64, ImportError> {
+    fn number(&mut self, fields: &[&str], column: usize, line: u64) -> Result<f64, ImportError> {
         let text = fields.get(column).ok_or_else(|| self.too_short(fields, column, line))?;
+        self.lengths = (self.lengths.0.min(self.lengths.1), text.len());
         self.conversion.read(text).map_err(|problem| {
-            let mut problem = if fields.len() > 1 {
+            let problem = if fields.len() > 1 {
                 format!("column {}: {problem}", column + 1)
             } else {
                 problem
             };
             if self.layout == Layout::Wide && !looks_like_number(text) && self.header.len() > 1 {
-                let other = if column == 0 { 1 } else { 0 };
-                problem += &format!(
-                    "; if column `{0}` names the subjects, give `--by {0} --value {1}`",
-                    self.header[column], self.header[other]
-                );
+                let is_value = |field: &&str| field.parse::<f64>().is_ok();
+                let value = fields.iter().position(is_value);
+                let advice = value.map(|value| TableColumns {
+                    by: Some(named(&self.header, column)),
+                    value: named(&self.header, value),
+                });
+                let place = place(self.context, line);
+                return ImportError::WhichColumn { place, problem, advice };
             }
             self.at(line, problem)
         })
@@ -246,7 +265,10 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
     let has_header = |value_column: usize| {
         is_named(&options.by) || is_named(&value) || !looks_like_number(first[value_column])
     };
-    let unclear = |problem| ImportError::WhichColumn { place: place(context, line), problem };
+    let unclear = |problem, advice| {
+        let place = place(context, line);
+        ImportError::WhichColumn { place, problem, advice }
+    };
     match (&options.by, &value) {
         (Some(by), Some(value)) => {
             let (by, value) = (column(by)?, column(value)?);
@@ -255,10 +277,11 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
         (Some(by), None) => {
             let by = column(by)?;
             if first.len() != 2 {
-                return Err(unclear(format!(
+                let problem = format!(
                     "which column holds the values? Give `--value`; there are {}",
                     available(first)
-                )));
+                );
+                return Err(unclear(problem, None));
             }
             let value = 1 - by;
             Ok((Layout::Long { by, value }, has_header(value)))
@@ -276,12 +299,27 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
         }
         (None, None) => {
             let problem = format!(
-                "{} columns and no header that names them; say which holds the values, as in `--value {}`, and with `--by` which names the subjects",
+                "{} columns and no header that names them; say with `--value` which holds the values, and with `--by` which names the subjects",
                 first.len(),
-                1 + first.iter().position(|field| looks_like_number(field)).unwrap_or_default()
             );
-            Err(unclear(problem))
+            let is_number = |field: &&str| field.parse::<f64>().is_ok();
+            let number = |column: usize| ColumnRef::Number(column + 1);
+            let value = first.iter().position(is_number);
+            let by = first.iter().position(|field| !looks_like_number(field)).map(number);
+            let advice = value.map(|value| TableColumns { by, value: number(value) });
+            Err(unclear(problem, advice))
         }
+    }
+}
+
+/// A column by its name where a shell takes that as one word, else by its number.
+fn named(header: &[String], column: usize) -> ColumnRef {
+    let name = &header[column];
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
+    let is_word = name.starts_with(char::is_alphabetic) && name.chars().all(is_plain);
+    match is_word && header.iter().filter(|other| *other == name).count() == 1 {
+        true => ColumnRef::Name(name.clone()),
+        false => ColumnRef::Number(column + 1),
     }
 }
 

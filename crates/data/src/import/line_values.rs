@@ -3,7 +3,7 @@
 //! The first value decides the unit of all; a subject is made of a name and of named parts, and lines without a value are counted, not
 //! refused, since logs hold other lines too.
 
-use super::number::Conversion;
+use super::number::{Conversion, without_thousands};
 use super::recorder::Recorder;
 use super::{Context, ImportError, Part, layout};
 use crate::finding::shared::lines_skipped;
@@ -60,7 +60,9 @@ impl<'a> LineValues<'a> {
         text: &str,
         unit: Option<&str>,
     ) -> Result<(), String> {
-        let (value, unit) = self.read(text.trim(), unit)?;
+        let text = text.trim();
+        let plain = without_thousands(text);
+        let (value, unit) = self.read(plain.as_deref().unwrap_or(text), unit)?;
         let metric = match &self.metric {
             Some((metric, known)) if *known == unit => *metric,
             Some((_, known)) => {

@@ -98,6 +98,7 @@ impl Columns {
         match candidates[..] {
             [value] => Ok(Self { value: value.to_owned(), by }),
             _ => Err(ImportError::WhichColumn {
+                advice: None,
                 place: place(),
                 problem: format!(
                     "which key holds the values? Give `--value`, and `--by` for the key that names the subjects; there are {}",

@@ -79,6 +79,19 @@ fn not_a_number(text: &str) -> String {
     format!("`{shown}` is not a number")
 }
 
+/// Without the commas between thousands: `24,000.57`, `1,234,567`. `None` where there are none, and for `1,234`, which may have a decimal comma.
+pub(super) fn without_thousands(text: &str) -> Option<String> {
+    let (whole, fraction) = text.split_once('.').map_or((text, None), |(w, f)| (w, Some(f)));
+    let groups: Vec<&str> = whole.trim_start_matches(['-', '+']).split(',').collect();
+    let (first, rest) = groups.split_first()?;
+    let are_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let is_grouped = (1..=3).contains(&first.len())
+        && groups.iter().all(|group| are_digits(group))
+        && rest.iter().all(|group| group.len() == 3);
+    let is_certain = rest.len() > 1 || (rest.len() == 1 && fraction.is_some_and(are_digits));
+    (is_grouped && is_certain).then(|| text.replace(',', ""))
+}
+
 /// True when the text is meant as a number, even a wrong one such as `12,3` or `12ms`, so that its line is data and not a header.
 pub(super) fn looks_like_number(text: &str) -> bool {
     let text = text.trim();
@@ -102,6 +115,21 @@ mod tests {
         assert_eq!(Conversion::from_symbol(Some("us")).read("6.667"), Ok(6.667e-6));
         assert_eq!(Conversion::from_symbol(Some("KiB")).read("2"), Ok(2048.0));
         assert_eq!(Conversion::from_symbol(Some("furlong")).read("2"), Ok(2.0));
+    }
+
+    #[test]
+    fn commas_between_thousands_are_told_from_decimal_ones() {
+        for (text, plain) in [
+            ("24,000.57", Some("24000.57")),
+            ("-1,234,567", Some("-1234567")),
+            ("1,234", None),
+            ("0,57", None),
+            ("1,23,456", None),
+            ("1,234.5x", None),
+            ("1234.5", None),
+        ] {
+            assert_eq!(without_thousands(text).as_deref(), plain, "{text}");
+        }
     }
 
     #[test]

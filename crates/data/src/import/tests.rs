@@ -1,5 +1,5 @@
 //! Tests of importing as users meet it: files of every kind, alone and together, good and bad, with the messages.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod recognition;
 
@@ -121,7 +121,7 @@ fn of_several_columns_one_must_be_named() {
     let table = "1 10\n2 20\n";
     assert_eq!(
         refused(table),
-        "data.txt:1: 2 columns and no header that names them; say which holds the values, as in `--value 1`, and with `--by` which names the subjects"
+        "data.txt:1: 2 columns and no header that names them; say with `--value` which holds the values, and with `--by` which names the subjects; `--value 1` reads this file"
     );
     let second = ImportOptions { column: Some(2), ..ImportOptions::default() };
     assert_eq!(bytes(table, &second).unwrap().series(0, 0).values, [10.0, 20.0]);
@@ -191,7 +191,7 @@ fn a_long_table_read_as_a_wide_one_says_which_options_to_give() {
     let message = refused("book,ns\narray,5\n");
     assert_eq!(
         message,
-        "data.txt:2: column 1: `array` is not a number; if column `book` names the subjects, give `--by book --value ns`"
+        "data.txt:2: column 1: `array` is not a number; `--by book --value ns` reads this file"
     );
 }
 
@@ -558,4 +558,69 @@ fn what_is_left_out_is_left_out_of_bytes_too_and_never_everything() {
     assert_eq!(bytes(table, &filter("old")).unwrap().values(0, 0), [3.0, 1.0]);
     let none = bytes(table, &filter("-old")).unwrap_err().to_string();
     assert_eq!(none, "--filter: what is left by `-old` has no values: new; widen the filter");
+}
+
+#[test]
+fn options_are_advised_only_if_they_read_the_file() {
+    let advice = |said: &str| {
+        let (_, advised) = said.rsplit_once("; `")?;
+        let words = advised.strip_suffix("` reads this file")?;
+        let mut words = words.split(' ');
+        let mut options = ImportOptions::default();
+        while let (Some(option), Some(column)) = (words.next(), words.next()) {
+            let column = column.parse().ok();
+            *(if option == "--by" { &mut options.by } else { &mut options.value }) = column;
+        }
+        Some(options)
+    };
+    let read = |text: &str, options: &ImportOptions| load_bytes(text.into(), "x", options);
+    for (text, advised) in [
+        ("a 1 x\nb 2 y\n", true),
+        ("1 2\n3 4\n", true),
+        ("book,ns\narray,1\nmap,2\n", true),
+        ("my book,ns per op\narray,1\nmap,2\n", true),
+        // What other tools print: no option reads all of their lines.
+        (
+            "SUCCESS: base64   : 15.041ms +/-  0.636% on luau\nSUCCESS: chess  :  69.5ms +/-  0.2% on luau\n",
+            false,
+        ),
+        (
+            "Running 30s test @ http://x\n  2 threads and 10 connections\n  Thread Stats   Avg      Stdev\n",
+            false,
+        ),
+        ("book,ns\narray,1\nmap,fast\n", false),
+        ("a 1 x\nb two y\n", false),
+    ] {
+        let said = read(text, &ImportOptions::default()).expect_err(text).to_string();
+        let options = advice(&said);
+        assert_eq!(options.is_some(), advised, "{text}: {said}");
+        if let Some(options) = options {
+            read(text, &options).unwrap_or_else(|error| panic!("{text}: {said}: {error}"));
+        }
+    }
+}
+
+#[test]
+fn a_last_number_without_its_end_may_be_cut_off() {
+    let told = |text: &str| {
+        let read = load_bytes(text.into(), "x", &ImportOptions::default()).unwrap();
+        read.findings.iter().any(|finding| finding.code == "TRUNCATED_FILE")
+    };
+    for text in ["a,b\n100,200\n100,2", "100\n120\n11", "x 100\ny 2"] {
+        let by = text.starts_with('x');
+        assert!(by || told(text), "{text}");
+        assert!(by || !told(&format!("{text}\n")), "{text}");
+    }
+    assert!(!told("1\n20\n30") && !told("1\n2\n3") && !told("7"));
+}
+
+#[test]
+fn wrong_numbers_of_go_are_named_with_their_line() {
+    for (line, words) in [
+        ("BenchmarkX 1 1,234 ns/op", "is no result"),
+        ("BenchmarkX 1 1e400 ns/op", "`1e400 ns/op` of `BenchmarkX` (data.txt:2)"),
+    ] {
+        let said = refused(format!("goos: linux\n{line}\n"));
+        assert!(said.contains(words) && said.contains("data.txt"), "{said}");
+    }
 }

@@ -57,6 +57,9 @@ pub(super) fn seen(head: &Head<'_>) -> String {
         }
         return format!("is XML with the root element `<{}>`", excerpt(root));
     }
+    if text.lines().any(|line| line.starts_with("test result: ")) {
+        return "is what `cargo test` prints, without a result of a benchmark".to_owned();
+    }
     let mut lines = text.lines().take(50);
     if lines.any(|line| SOURCE.iter().any(|start| line.starts_with(start))) {
         return format!("looks like the source of a program (it {})", begins());

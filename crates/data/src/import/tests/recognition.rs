@@ -21,6 +21,12 @@ fn files_under(directory: &Path, found: &mut Vec<PathBuf>) {
 fn expected(name: &str) -> &'static str {
     let (folder, file) = name.split_once('/').unwrap();
     match (folder, file.rsplit('.').next().unwrap()) {
+        ("asv", "txt") => "`asv run`",
+        ("asv", _) => "asv",
+        ("benchmark-dotnet", _) => "BenchmarkDotNet's table",
+        ("gungraun", _) => "gungraun and iai (also its JSON)",
+        ("named-times", _) => "`console.timeEnd` and Dart's benchmark_harness",
+        ("tinybench", "txt") => "tinybench's table",
         ("benchmark-ips", _) => "benchmark-ips (also its JSON)",
         ("catch2", "txt") => "Catch2's console",
         ("catch2", _) => "Catch2's XML",

@@ -1,0 +1,191 @@
+//! BenchmarkDotNet's CSV (`--exporters csv`, `BenchmarkRun-report.csv`): mean, median, standard deviation and extremes of each benchmark, rounded.
+//!
+//! The unit stands in the cell (`18.42 ms`) or in the heading (`Mean [us]`). `Error` is half of an interval at 99.9 %, and is not read.
+//! Parameters stand between the job's settings and the mean; of the settings those are read in which rows differ.
+
+use super::number::Conversion;
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part};
+use crate::finding::shared::benchmark_error;
+use crate::input::Input;
+use crate::limits::MOST_COLUMNS;
+use crate::lines::Lines;
+use crate::read_error::quoted_start;
+use crate::samples::{Metric, Summary};
+use crate::unit::Unit;
+
+/// The last of the job's settings.
+const LAST_SETTING: &str = "WarmupCount";
+
+/// The separator is that of the user's language.
+fn separator(first: &str) -> Option<u8> {
+    let first = first.trim_start_matches('\u{feff}');
+    let words = |separator: char| {
+        let mut cells = first.split(separator).map(|cell| cell.trim_matches('"'));
+        let begins = cells.next() == Some("Method");
+        let cells: Vec<&str> = cells.collect();
+        let has = |name: &str| cells.iter().any(|cell| heading(cell).0 == name);
+        begins && has("Mean") && has("StdDev")
+    };
+    [b',', b';', b'\t'].into_iter().find(|&separator| words(char::from(separator)))
+}
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    separator(head.first).is_some()
+}
+
+/// `Mean [us]`: the name and the unit.
+fn heading(cell: &str) -> (&str, Option<&str>) {
+    match cell.split_once(" [") {
+        Some((name, unit)) => (name, unit.strip_suffix(']')),
+        None => (cell, None),
+    }
+}
+
+struct Table {
+    header: Vec<String>,
+    rows: Vec<(u64, csv::StringRecord)>,
+}
+
+impl Table {
+    fn column(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|cell| heading(cell).0 == name)
+    }
+
+    /// The columns that tell benchmarks of one method apart.
+    fn parameters(&self) -> Vec<usize> {
+        let mean = self.column("Mean").unwrap_or(self.header.len());
+        let last = self.header.iter().position(|cell| cell == LAST_SETTING).unwrap_or(0);
+        let differs = |column: &usize| {
+            let mut cells = self.rows.iter().map(|(_, row)| row.get(*column));
+            let first = cells.next();
+            cells.any(|cell| Some(cell) != first)
+        };
+        (1..mean).filter(|column| *column > last || differs(column)).collect()
+    }
+
+    /// A cell's number in base units; `None` for what is not told.
+    fn number(
+        &self,
+        row: &csv::StringRecord,
+        column: usize,
+    ) -> Result<Option<(f64, Unit)>, String> {
+        let cell = row.get(column).unwrap_or_default().trim();
+        if ["", "-", "NA", "?"].contains(&cell) {
+            return Ok(None);
+        }
+        let (number, unit) = match (cell.rsplit_once(' '), heading(&self.header[column]).1) {
+            (Some((number, unit)), _) => (number, Some(unit)),
+            (None, unit) => (cell, unit),
+        };
+        let unit = match unit {
+            Some("m") => Some("min"),
+            Some("KB") => Some("KiB"),
+            Some("MB") => Some("MiB"),
+            Some("GB") => Some("GiB"),
+            Some("μs" | "µs") => Some("us"),
+            other => other,
+        };
+        let conversion = Conversion::from_symbol(unit);
+        let read = conversion.read_number(&number.replace(',', "")).filter(|value| *value >= 0.0);
+        let is_known = matches!(conversion.unit, Unit::Second | Unit::Byte);
+        match read.filter(|_| is_known) {
+            Some(value) => Ok(Some((value, conversion.unit))),
+            None => Err(format!(
+                "`{}` in the column `{}` is no amount; expected such as `18.42 ms`",
+                quoted_start(cell),
+                self.header[column]
+            )),
+        }
+    }
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut recorder = Recorder::new(context, "BenchmarkDotNet");
+    let text = String::from_utf8_lossy(&input.head);
+    let separator = separator(Head::of(&text).first).unwrap_or(b',');
+    drop(text);
+    let mut table = Table { header: Vec::new(), rows: Vec::new() };
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    while let Some(line) = lines.next()? {
+        let mut record = csv::StringRecord::new();
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(separator)
+            .has_headers(false)
+            .from_reader(line.text.as_bytes());
+        if !matches!(reader.read_record(&mut record), Ok(true)) {
+            continue;
+        }
+        if table.header.is_empty() {
+            table.header = record.iter().take(MOST_COLUMNS).map(str::to_owned).collect();
+        } else if record.len() == table.header.len() {
+            table.rows.push((line.number, record));
+        } else {
+            let (cells, columns) = (record.len(), table.header.len());
+            let problem = format!("this row has {cells} columns, the header {columns}");
+            return Err(recorder.at(line.number, problem));
+        }
+    }
+    let parameters = table.parameters();
+    for (line, row) in &table.rows {
+        let taken = take(&mut recorder, &table, &parameters, row);
+        taken.map_err(|problem| recorder.at(*line, problem))?;
+    }
+    recorder.finish("a header without benchmarks")
+}
+
+fn take(
+    recorder: &mut Recorder<'_>,
+    table: &Table,
+    parameters: &[usize],
+    row: &csv::StringRecord,
+) -> Result<(), String> {
+    let method = row.get(0).unwrap_or_default();
+    let own: Vec<(String, String)> = parameters
+        .iter()
+        .map(|&column| (table.header[column].clone(), row[column].to_owned()))
+        .collect();
+    let told: Vec<String> = own.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    let plain = match told.is_empty() {
+        true => method.to_owned(),
+        false => format!("{method}({})", told.join(", ")),
+    };
+    let mut name = plain.clone();
+    let mut times = 1;
+    while recorder.find(&name).is_some() {
+        times += 1;
+        name = format!("{plain} #{times}");
+    }
+    let amount = |column: &str| match table.column(column) {
+        Some(column) => table.number(row, column),
+        None => Ok(None),
+    };
+    let seconds = |column: &str| -> Result<Option<f64>, String> {
+        let found = amount(column)?;
+        Ok(found.filter(|(_, unit)| *unit == Unit::Second).map(|(value, _)| value))
+    };
+    let Some(mean) = seconds("Mean")? else {
+        recorder.finding(benchmark_error(&name, "has no time: it did not come to its end"));
+        return Ok(());
+    };
+    let subject = recorder.benchmark(&name, Some(method), &own);
+    let wall = Metric::wall();
+    recorder.metric(&wall)?;
+    recorder.summary(Summary {
+        subject,
+        metric: wall.name,
+        mean: Some(mean),
+        sd: seconds("StdDev")?,
+        median: seconds("Median")?,
+        min: seconds("Min")?,
+        max: seconds("Max")?,
+        ..Summary::default()
+    });
+    if let Some((bytes, Unit::Byte)) = amount("Allocated")? {
+        let metric = Metric::lower("allocated", Unit::Byte);
+        recorder.metric(&metric)?;
+        let (mean, metric) = (Some(bytes), metric.name);
+        recorder.summary(Summary { subject, metric, mean, ..Summary::default() });
+    }
+    Ok(())
+}

@@ -1,0 +1,315 @@
+//! gungraun (formerly iai-callgrind) and iai: what they print, and gungraun's summaries in JSON (`summary.json`, or `--output-format=json`).
+//!
+//! Counts of a simulation, exact, one observation for each time that a benchmark stands in the file. Beside the new value stands the one of
+//! an earlier run: it is not read. Metrics have gungraun's names in JSON whichever of the two a file is, so that both go together; those
+//! of other tools than callgrind and DHAT have the tool's name in front, since all count errors.
+
+use super::json;
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part};
+use crate::input::Input;
+use crate::lines::{Line, Lines};
+use crate::read_error::quoted_start;
+use crate::samples::{Better, Metric, Outcome};
+use crate::unit::Unit;
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+const EXPECTED: &str =
+    "gungraun's summary: `{\"module_path\": …, \"profiles\": [{\"tool\": …, …}], …}`";
+/// The versions of summaries that are known.
+const VERSIONS: [&str; 2] = ["6", "7"];
+/// Longest summary, in bytes.
+const MAX_SUMMARY: usize = 16 * 1024 * 1024;
+
+/// What is printed, and its name in JSON where that isn't the same without blanks.
+const NAMES: [(&str, &str); 9] = [
+    ("Instructions", "Ir"),
+    ("Total read+write", "TotalRW"),
+    ("L1 Hits", "L1hits"),
+    ("L2 Hits", "LLhits"),
+    ("LL Hits", "LLhits"),
+    ("RAM Hits", "RamHits"),
+    ("RAM Hit Rate", "RamHitRate"),
+    ("At t-gmax", "AtTGmax"),
+    ("At t-end", "AtTEnd"),
+];
+
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    let is_summary = has("\"function_name\"") && has("\"module_path\"") && has("\"profiles\"");
+    is_summary || head.text.lines().any(|line| figure(&plain(line)).is_some())
+}
+
+/// `Instructions:    1734|1650    (+5.09090%)`: the metric and its figure, which is `N/A` where only the old one is there.
+fn figure(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.strip_prefix("  ")?.split_once(':')?;
+    let first = rest.split_ascii_whitespace().next()?;
+    let is_figure = |text: &str| text == "N/A" || text.parse::<f64>().is_ok();
+    let is_of_iai = || {
+        let names =
+            ["Instructions", "L1 Accesses", "L2 Accesses", "RAM Accesses", "Estimated Cycles"];
+        names.contains(&name) && is_figure(first)
+    };
+    match first.split_once('|') {
+        Some((new, old)) => (is_figure(new) && is_figure(old)).then_some((name, new)),
+        None => is_of_iai().then_some((name, first)),
+    }
+}
+
+/// Without what colours it on a terminal.
+fn plain(line: &str) -> Cow<'_, str> {
+    if !line.contains('\x1b') {
+        return Cow::Borrowed(line);
+    }
+    let mut pieces = line.split("\x1b[");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    pieces.for_each(|piece| text += piece.split_once('m').map_or(piece, |(_, text)| text));
+    Cow::Owned(text)
+}
+
+/// How many braces a line opens more than it closes, outside of texts.
+fn depth(line: &str) -> isize {
+    let (mut depth, mut in_text, mut escaped) = (0, false, false);
+    for byte in line.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' if !in_text => depth += 1,
+            b'}' if !in_text => depth -= 1,
+            _ => {}
+        }
+    }
+    depth
+}
+
+/// The JSON that is being read.
+struct Gathered {
+    text: String,
+    line: u64,
+    depth: isize,
+}
+
+struct Reader<'a> {
+    recorder: Recorder<'a>,
+    file: &'a str,
+    /// Lines that may be a name, from the last that begins one.
+    above: Vec<String>,
+    tool: String,
+    /// The benchmark that is read, and its counts.
+    benchmark: Option<String>,
+    counts: Vec<(usize, f64)>,
+    json: Option<Gathered>,
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut reader = Reader {
+        recorder: Recorder::new(context, "gungraun"),
+        file: context.file,
+        above: Vec::new(),
+        tool: String::new(),
+        benchmark: None,
+        counts: Vec::new(),
+        json: None,
+    };
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    while let Some(line) = lines.next()? {
+        reader.line(&line)?;
+    }
+    reader.end_of_benchmark()?;
+    if let Some(json) = reader.json.take() {
+        reader.summary(&json)?;
+    }
+    reader.recorder.finish("what gungraun prints, without a count")
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: &Line<'_>) -> Result<(), ImportError> {
+        let is_object = line.text.trim_start().starts_with('{');
+        if let Some(json) = &mut self.json {
+            if json.text.len() + line.text.len() > MAX_SUMMARY {
+                return Err(self.recorder.at(line.number, "a summary of more than 16 MiB"));
+            }
+            json.text += "\n";
+            json.text += line.text;
+            json.depth += depth(line.text);
+        } else if is_object {
+            self.end_of_benchmark()?;
+            let (text, depth) = (line.text.to_owned(), depth(line.text));
+            self.json = Some(Gathered { text, line: line.number, depth });
+        } else {
+            let text = plain(line.text);
+            return match figure(&text) {
+                Some((name, value)) => self.figure(name, value, line),
+                None if !line.ended && text.starts_with("  ") && text.contains(':') => {
+                    Err(self.recorder.at(line.number, "the file breaks off within this result"))
+                }
+                None => self.other(&text),
+            };
+        }
+        match self.json.take_if(|json| json.depth <= 0) {
+            Some(json) => self.summary(&json),
+            None => Ok(()),
+        }
+    }
+
+    fn figure(&mut self, name: &str, value: &str, line: &Line<'_>) -> Result<(), ImportError> {
+        let wrong = |problem: String| self.recorder.at(line.number, problem);
+        if !line.ended && !line.text.trim_end().ends_with([')', ']']) {
+            return Err(wrong("the file breaks off within this result".to_owned()));
+        }
+        if !self.above.is_empty() {
+            self.end_of_benchmark()?;
+            self.benchmark = Some(self.above.drain(..).collect::<Vec<_>>().join(" "));
+        }
+        if self.benchmark.is_none() {
+            let problem = "a result without the name of a benchmark before it";
+            return Err(self.recorder.at(line.number, problem));
+        }
+        let Ok(value) = value.parse::<f64>() else { return Ok(()) };
+        let mut known = name.to_owned();
+        for (printed, ours) in NAMES {
+            known = known.replacen(printed, ours, 1);
+        }
+        let capital = |word: &str| {
+            let mut letters = word.chars();
+            letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect())
+        };
+        let known: String = known.split(' ').map(capital).collect();
+        let tool = std::mem::take(&mut self.tool);
+        let counted = self.count(&tool, &known, value);
+        self.tool = tool;
+        counted.map_err(|problem| self.recorder.at(line.number, problem))
+    }
+
+    fn other(&mut self, text: &str) -> Result<(), ImportError> {
+        if let Some(tool) = text.strip_prefix("  ======= ") {
+            tool.split(' ').next().unwrap_or_default().clone_into(&mut self.tool);
+            if !self.above.is_empty() {
+                self.end_of_benchmark()?;
+                self.benchmark = Some(self.above.drain(..).collect::<Vec<_>>().join(" "));
+            }
+            return Ok(());
+        }
+        let is_path = |word: &str| {
+            word.split("::").count() > 1
+                && word.split("::").all(|part| {
+                    !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+                })
+        };
+        if text.trim().is_empty() {
+            self.above.clear();
+        } else if !text.starts_with(' ') {
+            // A name may go on over several lines, as its arguments do.
+            let begins = text.split(' ').next().is_some_and(is_path);
+            if begins || !self.above.first().is_some_and(|first| first.contains("::")) {
+                self.above.clear();
+                self.tool.clear();
+            }
+            self.above.push(text.to_owned());
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, tool: &str, name: &str, value: f64) -> Result<(), String> {
+        let name = match tool.to_lowercase().as_str() {
+            "" | "callgrind" | "dhat" => name.to_owned(),
+            other => format!("{other} {name}"),
+        };
+        let unit = if name.ends_with("Bytes") { Unit::Byte } else { Unit::One };
+        let is_hit_rate = name.ends_with("L1HitRate") || name.ends_with("LLHitRate");
+        let better = if is_hit_rate { Better::Higher } else { Better::Lower };
+        let metric = Metric { exact: true, better, ..Metric::lower(&name, unit) };
+        self.counts.push((self.recorder.metric(&metric)?, value));
+        Ok(())
+    }
+
+    fn end_of_benchmark(&mut self) -> Result<(), ImportError> {
+        let counts = std::mem::take(&mut self.counts);
+        let Some(name) = self.benchmark.take() else { return Ok(()) };
+        if counts.is_empty() {
+            return Ok(());
+        }
+        let benchmark = self.recorder.benchmark(&name, None, &[]);
+        let taken = self.recorder.observe(benchmark, &[], Outcome::Ok, &counts);
+        taken.map_err(|problem| {
+            self.recorder.whole_file(format!("`{}`: {problem}", quoted_start(&name)))
+        })
+    }
+
+    /// Takes a summary; other objects between them are passed over.
+    fn summary(&mut self, json: &Gathered) -> Result<(), ImportError> {
+        let at = (self.file, json.line);
+        let value: Value = json::read_text(&json.text, at, EXPECTED, PhantomData)?;
+        if value.get("profiles").is_none() || value.get("module_path").is_none() {
+            return Ok(());
+        }
+        let version = value.get("version").and_then(Value::as_str).unwrap_or_default();
+        if !VERSIONS.contains(&version) {
+            return Err(ImportError::NewerFormat {
+                file: self.file.to_owned(),
+                format: "gungraun's summary",
+                version: version.to_owned(),
+                known: "versions 6 and 7",
+            });
+        }
+        let wrong = |error: serde_json::Error| {
+            self.recorder.at(json.line, format!("{error}; expected {EXPECTED}"))
+        };
+        let summary = Summary::deserialize(&value).map_err(wrong)?;
+        self.benchmark = Some(summary.name());
+        for profile in &summary.profiles {
+            let tool = profile.get("tool").and_then(Value::as_str).unwrap_or_default();
+            let mut counts = counts_of(profile);
+            // Instructions decide.
+            counts.sort_by_key(|(name, _)| *name != "Ir");
+            for (name, value) in counts {
+                let counted = self.count(tool, name, value);
+                counted.map_err(|problem| self.recorder.at(json.line, problem))?;
+            }
+        }
+        self.end_of_benchmark()
+    }
+}
+
+/// What a tool counted in all: in version 7 each metric has its `values`, in version 6 they stand below the kind of tool, with their types. Some
+/// tools count nothing.
+fn counts_of(profile: &Value) -> Vec<(&str, f64)> {
+    let mut counts = Vec::new();
+    if let Some(metrics) = profile.pointer("/data/total/metrics").and_then(Value::as_object) {
+        let new = |(name, told): (_, &Value)| Some((name, told.pointer("/values/new")?.as_f64()?));
+        counts.extend(metrics.iter().map(|(name, told)| (name.as_str(), told)).filter_map(new));
+    }
+    if let Some(kinds) = profile.pointer("/summaries/total/summary").and_then(Value::as_object) {
+        for (name, told) in kinds.values().filter_map(Value::as_object).flatten() {
+            let new = ["/metrics/Left", "/metrics/Both/0"].iter().find_map(|at| told.pointer(at));
+            let value = new.and_then(|new| new.get("Int").or_else(|| new.get("Float"))?.as_f64());
+            counts.extend(value.map(|value| (name.as_str(), value)));
+        }
+    }
+    counts
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    module_path: String,
+    id: Option<String>,
+    /// Of version 7; `details` before.
+    #[serde(alias = "details")]
+    description: Option<String>,
+    profiles: Vec<Value>,
+}
+
+impl Summary {
+    /// As it is printed.
+    fn name(&self) -> String {
+        let more = self.description.as_ref().map(|more| format!(":{more}")).unwrap_or_default();
+        match &self.id {
+            Some(id) => format!("{} {id}{more}", self.module_path),
+            None => self.module_path.clone(),
+        }
+    }
+}

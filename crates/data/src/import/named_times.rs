@@ -1,0 +1,62 @@
+//! Lines of a name and a time: what JavaScript's `console.timeEnd` prints (`parse: 12.345ms`), and Dart's benchmark_harness
+//! (`Parse(RunTime): 12.3 us.`).
+//!
+//! A line is one run for the first and a mean for the second, each a value; a name that stands several times has several observations.
+
+use super::number::Conversion;
+use super::recorder::Recorder;
+use super::{Context, Head, ImportError, Part};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::samples::{Metric, Outcome};
+use crate::unit::Unit;
+
+/// Both of the first lines, or the only one.
+pub(super) fn recognise(head: &Head<'_>) -> bool {
+    time(head.first).is_some() && (head.second.is_empty() || time(head.second).is_some())
+}
+
+/// Name and seconds of a line.
+fn time(line: &str) -> Option<(&str, f64)> {
+    let (name, told) = line.trim().rsplit_once(": ")?;
+    let seconds = |text: &str, symbol: &str| {
+        let conversion = Conversion::from_symbol(Some(symbol));
+        let value = conversion.read_number(text).filter(|value| *value >= 0.0)?;
+        (conversion.unit == Unit::Second).then_some(value)
+    };
+    if let Some(name) = name.strip_suffix("(RunTime)") {
+        let (number, unit) = told.strip_suffix('.')?.split_once(' ')?;
+        return Some((name, seconds(number, unit)?));
+    }
+    // From a minute on: `1:02.345 (m:ss.mmm)`.
+    if let Some(clock) = told.strip_suffix(" (m:ss.mmm)") {
+        let (minutes, rest) = clock.split_once(':')?;
+        return Some((name, seconds(minutes, "min")? + seconds(rest, "s")?));
+    }
+    let unit = ["ms", "s"].into_iter().find(|unit| told.ends_with(unit))?;
+    let number = told.strip_suffix(unit)?;
+    let is_plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    is_plain.then_some((name, seconds(number, unit)?))
+}
+
+pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut recorder = Recorder::without_tool(context);
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    while let Some(line) = lines.next()? {
+        if line.text.trim().is_empty() {
+            continue;
+        }
+        let Some((name, value)) = time(line.text) else {
+            let seen = crate::read_error::quoted_start(line.text);
+            let problem = format!("`{seen}` is no name with a time, as the lines before it are");
+            return Err(recorder.at(line.number, problem));
+        };
+        let wall = recorder.metric(&Metric::wall());
+        let taken = wall.and_then(|wall| {
+            let benchmark = recorder.benchmark(name, None, &[]);
+            recorder.observe(benchmark, &[], Outcome::Ok, &[(wall, value)])
+        });
+        taken.map_err(|problem| recorder.at(line.number, problem))?;
+    }
+    recorder.finish("names without times")
+}
