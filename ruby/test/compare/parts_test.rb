@@ -78,7 +78,9 @@ class ComparePartsTest < Minitest::Test
     refute settled.(verdict: "inconclusive", possibly_below_threshold: false)
     refute settled.(verdict: "slower", possibly_below_threshold: true, ratio: { "estimate" => 1.01, "lower" => 1.001, "upper" => 1.02 })
     assert settled.(verdict: "slower", possibly_below_threshold: true, ratio: { "estimate" => 1.01, "lower" => 1.006, "upper" => 1.014 })
-    refute settled.(verdict: "faster", possibly_below_threshold: false, drift_correlation: 0.7)
+    refute settled.(verdict: "faster", possibly_below_threshold: false, dependence: "noticed")
+    refute settled.(verdict: "faster", possibly_below_threshold: false, dependence: "too_strong")
+    assert settled.(verdict: "faster", possibly_below_threshold: false, dependence: "not_tested")
   end
 
   def test_an_interval_without_ends_is_neither_below_nor_above_anything
@@ -134,6 +136,6 @@ class ComparePartsTest < Minitest::Test
   private
 
   def answer(**fields)
-    { verdict: "faster", scale: "ratio", threshold: 0.01, ratio: { "estimate" => 0.5, "lower" => 0.4, "upper" => 0.6 }, drift_correlation: nil }.merge(fields).transform_keys(&:to_s)
+    { verdict: "faster", scale: "ratio", threshold: 0.01, ratio: { "estimate" => 0.5, "lower" => 0.4, "upper" => 0.6 }, dependence: "none_found" }.merge(fields).transform_keys(&:to_s)
   end
 end

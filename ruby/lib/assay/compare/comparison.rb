@@ -45,7 +45,7 @@ module Assay
 
       # True when measuring on would not change what is said: the rule by which `assay run` stops.
       def settled?
-        return false if inconclusive? || !to_h["drift_correlation"].nil?
+        return false if inconclusive? || %w[noticed too_strong].include?(to_h["dependence"])
         return true unless to_h["possibly_below_threshold"]
 
         found = interval(to_h["scale"])
