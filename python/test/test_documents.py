@@ -31,7 +31,7 @@ def test_the_guide_is_a_directory_of_passing_tests(pytester, program):
     assert outcomes.get("skipped", 0) <= 2 and "failed" not in outcomes and "errors" not in outcomes
 
 
-def test_the_readme_is_a_program_that_runs(capsys):
+def test_the_readme_is_a_program_that_runs(capsys, program):
     text = "\n".join(block for block in blocks("python/README.md") if "def test_" not in block)
     exec(compile(text, "README.md", "exec"), {"__name__": "readme"})
     assert "redis" in capsys.readouterr().out
