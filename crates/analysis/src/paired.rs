@@ -31,6 +31,7 @@ pub struct Paired {
     sorted_log_ratios: Vec<f64>,
     not_positive: usize,
     counts: bool,
+    one_is_enough: bool,
     /// For every block the builds that met, of the reference and of the other; empty where there is one of each.
     builds: Vec<(u32, u32)>,
 }
@@ -64,16 +65,17 @@ impl PairedDecision {
 }
 
 impl Paired {
-    /// For the values of a metric: of one that is [exact](Metric::exact), two equal values on either side are certain.
+    /// For the values of a metric: of one that is [exact](Metric::exact), two equal values on either side are certain, or one where that is assumed.
     pub fn of_metric(metric: &Metric) -> Self {
-        Self { counts: metric.exact, ..Self::default() }
+        let one_is_enough = metric.assumed_exact;
+        Self { counts: metric.exact, one_is_enough, ..Self::default() }
     }
 
     /// Whether the values are exact counts of which every run of a side gave the same, but for a thousandth (a program prints its
     /// own times, and long numbers take more instructions than short ones): then the difference is known. O(blocks).
     pub fn is_certain(&self) -> bool {
         self.counts
-            && self.len() >= 2
+            && self.len() >= if self.one_is_enough { 1 } else { 2 }
             && is_nearly_constant(&self.reference)
             && is_nearly_constant(&self.other)
     }

@@ -135,6 +135,26 @@ fn one_observation_is_shown_and_decides_nothing() {
 }
 
 #[test]
+fn one_value_that_go_assumes_to_be_exact_decides() {
+    let room = Room::new();
+    let text = |size: u32, unit: &str| format!("{unit}BenchmarkSize 1 {size}.0 text-bytes\n");
+    let unit = "Unit text-bytes assume=exact\n";
+    room.write("old.txt", &text(100, unit));
+    room.write("new.txt", &text(105, unit));
+    // As benchstat has it: `100.0 ± 0%  105.0 ± 0%  +5.00% (n=1)`.
+    let screen = room.run(&["compare", "old.txt", "new.txt"]).ends(0).stdout;
+    assert!(screen.contains("has a 5.0 % higher text-bytes"), "{screen}");
+    room.run(&["convert", "--to", "go", "old.txt", "-o", "again.txt"]).ends(0);
+    let again = room.read("again.txt");
+    assert!(again.contains("Unit text-bytes assume=exact\n"), "{again}");
+    for file in ["old.txt", "new.txt"] {
+        room.write(file, &text(if file == "old.txt" { 100 } else { 105 }, ""));
+    }
+    let screen = room.run(&["compare", "old.txt", "new.txt"]).ends(0).stdout;
+    assert!(screen.contains("too few"), "{screen}");
+}
+
+#[test]
 fn zeros_and_negative_values_are_compared_as_differences() {
     let room = Room::new();
     room.write("zeros.txt", "0\n0\n1\n0\n2\n0\n1\n0\n");

@@ -30,6 +30,9 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
             let better = if metric.better == Better::Higher { "higher" } else { "lower" };
             writeln!(sink, "Unit {unit} better={better}")?;
         }
+        if metric.assumed_exact {
+            writeln!(sink, "Unit {unit} assume=exact")?;
+        }
     }
     let by_subject = samples.by_subject();
     for (place, subject) in samples.subjects.iter().enumerate() {

@@ -56,7 +56,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         settings: HashMap::new(),
         known: HashMap::new(),
         metrics: HashMap::new(),
-        better: HashMap::new(),
+        said: HashMap::new(),
         file: context.file,
         failed: Troubles::default(),
         skipped: Troubles::default(),
@@ -83,6 +83,21 @@ struct Event {
     output: Option<String>,
 }
 
+/// What lines `Unit` say of a unit.
+#[derive(Default)]
+struct Said {
+    better: Option<Better>,
+    exact: bool,
+}
+
+impl Said {
+    fn apply(&self, metric: &mut Metric) {
+        metric.better = self.better.unwrap_or(metric.better);
+        metric.exact |= self.exact;
+        metric.assumed_exact |= self.exact;
+    }
+}
+
 /// What is known at one place of the text of one package: the stream tells of several packages at once.
 #[derive(Default)]
 struct Stream {
@@ -105,7 +120,7 @@ struct Reader<'a> {
     known: HashMap<String, usize>,
     /// Metrics by the unit that names them.
     metrics: HashMap<String, (usize, Conversion)>,
-    better: HashMap<String, Better>,
+    said: HashMap<String, Said>,
     file: &'a str,
     failed: Troubles,
     skipped: Troubles,
@@ -216,18 +231,21 @@ impl Reader<'_> {
         }
     }
 
-    /// `ns/op better=lower`: what is said of a unit holds for the whole file.
+    /// `ns/op better=lower assume=exact`: what is said of a unit holds for the whole file.
     fn unit_line(&mut self, rest: &str) {
         let mut words = rest.split_ascii_whitespace();
         let Some(unit) = words.next() else { return };
-        let better = match words.find_map(|word| word.strip_prefix("better=")) {
-            Some("higher") => Better::Higher,
-            Some("lower") => Better::Lower,
-            _ => return,
-        };
-        self.better.insert(unit.to_owned(), better);
+        let said = self.said.entry(unit.to_owned()).or_default();
+        for word in words {
+            match word.split_once('=') {
+                Some(("better", "higher")) => said.better = Some(Better::Higher),
+                Some(("better", "lower")) => said.better = Some(Better::Lower),
+                Some(("assume", assumed)) => said.exact = assumed == "exact",
+                _ => {}
+            }
+        }
         if let Some(&(metric, _)) = self.metrics.get(unit) {
-            self.recorder.metric_mut(metric).better = better;
+            said.apply(self.recorder.metric_mut(metric));
         }
     }
 
@@ -307,8 +325,8 @@ impl Reader<'_> {
     fn metric(&mut self, unit: &str, number: u64) -> Result<&(usize, Conversion), ImportError> {
         if !self.metrics.contains_key(unit) {
             let (mut metric, conversion) = metric_of_unit(unit);
-            if let Some(&better) = self.better.get(unit) {
-                metric.better = better;
+            if let Some(said) = self.said.get(unit) {
+                said.apply(&mut metric);
             }
             let index = self.recorder.metric(&metric);
             let index = index.map_err(|problem| self.recorder.at(number, problem))?;

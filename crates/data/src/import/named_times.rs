@@ -18,7 +18,9 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 
 /// Name and seconds of a line.
 fn time(line: &str) -> Option<(&str, f64)> {
-    let (name, told) = line.trim().rsplit_once(": ")?;
+    // Browsers say that the timer has ended.
+    let line = line.trim().trim_end_matches(" - timer ended");
+    let (name, told) = line.rsplit_once(": ")?;
     let seconds = |text: &str, symbol: &str| {
         let conversion = Conversion::from_symbol(Some(symbol));
         let value = conversion.read_number(text).filter(|value| *value >= 0.0)?;

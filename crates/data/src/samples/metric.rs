@@ -28,12 +28,16 @@ pub struct Metric {
     /// instructions): where every run of either side gave the same number, that number is known, not estimated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
+    /// Whether that was said of it by whoever wrote it down (`assume=exact` of Go): then one value is enough to know it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assumed_exact: bool,
 }
 
 impl Metric {
     /// A metric of which less is better.
     pub fn lower(name: &str, unit: Unit) -> Self {
-        Self { name: name.to_owned(), unit, better: Better::Lower, exact: false }
+        let (name, better) = (name.to_owned(), Better::Lower);
+        Self { name, unit, better, exact: false, assumed_exact: false }
     }
 
     /// A count that programs repeat to the last digit, of which less is better.

@@ -213,7 +213,8 @@ impl<'c> Gatherer<'c> {
             return Ok(());
         }
         let put: fn(&mut Summary, f64) = match aggregate {
-            "mean" => |summary, value| summary.mean = Some(value),
+            // compare.py takes one that does not say of what kind it is for a time like others.
+            "mean" | "" => |summary, value| summary.mean = Some(value),
             "median" => |summary, value| summary.median = Some(value),
             "stddev" => |summary, value| summary.sd = Some(value),
             "min" => |summary, value| summary.min = Some(value),
@@ -224,8 +225,9 @@ impl<'c> Gatherer<'c> {
         self.common()?;
         let benchmark = self.benchmark(name, &row.label);
         // Files of 1.4 tell the number of repetitions as the iterations of an aggregate.
+        let is_told = !aggregate.is_empty();
         let count = if row.repetitions.is_nan() { row.iterations } else { row.repetitions };
-        let count = (count >= 1.0).then_some(count as u64);
+        let count = (is_told && count >= 1.0).then_some(count as u64);
         let times = [(Of::Wall, row.real_time / per_second), (Of::Cpu, row.cpu_time / per_second)];
         let counters = row.counters.iter().map(|&(counter, value)| (Of::Counter(counter), value));
         for (of, value) in times.into_iter().chain(counters).filter(|(_, v)| v.is_finite()) {

@@ -37,6 +37,17 @@ fn seconds(row: &Value, key: &str) -> f64 {
 }
 
 #[test]
+fn an_aggregate_without_a_kind_beside_repetitions_is_a_summary() {
+    let file = r#"{"context":{"date":"","num_cpus":2,"mhz_per_cpu":1},"benchmarks":[
+        {"name":"BM_One","run_type":"aggregate","iterations":1000,"real_time":10,"cpu_time":100,"time_unit":"ns"},
+        {"name":"BM_Two","run_type":"iteration","iterations":1000,"real_time":9,"cpu_time":90,"time_unit":"ns"}]}"#;
+    let samples = load_bytes(file.into(), "x", &ImportOptions::default()).expect("a file");
+    let told: Vec<_> = samples.summaries.iter().map(|s| (s.subject, s.mean, s.count)).collect();
+    assert_eq!(told, [(0, Some(1e-8), None), (0, Some(1e-7), None)]);
+    assert_eq!(samples.len(), 1);
+}
+
+#[test]
 fn every_repetition_of_every_file_is_an_observation_in_its_place() {
     for name in files() {
         let samples = read(&name);

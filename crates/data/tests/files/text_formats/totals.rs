@@ -103,6 +103,8 @@ fn names_with_times_are_observations() {
     assert_eq!(names(&console), ["parse", "print tree", "long"]);
     assert_eq!(values(&console, "parse", "wall"), [12.345 / 1e3, 11.98 / 1e3]);
     assert_eq!(values(&console, "long", "wall"), [62.345]);
+    let browser = plain("a: The third - x: 8827ms - timer ended\n").expect("a browser's");
+    assert_eq!(values(&browser, "a: The third - x", "wall"), [8.827]);
     let dart = load_file("named-times/dart.txt");
     assert_eq!(values(&dart, "ForLoop", "wall"), [2.5e-6]);
     assert!(refused("a: 1ms\nb: 2ms\nhello\n").contains("x.txt:3: `hello`"));
