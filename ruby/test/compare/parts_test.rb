@@ -2,6 +2,7 @@
 
 # The parts of Assay.compare that need no program: plans, sides, jobs, what is read out of an answer.
 
+require "minitest/mock"
 require_relative "../support/front_end"
 
 class ComparePartsTest < Minitest::Test
@@ -114,6 +115,21 @@ class ComparePartsTest < Minitest::Test
       assert_equal :given, waiting.watch(side) { :given }
       share ? assert_equal(["a", share], waiting.longest, after) : assert_nil(waiting.longest, after)
     end
+  end
+
+  # Other programs have the processor during every batch of one side: both sides' batches are as long all the same.
+  def test_how_long_batches_are_does_not_depend_on_the_queue_for_a_processor
+    sides = %w[disturbed alone].map { |name| Compare::Side.new(name) { 1 } }
+    queued = 0
+    read = lambda do |side, times|
+      queue = side.name == "disturbed" ? 30_000_000 : 0
+      queued += queue
+      Compare::Stopwatch::Reading.new(times * 1_000 + queue, times * 1_000, 0, 0)
+    end
+    experiment = Compare::Experiment.new(sides, Compare::Plan.new(warmup: 0))
+    experiment.waiting.define_singleton_method(:queued) { queued }
+    Compare::Stopwatch.stub(:read, read) { experiment.send(:calibrate) }
+    assert_equal [1_000, 1_000], sides.map(&:iterations)
   end
 
   # A virtual machine that stands still is no waiting of the side's.

@@ -151,7 +151,7 @@ module Assay
         spent = 0
         long = 0 # Two in a row: a short batch that was interrupted is none.
         until long >= 2 && spent >= @plan.warmup * 1e9
-          taken = Stopwatch.read(side, times).nanoseconds
+          taken = undisturbed(side, times).nanoseconds
           spent += taken
           long = taken < BATCH ? 0 : long + (taken < LONGEST_BATCH ? 1 : 2)
           times *= 2 if taken < BATCH
@@ -162,12 +162,22 @@ module Assay
       # Batches are longer where a side allocates: collections come every so often, and half a collection is no fair share.
       def watch(side, times)
         readings = []
-        readings << Stopwatch.read(side, times) until readings.sum(&:nanoseconds) >= LONGEST_BATCH
+        readings << undisturbed(side, times) until readings.sum(&:nanoseconds) >= LONGEST_BATCH
         cost = readings.map(&:nanoseconds).min.fdiv(times)
         collections = readings.sum(&:collections)
         return [cost, BATCH] if collections.zero?
 
         [cost, (readings.sum(&:nanoseconds).fdiv(collections) * COLLECTIONS).clamp(BATCH, LONGEST_BATCH)]
+      end
+
+      # A batch as it would be if no other program had had the processor meanwhile. On a busy machine a side would else be taken for twenty
+      # times as slow, and have batches so short that what surrounds them counts.
+      def undisturbed(side, times)
+        queued = @waiting.queued
+        reading = Stopwatch.read(side, times)
+        # At least what it computed: it may have been queued before the clock was read.
+        reading.nanoseconds = [reading.nanoseconds - (@waiting.queued - queued), reading.cpu, 1].max
+        reading
       end
 
       def facts

@@ -38,13 +38,14 @@ module Assay
       # The name of the side that waits most, and its share; nil where all compute.
       def longest = shares.max_by(&:last).then { |found| found if found.last > MOST }
 
+      # Nanoseconds that this thread has stood in the queue for a processor. Of "computed queued slices" what is computed is known better by
+      # the clock.
+      def queued = @queue ? @queue.pread(80, 0).split[1].to_i : 0
+
       private
 
       # Nanoseconds: wall time, this thread's CPU time, its time in the queue, the process's CPU time.
       def read = [Stopwatch.now, Stopwatch.cpu_of_thread, queued, Stopwatch.cpu]
-
-      # "computed queued slices"; what is computed is known better by the clock.
-      def queued = @queue ? @queue.pread(80, 0).split[1].to_i : 0
     end
   end
 end
