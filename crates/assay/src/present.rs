@@ -126,7 +126,13 @@ pub(crate) fn numbers(
     let found = Overview { findings: analysis.findings.clone(), ..found };
     let full = |path: &Path| format!("assay describe --all {}", path.display());
     let more = how.file.map(full).unwrap_or_default();
-    output::print(&assay_report::overview::render(&found, &more, &screen(how.show.color)))?;
+    let remarks = how.show.remarks();
+    output::print(&assay_report::overview::render(
+        &found,
+        &more,
+        remarks,
+        &screen(how.show.color),
+    ))?;
     how.say_how_to_go_on(analysis);
     exported
 }

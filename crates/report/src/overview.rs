@@ -8,18 +8,20 @@ use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::names::width;
 use crate::number::{self as numbers, Column};
+use crate::remarks::{List, Remarks};
 use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Interval;
 use assay_analysis::levels::plural;
 use assay_analysis::overview::{Known, Line, Overview};
+use assay_data::Finding;
 
 /// Widest and narrowest names.
 const WIDEST_NAME: usize = 48;
 const NARROWEST_NAME: usize = 10;
 
-/// The screen as text, every line ended. `more`: how every series is shown in full. O(series).
-pub fn render(overview: &Overview, more: &str, screen: &Screen) -> String {
+/// The screen as text, every line ended. `more`: how every series is shown in full; `remarks`: how much follows the table. O(series).
+pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let metric = label(&overview.metric);
     let sure = numbers::chosen_percent(overview.confidence);
@@ -61,14 +63,15 @@ pub fn render(overview: &Overview, more: &str, screen: &Screen) -> String {
         );
         page.paragraph(6, &[(Tone::Quiet, format!("note: {message}"))]);
     }
-    let mut told: Vec<&str> = Vec::new();
-    for finding in &overview.findings {
-        if told.contains(&finding.message.as_str()) {
-            continue;
-        }
-        told.push(&finding.message);
-        findings::draw(&mut page, finding, "");
+    // What concerns many series is said of one: the table marks the others.
+    let is_same = |known: &Finding, other: &Finding| {
+        known.message == other.message || known.code == other.code && other.subject.is_some()
+    };
+    let mut list = List::new(remarks);
+    for (finding, more) in findings::told_once(overview.findings.iter(), is_same) {
+        list.finding(&page, finding, &more);
     }
+    list.draw(&mut page);
     if overview.lines.len() > 1 && !more.is_empty() {
         let more = format!("every series in full: {more}");
         page.paragraph(2, &[(Tone::Quiet, more)]);

@@ -11,6 +11,7 @@ use assay_analysis::overview;
 use assay_analysis::series_summary::{self, Options, SeriesSummary};
 use assay_data::{Samples, import};
 use assay_report::benchmarks::Shown;
+use assay_report::remarks::Remarks;
 use assay_report::{describe, json};
 use std::path::PathBuf;
 
@@ -92,7 +93,7 @@ fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
         output::print(&json::text(&document)?)?;
     } else {
         let screen = present::screen(args.look.color);
-        output::print(&assay_report::overview::render(&found, "--all", &screen))?;
+        output::print(&assay_report::overview::render(&found, "--all", Remarks::All, &screen))?;
     }
     Ok(Ending::Fine)
 }
