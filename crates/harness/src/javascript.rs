@@ -104,6 +104,9 @@ impl Driver for Script {
         let bytes = reply.bytes().map_err(|_| none())?;
         let names: Result<Vec<String>, _> =
             String::from_utf8_lossy(&bytes).lines().map(serde_json::from_str).collect();
+        if names.as_ref().is_ok_and(Vec::is_empty) {
+            return Err(none());
+        }
         names.map_err(|error| HarnessError::Garbage {
             harness: self.library,
             why: error.to_string(),

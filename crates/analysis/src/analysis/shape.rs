@@ -60,8 +60,22 @@ impl Keys {
     pub fn of(samples: &Samples, reference: Option<&str>) -> Result<Self, AnalysisError> {
         if is_suite(samples) {
             Self::of_suite(samples, reference)
+        } else if reference.is_none() && has_benchmarks(samples) && are_alone(samples) {
+            Ok(Self::of_numbers(samples))
         } else {
             Self::of_sides(samples, reference)
+        }
+    }
+
+    /// Benchmarks that are compared with nobody stay rows on their side.
+    fn of_numbers(samples: &Samples) -> Self {
+        Self {
+            shape: Shape::Sides,
+            sides: samples.sides.clone(),
+            rows: samples.rows.clone(),
+            places: samples.subjects.iter().map(|own| (own.side, own.row)).collect(),
+            pairs: Vec::new(),
+            subjects: Vec::new(),
         }
     }
 
@@ -217,13 +231,23 @@ fn named(name: String) -> Side {
 /// Whether samples hold a suite: several rows with names, at least one of them on several sides; or one of which only summaries are
 /// left. What is to be shown by itself, each subject its own reference, is none. O(subjects).
 pub fn is_suite(samples: &Samples) -> bool {
-    let alone = |(own, subject): (usize, &assay_data::Subject)| subject.against == Some(own);
-    if samples.subjects.iter().enumerate().all(alone) {
+    if are_alone(samples) {
         return false;
     }
     let several = samples.rows.iter().filter(|row| !row.name.is_empty()).count() > 1;
     (several || samples.design() == Design::Summary)
         && samples.shares_a_row(|row| !row.name.is_empty())
+}
+
+/// Whether its rows have names, as those of benchmarks have, and commands' have not.
+fn has_benchmarks(samples: &Samples) -> bool {
+    samples.rows.iter().any(|row| !row.name.is_empty())
+}
+
+/// Whether every subject is its own reference: what is to be shown by itself.
+fn are_alone(samples: &Samples) -> bool {
+    let alone = |(own, subject): (usize, &assay_data::Subject)| subject.against == Some(own);
+    samples.subjects.iter().enumerate().all(alone)
 }
 
 /// What the rows are called, in the singular: what all of them say.

@@ -208,6 +208,12 @@ fn one_program_alone_shows_its_numbers() {
     let result = room.json(&["bench", "./old", "--runs", "2", "--no-save"]);
     assert_eq!(result["comparisons"].as_array().map(Vec::len), Some(0));
     assert_eq!(result["descriptions"].as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        (&result["sides"][0]["name"], result["sides"].as_array().map(Vec::len)),
+        (&"old".into(), Some(1))
+    );
+    assert_eq!(result["rows"].as_array().map(Vec::len), Some(3));
+    assert_eq!(result["descriptions"][0]["row"], result["rows"][0]["name"]);
     room.run(&["bench", "--resume", "s.assay"]).ends(0).shows("3 series of wall");
     // Two recordings of one program are compared as any two are.
     room.run(&["bench", "./old", "--runs", "12", "--save", "t.assay"]).ends(0);

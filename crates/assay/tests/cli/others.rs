@@ -10,6 +10,7 @@ const TOY: &str = r#"#!/bin/sh
 case "$1" in
 --assay-about) echo "Play with it"; echo "at length"; exit ;;
 --assay-completions)
+    [ "$2" = fish ] && { echo "set -g toy '_assay-toy() {'"; exit; }
     echo "_assay-toy() { COMPREPLY=(\"word-$COMP_CWORD-$3\" \"after-\$3\"); }"
     echo "complete -F _assay-toy assay-toy"
     exit ;;
