@@ -21,18 +21,21 @@ pub(crate) enum RawForm {
     GoogleBenchmark,
     /// What `go test -bench` prints, for benchstat (.go.txt)
     Go,
+    /// pyperf's JSON, for `pyperf compare_to` (.pyperf.json)
+    Pyperf,
     /// One number a line, of one benchmark's first metric (.values.txt)
     Text,
 }
 
 /// Every form by its ending.
-const ENDINGS: [(&str, RawForm); 7] = [
+const ENDINGS: [(&str, RawForm); 8] = [
     (".assay", RawForm::Assay),
     (".samples.csv", RawForm::Csv),
     (".hyperfine.json", RawForm::Hyperfine),
     (".hyperfine2.json", RawForm::Hyperfine2),
     (".gbench.json", RawForm::GoogleBenchmark),
     (".go.txt", RawForm::Go),
+    (".pyperf.json", RawForm::Pyperf),
     (".values.txt", RawForm::Text),
 ];
 
@@ -64,6 +67,7 @@ impl RawForm {
             Self::Hyperfine2 => export::hyperfine2(samples, sink),
             Self::GoogleBenchmark => export::google_benchmark(samples, sink),
             Self::Go => export::go_bench(samples, sink),
+            Self::Pyperf => export::pyperf(samples, sink),
             Self::Text => export::text(samples, sink),
         }
     }
