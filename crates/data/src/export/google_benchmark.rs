@@ -60,19 +60,23 @@ impl Serialize for Rows<'_> {
         // As the order of the metrics depends on which row has which, it is not that of the counters.
         counters.sort_by_key(|&(_, name)| name);
         let mut rows = to.serialize_seq(None)?;
-        for family in 0..samples.subjects.len() {
-            let repetitions = by_subject.series(family, self.wall).count();
-            for (repetition, (index, _)) in by_subject.series(family, self.wall).enumerate() {
+        // Those of which only a summary was recorded have no rows, and no number.
+        let mut family = 0;
+        for subject in 0..samples.subjects.len() {
+            let repetitions = by_subject.series(subject, self.wall).count();
+            for (repetition, (index, _)) in by_subject.series(subject, self.wall).enumerate() {
                 rows.serialize_element(&Row {
                     samples,
                     counters: &counters,
                     wall: self.wall,
+                    subject,
                     family,
                     repetition,
                     repetitions,
                     index: index as usize,
                 })?;
             }
+            family += usize::from(repetitions > 0);
         }
         rows.end()
     }
@@ -82,6 +86,7 @@ struct Row<'a> {
     counters: &'a [(usize, &'a str)],
     samples: &'a Samples,
     wall: usize,
+    subject: usize,
     family: usize,
     repetition: usize,
     repetitions: usize,
@@ -98,7 +103,7 @@ impl Serialize for Row<'_> {
             let index = samples.metric_index(name)?;
             Some(observation.values[index]).filter(|value| value.is_finite())
         };
-        let name = &samples.subjects[self.family].name;
+        let name = &samples.subjects[self.subject].name;
         let wall = observation.values[self.wall];
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("name", name)?;
