@@ -142,6 +142,8 @@ def run(code, **environment):
 def test_an_interrupted_comparison_tells_what_is_known_and_ends_the_program(program):
     code = (
         "import assay, os, signal\n"
+        # Whoever runs the tests in the background has interrupts ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from assay.comparison.recording import Recording\n"
         "before = Recording.block\n"
         "def block(self, turns):\n"
