@@ -33,7 +33,7 @@ pub struct Shown {
     pub sort: Sort,
     /// Every row of every metric, instead of those that differ where the metric does not decide.
     pub all_metrics: bool,
-    /// How much a screen tells after the answer; documents tell all.
+    /// How much a screen shows after the answer; documents show all.
     pub remarks: Remarks,
 }
 

@@ -9,7 +9,7 @@ use crate::words::{counted, listed};
 use assay_analysis::checks::{Topic, topic};
 use assay_data::{Finding, Severity};
 
-/// How much is told beside the answer.
+/// How much is shown after the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remarks {
     /// Warnings, each on one line.

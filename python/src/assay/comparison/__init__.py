@@ -76,7 +76,7 @@ def compare(
     experiment = Experiment(ours, plan)
     try:
         experiment.run(_clear if binary.available() else None)
-    except KeyboardInterrupt:  # It is meant for the program; but first it is told what is known by now.
+    except KeyboardInterrupt:  # It is meant for the program; but first what is known by now is shown.
         if experiment.recording.blocks:
             _conclude(ours, experiment, save, json, quiet)
         raise
