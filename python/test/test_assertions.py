@@ -11,7 +11,10 @@ import pytest
 
 from assay import MethodProfiler, testing
 from assay.profiler import engine
-from assay.testing import assertions, measure
+from assay.comparison.experiment import Experiment
+from assay.comparison.plan import Plan, look_after
+from assay.comparison.side import Side
+from assay.testing import assertions
 
 
 def short():
@@ -79,10 +82,21 @@ class TestSpeed:
         testing.assert_complexity("quadratic", [20, 40, 80], pairs, setup=lambda n: list(range(n)), clock="cpu")
 
     def test_a_file_of_blocks_is_read_as_blocks_with_its_seed(self):
-        experiment = measure.Experiment([measure.Subject("a", short), measure.Subject("b", short)], clock="cpu")
-        experiment.measure(12)
-        report = experiment.report("clear")
-        assert (report["blocks"], report["plan"]["seed"]) == (12, experiment.seed)
+        plan = Plan(time=5, warmup=0, threshold="1%", confidence="95%", clock="cpu", seed=None)
+        experiment = Experiment([Side("a", short), Side("b", short)], plan, bare=True)
+        experiment.run(lambda report: True)
+        assert (experiment.analysis["blocks"], experiment.analysis["plan"]["seed"]) == (24, plan.seed)
+
+    def test_assertions_look_where_assay_run_does_and_not_before_dependence_can_be_tested(self):
+        looked = []
+        for blocks in iter(lambda: look_after(looked[-1] if looked else 0), 1024):
+            looked.append(blocks)
+        assert looked[:5] == [24, 34, 48, 67, 95] and look_after(1000) == look_after(1024) == 1024
+        report = testing.assert_faster(short, long, clock="cpu")
+        assert report["blocks"] in (*looked, 1024) or report["stop"] == "budget"
+        # The level of a look that the program sets beforehand, wider than that at which one may look at any moment.
+        if report["blocks"] in looked:
+            assert report["comparisons"][0]["level"] > 0.002
 
 
 def test_the_missing_program_is_told_with_what_to_do(monkeypatch):
@@ -122,7 +136,7 @@ def test_claims_that_can_not_be_shown_are_refused():
     with pytest.raises(ValueError, match="at least three different sizes"):
         testing.assert_complexity("linear", [10, 10, 20], short)
     with pytest.raises(ValueError, match="'wall' or 'cpu'"):
-        measure.Experiment([measure.Subject("a", short)], clock="sun")
+        testing.assert_faster(short, long, clock="sun")
 
 
 def test_models_have_the_powers_that_they_look_like():

@@ -6,6 +6,10 @@
 //! within each block was drawn at random. Where the difference itself drifts during the run, the t
 //! interval over eight consecutive groups must agree. It must not choose levels: they are handed
 //! in.
+//!
+//! Ratio and shift are each tested for dependence by themselves. Where the machine changes its speed
+//! during the run, ratios stay and shifts follow it, so that the scale that decides may have an
+//! interval where the other has none; a verdict without an interval on its own scale there is not.
 
 mod builds;
 

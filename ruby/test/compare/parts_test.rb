@@ -31,6 +31,13 @@ class ComparePartsTest < Minitest::Test
     assert_in_delta 0.0004, Compare::Plan.new(confidence: "99%").to_h("wall")[:stop][:look_level], 1e-15
   end
 
+  def test_looks_are_taken_where_the_program_has_them_and_not_before_dependence_can_be_tested
+    looks = []
+    looks << Compare::Plan.look_after(looks.last || 0) until looks.last == 1024
+    assert_equal [24, 34, 48, 67, 95, 135, 190, 269, 381, 538, 761, 1024], looks
+    assert_equal 1024, Compare::Plan.look_after(1024)
+  end
+
   def test_a_block_is_called_so_many_times_and_one_with_an_argument_is_told_how_many
     calls = 0
     Compare::Side.new("plain") { calls += 1 }.run(7)

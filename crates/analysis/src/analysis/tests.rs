@@ -7,7 +7,7 @@ mod scans;
 
 use super::*;
 use crate::Verdict;
-use assay_data::{Observation, Severity};
+use assay_data::{Observation, Plan, Severity, Threshold, Unit};
 
 /// Samples of two subjects whose blocks begin at these times; each run takes 40 ms, each hook 10 ms.
 fn begun_at(starts: &[f64]) -> Samples {
@@ -149,4 +149,35 @@ fn equal_ratios_are_a_plain_shift() {
     }
     let found = analyse(&samples, &Options::default()).expect("both have values");
     assert!(found.findings.iter().all(|f| f.code != "SHAPE"), "{:?}", found.findings);
+}
+
+#[test]
+fn a_machine_that_changes_its_speed_takes_the_amount_its_interval_and_leaves_the_ratio_its_own() {
+    let mut stream = assay_stats::resampling::Stream::new(7, 0);
+    // From half of the run on everything takes two fifths more; or, the other way round, one side takes 3 s more whatever the machine does.
+    for (of_ratio, threshold) in [
+        (true, Threshold::Relative(0.01)),
+        (false, Threshold::Absolute { value: 0.01, unit: Unit::Second }),
+    ] {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        samples.add_subject("once");
+        samples.add_subject("more");
+        samples.plan = Some(Plan::sequential(0.95, threshold, 1));
+        for block in 0..60 {
+            let slow = if block < 30 { 1.0 } else { 1.4 };
+            let mut noisy = |value: f64| value * (1.0 + 0.002 * stream.normal());
+            let once = noisy(slow);
+            let more = if of_ratio { noisy(4.0 * slow) } else { once + noisy(3.0) };
+            for (subject, value) in [once, more].into_iter().enumerate() {
+                let (block, values) = (Some(block), vec![value]);
+                samples.push(Observation { subject, block, values, ..Observation::default() });
+            }
+        }
+        let found = analyse(&samples, &Options::default()).unwrap();
+        let only = &found.comparisons[0];
+        let ends = [only.ratio.unwrap().interval, only.shift.interval].map(|i| i.is_some());
+        assert_eq!(only.decision.verdict, crate::Verdict::Slower);
+        assert_eq!((ends, only.no_interval()), ([of_ratio, !of_ratio], None));
+        assert!(only.decision.interval.is_some_and(|i| i.is_bounded()));
+    }
 }

@@ -39,9 +39,11 @@ pub struct Comparison {
     pub possibly_below_threshold: bool,
     /// The verdict in words. For people; programs should read the numbers.
     pub sentence: String,
-    /// `of` / `against`. The whole is `null` where a value is zero or negative.
+    /// `of` / `against`. The whole is `null` where a value is zero or negative. The one of `ratio` and `shift` that `scale` names
+    /// has both ends wherever there is a verdict other than `inconclusive`. The other may have none although there is one: its own
+    /// differences are tested for dependence, and where the machine changed its speed during the run, a steady ratio is no steady amount.
     pub ratio: Option<Estimate>,
-    /// `of` − `against`, in the unit.
+    /// `of` − `against`, in the unit. Where `scale` is `ratio` it may lack its ends: see there.
     pub shift: Estimate,
     /// Which of the two decided.
     pub scale: Scale,
@@ -88,7 +90,7 @@ pub struct Comparison {
     pub lag1: Option<f64>,
     /// Whether the size of a difference is known to half of it; else the sentence says only what it is at least.
     pub size_known: bool,
-    /// Why there is no interval; `null` where there is one.
+    /// Why there is no interval on `scale`; `null` where there is one.
     pub no_interval: Option<WhyNoInterval>,
     /// The same in words.
     pub reason: Option<String>,

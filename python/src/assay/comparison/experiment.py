@@ -16,7 +16,7 @@ from typing import Any, Callable
 
 from .. import binary
 from . import stopwatch
-from .plan import FEWEST_BLOCKS, FIRST_LOOK, LONG_BLOCK, MOST_BLOCKS, Plan
+from .plan import FEWEST_BLOCKS, LONG_BLOCK, MOST_BLOCKS, Plan, look_after
 from .recording import Recording
 from .side import Side
 
@@ -29,8 +29,6 @@ _LONGEST_BATCH = 50_000_000
 _ALIKE = 1.1
 #: The time may be exceeded so many times where ten blocks need it, since fewer can't give a verdict.
 _STRETCH = 10
-#: Blocks grow by this from one look to the next: asking costs a process.
-_GROWTH = 1.5
 #: Iterations over which allocations are counted at most.
 _COUNTED = 1000
 #: Nanoseconds between two lines of progress: a terminal costs time, and nobody reads faster.
@@ -38,10 +36,14 @@ _PAUSE = 200_000_000
 
 
 class Experiment:
-    """A running comparison."""
+    """A running comparison; with `scan`, a name, of one thing at several sizes.
 
-    def __init__(self, sides: list[Side], plan: Plan) -> None:
-        self.recording: Recording = Recording(sides, plan)
+    `bare` is for assertions: nothing but times is measured, nothing is drawn, and the plan's time holds also where it is too short for ten
+    blocks.
+    """
+
+    def __init__(self, sides: list[Side], plan: Plan, *, scan: str | None = None, bare: bool = False) -> None:
+        self.recording: Recording = Recording(sides, plan, scan)
         #: What the program said at the last look; None where it was never asked.
         self.analysis: dict[str, Any] | None = None
         #: Share of the garbage collector in each side's time, by name.
@@ -49,7 +51,8 @@ class Experiment:
         self._sides = sides
         self._plan = plan
         self._random = random.Random(plan.seed)
-        self._progress = Progress() if sys.stderr is not None and sys.stderr.isatty() else None
+        self._bare = bare
+        self._progress = Progress() if not bare and sys.stderr is not None and sys.stderr.isatty() else None
 
     def run(self, settled: Callable[[dict[str, Any]], bool] | None) -> None:
         """Measures until `settled`, given the program's analysis, says that it is, or until the plan's time is spent. What was recorded
@@ -61,7 +64,8 @@ class Experiment:
                 forms={side.name: side.form for side in self._sides},
                 collecting=self.collecting,
             )
-            self._count()
+            if not self._bare:
+                self._count()
             gc.collect()
             self.recording.stop = self._measure(settled)
         except KeyboardInterrupt:
@@ -80,8 +84,9 @@ class Experiment:
 
     def _measure(self, settled: Callable[[dict[str, Any]], bool] | None) -> str:
         budget = self._plan.time * len(self._sides) * 1e9
+        stretch = 1 if self._bare else _STRETCH
         measured = self._block()
-        look = FIRST_LOOK if measured < LONG_BLOCK * 1e9 else FEWEST_BLOCKS
+        look = FEWEST_BLOCKS if measured > LONG_BLOCK * 1e9 else look_after(0)
         while True:
             measured += self._block()
             blocks = self.recording.blocks
@@ -90,13 +95,13 @@ class Experiment:
             over = ""
             if blocks >= MOST_BLOCKS:
                 over = "blocks"
-            elif measured >= budget * (_STRETCH if blocks < FEWEST_BLOCKS else 1):
+            elif measured >= budget * (stretch if blocks < FEWEST_BLOCKS else 1):
                 over = "budget"
             if settled and (blocks >= look or over):
-                look = math.ceil(blocks * _GROWTH)
+                look = look_after(blocks)
                 self.recording.stop = over or "clear"
                 if settled(self._ask()):
-                    return "clear"
+                    return self.recording.stop
             if over:
                 return over
 

@@ -15,9 +15,16 @@ _LOOK_LEVEL = 0.002
 MOST_BLOCKS = 1024
 #: Fewer blocks can't give an interval at that level.
 FEWEST_BLOCKS = 10
-#: The first look, as `assay run` has it: whether blocks depend on each other can't be tested with fewer. Where blocks last longer than
-#: so many seconds it is taken with the fewest.
-FIRST_LOOK, LONG_BLOCK = 24, 0.5
+#: Where blocks last longer than so many seconds the first look is taken with the fewest, as `assay run` does.
+LONG_BLOCK = 0.5
+#: Numbers of blocks to look after: from 24 on, since whether blocks depend on each other can't be tested with fewer, every second one of
+#: those that the program has for looks (docs/concepts/deciding.md). There the interval is narrower than elsewhere; asking costs a process.
+_LOOKS = (*(round(FEWEST_BLOCKS * 2 ** (k / 4)) for k in range(5, 26, 2)), MOST_BLOCKS)
+
+
+def look_after(blocks: int) -> int:
+    """The number of blocks of the next look after so many."""
+    return next((look for look in _LOOKS if look > blocks), MOST_BLOCKS)
 
 
 class Plan:

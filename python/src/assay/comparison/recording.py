@@ -10,7 +10,7 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 from .. import __version__
 from .plan import Plan
@@ -23,15 +23,17 @@ ALLOCATIONS = "allocations"
 
 
 class Recording:
-    """The samples of one comparison. Sides are the subjects, in their order, the first the reference."""
+    """The samples of one comparison. Sides are the subjects, in their order, the first the reference; with `scan`, a name, they are one
+    subject at several sizes."""
 
-    def __init__(self, sides: list[Side], plan: Plan) -> None:
+    def __init__(self, sides: list[Side], plan: Plan, scan: str | None = None) -> None:
         #: Blocks that were recorded with times.
         self.blocks: int = 0
         #: Why measuring stopped: "clear", "budget", "blocks" or "interrupted".
         self.stop: str | None = None
         self._sides = sides
         self._plan = plan
+        self._scan = scan
         self._times: list[dict[str, Any]] = []
         self._counted: list[list[float]] = []
         self._facts: dict[str, Any] = {}
@@ -62,23 +64,25 @@ class Recording:
         """Seconds per iteration of a side, block by block, by the clock that decides."""
         return [turn["values"][self._plan.clock] for turn in self._times if turn["subject"] == side]
 
-    def write(self, path: str) -> None:
-        """Writes the file."""
+    def write(self, path: str, only: Sequence[int] | None = None) -> None:
+        """Writes the file; of the sides with these indices only, if any are given."""
+        kept = range(len(self._sides)) if only is None else only
         with open(path, "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(line) + "\n" for line in self._lines())
+            file.writelines(json.dumps(line) + "\n" for line in self._lines(kept))
 
     @contextmanager
-    def with_file(self) -> Iterator[str]:
-        """The name of a file that holds the samples, and is gone after the `with` block."""
+    def with_file(self, only: Sequence[int] | None = None) -> Iterator[str]:
+        """The name of a file that holds the samples, as `write` does, and is gone after the `with` block."""
         handle, path = tempfile.mkstemp(suffix=".assay")
         os.close(handle)
         try:
-            self.write(path)
+            self.write(path, only)
             yield path
         finally:
             os.unlink(path)
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
+    def _lines(self, kept: Sequence[int]) -> Iterator[dict[str, Any]]:
+        place = {index: number for number, index in enumerate(kept)}
         tool, started = f"assay for Python {__version__}", self._started.strftime("%Y-%m-%dT%H:%M:%SZ")
         argv = ["python", *sys.argv[:1]]
         yield {
@@ -92,26 +96,31 @@ class Recording:
         }
         python = f"{platform.python_implementation()} {platform.python_version()}"
         yield {"kind": "environment", "python": python, "os": sys.platform, "cpus": os.cpu_count(), **self._facts}
-        for side in self._sides:
-            yield {"kind": "side", "name": side.name}
+        sides = [self._sides[index] for index in kept]
+        for name in [side.name for side in sides] if self._scan is None else [self._scan]:
+            yield {"kind": "side", "name": name}
         yield {"kind": "row", "name": ""}
-        for index, side in enumerate(self._sides):
-            yield {"kind": "subject", "side": index, "row": 0, "name": side.name}
+        for index, side in enumerate(sides):
+            subject = {"kind": "subject", "side": 0 if self._scan else index, "row": 0, "name": side.name}
+            if side.size is not None:
+                subject["parameters"] = [["n", side.size if isinstance(side.size, int) else str(side.size)]]
+            yield subject
         for clock in (WALL, CPU):
             yield {"kind": "metric", "name": clock, "unit": "s", "better": "lower"}
         if self._counted:
             yield {"kind": "metric", "name": ALLOCATIONS, "unit": "1", "better": "lower", "exact": True}
-        yield from self._times
+        for turn in self._times:
+            if turn["subject"] in place:
+                yield {**turn, "subject": place[turn["subject"]]}
         for number, counted in enumerate(self._counted):
-            for index, count in enumerate(counted):
-                values = {ALLOCATIONS: count}
+            for index, subject_of in place.items():
                 yield {
                     "kind": "obs",
-                    "subject": index,
+                    "subject": subject_of,
                     "pass": ALLOCATIONS,
                     "block": number,
-                    "pos": index,
-                    "values": values,
+                    "pos": subject_of,
+                    "values": {ALLOCATIONS: counted[index]},
                 }
         if self.stop:
             yield {"kind": "stop", "reason": self.stop, "blocks": self.blocks}

@@ -15,7 +15,11 @@ _WORTH_TELLING = 0.05
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; `lower` and `upper` are None where too little is known for an interval."""
+    """An estimate with its interval; `lower` and `upper` are None where too little is known for an interval.
+
+    That which decides (the ratio, unless the threshold is an amount) has an interval wherever the verdict is not `inconclusive`. The other may
+    have none all the same: where the machine changed its speed meanwhile, a steady ratio is no steady amount, and the other way round.
+    """
 
     estimate: float | None
     lower: float | None
@@ -59,7 +63,7 @@ class Comparison:
 
     @property
     def shift(self) -> Interval | None:
-        """Time of the side - time of the reference, in seconds per iteration."""
+        """Time of the side - time of the reference, in seconds per iteration. Where the ratio decides it may lack its ends: see `Interval`."""
         return self._interval("shift")
 
     @property
@@ -182,4 +186,6 @@ class Result:
         return f"note: some sides are called by a loop and some loop themselves: {self._loop_cost:.1f} ns are in some times only"
 
     def _unfinished(self) -> str | None:
-        return "measured as long as it may; for more: time=SECONDS" if self.stop in ("budget", "blocks") else None
+        if self.stop not in ("budget", "blocks") or all(found.settled for found in self.comparisons):
+            return None
+        return "measured as long as it may; for more: time=SECONDS"

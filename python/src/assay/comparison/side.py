@@ -21,9 +21,14 @@ class Side:
     function: it is called once for each iteration, so that the loop and the call are in the time
     times:    a function of one argument, the number of times; it loops itself
     text:     compiled into a loop, nothing is called
+
+    In a scan `size` is what the parameter `n` is at this side.
     """
 
-    def __init__(self, name: str, code: Any, names: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, name: str, code: Any, names: dict[str, Any] | None = None, *, size: float | None = None
+    ) -> None:
+        self.size = size
         self.name: str = str(name)
         if not self.name:
             raise ValueError("a side needs a name")

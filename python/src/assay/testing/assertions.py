@@ -14,9 +14,12 @@ import unittest
 from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterator, Sequence, TypeVar
 
+from .. import binary
+from ..comparison.experiment import Experiment
+from ..comparison.plan import FEWEST_BLOCKS, Plan
+from ..comparison.side import Side
 from ..profiler import engine
 from . import replace
-from .measure import Experiment, Subject, decide
 
 
 #: What `assay compare --json` says, or a part of it.
@@ -61,6 +64,33 @@ def _name(function: object, fallback: str) -> str:
     return fallback if name == "<lambda>" else name
 
 
+#: Seconds that each side runs beforehand, unmeasured.
+_WARMUP = 0.02
+#: A plan's threshold is below 100 %. It is not what an assertion is held against.
+_LARGEST_THRESHOLD = 0.99
+
+
+def _experiment(
+    sides: list[Side], seconds: float, clock: str, threshold: float = 0.01, scan: str | None = None
+) -> Experiment:
+    binary.find()  # Before anything is measured for nothing.
+    plan = Plan(
+        time=seconds / len(sides),
+        warmup=_WARMUP,
+        threshold=min(threshold, _LARGEST_THRESHOLD),
+        confidence="95%",
+        clock=clock,
+        seed=None,
+    )
+    return Experiment(sides, plan, scan=scan, bare=True)
+
+
+def _measured(experiment: Experiment, known: Callable[[Report], bool | None]) -> Report:
+    """Measures until `known`, given a report, has an answer, or until the time is spent; gives the last report."""
+    experiment.run(lambda report: known(report) is not None)
+    return experiment.analysis or {}
+
+
 def _ratio(report: Report) -> tuple[float, float] | None:
     comparison = report["comparisons"][0]
     ratio = comparison["ratio"]
@@ -72,7 +102,9 @@ def _ratio(report: Report) -> tuple[float, float] | None:
 
 
 def _too_few(experiment: Experiment) -> str:
-    return "; fewer than 10 blocks tell nothing: give it more time by seconds=" if experiment.blocks < 10 else ""
+    if experiment.recording.blocks >= FEWEST_BLOCKS:
+        return ""
+    return f"; fewer than {FEWEST_BLOCKS} blocks tell nothing: give it more time by seconds="
 
 
 def _assert_ratio(
@@ -91,9 +123,7 @@ def _assert_ratio(
     names = names or (_name(subject, "subject"), _name(reference, "reference"))
     if names[0] == names[1]:
         names = (f"{names[0]} (first)", f"{names[1]} (second)")
-    experiment = Experiment(
-        [Subject(names[1], reference), Subject(names[0], subject)], clock=clock, threshold=threshold
-    )
+    experiment = _experiment([Side(names[1], reference), Side(names[0], subject)], seconds, clock, threshold)
 
     def holds(report: Report) -> bool | None:
         found = _ratio(report)
@@ -105,13 +135,14 @@ def _assert_ratio(
         as_fast = bound == 1.0 and report["verdict"] == "equivalent"
         return False if found[0] > bound or as_fast else None
 
-    report = decide(experiment, lambda report: holds(report) is not None, seconds)
+    report = _measured(experiment, holds)
     verdict = holds(report)
     if verdict:
         return report
     traced = "; a tracer is active (coverage, a debugger), and is in the times" if sys.gettrace() else ""
     warnings = [f["message"] for f in report["findings"] if f["severity"] != "note"]
-    said = "".join([report["sentence"], f" [{experiment.blocks} blocks]", traced, *(f"; {w}" for w in warnings)])
+    counted = f" [{experiment.recording.blocks} blocks]"
+    said = "".join([report["sentence"], counted, traced, *(f"; {warning}" for warning in warnings)])
     if verdict is None:
         reason = f"not known whether {claim.format(*names)} after {seconds:g} s: {said}"
         settle_inconclusive(inconclusive, reason + _too_few(experiment))
@@ -220,9 +251,9 @@ def assert_complexity(
         argument: Any = size if setup is None else setup(size)
         return lambda: function(argument)
 
-    subjects = [Subject(f"{name} {size}", bound_call(size), f"{name} {{n}}", size) for size in sizes]
-    experiment = Experiment(subjects, clock=clock)
-    largest = list(range(len(sizes)))[-3:]
+    sides = [Side(f"{name} {size}", bound_call(size), size=size) for size in sizes]
+    experiment = _experiment(sides, seconds, clock, scan=f"{name} {{n}}")
+    largest = range(len(sizes))[-3:]
 
     def judged(report: Report) -> tuple[bool | None, Report, float]:
         curve = report["curves"][0]
@@ -237,10 +268,11 @@ def assert_complexity(
     def answer(report: Report) -> tuple[bool | None, Report, float]:
         known, curve, bound = judged(report)
         if curve["curved"] and len(sizes) > 3:
-            return judged(experiment.report("clear", largest))
+            with experiment.recording.with_file(largest) as path:
+                return judged(binary.compare(path))
         return known, curve, bound
 
-    report = decide(experiment, lambda report: answer(report)[0] is not None, seconds)
+    report = _measured(experiment, lambda report: answer(report)[0])
     known, curve, bound = answer(report)
     if known:
         return curve
@@ -252,7 +284,8 @@ def assert_complexity(
     else:
         grows = f"no single power of n ({curve['reason'] or 'too few blocks'})"
     medians = ", ".join(f"{float(p['value']):g}: {p['median'] * 1e6:.4g} µs" for p in curve["points"])
-    said = f"it grows like {grows}, where at most n^{bound:.2f} was allowed ({medians}; {experiment.blocks} blocks)"
+    counted = f"{experiment.recording.blocks} blocks"
+    said = f"it grows like {grows}, where at most n^{bound:.2f} was allowed ({medians}; {counted})"
     if known is None:
         reason = f"not known whether {name} is {growth} after {seconds:g} s: {said}"
         settle_inconclusive(inconclusive, reason + _too_few(experiment))

@@ -1,5 +1,5 @@
 """A clock that stands still until it is told, or until somebody sleeps on it; and the functions of `time` and `datetime` that
-read it. The clocks that measure (`measure.py`) never read it."""
+read it. The clocks that measure (`comparison/stopwatch.py`) never read it."""
 
 from __future__ import annotations
 

@@ -4,7 +4,9 @@
 
 module Assay
   module Compare
-    # An estimate with its interval; `lower` and `upper` are nil where too little is known for an interval.
+    # An estimate with its interval; `lower` and `upper` are nil where too little is known for an interval. That which decides (the ratio,
+    # unless the threshold is an amount) has one wherever the verdict is not "inconclusive". The other may have none all the same: where the
+    # machine changed its speed meanwhile, a steady ratio is no steady amount, and the other way round.
     Interval = Struct.new(:estimate, :lower, :upper) do
       # True when the interval lies wholly at or below the bound.
       def below?(bound) = !upper.nil? && upper <= bound

@@ -20,9 +20,7 @@ module Assay
       ALIKE = 1.1
       # The time may be exceeded so many times where ten blocks need it, since fewer can't give a verdict.
       STRETCH = 10
-      # Blocks grow by this from one look to the next: asking costs a process.
-      GROWTH = 1.5
-      private_constant :BATCH, :COLLECTIONS, :LONGEST_BATCH, :ALIKE, :STRETCH, :GROWTH
+      private_constant :BATCH, :COLLECTIONS, :LONGEST_BATCH, :ALIKE, :STRETCH
 
       # Why measuring stopped: "clear", "budget", "blocks" or "interrupted", as in a sample file.
       attr_reader :stop
@@ -85,18 +83,28 @@ module Assay
 
       def measure(&settled)
         budget = @plan.time * @sides.size * 1e9
-        look = Plan::FEWEST_BLOCKS
-        measured = 0
+        measured = block
+        look = measured > Plan::LONG_BLOCK * 1e9 ? Plan::FEWEST_BLOCKS : Plan.look_after(0)
         loop do
           measured += block
-          @progress&.tell(@recording.blocks, measured, budget)
-          if settled && @recording.blocks >= look
-            look = (@recording.blocks * GROWTH).ceil
-            return @stop = "clear" if settled.call(ask)
+          blocks = @recording.blocks
+          @progress&.tell(blocks, measured, budget)
+          over = end_of(blocks, measured, budget)
+          if settled && (over || blocks >= look)
+            look = Plan.look_after(blocks)
+            # The program gives the end of the time a level of its own.
+            @recording.stop = @stop = over || "clear"
+            return if settled.call(ask)
           end
-          return finish("blocks", settled) if @recording.blocks >= Plan::MOST_BLOCKS
-          return finish("budget", settled) if measured >= budget * (@recording.blocks < Plan::FEWEST_BLOCKS ? STRETCH : 1)
+          return @stop = over if over
         end
+      end
+
+      # Why measuring ends whatever is known; nil where it goes on.
+      def end_of(blocks, measured, budget)
+        return "blocks" if blocks >= Plan::MOST_BLOCKS
+
+        "budget" if measured >= budget * (blocks < Plan::FEWEST_BLOCKS ? STRETCH : 1)
       end
 
       # One block; gives the nanoseconds that it took.
@@ -123,14 +131,6 @@ module Assay
       # By a rule that does not look at the difference: wall time decides where a side waited in what was measured until now.
       def choose_clock
         @recording.primary = @waiting.longest ? Recording::WALL : Recording::CPU if @plan.primary == "auto"
-      end
-
-      # A last look where the time ran out between two.
-      def finish(reason, settled)
-        @stop = reason
-        return unless settled
-
-        @stop = "clear" if settled.call(ask)
       end
 
       # Batches last equally long on all sides. The same number of iterations for all would make the slower side's batches longer, so

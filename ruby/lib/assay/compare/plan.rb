@@ -22,7 +22,16 @@ module Assay
       MOST_BLOCKS = 1024
       # Fewer blocks can't give an interval at that level.
       FEWEST_BLOCKS = 10
-      private_constant :UNITS, :LOOK_LEVEL
+      # Where blocks last longer than so many seconds the first look is taken with the fewest, as `assay run` does.
+      LONG_BLOCK = 0.5
+      # Numbers of blocks to look after: from 24 on, since whether blocks depend on each other can't be tested with fewer, every second one
+      # of those that the program has for looks (docs/concepts/deciding.md). There the interval is narrower than elsewhere; asking costs
+      # a process.
+      LOOKS = [*5.step(25, 2).map { |k| (FEWEST_BLOCKS * 2**(k / 4.0)).round }, MOST_BLOCKS].freeze
+      private_constant :UNITS, :LOOK_LEVEL, :LOOKS
+
+      # The number of blocks of the next look after so many.
+      def self.look_after(blocks) = LOOKS.find { |look| look > blocks } || MOST_BLOCKS
 
       attr_reader :time, :warmup, :threshold, :confidence, :primary, :seed
 

@@ -103,7 +103,9 @@ module Assay
       def nanoseconds = format("%.1f ns", @loop_cost)
 
       def unfinished
-        "measured as long as it may; for more: x.config(time: SECONDS)" if %w[budget blocks].include?(stop)
+        return if !%w[budget blocks].include?(stop) || comparisons.all?(&:settled?)
+
+        "measured as long as it may; for more: x.config(time: SECONDS)"
       end
     end
   end
