@@ -87,6 +87,25 @@ pub(crate) fn check_given(given: &[String], path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Refuses an anonymous record whose command line lacks what measuring again takes: a variable's value, or a secret. `done` says in
+/// the message what is wanted of it, `instead` what can be done.
+pub(crate) fn check_complete(
+    recorded: &Samples,
+    path: &Path,
+    done: &str,
+    instead: &str,
+) -> anyhow::Result<()> {
+    let missing = recorded.left_out();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "{} is anonymous, and its command line lacks what stood in {}: so it can't be {done} as it is\nhint: {instead}",
+        path.display(),
+        missing.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+    )
+}
+
 /// The arguments with which a recorded run was begun by this verb; `done` says in messages what is wanted of it.
 pub(crate) fn begun<A: clap::Args>(
     recorded: &Samples,

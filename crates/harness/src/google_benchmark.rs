@@ -105,7 +105,7 @@ impl Driver for GoogleBenchmark {
             .findings
             .iter()
             .any(|finding| finding.code == "DEBUG_LIBRARY")
-            .then(|| "its Google Benchmark library was built without NDEBUG, as Debian's is; that adds nanoseconds to every iteration, and says nothing of the measured code".to_owned())
+            .then(|| "the Google Benchmark library was built without NDEBUG, as Debian's is; that adds nanoseconds to every iteration, and says nothing of the measured code".to_owned())
     }
 }
 

@@ -289,7 +289,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
             ];
             let rows = [
                 row("stops by itself", &blocks.sequential),
-                row("takes a fixed number (-n)", &blocks.fixed),
+                row("takes a fixed number (-r)", &blocks.fixed),
             ];
             small_table::draw(page, &head, &rows, &[Tone::Strong, Tone::Plain]);
         }

@@ -92,7 +92,7 @@ struct Teller<'a> {
     against: String,
 }
 
-/// How the size of a difference is told.
+/// How the size of a difference is stated.
 enum Form {
     /// Per cent less or more.
     Percent,
@@ -130,7 +130,8 @@ impl<'a> Teller<'a> {
             Verdict::Inconclusive => {
                 let ranged = self.ranged(interval);
                 let sureness = format!("{}, {}", self.sure(), self.amount_of_data());
-                if interval.lower == 0.0 && interval.upper == 0.0 {
+                let same = interval.lower == 0.0 && interval.upper == 0.0;
+                if same && self.c.decision.threshold.is_nan() {
                     // The condition belongs to what was seen, not to the advice.
                     let claim = format!(
                         "not known yet: {ranged}{}, but no share of 0 can be a threshold: give an amount (--threshold)",
@@ -161,7 +162,7 @@ impl<'a> Teller<'a> {
     fn directional(&self, interval: Interval) -> (String, String) {
         let decision = &self.c.decision;
         let at = self.limit_words();
-        // What is a limit already is told as it is.
+        // What is a limit already is stated as it is.
         let least = decision.least().filter(|_| at.is_empty() && !decision.size_is_known());
         let mut claim = match least {
             Some(least) => self.single(least, "at least ", interval),

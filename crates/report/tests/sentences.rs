@@ -167,6 +167,14 @@ fn a_share_of_zero_is_no_threshold() {
 }
 
 #[test]
+fn equal_values_in_coarse_steps_are_no_share_of_zero() {
+    let same = decided(seconds("inner"), Scale::Ratio, [1.0, 1.0, 1.0], 0.01, 0.08);
+    let claim = claim(&same);
+    assert!(claim.contains("new takes the same inner time as old, so any difference is small"));
+    assert!(claim.contains("too coarse for a threshold of 1 %"), "{claim}");
+}
+
+#[test]
 fn nothing_against_nothing_is_no_difference() {
     let faults = Metric::lower("page_faults", Unit::One);
     let none = decided(faults, Scale::Shift, [0.0, 0.0, 0.0], f64::NAN, 0.0);

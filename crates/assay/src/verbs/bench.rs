@@ -186,6 +186,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let recorded = assay_file::read(path)?;
     resume::check_given(&args.record.given, path)?;
+    resume::check_complete(&recorded, path, "resumed", "measure again, in a file of its own")?;
     let mut first: Args = resume::begun(&recorded, path, "bench", "resumed")?;
     // What it measures is the file's business; how long, and what to show, is that of the user here and now.
     first.when.time = args.when.time;

@@ -151,6 +151,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let recorded = assay_file::read(path)?;
     if args.commands.is_empty() && args.builds.is_none() {
         resume::check_given(&args.record.given, path)?;
+        let instead = "give the whole command line again behind --resume FILE, with the values";
+        resume::check_complete(&recorded, path, "resumed", instead)?;
         let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
         // What it measures is the file's business; how long, and what to show, is that of the user here and now.
         first.when.time = args.when.time;
@@ -320,18 +322,26 @@ fn measure_held(
         session.samples.argv.clone_from(argv);
         session.samples.environment.set("repeats", fact.as_str());
     }
-    if args.record.keep.anonymous {
+    let path = args.record.earlier.resume.clone().unwrap_or_default();
+    let begun = match &earlier {
+        Earlier::Resumed(recorded) => resume::begun::<Args>(recorded, &path, "run", "resumed").ok(),
+        _ => None,
+    };
+    // What goes on in an anonymous file is as anonymous as its beginning.
+    let anonymous = begun.as_ref().is_some_and(|first| first.record.keep.anonymous);
+    if args.record.keep.anonymous || anonymous {
         session.samples.make_anonymous();
     }
     let mut resumption = match &earlier {
         Earlier::Resumed(recorded) => {
-            let path = args.record.earlier.resume.clone().unwrap_or_default();
             session
                 .source
                 .adopt_metrics(&recorded.metrics)
                 .map_err(|why| anyhow::anyhow!("--resume {}: {why}", path.display()))?;
-            let first = resume::begun::<Args>(recorded, &path, "run", "resumed");
-            let other = first.is_ok_and(|first| first.settings() != args.settings());
+            // Of an anonymous run both lines lack the same.
+            let now = anonymous.then(|| resume::begun::<Args>(&session.samples, &path, "run", "resumed"));
+            let settings = now.transpose()?.as_ref().unwrap_or(args).settings();
+            let other = begun.is_some_and(|first| first.settings() != settings);
             Some(resume::check(&args.record.earlier, recorded, &session.samples, other)?)
         }
         _ => None,

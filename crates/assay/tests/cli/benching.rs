@@ -191,7 +191,7 @@ fn builds_that_are_the_same_are_refused_unless_that_is_meant() {
 fn a_debug_library_as_debian_ships_it_is_told_of_and_measured() {
     let room = builds(THREE_OLD, THREE_NEW);
     let ended = bench(&room, &["--env", "BUILD_TYPE=debug", "--runs", "1", "--no-save"]).ends(0);
-    ended.shows("warning: old and new: its Google Benchmark library was built without NDEBUG");
+    ended.shows("warning: old and new: the Google Benchmark library was built without NDEBUG");
     let result = room.json(&["bench", "./old", "./new", "--runs", "1", "--no-save"]);
     assert!(!codes(&result).contains(&"DEBUG_BUILD"), "{:?}", codes(&result));
 }

@@ -110,3 +110,21 @@ fn an_anonymous_record_names_neither_host_nor_directory() {
     let here = room.path("").display().to_string();
     assert!(!record.contains(here.trim_end_matches('/')), "{record}");
 }
+
+#[test]
+fn an_anonymous_run_with_a_variable_goes_on_only_with_its_value() {
+    let room = Room::new();
+    let command = "sh -c 'test ${#KEY} = 10'";
+    let begin = ["run", "--anonymous", "--env", "KEY=opensesame", "--time", "50ms"];
+    room.run(&[&begin[..], &["--save", "a.assay", command, command]].concat()).ends(0);
+    assert!(!room.read("a.assay").contains("opensesame"));
+    let refused = room.run(&["run", "--resume", "a.assay", "--time", "1s"]).ends(2);
+    refused.complains("lacks what stood in `KEY=…`").complains("the whole command line again");
+    room.run(&["repeat", "a.assay"]).ends(2).complains("lacks what stood in `KEY=…`");
+    let again = ["run", "--resume", "a.assay", "--env", "KEY=opensesame", "--time", "300ms"];
+    let lines = |text: String| text.lines().count();
+    let before = lines(room.read("a.assay"));
+    room.run(&[&again[..], &[command, command]].concat()).ends(0);
+    assert!(lines(room.read("a.assay")) > before);
+    assert!(!room.read("a.assay").contains("opensesame"));
+}

@@ -68,6 +68,14 @@ impl Samples {
             finding.subject = name.cloned().or(finding.subject.take());
         }
     }
+
+    /// The words of an anonymous record's command line from which something was left out (`KEY=…`): without it the same can't be
+    /// measured again. Empty for a record that knows its host: there such a word was typed so.
+    pub fn left_out(&self) -> Vec<&str> {
+        let anonymous = self.environment.text("hostname").is_none();
+        let words = self.argv.iter().filter(|word| anonymous && word.contains(secrets::LEFT_OUT));
+        words.map(String::as_str).collect()
+    }
 }
 
 /// Texts that were different and must stay so.

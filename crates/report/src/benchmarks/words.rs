@@ -141,11 +141,10 @@ pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
             counted(found.rows, &suite.noun)
         ),
     };
-    let mut line = format!(
-        "geometric mean of {}/{}: {ratio} over {over}",
-        side(suite, table.side),
-        side(suite, 0)
-    );
+    let (of, against) = (side(suite, table.side), side(suite, 0));
+    // Of paths no one could see where the first ends.
+    let by = if format!("{of}{against}").contains(['/', '.']) { " / " } else { "/" };
+    let mut line = format!("geometric mean of {of}{by}{against}: {ratio} over {over}");
     if found.of_these.is_none() {
         line += "; no interval: some benchmarks have no spread";
     }

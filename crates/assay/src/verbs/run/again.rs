@@ -37,6 +37,8 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
         "{place} holds numbers, not commands: there is nothing that could be measured again. Hold it against another recording \
          with `assay compare`"
     );
+    let instead = "give its commands to `assay run`, with the values";
+    resume::check_complete(recorded, wanted.path, "repeated", instead)?;
     let mut args = resume::begun::<Args>(recorded, wanted.path, "run", "repeated")?;
     let before = recorded.plan.clone().with_context(|| {
         format!("{place} holds no plan, so it can't be repeated; give its commands to `assay run`")

@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
 /// What stands where something was left out.
-const LEFT_OUT: &str = "…";
+pub(super) const LEFT_OUT: &str = "…";
 
 /// Names of secrets.
 const NAMES: &str = r"(?:[\w-]*[_-])?(?:\w*pass(?:word|wd|phrase|code)|pass|pwd|secrets?|token|api[-_]?key|access[-_]?key|private[-_]?key|auth|authorization|bearer|credentials?|cookie|session[-_]?id|signature)(?:[_-][\w-]*)?";
