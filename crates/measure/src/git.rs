@@ -89,6 +89,11 @@ pub(crate) const POWERLESS: [&str; 16] = [
     "submodule.recurse=false",
 ];
 
+/// What keeps git from getting absent objects of a partial clone from elsewhere: a program that the repository names would be run for it.
+/// The second is for versions from 2.44 on, the first for all.
+pub(crate) const OFFLINE: [(&str, &str); 2] =
+    [("GIT_ALLOW_PROTOCOL", "none"), ("GIT_NO_LAZY_FETCH", "1")];
+
 /// Asks `git`, and gives up when it takes too long.
 fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
     let deadline = Instant::now() + patience;
@@ -96,6 +101,7 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
         .args(POWERLESS)
         .args(without_filters(directory)?)
         .args(["--no-optional-locks", "status", "--porcelain", "--untracked-files=normal"])
+        .envs(OFFLINE)
         .current_dir(directory)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -116,7 +122,7 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
 
 /// Options that keep git from running the filters that the repository itself configures for its files; those of the user's own
 /// configuration stay. `None` where git can't tell.
-fn without_filters(directory: &Path) -> Option<Vec<String>> {
+pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
     let listed = Command::new("git")
         .args(POWERLESS)
         .args([

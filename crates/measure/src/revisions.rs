@@ -156,12 +156,12 @@ impl Repository {
     /// [`RevisionError::NoGit`], [`RevisionError::NoRepository`], [`RevisionError::Cache`], [`RevisionError::Measure`].
     pub fn around(directory: &Path, cache: &Path) -> Result<Self, RevisionError> {
         let mut subprocesses = Subprocesses::start()?;
-        let top = subprocesses.git(directory, ["rev-parse", "--show-toplevel"])?;
+        let top = subprocesses.git_of_user(directory, ["rev-parse", "--show-toplevel"])?;
         if !top.success {
             let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
             return Err(RevisionError::NoRepository { directory, said: top.errors });
         }
-        let common = subprocesses.git(directory, ["rev-parse", "--git-common-dir"])?;
+        let common = subprocesses.git_of_user(directory, ["rev-parse", "--git-common-dir"])?;
         let failed = |path: PathBuf| move |source| RevisionError::Cache { path, source };
         // It is told relative to the directory it was asked in. Trees that are linked have it in common.
         let common = directory.join(path_in(&common));
@@ -325,7 +325,19 @@ impl Repository {
         let tags = [self.common.clone().into_os_string(), "refs/tags/*:refs/tags/*".into()];
         done(self.subprocesses.git(tree, fetch.chain(tags))?, &what)?;
         let words = ["checkout", "--quiet", "--detach", commit];
-        done(self.subprocesses.git(tree, words)?, &what).map(|_| ())
+        let checked_out = done(self.subprocesses.git(tree, words)?, &what)?;
+        // Of objects that are absent git complains, leaves their files out, and ends with 0.
+        if done(self.subprocesses.git(tree, ["ls-files", "--deleted"])?, &what)?.output.is_empty() {
+            return Ok(());
+        }
+        let said = format!(
+            "{}\nIn a partial clone `git fetch --refetch --no-filter` gets all that is absent.",
+            checked_out.errors
+        );
+        Err(RevisionError::Git {
+            what: format!("make a whole working tree of `{}`", revision.written),
+            said,
+        })
     }
 
     /// Builds it once for every link, in one tree: what is compiled stays, and the program, which is gone, is linked again.
@@ -381,7 +393,7 @@ impl Repository {
         words: impl IntoIterator<Item = W>,
     ) -> Result<GitOutput, RevisionError> {
         let top = self.top.clone();
-        self.subprocesses.git(&top, words)
+        self.subprocesses.git_of_user(&top, words)
     }
 
     /// Takes a lock, waiting for whoever has it.

@@ -339,7 +339,8 @@ fn measure_held(
                 .adopt_metrics(&recorded.metrics)
                 .map_err(|why| anyhow::anyhow!("--resume {}: {why}", path.display()))?;
             // Of an anonymous run both lines lack the same.
-            let now = anonymous.then(|| resume::begun::<Args>(&session.samples, &path, "run", "resumed"));
+            let now =
+                anonymous.then(|| resume::begun::<Args>(&session.samples, &path, "run", "resumed"));
             let settings = now.transpose()?.as_ref().unwrap_or(args).settings();
             let other = begun.is_some_and(|first| first.settings() != settings);
             Some(resume::check(&args.record.earlier, recorded, &session.samples, other)?)

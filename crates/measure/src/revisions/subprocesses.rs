@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::RevisionError;
 use crate::command::Command;
 use crate::error::MeasureError;
-use crate::git::POWERLESS;
+use crate::git::{OFFLINE, POWERLESS, without_filters};
 use crate::interrupt;
 use crate::runner::{RunOptions, RunResult, Runner};
 
@@ -55,19 +55,39 @@ impl Subprocesses {
         Ok(Self { runner: Runner::start()?, git })
     }
 
-    /// Runs git in a directory. Hooks of the user's are not for trees of ours, and nobody is there to be asked for passwords.
+    /// Runs git in a tree of ours. Hooks of the user's are not for it, and nobody is there to be asked for passwords.
     pub(super) fn git<W: Into<OsString>>(
         &mut self,
         directory: &Path,
         words: impl IntoIterator<Item = W>,
     ) -> Result<GitOutput, RevisionError> {
+        self.git_with(directory, words.into_iter().map(Into::into), &[])
+    }
+
+    /// Runs git in the user's repository, of whose configuration no program is run, and which is asked for what is there only.
+    pub(super) fn git_of_user<W: Into<OsString>>(
+        &mut self,
+        directory: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<GitOutput, RevisionError> {
+        let filters = without_filters(directory).unwrap_or_default();
+        let words = filters.into_iter().map(Into::into).chain(words.into_iter().map(Into::into));
+        self.git_with(directory, words, &OFFLINE)
+    }
+
+    fn git_with(
+        &mut self,
+        directory: &Path,
+        words: impl Iterator<Item = OsString>,
+        variables: &[(&str, &str)],
+    ) -> Result<GitOutput, RevisionError> {
         let script = format!("{APART}exec \"$@\"");
         let own = ["/bin/sh".into(), "-c".into(), script.into(), "git".into()];
         let own = own.into_iter().chain([self.git.clone().into_os_string()]);
         let own = own.chain(POWERLESS.map(Into::into));
-        let mut command = Command::new(own.chain(words.into_iter().map(Into::into)))
-            .map_err(MeasureError::from)?;
-        command.env.push(("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()));
+        let mut command = Command::new(own.chain(words)).map_err(MeasureError::from)?;
+        let variables = [("GIT_TERMINAL_PROMPT", "0")].iter().chain(variables);
+        command.env.extend(variables.map(|(name, value)| (name.to_string(), value.to_string())));
         command.cwd = Some(directory.to_owned());
         (command.keep_output, command.keep_errors) = (true, true);
         let result = self.run(&command)?;
