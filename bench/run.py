@@ -20,10 +20,12 @@ import time
 import allocations
 import front_ends
 import imports
+import kill
 import labels
 import layout
 import memory
 import ministat
+import mutate
 import options
 import peers
 import profiles
@@ -61,6 +63,8 @@ FIGURES = {
     "python-methods": (front_ends.python_methods, ["python-methods"]),
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),
     "python-blocks": (front_ends.python_blocks, ["python-blocks"]),
+    "kill": (kill.kill, ["kill"]),
+    "mutate": (mutate.mutate, ["mutate"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # A machine with more to do than this is not idle.

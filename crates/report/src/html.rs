@@ -290,7 +290,7 @@ pub(crate) fn fact((name, value): (&String, &serde_json::Value)) -> (String, Str
         serde_json::Value::Bool(is) => if *is { "yes" } else { "no" }.to_owned(),
         other => other.as_f64().map_or_else(|| other.to_string(), |n| quantity(name, n)),
     };
-    let name = name.trim_end_matches("_seconds").replace('_', " ");
+    let name = name.trim_end_matches("_seconds").trim_end_matches("_us").replace('_', " ");
     (clean(&name), clean(&value))
 }
 
@@ -308,6 +308,7 @@ fn quantity(name: &str, n: f64) -> String {
                 number::value(n, &Unit::Second)
             }
         }
+        "run_time" => number::value(n, &Unit::Second),
         name if name.ends_with("_us") && n >= 0.0 => number::value(n / 1e6, &Unit::Second),
         _ => number::value(n, &Unit::One),
     }

@@ -75,7 +75,7 @@ fn boxes_of_a_differential_flame_graph_are_coloured_only_where_a_change_is_known
         "{picture}"
     );
     assert!(picture.contains(">parse +21.7</text>"), "the change is written, not only coloured");
-    assert!(picture.contains("because it is gone: gone (9.1 % of the first)"));
+    assert!(picture.contains("because the second has no such calls: gone (9.1 % of the first)"));
     for words in ["takes more", "takes less", "no change is known", "width: share of new"] {
         assert!(picture.contains(words), "{words}");
     }

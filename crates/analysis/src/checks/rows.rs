@@ -13,7 +13,7 @@ use crate::unpaired;
 use crate::verdict::{Scale, Verdict};
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::{
-    Action, Design, Environment, Finding, Samples, Severity, StopReason, Threshold, Unit,
+    Action, Design, Environment, Finding, Samples, Severity, StopReason, StopRule, Threshold, Unit,
 };
 
 /// How many benchmarks are named; more are counted.
@@ -132,10 +132,14 @@ fn without_interval(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     };
     let advice = |needed: usize| {
         let mut advice = match suite.design {
-            Design::Blocks => vec![
-                Action::MeasureLonger { seconds: None },
-                Action::FewerRows { rows: format!("{}s", suite.noun) },
-            ],
+            Design::Blocks => {
+                // Where the number of blocks was given, more time would not be used.
+                let more = match suite.plan.stop {
+                    StopRule::Fixed { .. } => Action::FixRuns { runs: needed as u64 },
+                    StopRule::Sequential { .. } => Action::MeasureLonger { seconds: None },
+                };
+                vec![more, Action::FewerRows { rows: format!("{}s", suite.noun) }]
+            }
             _ => vec![Action::more_repetitions(&suite.environment)],
         };
         if needed > alone && suite.adjust == Adjust::Holm {

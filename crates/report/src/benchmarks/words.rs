@@ -127,6 +127,11 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     Some(told)
 }
 
+/// What stands between two names of a ratio: of paths no one could see where the first ends.
+pub(crate) fn by(one: &str, other: &str) -> &'static str {
+    if [one, other].iter().any(|name| name.contains(['/', '.'])) { " / " } else { "/" }
+}
+
 /// The geometric mean of a table, with its intervals.
 pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     let found = table.mean?;
@@ -142,9 +147,8 @@ pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
         ),
     };
     let (of, against) = (side(suite, table.side), side(suite, 0));
-    // Of paths no one could see where the first ends.
-    let by = if format!("{of}{against}").contains(['/', '.']) { " / " } else { "/" };
-    let mut line = format!("geometric mean of {of}{by}{against}: {ratio} over {over}");
+    let mut line =
+        format!("geometric mean of {of}{}{against}: {ratio} over {over}", by(&of, &against));
     if found.of_these.is_none() {
         line += "; no interval: some benchmarks have no spread";
     }

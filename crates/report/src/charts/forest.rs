@@ -50,7 +50,13 @@ fn chart(suite: &Analysis, table: &Table<'_>, sort: Sort) -> Option<Chart> {
     let unit = Unit::Other(String::new());
     let title = words::title(suite, table);
     let (old, new) = (&suite.sides[0].name, &suite.sides[table.side].name);
-    let x = Axis::of(&format!("ratio {new}/{old}"), &unit, low, high, high / low > WIDE);
+    let x = Axis::of(
+        &format!("ratio {new}{}{old}", crate::benchmarks::words::by(old, new)),
+        &unit,
+        low,
+        high,
+        high / low > WIDE,
+    );
     let names: Vec<String> = rows.iter().map(|row| suite.row_of(row).name.clone()).collect();
     let count = rows.len() as f64;
     let down = |place: usize| count - place as f64 - 0.5;

@@ -274,8 +274,7 @@ impl Marked<'_> {
         };
         (all > 0.0005).then(|| {
             format!(
-                "not in the picture, because {} gone: {}{more} ({:.1} % of the first)",
-                if gone.len() == 1 { "it is" } else { "they are" },
+                "not in the picture, because the second has no such calls: {}{more} ({:.1} % of the first)",
                 named.join(", "),
                 all * 100.0
             )
