@@ -1,4 +1,4 @@
-//! Imports what does not begin as JSON does: the text of Go, divan, perf, httperf and benchmark-ips, logfmt, tables, Catch2's XML, columns.
+//! Imports what does not begin as JSON does: the text of Go, divan, perf, benchmark-ips, load generators, logfmt, tables, Catch2's XML, columns.
 #![no_main]
 
 use assay_data::import::{ImportOptions, load_bytes};

@@ -24,6 +24,7 @@ mod go_bench;
 mod go_names;
 mod google;
 mod gungraun;
+mod http_load;
 mod httperf;
 mod hyperfine;
 mod javascript;
@@ -238,6 +239,24 @@ const FORMATS: &[Format] = &[
         read: single_values::read_bmf,
     },
     Format {
+        name: "oha",
+        group: Group::Json,
+        recognise: http_load::oha::recognise,
+        read: http_load::oha::read,
+    },
+    Format {
+        name: "k6's summary",
+        group: Group::Json,
+        recognise: http_load::k6::recognise_json,
+        read: http_load::k6::read_json,
+    },
+    Format {
+        name: "vegeta",
+        group: Group::Json,
+        recognise: http_load::vegeta::recognise_json,
+        read: http_load::vegeta::read_json,
+    },
+    Format {
         name: "BenchmarkDotNet",
         group: Group::Json,
         recognise: benchmark_dotnet::recognise,
@@ -352,6 +371,60 @@ const FORMATS: &[Format] = &[
         group: Group::Text,
         recognise: perf_print::recognise,
         read: perf_print::read,
+    },
+    Format {
+        name: "wrk and wrk2",
+        group: Group::Text,
+        recognise: http_load::wrk::recognise,
+        read: http_load::wrk::read,
+    },
+    Format {
+        name: "hey",
+        group: Group::Text,
+        recognise: http_load::hey::recognise_hey,
+        read: http_load::hey::read_hey,
+    },
+    Format {
+        name: "oha's text",
+        group: Group::Text,
+        recognise: http_load::hey::recognise_oha,
+        read: http_load::hey::read_oha,
+    },
+    Format {
+        name: "ab",
+        group: Group::Text,
+        recognise: http_load::apache_bench::recognise,
+        read: http_load::apache_bench::read,
+    },
+    Format {
+        name: "h2load",
+        group: Group::Text,
+        recognise: http_load::h2load::recognise,
+        read: http_load::h2load::read,
+    },
+    Format {
+        name: "vegeta's text",
+        group: Group::Text,
+        recognise: http_load::vegeta::recognise_text,
+        read: http_load::vegeta::read_text,
+    },
+    Format {
+        name: "k6's text",
+        group: Group::Text,
+        recognise: http_load::k6::recognise_text,
+        read: http_load::k6::read_text,
+    },
+    Format {
+        name: "percentiles of ab (`-e`)",
+        group: Group::Tables,
+        recognise: http_load::apache_bench::recognise_table,
+        read: http_load::apache_bench::read_table,
+    },
+    Format {
+        name: "requests of hey, oha, ab and h2load",
+        group: Group::Tables,
+        recognise: http_load::request_logs::recognise,
+        read: http_load::request_logs::read,
     },
     Format {
         name: "httperf",

@@ -20,14 +20,18 @@ const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { name, repetitions, single_values: None, compares_within: false }
 }
 
-const TOOLS: [Tool; 24] = [
+/// How tools that print one report a run are repeated.
+const APPENDED: Option<&str> = Some("a loop that appends its output to one file");
+
+const TOOLS: [Tool; 32] = [
     Tool {
         single_values: Some("--exporters fulljson"),
         ..tool("BenchmarkDotNet", Some("--iterationCount 100"))
     },
     Tool { compares_within: true, ..tool("benchmark-ips", Some("x.config(time: 10)")) },
+    Tool { single_values: Some("-g FILE"), ..tool("ab", APPENDED) },
     tool("Bencher", None),
-    tool("benchmark.js", Some("a loop that appends its output to one file")),
+    tool("benchmark.js", APPENDED),
     tool("Catch2", Some("--benchmark-samples 100")),
     tool("criterion", Some("--sample-size 100")),
     tool("divan", Some("--sample-count 100")),
@@ -39,15 +43,19 @@ const TOOLS: [Tool; 24] = [
         ),
         ..tool("Google Benchmark", Some("--benchmark_repetitions=12"))
     },
-    tool("httperf", None),
+    Tool { single_values: Some("--log-file FILE"), ..tool("h2load", APPENDED) },
+    Tool { single_values: Some("-o csv"), ..tool("hey", APPENDED) },
+    tool("httperf", APPENDED),
     Tool {
         single_values: Some("--export-json instead of --export-csv"),
         compares_within: true,
         ..tool("hyperfine", Some("--runs 12"))
     },
     tool("JMH", Some("-f 12")),
+    tool("k6", APPENDED),
     tool("libtest", Some("for i in $(seq 12); do cargo bench >> FILE; done")),
     tool("mitata", None),
+    Tool { single_values: Some("--output-format csv"), ..tool("oha", APPENDED) },
     tool("nanobench", Some(".epochs(12)")),
     tool("perf stat", Some("-r 12")),
     tool("pyperf", Some("--processes=12")),
@@ -55,14 +63,14 @@ const TOOLS: [Tool; 24] = [
         single_values: Some("--benchmark-save-data"),
         ..tool("pytest-benchmark", Some("--benchmark-min-rounds=12"))
     },
-    Tool {
-        compares_within: true,
-        ..tool("Ruby's Benchmark", Some("a loop that appends its output to one file"))
-    },
+    Tool { compares_within: true, ..tool("Ruby's Benchmark", APPENDED) },
     tool("time", Some("a loop that appends: time -v -a -o FILE COMMAND")),
     tool("tinybench", None),
     tool("valgrind", None),
+    tool("vegeta", APPENDED),
     tool("vitest", None),
+    tool("wrk", APPENDED),
+    tool("wrk2", APPENDED),
 ];
 
 impl Tool {

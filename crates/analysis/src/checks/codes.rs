@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 98] = [
+pub const CODES: [&str; 99] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -18,6 +18,7 @@ pub const CODES: [&str; 98] = [
     "CHANGE_POINT",
     "CHILDREN_NOT_COUNTED",
     "CLOCK_SOURCE",
+    "CLOSED_LOOP",
     "COARSE_CLOCK",
     "COMMAND_FAILED",
     "COUNTED_WHOLE",

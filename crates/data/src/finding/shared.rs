@@ -55,3 +55,21 @@ pub fn multiplexed(share: f64) -> Finding {
         .with("least_share", share)
         .advise(Action::FewerEvents)
 }
+
+/// Requests, or connections, of a load test that were not answered well; `kinds` tells how many of each kind.
+pub(crate) fn request_errors(kinds: &str, errors: f64) -> Finding {
+    let message = format!("{errors} requests or connections failed: {kinds}");
+    Finding::new("REQUEST_ERRORS", Severity::Warning, message).with("errors", errors).advise(
+        Action::text("fix what failed them, or send fewer requests; times may be of those that were answered alone"),
+    )
+}
+
+/// A load generator that waits for answers before it sends on; `also` goes on: what else is known of its latencies.
+pub(crate) fn closed_loop(tool: &str, also: &str) -> Finding {
+    let message = format!(
+        "{tool} sends a request when an earlier one was answered: its latencies leave out how long requests would have waited while the server stood still{also}"
+    );
+    Finding::new("CLOSED_LOOP", Severity::Note, message).advise(Action::text(
+        "for latencies under a given load, send by a schedule, whatever the server does",
+    ))
+}

@@ -1,19 +1,18 @@
 //! httperf's report: one observation for each, with all that it tells; reports appended to one file are told apart by their commands.
 //!
 //! httperf prints zeros for what it did not measure: a reply rate of no samples (tests below 5 s), times of replies that never came.
-//! Those are missing values here. Its times and CPU shares are the client's. A report without its last line of errors breaks off.
+//! Those are missing values here. Its times and CPU shares are the client's, and leave out connections that failed. A report without its last line of
+//! errors breaks off.
 //! The command is the line that httperf echoes with its options written out.
 
+use super::http_load::{self, metric_of};
 use super::number::Conversion;
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::read_error::quoted_start;
-use crate::samples::{Better, Metric, Outcome};
 use crate::unit::Unit;
-use crate::{Action, Finding, Severity};
-use std::collections::HashMap;
 
 /// One number of the report: how its line begins, the word before it, and what it is called here.
 struct Field {
@@ -41,14 +40,14 @@ const LAST: &str = "Errors: fd-unavail";
 const FIELDS: [Field; 48] = [
     field("Request rate:", "rate:", "request_rate", "/s"),
     field(REPLY_RATE, "avg", "reply_rate", "/s"),
-    field("Reply time [ms]:", "response", "response_time", "ms"),
-    field("Reply time [ms]:", "transfer", "transfer_time", "ms"),
+    field("Reply time [ms]:", "response", "first_byte", "ms"),
+    field("Reply time [ms]:", "transfer", "transfer", "ms"),
     field(CONNECTION_TIME, "avg", "connection_time", "ms"),
     field(CONNECTION_TIME, "min", "connection_time_min", "ms"),
     field(CONNECTION_TIME, "max", "connection_time_max", "ms"),
     field(CONNECTION_TIME, "median", "connection_time_median", "ms"),
     field(CONNECTION_TIME, "stddev", "connection_time_stddev", "ms"),
-    field(CONNECTION_TIME, "connect", "connect_time", "ms"),
+    field(CONNECTION_TIME, "connect", "connect", "ms"),
     field("Connection rate:", "rate:", "connection_rate", "/s"),
     field("Connection rate:", "<=", "concurrent_connections", "1"),
     field("Connection length", "[replies/conn]:", "replies_per_connection", "1"),
@@ -65,7 +64,7 @@ const FIELDS: [Field; 48] = [
     field(LAST, "ftab-full", "errors_ftab_full", "1"),
     field(LAST, "other", "errors_other", "1"),
     field("Total:", "connections", "connections", "1"),
-    field("Total:", "requests", "requests", "1"),
+    field("Total:", "requests", "requests_sent", "1"),
     field("Total:", "replies", "replies", "1"),
     field("Total:", "test-duration", "test_duration", "s"),
     field("Reply status:", "1xx", "status_1xx", "1"),
@@ -88,12 +87,6 @@ const FIELDS: [Field; 48] = [
     field("Session lifetime [s]:", "[s]:", "session_lifetime", "s"),
     field("Session failtime [s]:", "[s]:", "session_failtime", "s"),
 ];
-
-/// Metrics of which more is better beside all rates.
-const HIGHER: [&str; 4] = ["net_io", "replies", "status_2xx", "replies_per_connection"];
-
-/// Most options of one command, and most that differ between reports: httperf has fewer.
-const MAX_OPTIONS: usize = 100;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let has = |start: &str| head.text.lines().any(|line| line.starts_with(start));
@@ -139,13 +132,52 @@ impl Report {
     /// Options with their values, the server and what was asked of it.
     fn options(&self) -> Vec<(&str, &str)> {
         let words = self.command.split_ascii_whitespace();
-        let options = words.filter_map(|word| word.strip_prefix("--")).take(MAX_OPTIONS);
+        let options = words.filter_map(|word| word.strip_prefix("--"));
         options.map(|option| option.split_once('=').unwrap_or((option, "yes"))).collect()
     }
 
     fn value(&self, metric: &str) -> f64 {
         let found = self.values.iter().find(|(field, _)| FIELDS[*field].metric == metric);
         found.map_or(f64::NAN, |&(_, value)| value)
+    }
+
+    /// Requests that were asked for, those of connections that came to none among them.
+    fn asked(&self) -> f64 {
+        let options = self.options();
+        let option =
+            |name| options.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
+        let product = |numbers: &[Option<&str>]| {
+            let numbers = numbers.iter().map(|text| text.and_then(|text| text.parse::<f64>().ok()));
+            numbers.product::<Option<f64>>()
+        };
+        let mut sessions = option("wsess").unwrap_or_default().split(',');
+        let of_command = product(&[sessions.next(), sessions.next()])
+            .or_else(|| product(&[option("num-conns"), option("num-calls")]));
+        let seen = self.value("requests_sent").max(self.value("replies") + self.value("errors"));
+        of_command.unwrap_or(seen).max(self.value("replies"))
+    }
+
+    /// The report under the names that all load generators' metrics have.
+    fn told(self, has_sessions: bool) -> http_load::Report {
+        let mut told = http_load::Report::beginning(self.begins);
+        for (name, value) in self.options() {
+            told.option(name, value);
+        }
+        let well = self.value("status_2xx") + self.value("status_3xx");
+        told.set(metric_of("rate_achieved", Unit::PerSecond), well / self.value("test_duration"));
+        told.requests(self.asked(), well);
+        for &(index, value) in &self.values {
+            let field = &FIELDS[index];
+            let is_wanted = has_sessions || !field.line.starts_with("Session");
+            if is_wanted && !self.is_unmeasured(field.metric, value) {
+                told.set(metric_of(field.metric, unit(field)), in_base_unit(field.unit, value));
+            }
+            if field.metric.starts_with("errors_") {
+                told.failure(field.word, value);
+            }
+        }
+        told.command = Some(self.command).filter(|command| !command.is_empty());
+        told
     }
 
     /// Whether a number is a zero that stands for what was not measured.
@@ -156,9 +188,9 @@ impl Report {
                 "reply_rate" | "reply_rate_min" | "reply_rate_max" | "reply_rate_stddev" => {
                     self.samples == Some(0.0)
                 }
-                "request_size" => self.value("requests") == 0.0,
+                "request_size" => self.value("requests_sent") == 0.0,
                 "session_failtime" => true,
-                "connect_time" | "response_time" | "transfer_time" => no_replies,
+                "connect" | "first_byte" | "transfer" => no_replies,
                 _ => {
                     no_replies
                         && (metric.starts_with("connection_time")
@@ -255,100 +287,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn finish(mut self, label: &str) -> Result<Part, ImportError> {
-        let reports = std::mem::take(&mut self.reports);
-        let mut seen: HashMap<String, String> = HashMap::new();
-        let mut varying: Vec<String> = Vec::new();
-        for (index, report) in reports.iter().enumerate() {
-            let options = report.options();
-            for &(option, value) in &options {
-                let is_new = !seen.contains_key(option);
-                let first = seen.entry(option.to_owned()).or_insert_with(|| value.to_owned());
-                let differs = first != value || is_new && index > 0;
-                if differs && !varying.iter().any(|known| known == option) {
-                    varying.push(option.to_owned());
-                }
-            }
-            if varying.len() > MAX_OPTIONS {
-                let problem = format!("more than {MAX_OPTIONS} options of httperf differ by here");
-                return Err(self.recorder.at(report.begins, problem));
-            }
-            let lacks = seen.keys().filter(|known| !options.iter().any(|(o, _)| o == known));
-            let lacks: Vec<String> = lacks.filter(|o| !varying.contains(o)).cloned().collect();
-            varying.extend(lacks);
-        }
-        varying.sort();
-        let has_sessions = reports.iter().any(|report| !report.value("session_rate").is_nan());
-        for (index, field) in FIELDS.iter().enumerate() {
-            let is_told = |report: &Report| report.values.iter().any(|&(told, _)| told == index);
-            if reports.iter().any(is_told) && (has_sessions || !field.line.starts_with("Session")) {
-                let metric = self.recorder.metric(&metric(field));
-                metric.map_err(|problem| self.recorder.whole_file(problem))?;
-            }
-        }
-        let mut errors = 0.0;
-        for report in &reports {
-            self.report(report, &varying, label)?;
-            errors += Some(report.value("errors")).filter(|count| *count > 0.0).unwrap_or_default();
-        }
-        if errors > 0.0 {
-            let kinds: Vec<String> = FIELDS
-                .iter()
-                .filter(|field| field.metric.starts_with("errors_"))
-                .filter_map(|field| {
-                    let all = reports.iter().map(|report| report.value(field.metric));
-                    let count: f64 = all.filter(|count| count.is_finite()).sum();
-                    (count > 0.0).then(|| format!("{} {count}", field.word))
-                })
-                .collect();
-            let finding = Finding::new(
-                "REQUEST_ERRORS",
-                Severity::Warning,
-                format!("{errors} connections ended in errors: {}", kinds.join(", ")),
-            );
-            let next = Action::text(
-                "fix what refused them, or send fewer requests; times are of those that were answered",
-            );
-            self.recorder.finding(finding.with("errors", errors).advise(next));
-        }
-        self.recorder.finish("httperf's lines without a report")
-    }
-
-    fn report(
-        &mut self,
-        report: &Report,
-        varying: &[String],
-        label: &str,
-    ) -> Result<(), ImportError> {
-        let options = report.options();
-        let of = |option: &str| options.iter().find(|(known, _)| *known == option).map(|&(_, v)| v);
-        let told: Vec<String> = varying
-            .iter()
-            .map(|option| format!("{option}={}", of(option).unwrap_or("no")))
-            .collect();
-        let name = if told.is_empty() { label.to_owned() } else { told.join(" ") };
-        let mut parameters: Vec<_> = varying
-            .iter()
-            .map(|option| (option.clone(), of(option).unwrap_or("no").to_owned()))
-            .collect();
-        if let Some(rate) = of("rate").filter(|_| !varying.iter().any(|o| o == "rate")) {
-            parameters.push(("rate".to_owned(), rate.to_owned()));
-        }
-        let benchmark = self.recorder.benchmark(&name, None, &parameters);
-        if !report.command.is_empty() {
-            self.recorder.subject_mut(benchmark).command = Some(report.command.clone());
-        }
-        let mut values = Vec::with_capacity(report.values.len());
-        for &(index, value) in &report.values {
-            let field = &FIELDS[index];
-            let metric = self.recorder.metric(&metric(field));
-            let metric = metric.map_err(|problem| self.recorder.whole_file(problem))?;
-            if !report.is_unmeasured(field.metric, value) {
-                values.push((metric, in_base_unit(field.unit, value)));
-            }
-        }
-        let taken = self.recorder.observe(benchmark, &[], Outcome::Ok, &values);
-        taken.map_err(|problem| self.recorder.at(report.begins, problem))
+    fn finish(self, label: &str) -> Result<Part, ImportError> {
+        let has_sessions = self.reports.iter().any(|report| !report.value("session_rate").is_nan());
+        let told: Vec<_> =
+            self.reports.into_iter().map(|report| report.told(has_sessions)).collect();
+        http_load::finish(self.recorder, label, &told, &["rate"])
     }
 }
 
@@ -366,15 +309,12 @@ fn after<'a>(words: &[&'a str], word: &str) -> Option<&'a str> {
     at.and_then(|at| words.get(at + 1)).copied()
 }
 
-fn metric(field: &Field) -> Metric {
-    let unit = match field.unit {
+fn unit(field: &Field) -> Unit {
+    match field.unit {
         "%" => Unit::One,
         "KiB" => Unit::Other("B/s".to_owned()),
         unit => Conversion::from_symbol(Some(unit)).unit,
-    };
-    let is_higher = unit == Unit::PerSecond || HIGHER.contains(&field.metric);
-    let better = if is_higher { Better::Higher } else { Better::Lower };
-    Metric { better, ..Metric::lower(field.metric, unit) }
+    }
 }
 
 /// Milliseconds and per cent divide by a whole number, which rounds once.

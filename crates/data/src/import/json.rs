@@ -38,6 +38,23 @@ pub(super) fn read<'de, S: DeserializeSeed<'de>>(
     read.map_err(|error| explained(error, &file, 0, expected).into())
 }
 
+/// Hands every JSON value of a file to `each`: one document, or several appended to each other.
+///
+/// # Errors
+/// As for [`read`].
+pub(super) fn read_all<T: for<'de> Deserialize<'de>>(
+    input: Input,
+    expected: &str,
+    mut each: impl FnMut(T),
+) -> Result<(), ImportError> {
+    let file = input.file.clone();
+    let values = serde_json::Deserializer::from_reader(Lenient::new(input.into_reader()));
+    for value in values.into_iter::<T>() {
+        each(value.map_err(|error| explained(error, &file, 0, expected))?);
+    }
+    Ok(())
+}
+
 /// Reads one JSON value from a text that begins in the line `line` of a file, counted from 1.
 ///
 /// # Errors

@@ -4,6 +4,7 @@
 //! A value is an observation. Bounds and ranges are texts or limits of the user's own choosing, and are not read. Neither format tells
 //! the direction: units per second are better when they are higher, and so is Bencher's `throughput`; all else when it is lower.
 
+use super::http_load::k6;
 use super::json::Number;
 use super::layout::better;
 use super::number::Conversion;
@@ -30,8 +31,11 @@ pub(super) fn recognise_entries(head: &Head<'_>) -> bool {
         && ["\"name\"", "\"unit\"", "\"value\""].iter().all(|key| first.contains(key))
 }
 
-/// An object of objects of objects, of which the innermost begins with a value or its bounds.
+/// An object of objects of objects, of which the innermost begins with a value or its bounds; k6's summaries are such, too.
 pub(super) fn recognise_bmf(head: &Head<'_>) -> bool {
+    if k6::recognise_json(head) {
+        return false;
+    }
     let mut rest = head.text.trim_start();
     for _ in 0..2 {
         let Some(behind) = rest.strip_prefix('{').and_then(|rest| key(rest.trim_start())) else {

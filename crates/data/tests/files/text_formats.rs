@@ -5,6 +5,7 @@ mod benchmark_ips;
 mod catch2_text;
 mod divan;
 mod go_bench;
+mod http_load;
 mod httperf;
 mod lines;
 mod perf_stat;
@@ -72,7 +73,7 @@ fn summary<'a>(samples: &'a Samples, subject: &str, metric: &str) -> &'a Summary
 
 /// All files of all formats that are tested here.
 fn all_files() -> Vec<String> {
-    const FOLDERS: [&str; 13] = [
+    const FOLDERS: [&str; 20] = [
         "benchmark-ips",
         "benchmark-js",
         "ruby-benchmark",
@@ -86,6 +87,13 @@ fn all_files() -> Vec<String> {
         "httperf/ramp",
         "logfmt",
         "perf-stat",
+        "wrk",
+        "hey",
+        "oha",
+        "ab",
+        "h2load",
+        "vegeta",
+        "k6",
     ];
     let files = FOLDERS.iter().flat_map(|folder| {
         let entries = std::fs::read_dir(path(folder)).expect(folder);

@@ -3,7 +3,8 @@
 use super::*;
 
 fn value(samples: &Samples, metric: &str) -> Option<f64> {
-    values(samples, &samples.subjects[0].name, metric).first().copied()
+    let metric = samples.metric_index(metric)?;
+    samples.series(0, metric).values.first().copied()
 }
 
 #[test]
@@ -15,19 +16,21 @@ fn a_report_is_one_observation_with_all_that_it_tells() {
     assert_eq!(parameters(&samples, "tls-rate10"), ["rate=10"]);
     assert_eq!(
         metrics(&samples)[..4],
-        ["request_rate [1/s]", "reply_rate [1/s]", "response_time [s]", "transfer_time [s]"]
+        ["rate_achieved [1/s]", "answered [1]", "requests [1]", "failed [1]"]
     );
     for (metric, expected) in [
+        ("rate_achieved", 100.0 / 9.921),
+        ("answered", 1.0),
         ("request_rate", 10.1),
         ("reply_rate", 10.0),
         ("reply_rate_stddev", 0.0),
-        ("response_time", 3.6 / 1e3),
-        ("transfer_time", 0.0),
+        ("first_byte", 3.6 / 1e3),
+        ("transfer", 0.0),
         ("connection_time", 17.0 / 1e3),
         ("connection_time_min", 1.6 / 1e3),
         ("connection_time_median", 14.5 / 1e3),
         ("connection_time_stddev", 13.3 / 1e3),
-        ("connect_time", 13.4 / 1e3),
+        ("connect", 13.4 / 1e3),
         ("connection_rate", 10.1),
         ("concurrent_connections", 1.0),
         ("test_duration", 9.921),
@@ -54,28 +57,43 @@ fn zeros_that_mean_not_measured_are_missing() {
     assert_eq!(value(&short, "reply_rate"), None, "no samples below five seconds");
     assert_eq!(value(&short, "request_rate"), Some(317.9));
     let refused = load_file("httperf/connrefused.txt");
-    for metric in ["response_time", "connection_time", "connect_time", "reply_size", "request_size"]
-    {
+    for metric in ["first_byte", "connection_time", "connect", "reply_size", "request_size"] {
         assert_eq!(value(&refused, metric), None, "{metric}");
     }
     assert_eq!(value(&refused, "errors_connrefused"), Some(50.0));
     assert_eq!(value(&refused, "request_rate"), Some(0.0));
     let reset = load_file("httperf/connreset.txt");
-    assert_eq!(value(&reset, "connect_time"), Some(1.3 / 1e3), "they did connect");
+    assert_eq!(value(&reset, "answered"), Some(0.0));
+    assert_eq!(value(&reset, "connect"), Some(1.3 / 1e3), "they did connect");
 }
 
 #[test]
 fn errors_are_told_by_kind() {
     for (file, said) in [
-        ("client-timo", "85 connections ended in errors: client-timo 85"),
-        ("connrefused", "50 connections ended in errors: connrefused 50"),
-        ("connreset", "20 connections ended in errors: connreset 20"),
-        ("fd-unavail", "164 connections ended in errors: fd-unavail 164"),
-        ("addrunavail", "80 connections ended in errors: other 80"),
+        ("client-timo", "85 requests or connections failed: client-timo 85"),
+        ("connrefused", "50 requests or connections failed: connrefused 50"),
+        ("connreset", "20 requests or connections failed: connreset 20"),
+        ("fd-unavail", "164 requests or connections failed: fd-unavail 164"),
+        ("addrunavail", "80 requests or connections failed: other 80"),
     ] {
         let samples = load_file(&format!("httperf/{file}.txt"));
         assert_eq!(codes(&samples), ["REQUEST_ERRORS"]);
         assert_eq!(samples.findings[0].message, said);
+    }
+}
+
+#[test]
+fn connections_that_came_to_no_request_count_as_not_answered() {
+    for (file, asked, answered) in [
+        ("client-timo.txt", 300.0, 215.0 / 300.0),
+        ("connrefused.txt", 50.0, 0.0),
+        ("fd-unavail.txt", 200.0, 36.0 / 200.0),
+        ("wsess.txt", 200.0, 1.0),
+        ("ramp/io20-unicorn-rate500-rep1.txt", 1500.0, 825.0 / 1500.0),
+    ] {
+        let samples = load_file(&format!("httperf/{file}"));
+        assert_eq!(value(&samples, "requests"), Some(asked), "{file}");
+        assert_eq!(value(&samples, "answered"), Some(answered), "{file}");
     }
 }
 
@@ -118,5 +136,5 @@ fn a_report_that_breaks_off_or_has_words_for_numbers_is_named() {
     let said = refused(whole.replace("response 3.6", "response soon"));
     assert!(said.contains("`soon` behind `response` is not a number"), "{said}");
     let nan = plain(whole.replace("response 3.6", "response nan")).expect("not measured");
-    assert_eq!(value(&nan, "response_time"), None);
+    assert_eq!(value(&nan, "first_byte"), None);
 }

@@ -1,0 +1,340 @@
+//! What the importers of HTTP load generators share: each report is one observation, whose metrics have the same names whichever tool
+//! wrote it, and the same as those that `assay` measures.
+//!
+//! `rate_achieved` is requests answered well per second, `answered` the share of requests that were, `failed` how many were not; `latency_…` is
+//! the time from sending (or from when it was due, where a tool keeps a schedule) to the end of the answer; `connect`, `tls`, `first_byte` and
+//! `transfer` are means of its parts. Single requests of a report are no independent values, so its mean and spread are values of the one
+//! observation and no summary. What a file does not have stays absent.
+
+pub(super) mod apache_bench;
+pub(super) mod h2load;
+pub(super) mod hey;
+pub(super) mod k6;
+pub(super) mod oha;
+pub(super) mod request_logs;
+pub(super) mod vegeta;
+pub(super) mod wrk;
+
+use super::layout::better;
+use super::recorder::Recorder;
+use super::{ImportError, Part};
+use crate::finding::shared::request_errors;
+use crate::read_error::quoted_start;
+use crate::samples::{Better, Metric, Outcome};
+use crate::unit::Unit;
+use std::collections::HashMap;
+
+/// Metrics that stand first, in this order: by the first that all files have, servers are compared.
+const FIRST: [&str; 4] = ["latency_p50", "latency_p99", "rate_achieved", "answered"];
+
+/// Metrics of which more is better beside all rates.
+const HIGHER: [&str; 5] =
+    ["answered", "requests", "replies", "status_2xx", "replies_per_connection"];
+
+/// Most options of one report, and most that differ between reports: no tool has more.
+const MAX_OPTIONS: usize = 100;
+
+/// What is said of a report that lacks its end.
+pub(super) const BREAKS_OFF: &str = "the report that begins here breaks off";
+
+/// One report of a load generator.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    /// The line where it begins; 0 where the format has no lines.
+    pub begins: u64,
+    /// What was asked for: the URL, connections, a rate. What differs between the reports of a file tells them apart.
+    pub options: Vec<(String, String)>,
+    /// The command line, where the tool repeats it.
+    pub command: Option<String>,
+    values: Vec<(Metric, f64)>,
+    /// Requests, or connections, that failed, by kind.
+    failures: Vec<(String, f64)>,
+}
+
+impl Report {
+    pub(super) fn beginning(line: u64) -> Self {
+        Self { begins: line, ..Self::default() }
+    }
+
+    pub(super) fn option(&mut self, name: &str, value: &str) {
+        if self.options.len() < MAX_OPTIONS {
+            self.options.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
+    /// Adds a value in base units. One that is no number is not measured, and the first of two of one metric stays.
+    pub(super) fn set(&mut self, metric: Metric, value: f64) {
+        if value.is_finite() && self.value(&metric.name).is_none() {
+            self.values.push((metric, value));
+        }
+    }
+
+    /// Adds a time in seconds.
+    pub(super) fn time(&mut self, metric: &str, seconds: f64) {
+        self.set(metric_of(metric, Unit::Second), seconds);
+    }
+
+    /// Adds a time in milliseconds, as most tools have it.
+    pub(super) fn milliseconds(&mut self, metric: &str, value: f64) {
+        self.time(metric, value / 1e3);
+    }
+
+    /// Adds a quantile in seconds: `99.9` of `latency` is `latency_p99_9`, 0 the minimum and 100 the maximum.
+    pub(super) fn quantile(&mut self, of: &str, percent: f64, seconds: f64) {
+        if percent == 0.0 {
+            self.time(&format!("{of}_min"), seconds);
+        } else if percent == 100.0 {
+            self.time(&format!("{of}_max"), seconds);
+        } else {
+            self.time(&format!("{of}_p{}", percent.to_string().replace('.', "_")), seconds);
+        }
+    }
+
+    /// Adds what came of the requests: how many there were, and how many were answered well.
+    pub(super) fn requests(&mut self, requests: f64, well: f64) {
+        let well = well.clamp(0.0, requests.max(0.0));
+        self.set(metric_of("answered", Unit::One), well / requests);
+        self.set(metric_of("requests", Unit::One), requests);
+        self.set(metric_of("failed", Unit::One), requests - well);
+    }
+
+    /// Adds the rate of those answered well: the tool's, which is of all that ended in any way, less the share of the others.
+    pub(super) fn rate(&mut self, per_second: f64, ended: f64, well: f64) {
+        let share = if well >= ended { 1.0 } else { well.max(0.0) / ended };
+        self.set(metric_of("rate_achieved", Unit::PerSecond), per_second * share);
+    }
+
+    /// Adds bytes received per second.
+    pub(super) fn transfer_rate(&mut self, bytes_per_second: f64) {
+        self.set(metric_of("transfer_rate", Unit::Other("B/s".to_owned())), bytes_per_second);
+    }
+
+    /// Notes how many requests failed in one way, if any did.
+    pub(super) fn failure(&mut self, kind: &str, count: f64) {
+        if count > 0.0 && count.is_finite() && self.failures.len() < MAX_OPTIONS {
+            self.failures.push((kind.to_owned(), count));
+        }
+    }
+
+    /// Takes the times away again: zeros of a report in which nothing was answered.
+    pub(super) fn without_times(&mut self) {
+        self.values.retain(|(metric, _)| metric.unit != Unit::Second);
+    }
+
+    /// A value that was added.
+    pub(super) fn value(&self, metric: &str) -> Option<f64> {
+        self.values.iter().find(|(known, _)| known.name == metric).map(|&(_, value)| value)
+    }
+
+    fn option_value(&self, name: &str) -> Option<&str> {
+        self.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A metric of a report: more is better of rates and of what was answered.
+pub(super) fn metric_of(name: &str, unit: Unit) -> Metric {
+    let direction = if HIGHER.contains(&name) { Better::Higher } else { better(&unit) };
+    Metric { better: direction, ..Metric::lower(name, unit) }
+}
+
+/// Gives every report to the recorder, each as an observation. A file of one kind of report is one subject named after the file; where
+/// reports differ in their options, subjects are named by these. `always` are options that are parameters even where they do not differ.
+///
+/// # Errors
+/// When there is no report, or too many options differ.
+pub(super) fn finish(
+    mut recorder: Recorder<'_>,
+    label: &str,
+    reports: &[Report],
+    always: &[&str],
+) -> Result<Part, ImportError> {
+    let varying = varying_options(&recorder, reports)?;
+    let mut metrics: Vec<&Metric> = Vec::new();
+    let mut known: HashMap<&str, ()> = HashMap::new();
+    for (metric, _) in reports.iter().flat_map(|report| &report.values) {
+        if known.insert(&metric.name, ()).is_none() {
+            metrics.push(metric);
+        }
+    }
+    let rank = |metric: &Metric| FIRST.iter().position(|first| *first == metric.name);
+    metrics.sort_by_key(|metric| rank(metric).unwrap_or(FIRST.len()));
+    for metric in metrics {
+        recorder.metric(metric).map_err(|problem| recorder.whole_file(problem))?;
+    }
+    for report in reports {
+        let parameter = |name: &str| {
+            let value = report.option_value(name).unwrap_or("no");
+            (name.to_owned(), value.to_owned())
+        };
+        let told: Vec<(String, String)> = varying.iter().map(|name| parameter(name)).collect();
+        let name: Vec<String> =
+            told.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let name = if name.is_empty() { label.to_owned() } else { name.join(" ") };
+        let also = always.iter().filter(|name| {
+            !varying.iter().any(|known| known == *name) && report.option_value(name).is_some()
+        });
+        let parameters: Vec<_> = told.into_iter().chain(also.map(|name| parameter(name))).collect();
+        let subject = recorder.benchmark(&name, None, &parameters);
+        if report.command.is_some() {
+            recorder.subject_mut(subject).command.clone_from(&report.command);
+        }
+        let metric = |(metric, value): &(Metric, f64)| Ok((recorder.metric(metric)?, *value));
+        let values: Result<Vec<_>, String> = report.values.iter().map(metric).collect();
+        let taken = values.and_then(|values| recorder.observe(subject, &[], Outcome::Ok, &values));
+        taken.map_err(|problem| match report.begins {
+            0 => recorder.whole_file(problem),
+            line => recorder.at(line, problem),
+        })?;
+    }
+    tell_failures(&mut recorder, reports);
+    recorder.finish("lines of a load generator without a report")
+}
+
+/// Options in which the reports differ, by name.
+fn varying_options(
+    recorder: &Recorder<'_>,
+    reports: &[Report],
+) -> Result<Vec<String>, ImportError> {
+    let mut seen: HashMap<&str, &str> = HashMap::new();
+    let mut varying: Vec<String> = Vec::new();
+    for (index, report) in reports.iter().enumerate() {
+        for (option, value) in &report.options {
+            let is_new = !seen.contains_key(option.as_str());
+            let first = *seen.entry(option).or_insert(value);
+            let differs = first != value || is_new && index > 0;
+            if differs && !varying.contains(option) {
+                varying.push(option.clone());
+            }
+        }
+        if varying.len() > MAX_OPTIONS {
+            let problem = format!("more than {MAX_OPTIONS} options differ by here");
+            return Err(recorder.at(report.begins.max(1), problem));
+        }
+        let lacks = seen.keys().filter(|known| report.option_value(known).is_none());
+        let lacks: Vec<String> = lacks
+            .filter(|name| !varying.iter().any(|v| v == *name))
+            .map(|n| (*n).to_owned())
+            .collect();
+        varying.extend(lacks);
+    }
+    varying.sort();
+    Ok(varying)
+}
+
+/// One finding about all requests of the file that failed.
+fn tell_failures(recorder: &mut Recorder<'_>, reports: &[Report]) {
+    let mut kinds: Vec<(&str, f64)> = Vec::new();
+    for (kind, count) in reports.iter().flat_map(|report| &report.failures) {
+        let known = kinds.iter().position(|(known, _)| known == kind);
+        match known {
+            Some(known) => kinds[known].1 += count,
+            None if kinds.len() < MAX_OPTIONS => kinds.push((kind, *count)),
+            None => {}
+        }
+    }
+    if !kinds.is_empty() {
+        let all: f64 = kinds.iter().map(|(_, count)| count).sum();
+        let told: Vec<String> = kinds
+            .iter()
+            .take(8)
+            .map(|(kind, count)| format!("{} {count}", quoted_start(kind)))
+            .collect();
+        let more = match kinds.len() - told.len() {
+            0 => String::new(),
+            more => format!(" and {more} more kinds"),
+        };
+        recorder.finding(request_errors(&format!("{}{more}", told.join(", ")), all));
+    }
+}
+
+/// Seconds of `1.2ms`, `337.881µs`, `1m2.5s`, `0.0446 secs` and `12 min`. `None` for what is no time, or not finite.
+pub(super) fn seconds(text: &str) -> Option<f64> {
+    let mut rest = text.trim();
+    let mut sum = 0.0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-' && c != '+')?;
+        let number: f64 = rest[..end].parse().ok()?;
+        rest = rest[end..].trim_start();
+        let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let (unit, after) = (rest[..end].trim_end(), &rest[end..]);
+        sum += match unit {
+            "ns" => number / 1e9,
+            "us" | "µs" | "μs" => number / 1e6,
+            "ms" => number / 1e3,
+            "s" | "sec" | "secs" => number,
+            "m" | "min" => number * 60.0,
+            "h" | "hr" => number * 3600.0,
+            _ => return None,
+        };
+        rest = after;
+    }
+    Some(sum).filter(|sum| sum.is_finite())
+}
+
+/// A number as a tool prints it, `nan` as NaN.
+pub(super) fn number(text: &str) -> Result<f64, String> {
+    let wrong = || format!("`{}` is not a number", quoted_start(text));
+    text.trim().trim_end_matches(['%', ',']).parse().map_err(|_| wrong())
+}
+
+/// A time as a tool prints it, NaN where it has `NaN` or `inf`, or why it is none.
+pub(super) fn time(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let word = text.trim_start_matches('-').split_ascii_whitespace().next().unwrap_or_default();
+    if matches!(word.to_ascii_lowercase().as_str(), "nan" | "inf") {
+        return Ok(f64::NAN);
+    }
+    seconds(text).ok_or_else(|| format!("`{}` is not a time", quoted_start(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_each_tool_writes_them() {
+        for (text, expected) in [
+            ("268.00us", 268.0 / 1e6),
+            ("337.881µs", 337.881 / 1e6),
+            ("12ms", 0.012),
+            ("0.0446 secs", 0.0446),
+            ("1.5 sec", 1.5),
+            ("1m2.5s", 62.5),
+            ("2h", 7200.0),
+            ("0s", 0.0),
+        ] {
+            assert_eq!(seconds(text), Some(expected), "{text}");
+        }
+        for text in ["", "12", "ms", "1 parsec", "1e999s", "1.2.3s"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+        assert!(time("-nan").is_ok_and(f64::is_nan) && time("soon").is_err());
+    }
+
+    #[test]
+    fn quantiles_are_named_as_assay_names_its_own() {
+        let mut report = Report::default();
+        for (percent, value) in [(50.0, 1.0), (99.9, 2.0), (0.0, 3.0), (100.0, 4.0), (50.0, 9.0)] {
+            report.quantile("latency", percent, value);
+        }
+        let names: Vec<_> = report.values.iter().map(|(metric, _)| metric.name.as_str()).collect();
+        assert_eq!(names, ["latency_p50", "latency_p99_9", "latency_min", "latency_max"]);
+        assert_eq!(report.value("latency_p50"), Some(1.0), "the first stays");
+    }
+
+    #[test]
+    fn the_rate_is_of_what_was_answered_well() {
+        let mut report = Report::default();
+        report.requests(100.0, 70.0);
+        report.rate(50.0, 100.0, 70.0);
+        assert_eq!(report.value("rate_achieved"), Some(35.0));
+        assert_eq!(report.value("answered"), Some(0.7));
+        assert_eq!(report.value("failed"), Some(30.0));
+        let mut none = Report::default();
+        none.requests(0.0, 0.0);
+        assert_eq!(none.value("answered"), None);
+    }
+}

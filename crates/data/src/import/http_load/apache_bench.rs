@@ -1,0 +1,197 @@
+//! What ab (ApacheBench) prints, and its table of percentiles (`-e`). Reports appended to one file are observations.
+//!
+//! The text has whole milliseconds; the table has microseconds. Answers of another length than the first are no failures here: pages differ.
+
+use super::super::{Context, Head, ImportError, Part};
+use super::{BREAKS_OFF, Report, finish, number};
+use crate::finding::shared::closed_loop;
+use crate::import::recorder::Recorder;
+use crate::input::Input;
+use crate::lines::Lines;
+
+const TABLE: &str = "Percentage served,Time in ms";
+/// The percentiles of the table that are read; it has all whole ones.
+const OF_TABLE: [f64; 7] = [0.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0];
+
+pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
+    let has = |start: &str| head.text.lines().any(|line| line.starts_with(start));
+    has("Concurrency Level:") && has("Complete requests:")
+}
+
+pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    let mut recorder = Recorder::new(context, "ab");
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut reports = Vec::new();
+    let mut open: Option<Open> = None;
+    while let Some(line) = lines.next()? {
+        let text = line.text.trim();
+        let begins = text.starts_with("Server Software:");
+        if begins && let Some(last) = open.take() {
+            reports.push(last.end(&recorder)?);
+        }
+        if begins || open.is_none() && text.starts_with("Concurrency Level:") {
+            open = Some(Open { report: Report::beginning(line.number), ..Open::default() });
+        }
+        if let Some(open) = &mut open {
+            open.line(text).map_err(|problem| recorder.at(line.number, problem))?;
+        }
+    }
+    if let Some(last) = open {
+        reports.push(last.end(&recorder)?);
+    }
+    recorder.finding(closed_loop("ab", ""));
+    finish(recorder, context.label, &reports, &[])
+}
+
+/// A report that may go on.
+#[derive(Default)]
+struct Open {
+    report: Report,
+    host: String,
+    port: String,
+    complete: Option<f64>,
+    /// Complete requests that were no good answers.
+    failed: f64,
+    rate: Option<f64>,
+    /// Whether percentiles were begun, and whether they are at their end.
+    percentiles: Option<bool>,
+}
+
+impl Open {
+    fn line(&mut self, text: &str) -> Result<(), String> {
+        if let Some((percent, rest)) = text.split_once('%')
+            && self.percentiles.is_some()
+        {
+            let percent = number(percent)?;
+            let value = rest.split_ascii_whitespace().next().unwrap_or_default();
+            self.report.quantile("latency", percent, number(value)? / 1e3);
+            self.percentiles = Some(percent == 100.0);
+            return Ok(());
+        }
+        if text.starts_with("Percentage of the requests served") {
+            self.percentiles = Some(false);
+            return Ok(());
+        }
+        if let Some(kinds) = text.strip_prefix("(Connect:") {
+            return self.failures(kinds);
+        }
+        let Some((name, rest)) = text.split_once(':') else { return Ok(()) };
+        let words: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let first = words.first().copied().unwrap_or_default();
+        match name {
+            "Server Hostname" => first.clone_into(&mut self.host),
+            "Server Port" => first.clone_into(&mut self.port),
+            "Document Path" => {
+                self.report.option("url", &format!("{}:{}{first}", self.host, self.port));
+            }
+            "Concurrency Level" => self.report.option("connections", first),
+            "Complete requests" => self.complete = Some(number(first)?),
+            "Non-2xx responses" => {
+                let count = number(first)?;
+                self.report.failure("status not 2xx", count);
+                self.failed += count;
+            }
+            "Requests per second" => self.rate = Some(number(first)?),
+            // The other line of this name is per request of all connections together.
+            "Time per request" if !rest.contains("across") => {
+                self.report.milliseconds("latency_mean", number(first)?);
+            }
+            "Transfer rate" => self.report.transfer_rate(number(first)? * 1024.0),
+            "Connect" if words.len() == 5 => {
+                self.report.milliseconds("connect", number(words[1])?);
+            }
+            "Waiting" if words.len() == 5 => {
+                self.report.milliseconds("first_byte", number(words[1])?);
+            }
+            "Total" if words.len() == 5 => {
+                self.report.milliseconds("latency_min", number(first)?);
+                self.report.milliseconds("latency_sd", number(words[2])?);
+                self.report.milliseconds("latency_p50", number(words[3])?);
+                self.report.milliseconds("latency_max", number(words[4])?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `(Connect: 0, Receive: 0, Length: 137, Exceptions: 0)`
+    fn failures(&mut self, kinds: &str) -> Result<(), String> {
+        let kinds = format!("Connect:{}", kinds.trim_end_matches(')'));
+        for kind in kinds.split(',') {
+            let Some((name, count)) = kind.split_once(':') else { continue };
+            let (name, count) = (name.trim().to_ascii_lowercase(), number(count)?);
+            if name != "length" {
+                self.failed += count;
+                self.report.failure(&name, count);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(self, recorder: &Recorder<'_>) -> Result<Report, ImportError> {
+        let mut report = self.report;
+        let (Some(complete), Some(rate)) = (self.complete, self.rate) else {
+            return Err(recorder.at(report.begins, BREAKS_OFF));
+        };
+        if self.percentiles == Some(false) {
+            return Err(recorder.at(report.begins, BREAKS_OFF));
+        }
+        if complete == 0.0 {
+            report.without_times();
+        }
+        report.requests(complete, complete - self.failed);
+        report.rate(rate, complete, complete - self.failed);
+        Ok(report)
+    }
+}
+
+pub(in super::super) fn recognise_table(head: &Head<'_>) -> bool {
+    head.first == TABLE
+}
+
+/// Reads the tables of `-e`.
+pub(in super::super) fn read_table(
+    input: Input,
+    context: &Context<'_>,
+) -> Result<Part, ImportError> {
+    let mut recorder = Recorder::new(context, "ab");
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut reports: Vec<Report> = Vec::new();
+    // The percentile that comes next; a table has those from 0 to 99.
+    let mut next = 100u32;
+    while let Some(line) = lines.next()? {
+        let text = line.text.trim();
+        if text.is_empty() {
+            continue;
+        }
+        if text == TABLE {
+            if next < 100 {
+                break;
+            }
+            next = 0;
+            reports.push(Report::beginning(line.number));
+            continue;
+        }
+        let wrong = || {
+            let problem = format!("expected percentile {next} and its time in ms: `50,0.318`");
+            recorder.at(line.number, problem)
+        };
+        let row = text.split_once(',').and_then(|(percent, value)| {
+            Some((percent.parse::<u32>().ok()?, value.parse::<f64>().ok()?))
+        });
+        let (percent, value) = row.filter(|(percent, _)| *percent == next).ok_or_else(wrong)?;
+        next += 1;
+        let percent = f64::from(percent);
+        if let Some(report) = reports.last_mut()
+            && OF_TABLE.contains(&percent)
+        {
+            report.quantile("latency", percent, value / 1e3);
+        }
+    }
+    if next < 100 {
+        let begins = reports.last().map_or(1, |report| report.begins);
+        return Err(recorder.at(begins, BREAKS_OFF));
+    }
+    recorder.finding(closed_loop("ab", ""));
+    finish(recorder, context.label, &reports, &[])
+}

@@ -1,0 +1,177 @@
+//! What `vegeta report` prints, as text and as JSON (`-type=json`). Reports appended to one file are observations.
+//!
+//! vegeta keeps its schedule and counts latency from sending. `rate_achieved` is its throughput, that of requests answered well; the rate at
+//! which it sent is `rate_sent`.
+
+use super::super::{Context, Head, ImportError, Part, json};
+use super::{BREAKS_OFF, Report, finish, metric_of, number, time};
+use crate::import::recorder::Recorder;
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::unit::Unit;
+use json::Number;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+const EXPECTED: &str = "vegeta's report: `{\"latencies\": {…}, \"requests\": …, \"success\": …}`";
+const BEGINS: &str = "[total, rate, throughput]";
+const QUANTILES: [&str; 5] = ["50", "90", "95", "99", "99.9"];
+
+pub(in super::super) fn recognise_text(head: &Head<'_>) -> bool {
+    head.text.lines().any(|line| line.starts_with("Requests") && line.contains(BEGINS))
+}
+
+pub(in super::super) fn recognise_json(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json() && has("\"latencies\"") && has("\"50th\"") && has("\"throughput\"")
+}
+
+#[derive(Deserialize)]
+struct File {
+    /// Nanoseconds.
+    latencies: BTreeMap<String, Number>,
+    bytes_in: Option<Bytes>,
+    duration: Number,
+    wait: Number,
+    requests: Number,
+    rate: Number,
+    throughput: Number,
+    success: Number,
+    #[serde(default)]
+    status_codes: BTreeMap<String, u64>,
+}
+
+#[derive(Deserialize)]
+struct Bytes {
+    total: Number,
+}
+
+pub(in super::super) fn read_json(
+    input: Input,
+    context: &Context<'_>,
+) -> Result<Part, ImportError> {
+    let recorder = Recorder::new(context, "vegeta");
+    let mut reports = Vec::new();
+    json::read_all(input, EXPECTED, |file: File| reports.push(of_json(&file)))?;
+    finish(recorder, context.label, &reports, &[])
+}
+
+fn of_json(file: &File) -> Report {
+    let mut report = Report::default();
+    let latency = |key: &str| file.latencies.get(key).map_or(f64::NAN, |value| value.0 / 1e9);
+    for quantile in QUANTILES {
+        // Quantiles have no zero in front of their ending: `99th`.
+        if let Ok(percent) = quantile.parse() {
+            report.quantile("latency", percent, latency(&format!("{quantile}th")));
+        }
+    }
+    for name in ["mean", "min", "max"] {
+        report.time(&format!("latency_{name}"), latency(name));
+    }
+    sent(&mut report, [file.requests.0, file.rate.0, file.throughput.0], file.success.0);
+    for (code, count) in &file.status_codes {
+        status(&mut report, code, *count as f64);
+    }
+    if let Some(bytes) = &file.bytes_in {
+        report.transfer_rate(bytes.total.0 / ((file.duration.0 + file.wait.0) / 1e9));
+    }
+    report
+}
+
+fn sent(report: &mut Report, [requests, rate, throughput]: [f64; 3], success: f64) {
+    report.set(metric_of("rate_achieved", Unit::PerSecond), throughput);
+    report.set(metric_of("rate_sent", Unit::PerSecond), rate);
+    // A share of a whole number, of which the text has two decimals of a per cent.
+    report.requests(requests, (requests * success).round());
+}
+
+fn status(report: &mut Report, code: &str, count: f64) {
+    match code {
+        "0" => report.failure("no answer", count),
+        code if code.starts_with(['2', '3']) => {}
+        code => report.failure(&format!("status {code}"), count),
+    }
+}
+
+pub(in super::super) fn read_text(
+    input: Input,
+    context: &Context<'_>,
+) -> Result<Part, ImportError> {
+    let recorder = Recorder::new(context, "vegeta");
+    let mut lines = Lines::new(input.into_reader(), context.file);
+    let mut reports = Vec::new();
+    let mut open: Option<Open> = None;
+    while let Some(line) = lines.next()? {
+        let text = line.text.trim();
+        if text.starts_with("Requests") && text.contains(BEGINS) {
+            if let Some(open) = &open {
+                return Err(recorder.at(open.report.begins, BREAKS_OFF));
+            }
+            open = Some(Open { report: Report::beginning(line.number), ..Open::default() });
+        }
+        if text == "Error Set:" {
+            if let Some(done) = open.take() {
+                reports.push(done.finish());
+            }
+        } else if let Some(open) = &mut open {
+            open.line(text).map_err(|problem| recorder.at(line.number, problem))?;
+        }
+    }
+    match open {
+        Some(open) => Err(recorder.at(open.report.begins, BREAKS_OFF)),
+        None => finish(recorder, context.label, &reports, &[]),
+    }
+}
+
+/// A report of text that is not at its end.
+#[derive(Default)]
+struct Open {
+    report: Report,
+    sent: [f64; 3],
+    success: f64,
+    seconds: f64,
+    bytes: f64,
+}
+
+impl Open {
+    /// `Latencies     [min, mean, 50, 90, 95, 99, max]  266.485µs, 763.342µs, …`
+    fn line(&mut self, text: &str) -> Result<(), String> {
+        let Some((heading, rest)) = text.split_once('[') else { return Ok(()) };
+        let Some((names, values)) = rest.split_once(']') else { return Ok(()) };
+        let values: Vec<&str> = values.split(',').map(str::trim).collect();
+        let names: Vec<&str> = names.split(',').map(str::trim).collect();
+        let at = |place: usize| values.get(place).copied().unwrap_or_default();
+        match heading.trim_end() {
+            "Requests" => self.sent = [number(at(0))?, number(at(1))?, number(at(2))?],
+            "Duration" => self.seconds = time(at(0))?,
+            "Latencies" => {
+                for (name, value) in names.iter().zip(&values) {
+                    let seconds = time(value)?;
+                    match (*name, name.parse()) {
+                        (_, Ok(percent)) => self.report.quantile("latency", percent, seconds),
+                        ("min" | "mean" | "max", _) => {
+                            self.report.time(&format!("latency_{name}"), seconds);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            "Bytes In" => self.bytes = number(at(0))?,
+            "Success" => self.success = number(at(0))? / 1e2,
+            "Status Codes" => {
+                for pair in at(0).split_ascii_whitespace() {
+                    let (code, count) = pair.split_once(':').unwrap_or((pair, ""));
+                    status(&mut self.report, code, number(count)?);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Report {
+        sent(&mut self.report, self.sent, self.success);
+        self.report.transfer_rate(self.bytes / self.seconds);
+        self.report
+    }
+}
