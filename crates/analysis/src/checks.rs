@@ -80,7 +80,7 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
 pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     let name = &names[c.of];
-    // What summaries and units lack is told with what they are.
+    // What summaries and units lack is reported with what they are.
     let refused = c.dependence == Dependence::TooStrong;
     if c.decision.interval.is_none() && !refused && !c.mixed && c.basis == Basis::Values {
         findings.push(without_verdict(c, name, plan));

@@ -347,7 +347,7 @@ impl Experiment {
         self.began_seconds = self.replayed_seconds + elapsed_seconds;
         let Some(next) = self.next_unit() else {
             let reasons: Vec<StopReason> = self.rows().filter_map(|row| row.stopped).collect();
-            // What is not an answer is told, however many others are.
+            // What is not an answer is reported, however many others are.
             let unanswered = [StopReason::Blocks, StopReason::Diminishing];
             let told = unanswered.into_iter().find(|reason| reasons.contains(reason));
             let first = reasons.first().copied().unwrap_or(StopReason::Clear);

@@ -3,7 +3,7 @@
 //!
 //! Pure: no clock, no files, no processes, no printing. The same samples and plan always give the same [`Analysis`], to the
 //! digit, whether they come from the run that just ended or from its file a year later. The procedure, with the simulations
-//! that it rests on, is told in `docs/concepts/deciding.md`.
+//! that it rests on, is explained in `docs/concepts/deciding.md`.
 //!
 //! - [`design`]: the experiment itself, fed observation by observation. [`until`]: the condition that may stop it.
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.

@@ -24,7 +24,7 @@ use assay_data::{Action, Design, Finding, Samples, Severity, Unit};
 use assay_stats::descriptive;
 use std::collections::BTreeMap;
 
-/// The metrics that the spread may go with, in the order in which they are told.
+/// The metrics that the spread may go with, in the order in which they are reported.
 const CAUSES: [&str; 4] = ["involuntary_switches", "minor_faults", "major_faults", STEAL];
 /// The counts of which more than usual means a disturbed run. Minor faults belong to the program.
 const DISTURBING: [&str; 2] = ["involuntary_switches", "major_faults"];

@@ -14,11 +14,11 @@ pub use column::{Column, ends};
 const MOST_DECIMALS: usize = 9;
 /// Most digits after the point of a small number in a column of large ones.
 const LONGEST_SMALL: usize = 6;
-/// Values whose sizes are further apart are not told in one scale.
+/// Values whose sizes are further apart are not shown in one scale.
 pub const DECADES: f64 = 1e4;
 /// Smaller ratios are written with an exponent.
 const SMALLEST_RATIO: f64 = 1e-4;
-/// A p-value below this is told by its logarithm.
+/// A p-value below this is shown by its logarithm.
 const SMALLEST_LOG10: f64 = -300.0;
 /// From here on numbers are written with an exponent.
 const HUGE: f64 = 1e10;

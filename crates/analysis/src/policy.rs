@@ -74,8 +74,8 @@ pub const DIMINISHING_FROM: u32 = 50;
 /// Nor is a look held against that came sooner, s: on a busy machine a disturbance lasts for seconds, and in 6 of the 13
 /// recorded stretches that would have been given up after 4 to 9 s the interval was at least twice as wide as after 10 s.
 pub const DIMINISHING_SECONDS: f64 = 10.0;
-/// A direction's size is told as a number where the half width of its interval is at most this share of the estimate. Runs that stop on a
-/// direction exaggerate it: over true differences of 1 to 50 % and five kinds of noise the median of what is told is then 0.91 to 1.12 times
+/// A direction's size is reported as a number where the half width of its interval is at most this share of the estimate. Runs that stop on a
+/// direction exaggerate it: over true differences of 1 to 50 % and five kinds of noise the median of what is reported is then 0.91 to 1.12 times
 /// the truth (`docs/concepts/deciding.md`, section 4; `tests/simulation/size.rs`).
 pub const SIZE_KNOWN: f64 = 0.5;
 

@@ -2,7 +2,7 @@
 //!
 //! Comparisons of a quantity with a number, joined by `and` (which binds more closely) and `or`, with parentheses; the bare word
 //! `clear` stands for "every comparison has its answer". The text is read once, before anything is measured; what is wrong with it
-//! is told with its place. Nothing is measured or computed from samples here: the experiment says how things stand.
+//! is reported with its place. Nothing is measured or computed from samples here: the experiment says how things stand.
 //!
 //! ```
 //! use assay_analysis::until::{Condition, State};

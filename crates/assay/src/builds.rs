@@ -90,7 +90,7 @@ fn program(file: PathBuf) -> OsString {
 }
 
 /// Gives the sides their builds, which are called as the side is, each by its own file. Those that are the same file to the last byte
-/// as one before are left out, which is told.
+/// as one before are left out, which is reported.
 ///
 /// # Errors
 /// When a side has too few that differ.

@@ -85,7 +85,7 @@ pub(crate) struct Commands {
 /// A session of commands.
 pub(crate) type CommandSession = Session<'static, Commands, Record>;
 
-/// A session that measures these commands. What the machine refuses to count is told by [`Commands::findings`].
+/// A session that measures these commands. What the machine refuses to count is reported by [`Commands::findings`].
 ///
 /// # Errors
 /// When the runners can't be started, or can't be given the commands.
@@ -401,7 +401,7 @@ impl Commands {
         Ok(())
     }
 
-    /// A metric that was asked for and that a command has never given is a mistake; one that it gives only sometimes is told in
+    /// A metric that was asked for and that a command has never given is a mistake; one that it gives only sometimes is reported in
     /// the end. Warming up decides which it is, if there is any.
     fn note_missing(&mut self, turn: &Turn, measured: &mut Measured) -> Result<(), RunError> {
         let subject = turn.place;

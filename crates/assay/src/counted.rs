@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The most that was live at once: it is no sum over what a run does.
 const PEAK: &str = "peak_heap";
 
-/// More programs that were not counted are not told by name.
+/// More programs that were not counted are not reported by name.
 const MOST_TOLD: usize = 5;
 
 /// What is counted.
@@ -192,7 +192,7 @@ impl Counter {
     }
 }
 
-/// Of the path only the name is told: an anonymous run keeps the rest to itself.
+/// Of the path only the name is reported: an anonymous run keeps the rest to itself.
 pub(crate) fn of_program(program: &Path, why: Why) -> String {
     let name = program.file_name().unwrap_or(program.as_os_str());
     format!("`{}` {why}", name.to_string_lossy())

@@ -59,8 +59,8 @@ impl Drop for SettingsGuard {
     }
 }
 
-/// Puts settings into force. What the machine does not offer, the user may not set or another run of assay holds is told in a
-/// finding, and the rest goes on; what was set is told too. `None` when nothing had to be changed.
+/// Puts settings into force. What the machine does not offer, the user may not set or another run of assay holds is reported in a
+/// finding, and the rest goes on; what was set is reported too. `None` when nothing had to be changed.
 ///
 /// # Errors
 /// When a value is none that can be set, or changes can't be made safe against a crash.
@@ -251,7 +251,7 @@ impl Said {
         }
     }
 
-    /// A change was undone; those that were made after it were told before.
+    /// A change was undone; those that were made after it were reported before.
     fn restored(&mut self, change: &Change) {
         match self.restored.iter_mut().find(|later| later.path == change.path) {
             Some(later) => later.before.clone_from(&change.before),
@@ -305,7 +305,7 @@ fn set(changes: &[Change]) -> Finding {
     )
 }
 
-/// Settings with their values; many files of one setting are told once.
+/// Settings with their values; many files of one setting are reported once.
 fn listed(changes: &[Change]) -> String {
     let mut told: Vec<String> = Vec::new();
     for change in changes {

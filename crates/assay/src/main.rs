@@ -238,7 +238,7 @@ fn command() -> Command {
     Cli::command().subcommand_required(true).subcommands(verbs)
 }
 
-/// The exit status; an error is told.
+/// The exit status; an error is reported.
 fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
     match ended {
         Ok(ending) => ending.into(),

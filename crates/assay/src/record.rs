@@ -36,7 +36,7 @@ impl Record {
         }
     }
 
-    /// Opens the record, if there is to be one. The state directory may be out of reach: that is told, and measuring goes on.
+    /// Opens the record, if there is to be one. The state directory may be out of reach: that is reported, and measuring goes on.
     pub fn open(keep: &KeepArgs, began: &jiff::Timestamp, samples: &Samples) -> Option<Self> {
         if keep.no_save {
             return None;

@@ -182,7 +182,7 @@ impl Counting {
         Ok(records)
     }
 
-    /// The programs that the counted processes have run since the last time, each once; whether they were counted, too, is told by
+    /// The programs that the counted processes have run since the last time, each once; whether they were counted, too, is reported by
     /// [`Executed::uncounted`].
     ///
     /// # Errors

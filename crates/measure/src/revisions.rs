@@ -163,7 +163,7 @@ impl Repository {
         }
         let common = subprocesses.git_of_user(directory, ["rev-parse", "--git-common-dir"])?;
         let failed = |path: PathBuf| move |source| RevisionError::Cache { path, source };
-        // It is told relative to the directory it was asked in. Trees that are linked have it in common.
+        // It is reported relative to the directory it was asked in. Trees that are linked have it in common.
         let common = directory.join(path_in(&common));
         let common = common.canonicalize().map_err(failed(common.clone()))?;
         let cache = std::path::absolute(cache).map_err(failed(cache.to_owned()))?;
@@ -359,7 +359,7 @@ impl Repository {
             self.build(revision, &place.tree, line, &variables, &place.log)?;
             let file = place.tree.join(links.file(number));
             match fs::copy(&program, &file) {
-                // That the program is not there is told by whoever looks for it.
+                // That the program is not there is reported by whoever looks for it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 copied => {
                     copied.map_err(|source| RevisionError::Cache { path: file, source })?;

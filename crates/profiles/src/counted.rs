@@ -111,7 +111,7 @@ impl Profile {
         self.frames.retain(|_| used.next() == Some(true));
     }
 
-    /// What is to be told where a program and its sampler together are known to have had so much processor time, s, and the samples say
+    /// What is to be reported where a program and its sampler together are known to have had so much processor time, s, and the samples say
     /// more: which threads waited, and for what, is not known.
     pub fn beyond_cpu(&self, seconds: f64) -> Option<Finding> {
         let period = self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
@@ -145,7 +145,7 @@ fn share_of(thread: Option<u32>, several: bool, counted: &Counted) -> (f64, f64)
     }
 }
 
-/// What is to be told of it.
+/// What is to be reported of it.
 fn finding(held: Held, whole: f64, sampler: &str) -> Option<Finding> {
     let Held { claimed, waited, left } = held;
     let told = |what: &str| {

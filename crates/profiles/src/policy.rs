@@ -16,7 +16,7 @@ pub const MISSED_MANY: f64 = 0.1;
 pub const WAITED: f64 = 2.0;
 /// Not counting so many periods of the sampler: a thread that moves once may well be hit.
 pub const PERIODS: f64 = 2.0;
-/// With less than this share of the sampled time borne out by the kernel it is told.
+/// With less than this share of the sampled time borne out by the kernel it is reported.
 pub const COUNTED: f64 = 0.9;
 /// A larger share of samples in code without a name is reported: what is left no longer says where the time went.
 pub const NAMELESS: f64 = 0.2;

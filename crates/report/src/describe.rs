@@ -69,7 +69,7 @@ fn say_left(page: &mut Page, left: &Left) {
     page.paragraph(6, &[(Tone::Quiet, told)]);
 }
 
-/// The scale in which everything about a series is told.
+/// The scale in which everything about a series is shown.
 fn column(p: &SeriesSummary) -> Column {
     let d = &p.description;
     // Without an interval, or with one of no width, the spread says how fine a number is worth showing.

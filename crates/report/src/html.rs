@@ -266,7 +266,7 @@ fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary
     let said = |f: &&Finding| words::has_said(&f.code) || protocol::is_no_matter(f, chains);
     let rest = analysis.findings.iter().filter(|f| !said(f));
     // A summary knows more of its series than the analysis, and says what explains what; what it
-    // has left out is not told here.
+    // has left out is not reported here.
     let about = |f: &Finding, name: &str| f.subject.as_deref() == Some(name);
     // Of a comparison the analysis knows more: what drifts in blocks, for one, cancels.
     let alone = analysis.comparisons.is_empty();

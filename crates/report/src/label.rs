@@ -1,4 +1,4 @@
-//! What a metric is called, and the words with which differences in it are told.
+//! What a metric is called, and the words with which differences in it are stated.
 //!
 //! One table: a metric that deserves its own words gets a line here and nowhere else.
 

@@ -9,7 +9,7 @@ use assay_analysis::noise::{Cause, NoiseOf, Weighed};
 use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Scale};
 
-/// Of so many subjects the shares are told, the largest first.
+/// Of so many subjects the shares are reported, the largest first.
 const MOST_SUBJECTS: usize = 2;
 
 /// `noise: 41 % of the spread of 'sort-old' goes with involuntary switches; ...`; `None` where there is nothing to say.

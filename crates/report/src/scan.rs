@@ -16,14 +16,14 @@ use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, 
 use assay_data::{Better, Threshold};
 use std::collections::HashSet;
 
-/// Fewer subjects are told one by one, unless there is a curve to tell.
+/// Fewer subjects are reported one by one, unless there is a curve to tell.
 const FROM: usize = 4;
-/// Curves that are told; the JSON holds the others.
+/// Curves that are shown; the JSON holds the others.
 const MOST_CURVES: usize = 8;
-/// Values that are listed before they are told as a range.
+/// Values that are listed before they are shown as a range.
 const LISTED: usize = 5;
 
-/// Whether this is told as a scan.
+/// Whether this is shown as a scan.
 pub(crate) fn shows(analysis: &Analysis) -> bool {
     analysis.scan().is_some() && (analysis.subjects.len() >= FROM || !analysis.curves.is_empty())
 }

@@ -481,7 +481,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// Chooses how sizes are told: amounts where amounts were decided, multiples beyond a factor of two.
+/// Chooses how sizes are stated: amounts where amounts were decided, multiples beyond a factor of two.
 fn form(c: &Comparison, unit: &Unit) -> Form {
     let d = &c.decision;
     if d.scale == Scale::Shift {

@@ -5,7 +5,7 @@
 //! values each have df = 2 (n − 1) and √(n/2) Δ/s. The power is that tail of the noncentral t
 //! distribution which lies beyond the critical value. As in R a two-sided test counts only the tail
 //! on the side of the effect, unless it is `strict`; n need not be whole. Deviations: every
-//! solution is found to the last digits, and a question without an answer is told as such instead
+//! solution is found to the last digits, and a question without an answer is reported as such instead
 //! of as the end of a search.
 
 use crate::{noncentral_t, student_t};

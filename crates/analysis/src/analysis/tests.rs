@@ -92,7 +92,7 @@ fn a_run_that_was_gone_on_with_as_another_one_has_no_verdict() {
     samples.findings.push(Finding::new("RESUMED_DIFFERENT", Severity::Serious, "a changed"));
     let (withheld, findings) = verdicts(&samples);
     assert_eq!(withheld, [(Verdict::Inconclusive, false, true); 2]);
-    // The reason is told once, and not as if there were too few blocks.
+    // The reason is reported once, and not as if there were too few blocks.
     let codes: Vec<&str> = findings.iter().map(|f| f.code.as_str()).collect();
     assert!(codes.contains(&"RESUMED_DIFFERENT") && !codes.contains(&"TOO_FEW"), "{codes:?}");
 }

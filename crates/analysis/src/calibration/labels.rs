@@ -24,7 +24,7 @@ const BY_ITSELF: (u32, u32) = (400, 30);
 /// Blocks that all of them together may take before no more is begun: one that never stops takes a thousand.
 const BLOCKS: usize = 30_000;
 
-/// All ways, in the order in which they are told.
+/// All ways, in the order in which they are reported.
 pub(super) fn methods(series: &Series<'_>, random: &mut Random) -> Vec<Method> {
     let wall = series.wall;
     // The test is exact for values without ties; a tie counts for neither side.

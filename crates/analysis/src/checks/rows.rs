@@ -20,9 +20,9 @@ use assay_data::{
 const NAMED: usize = 3;
 /// How many metrics are named that one side lacks.
 const NAMED_METRICS: usize = 12;
-/// How many facts that differ are told with their values.
+/// How many facts that differ are reported with their values.
 const FACTS: usize = 4;
-/// Longer values are not told.
+/// Longer values are not reported.
 const LONGEST_FACT: usize = 40;
 /// Facts that differ between any two recordings and mean nothing for the comparison.
 const ALWAYS_DIFFER: [&str; 8] = [

@@ -10,7 +10,7 @@ const MOST_POINTS: usize = 3000;
 /// Lags of the correlogram.
 const LAGS: usize = 30;
 
-/// Successive values, told by their extremes and their median.
+/// Successive values, shown by their extremes and their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
     /// Index of the first value.

@@ -78,7 +78,7 @@ impl Column {
         Self { unit: unit.clone(), symbol, factor: scale.factor, decimals, narrowest, floor }
     }
 
-    /// A column for amounts that are told in a sentence: like [`Column::new`], in the scale of the largest, so that an end near
+    /// A column for amounts that are shown in a sentence: like [`Column::new`], in the scale of the largest, so that an end near
     /// zero does not make the others long.
     pub fn for_amounts(unit: &Unit, amounts: &[f64], half_widths: &[f64]) -> Self {
         let largest = amounts.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
@@ -144,7 +144,7 @@ impl Column {
         }
         let number = match text {
             _ if is_lost => two_digits(scaled),
-            // Plain numbers have no smaller unit to be told in.
+            // Plain numbers have no smaller unit to be shown in.
             zero if is_zero(&zero) && scaled != 0.0 && self.decimals >= MOST_DECIMALS => {
                 format!("{scaled:.1e}")
             }

@@ -284,7 +284,7 @@ fn stationarity(
 ) {
     for series in &found.series {
         if let Some(drift) = series.drift {
-            // A threshold of NaN is no yardstick: then every drift is told.
+            // A threshold of NaN is no yardstick: then every drift is reported.
             let matters = !protocol.paired
                 && (drift.abs() > protocol.threshold || protocol.threshold.is_nan());
             findings.push(found::drift(protocol, &names[series.subject], drift, matters));

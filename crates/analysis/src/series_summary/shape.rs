@@ -1,6 +1,6 @@
 //! The distribution of a series for pictures, and where its values cluster.
 //!
-//! More than one mode is told only where three things agree: the dip test finds that one mode does not do, the smoothed density
+//! More than one mode is reported only where three things agree: the dip test finds that one mode does not do, the smoothed density
 //! has a clear valley, and enough values lie on either side of it. Values that come in coarse steps are smoothed over a step at
 //! least, or every step would be a mode.
 

@@ -61,7 +61,7 @@ fn a_warm_up_and_a_change_for_the_worse_are_told_apart() {
     assert!(codes(&warm).contains(&"WARM_UP"), "{:?}", codes(&warm));
     let begins = warm.stability.steady.as_ref().and_then(|s| s.begins).expect("steady");
     assert!((55..=65).contains(&begins), "{begins}");
-    // What the warm-up brought with it is told once.
+    // What the warm-up brought with it is reported once.
     assert_eq!(codes(&warm), ["WARM_UP", "NOT_NORMAL"]);
     let told = &warm.findings[0];
     assert!(told.message.ends_with(" from that"), "{told:?}");

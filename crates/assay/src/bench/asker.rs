@@ -76,7 +76,7 @@ impl Asker {
         Ok(Self { runner: Runner::start()?, scratch, timeout, directories: 0, watched: None })
     }
 
-    /// Has the machine count these events of every run from here on. What it can't count is told.
+    /// Has the machine count these events of every run from here on. What it can't count is reported.
     pub fn watch(&mut self, events: &[Event]) -> Vec<Refusal> {
         let process = self.runner.launcher_process_id();
         let (counters, refusals) = counters::open(process.unwrap_or(0), events);

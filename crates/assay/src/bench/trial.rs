@@ -71,7 +71,7 @@ impl Trial {
                 for index in group {
                     let name = own(&index).unwrap_or_default();
                     let reading = readings.iter().find(|r| r.benchmark == name).cloned();
-                    // One that gives up at once may be told under a shorter name.
+                    // One that gives up at once may be reported under a shorter name.
                     let told = reading.as_ref().or_else(|| match readings.as_slice() {
                         [only] if driver.isolates() => Some(only),
                         _ => None,

@@ -1,7 +1,7 @@
 //! Counts what the commands allocate and how many instructions they take, in runs of their own after the timed ones: counting makes
 //! a program slower, so no time is taken under it.
 //!
-//! A pass is made ready at its first turn. Its runs hold the counts and no other value. What can't be counted is told with the reason
+//! A pass is made ready at its first turn. Its runs hold the counts and no other value. What can't be counted is reported with the reason
 //! and has no value, never zero.
 
 use super::runners::Runners;

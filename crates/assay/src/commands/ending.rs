@@ -1,4 +1,4 @@
-//! How single runs ended: what is recorded of it, what counts as a failure, and how that is told.
+//! How single runs ended: what is recorded of it, what counts as a failure, and how that is reported.
 
 use super::{Prepared, Tolerated};
 use assay_data::{Outcome, Turn};

@@ -397,7 +397,7 @@ fn describe(
     samples.environment.facts.extend(calibrated.facts);
     let harnesses: Vec<String> = catalogue.drivers.iter().map(|driver| driver.name()).collect();
     for (side, name) in catalogue.sides.iter().zip(&harnesses) {
-        // A fact that the sides share is told once.
+        // A fact that the sides share is reported once.
         let fact = match *name == harnesses[0] {
             true => "harness".to_owned(),
             false => format!("harness@{}", side.name),
@@ -455,7 +455,7 @@ fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     found.into_iter().map(finding).collect()
 }
 
-/// What is on one side only is told, as a finding that the record keeps.
+/// What is on one side only is reported, as a finding that the record keeps.
 fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
     let mut found = Vec::new();
     for (side, own) in catalogue.sides.iter().enumerate() {

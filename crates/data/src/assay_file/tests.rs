@@ -220,7 +220,7 @@ fn a_run_that_crashes_and_is_resumed_again_and_again_loses_nothing() {
     let samples = read(&path).unwrap();
     assert_eq!(samples.len(), 8);
     let codes: Vec<&str> = samples.findings.iter().map(|f| f.code.as_str()).collect();
-    // Of the breaks only the one that is there now is told.
+    // Of the breaks only the one that is there now is reported.
     assert_eq!(codes.iter().filter(|&&code| code == TRUNCATED_FILE).count(), 1, "{codes:?}");
 }
 

@@ -64,7 +64,7 @@ impl Table {
         (1..mean).filter(|column| *column > last || differs(column)).collect()
     }
 
-    /// A cell's number in base units; `None` for what is not told.
+    /// A cell's number in base units; `None` for what is not reported.
     fn number(
         &self,
         row: &csv::StringRecord,

@@ -221,7 +221,7 @@ impl Reader<'_> {
                 self.open = Some(Report { begins: number, ..Report::default() });
             }
         }
-        // Sessions are told after the errors.
+        // Sessions are reported after the errors.
         let report = match &mut self.open {
             Some(open) => open,
             None if text.starts_with("Session") => match self.reports.last_mut() {

@@ -25,7 +25,7 @@ use std::collections::HashMap;
 const ALLOWED_CELLS: usize = 20_000_000;
 const ALLOWED_CELLS_PER_VALUE: usize = 50;
 
-/// Most findings of one file; of the others only their number is told.
+/// Most findings of one file; of the others only their number is reported.
 const MAX_FINDINGS: usize = 200;
 
 /// Longest full name of a benchmark that is put together from several parts of a file, in bytes: each of many short lines could

@@ -1,4 +1,4 @@
-//! What went wrong with single benchmarks of a file, told in one sentence: how many there were, and the first few by name.
+//! What went wrong with single benchmarks of a file, reported in one sentence: how many there were, and the first few by name.
 
 /// How many are named.
 const SHOWN: usize = 5;

@@ -1,7 +1,7 @@
 //! The text of `perf script`: for every sample a head line (`comm pid/tid [cpu] time: period event:`), its stack below, the
 //! innermost frame first, an empty line behind it; with `--header` what was asked for in front.
 //!
-//! Only the first event of a recording is read; others are told.
+//! Only the first event of a recording is read; others are reported.
 
 use super::Problem;
 use crate::builder::{Builder, delivered_hz};

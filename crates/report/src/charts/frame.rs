@@ -24,7 +24,7 @@ pub struct Axis {
     logarithmic: bool,
     ticks: Vec<(f64, String)>,
     title: String,
-    /// How many base units the unit is in which a place is told, and its symbol; `None` where places are no numbers.
+    /// How many base units the unit is in which a place is shown, and its symbol; `None` where places are no numbers.
     told_in: Option<(f64, String)>,
 }
 
@@ -132,7 +132,7 @@ impl Axis {
     }
 }
 
-/// The unit in which places between two ends are told; plain numbers are not scaled.
+/// The unit in which places between two ends are shown; plain numbers are not scaled.
 fn told_in(unit: &Unit, low: f64, high: f64) -> Option<(f64, String)> {
     Some(match unit {
         Unit::One => (1.0, String::new()),

@@ -94,7 +94,7 @@ pub enum Shape {
 /// The values along one edge of a frame, for whoever points into it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruler {
-    /// The value at the left or lower end, in the unit in which it is told.
+    /// The value at the left or lower end, in the unit in which it is shown.
     pub low: f64,
     /// The value at the other end.
     pub high: f64,

@@ -160,7 +160,7 @@ fn more_benchmarks_make_each_level_stricter_and_the_false_discovery_rate_less_so
     assert!(few.advice.contains(&assay_data::Action::FalseDiscoveryRate.into()));
     let bh = analysed(&samples, Adjust::FalseDiscovery);
     assert_eq!(tables(&bh)[0].counts().slower, 30);
-    // All are told, so that every interval is at the whole level.
+    // All are reported, so that every interval is at the whole level.
     assert!(tables(&bh)[0].rows.iter().all(|r| (r.level - 0.05).abs() < 1e-12));
     assert_eq!(tables(&analysed(&samples, Adjust::None))[0].counts().slower, 30);
 }

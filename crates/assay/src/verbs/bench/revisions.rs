@@ -210,7 +210,7 @@ fn cache_directory() -> Option<PathBuf> {
     Some(cache.join("assay"))
 }
 
-/// An interruption is told as those of measuring are.
+/// An interruption is reported as those of measuring are.
 fn told(error: RevisionError) -> anyhow::Error {
     match error {
         RevisionError::Interrupted => RunError::Interrupted(

@@ -1,4 +1,4 @@
-//! What is told while a suite is tried and measured, the list of benchmarks, and what a smoke test found.
+//! What is reported while a suite is tried and measured, the list of benchmarks, and what a smoke test found.
 
 use crate::bench::{Benchmarks, Catalogue, Trial};
 use crate::output;
@@ -9,7 +9,7 @@ use assay_report::json::{self, Failure, Listed, Listing, SmokeTest};
 use assay_report::number;
 use assay_report::progress::{SuiteStanding, suite_plan, suite_status};
 
-/// What is told on the line that shows how far a suite is.
+/// What is reported on the line that shows how far a suite is.
 pub(super) struct Telling {
     pub line: Line,
 }

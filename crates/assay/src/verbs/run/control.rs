@@ -141,7 +141,7 @@ impl ControlArgs {
     }
 }
 
-/// Tries once whether the caches may be emptied, if that is wanted at all. Where not, that is told, and the runs stay warm.
+/// Tries once whether the caches may be emptied, if that is wanted at all. Where not, that is reported, and the runs stay warm.
 pub(super) fn may_drop_caches(wanted: bool) -> anyhow::Result<(bool, Option<Finding>)> {
     if !wanted {
         return Ok((false, None));

@@ -1,6 +1,6 @@
 //! What is left of a command in hyperfine's JSON where its runs were taken out: mean, standard deviation, median and extremes.
 //!
-//! hyperfine writes the runs always; people's scripts drop them, since they are most of a file. How many there were is told by the
+//! hyperfine writes the runs always; people's scripts drop them, since they are most of a file. How many there were is reported by the
 //! lists that stand beside them (1.x) or by the summary itself (2.x). It makes no summaries of runs that are there.
 
 use super::super::json::Number;
