@@ -125,7 +125,9 @@ fn in_bash(script: &str) -> String {
 }
 
 fn in_zsh(script: &str) -> String {
-    NAMED.iter().fold(script.to_owned(), |script, &(option, what)| {
+    // With two colons the rest of the line would be that argument's, and no option be offered behind the first file.
+    let script = replaced(script, r"(?m)^'\*::(\w+ -- )", |found| format!("'*:{}", &found[1]));
+    NAMED.iter().fold(script, |script, &(option, what)| {
         let ask = format!("assay completions --names {} -- ${{words[2,-1]}}", word(what));
         let line = format!(r"('\*?--{option}=\[[^\n]*\]:[A-Z]+:)[^'\n]*'");
         replaced(&script, &line, |found| {

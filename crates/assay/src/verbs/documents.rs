@@ -22,7 +22,7 @@ pub(crate) struct CompletionsArgs {
     names: Option<Names>,
 
     /// The words of a command line
-    #[arg(last = true, requires = "names", hide = true)]
+    #[arg(last = true, requires = "names", hide = true, value_hint = clap::ValueHint::Other)]
     words: Vec<String>,
 }
 
