@@ -243,11 +243,7 @@ pub(crate) struct ShowArgs {
 impl ShowArgs {
     /// How much a screen tells after the answer.
     pub fn remarks(&self) -> Remarks {
-        match (self.quiet, self.verbose) {
-            (true, _) => Remarks::Few,
-            (_, true) => Remarks::All,
-            _ => Remarks::Usual,
-        }
+        Remarks::wanted(self.quiet, self.verbose)
     }
 
     /// Whether anything but the screen is to be had, which shows every fact.

@@ -58,7 +58,7 @@ mod valgrind_totals;
 mod tests;
 
 pub use error::{ImportError, TableColumns};
-pub(crate) use go_names::metric_of_unit;
+pub(crate) use go_names::{NAMED, Named, metric_of_unit};
 pub(crate) use names::labels;
 
 use crate::assay_file;
@@ -619,6 +619,9 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
         && input.extend_head()?
     {}
     let head = Head::of(valid_text(&input.head));
+    if let Some(what) = unknown::refused(&head) {
+        return Err(ImportError::Refused { file, what });
+    }
     let Some(format) = format_of(&head) else {
         let (seen, known) = (unknown::seen(&head), unknown::known());
         return Err(ImportError::Unknown { file, seen, known });

@@ -13,6 +13,7 @@
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
 )]
 
+mod benchmark_dotnet;
 mod benchmark_ips;
 mod catch2;
 mod criterion;
@@ -21,6 +22,7 @@ mod driver;
 mod error;
 mod go_test;
 mod google_benchmark;
+mod gungraun;
 mod javascript;
 mod jmh;
 mod printing;
@@ -104,6 +106,12 @@ const KNOWN: &[Known] = &[
         assumed: criterion::assumed,
     },
     Known {
+        name: gungraun::NAME,
+        by_looks: |_| None,
+        by_help: gungraun::recognise,
+        assumed: gungraun::assumed,
+    },
+    Known {
         name: divan::NAME,
         by_looks: |_| None,
         by_help: divan::recognise,
@@ -120,6 +128,12 @@ const KNOWN: &[Known] = &[
         by_looks: |_| None,
         by_help: catch2::recognise,
         assumed: catch2::assumed,
+    },
+    Known {
+        name: benchmark_dotnet::NAME,
+        by_looks: |_| None,
+        by_help: benchmark_dotnet::recognise,
+        assumed: benchmark_dotnet::assumed,
     },
     // By nothing but what a plain run prints.
     Known {

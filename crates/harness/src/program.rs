@@ -34,7 +34,8 @@ pub struct Program {
 const LONGEST_TEXT: usize = 256 * 1024;
 
 /// Programs that run a file given to them.
-const INTERPRETERS: [&str; 7] = ["python", "pypy", "ruby", "java", "jruby", "node", "tsx"];
+const INTERPRETERS: [&str; 8] =
+    ["python", "pypy", "ruby", "java", "jruby", "node", "tsx", "dotnet"];
 
 /// Programs that run the command given to them.
 const STARTERS: [&str; 16] = [

@@ -8,11 +8,11 @@ pub(crate) mod page;
 mod pictures;
 mod words;
 
-use crate::findings;
 use crate::label::label;
 use crate::layout::{Page, STICKY, Tone};
 use crate::names::width;
 use crate::number::{self, Column, DECADES};
+use crate::remarks::{List, Remarks};
 use crate::terminal::Screen;
 use assay_analysis::policy;
 use assay_analysis::series_summary::{
@@ -28,8 +28,8 @@ const SUMMARY_DIGITS: i32 = 4;
 /// Fewer values have no box either.
 const BOX_FROM: usize = 3;
 
-/// The screen as text, every line ended.
-pub fn render(summaries: &SeriesSummaries, screen: &Screen) -> String {
+/// The screen as text, every line ended; `remarks` says how much follows each series.
+pub fn render(summaries: &SeriesSummaries, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let names: Vec<String> = summaries.series.iter().map(|p| p.name.clone()).collect();
     // Two metrics of one subject share its name; told apart by the metric, they may be equal.
@@ -42,11 +42,12 @@ pub fn render(summaries: &SeriesSummaries, screen: &Screen) -> String {
         }
         let name = distinct.iter().position(|n| *n == summary.name).map_or("", |at| &short[at]);
         draw(&mut page, summary, name);
+        List::of(remarks, &page, summary.findings.iter()).draw_apart(&mut page);
     }
     if !summaries.left.is_empty() || !summaries.findings.is_empty() {
         page.gap();
         summaries.left.iter().for_each(|left| say_left(&mut page, left));
-        summaries.findings.iter().for_each(|finding| findings::draw(&mut page, finding, ""));
+        List::of(remarks, &page, summaries.findings.iter()).draw(&mut page);
     }
     page.finish()
 }
@@ -129,10 +130,6 @@ fn draw(page: &mut Page, p: &SeriesSummary, name: &str) {
                 say(page, line);
             }
         }
-    }
-    if !p.findings.is_empty() {
-        page.gap();
-        p.findings.iter().for_each(|finding| findings::draw(page, finding, ""));
     }
 }
 

@@ -60,14 +60,6 @@ pub(crate) fn draw_hint(page: &mut Page, finding: &Finding) {
     }
 }
 
-/// Warnings, then notes.
-pub(crate) fn draw_all(page: &mut Page, found: &[(&Finding, String)]) {
-    for is_note in [false, true] {
-        let wanted = found.iter().filter(|(f, _)| (f.severity == Severity::Note) == is_note);
-        wanted.for_each(|(finding, more)| draw(page, finding, more));
-    }
-}
-
 /// How far lines after the first hang under their beginning: below its text where there is room for that, else a little.
 fn hanging(page: &Page, begin: usize) -> usize {
     if begin <= page.width() / 8 { begin } else { 4 }

@@ -21,6 +21,17 @@ pub enum Remarks {
     All,
 }
 
+impl Remarks {
+    /// As the options `--quiet` and `--verbose` say.
+    pub fn wanted(quiet: bool, verbose: bool) -> Self {
+        match (quiet, verbose) {
+            (true, _) => Self::Few,
+            (_, true) => Self::All,
+            _ => Self::Usual,
+        }
+    }
+}
+
 /// Lines after the answer, the one that counts what was left out among them.
 const MOST_LINES: usize = 5;
 
@@ -60,6 +71,29 @@ impl List {
     /// No remarks yet.
     pub(crate) fn new(how_much: Remarks) -> Self {
         Self { how_much, remarks: Vec::new() }
+    }
+
+    /// These findings in the order in which they are shown, warnings before notes.
+    pub(crate) fn of<'f>(
+        how_much: Remarks,
+        page: &Page,
+        found: impl Iterator<Item = &'f Finding> + Clone,
+    ) -> Self {
+        let mut list = Self::new(how_much);
+        for notes in [false, true] {
+            let wanted = found.clone().filter(|f| (f.severity == Severity::Note) == notes);
+            wanted.for_each(|finding| list.finding(page, finding, ""));
+        }
+        list
+    }
+
+    /// Puts a gap before what is drawn, if anything is.
+    pub(crate) fn draw_apart(self, page: &mut Page) {
+        let draws = |r: &Remark| self.how_much != Remarks::Few || r.kind.is_warning();
+        if self.remarks.iter().any(draws) {
+            page.gap();
+        }
+        self.draw(page);
     }
 
     /// A line about what was looked at.

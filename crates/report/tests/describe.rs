@@ -10,6 +10,7 @@ use assay_data::samples::Observation;
 use assay_data::{Metric, Samples, Summary, Unit};
 use assay_report::describe::render;
 use assay_report::json::{Meta, SeriesDescription};
+use assay_report::remarks::Remarks;
 use assay_report::terminal::Screen;
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -55,7 +56,7 @@ fn screen(width: usize, unicode: bool) -> Screen {
 fn every_width_has_its_screen() {
     for (name, drawn) in [("5", five()), ("60", sixty()), ("5000", five_thousand())] {
         for width in [60, 80, 120] {
-            let text = render(&drawn, &screen(width, true));
+            let text = render(&drawn, Remarks::All, &screen(width, true));
             assert!(text.lines().all(|l| l.chars().count() <= width), "{name} at {width}:\n{text}");
             assert_snapshot!(format!("describe_{name}_{width}"), text);
         }
@@ -65,7 +66,7 @@ fn every_width_has_its_screen() {
 #[test]
 fn a_terminal_without_unicode_gets_ascii() {
     for (name, drawn) in [("5", five()), ("60", sixty()), ("5000", five_thousand())] {
-        let text = render(&drawn, &screen(80, false));
+        let text = render(&drawn, Remarks::All, &screen(80, false));
         assert!(text.is_ascii(), "{name}:\n{text}");
         assert_snapshot!(format!("describe_{name}_ascii"), text);
     }
@@ -94,7 +95,7 @@ fn nested() -> SeriesSummaries {
 #[test]
 fn levels_of_repetition_say_where_more_of_them_pay() {
     let drawn = nested();
-    let text = render(&drawn, &screen(80, true));
+    let text = render(&drawn, Remarks::All, &screen(80, true));
     let flat = text.replace("\n  ", " ");
     assert!(flat.contains("more iterations") && flat.contains("twice as many processes"), "{text}");
     assert!(drawn.series[0].findings.iter().any(|f| f.code == "LEVELS_IGNORED"));
@@ -114,7 +115,7 @@ fn few_values_are_listed_instead_of_drawn() {
         ("twelve", (0..12).map(|i| 1.0 + 0.05 * common::noise(7, i)).collect()),
         ("steps", (0..20).map(|i| f64::from(1 + i % 2)).collect()),
     ] {
-        let text = render(&summaries(values, false), &screen(80, true));
+        let text = render(&summaries(values, false), Remarks::All, &screen(80, true));
         assert!(!text.contains("NaN") && !text.contains(" ?"), "{name}:\n{text}");
         assert_snapshot!(format!("describe_few_{name}"), text);
     }
@@ -147,11 +148,17 @@ fn an_interval_that_promises_too_much_says_so_in_the_json() {
 
 #[test]
 fn equal_values_one_value_and_any_width_have_a_screen() {
-    assert_snapshot!("describe_equal", render(&summaries([3.0; 30], false), &screen(80, true)));
-    assert_snapshot!("describe_one", render(&summaries([3.0], false), &screen(80, true)));
+    assert_snapshot!(
+        "describe_equal",
+        render(&summaries([3.0; 30], false), Remarks::All, &screen(80, true))
+    );
+    assert_snapshot!(
+        "describe_one",
+        render(&summaries([3.0], false), Remarks::All, &screen(80, true))
+    );
     for width in [1, 20, 33, 200] {
         for drawn in [five(), sixty(), summaries([1e-300, 1e300, -4.0], false)] {
-            let text = render(&drawn, &screen(width, true));
+            let text = render(&drawn, Remarks::All, &screen(width, true));
             assert!(text.lines().all(|l| l.chars().count() <= width.max(20)), "{width}:\n{text}");
         }
     }
@@ -159,7 +166,7 @@ fn equal_values_one_value_and_any_width_have_a_screen() {
 
 #[test]
 fn colour_changes_nothing_but_the_colour() {
-    let coloured = render(&sixty(), &Screen { color: true, ..screen(80, true) });
+    let coloured = render(&sixty(), Remarks::All, &Screen { color: true, ..screen(80, true) });
     let mut plain = String::new();
     let mut inside = false;
     for c in coloured.chars() {
@@ -169,7 +176,7 @@ fn colour_changes_nothing_but_the_colour() {
         }
         inside = inside && c != 'm';
     }
-    assert_eq!(plain, render(&sixty(), &screen(80, true)));
+    assert_eq!(plain, render(&sixty(), Remarks::All, &screen(80, true)));
 }
 
 #[test]
@@ -218,4 +225,23 @@ fn what_is_not_defined_is_null_with_a_reason() {
     let lognormal = &json["series"][0]["ks_lognormal"];
     assert!(lognormal["D"].is_null());
     assert_eq!(lognormal["reason"], "some values are zero or negative");
+}
+
+#[test]
+fn five_lines_follow_a_series_and_the_rest_is_counted() {
+    let mut drawn = sixty();
+    let without = {
+        drawn.series[0].findings.clear();
+        render(&drawn, Remarks::All, &screen(80, true))
+    };
+    let finding =
+        |n| assay_data::Finding::new("TRY", assay_data::Severity::Warning, format!("warning {n}"));
+    drawn.series[0].findings = (0..9).map(finding).collect();
+    let usual = render(&drawn, Remarks::Usual, &screen(80, true));
+    let after: Vec<&str> = usual.strip_prefix(&without).unwrap().trim().lines().collect();
+    assert_eq!(after.len(), 5, "{after:?}");
+    assert!(after[4].contains("5 more warnings: --verbose"), "{after:?}");
+    let all = render(&drawn, Remarks::All, &screen(80, true));
+    let told = |text: &str| text.lines().filter(|line| line.starts_with("warning:")).count();
+    assert_eq!((told(&usual), told(&all)), (4, 9), "{all}");
 }

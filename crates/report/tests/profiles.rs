@@ -12,6 +12,7 @@ use assay_report::profile::differential::{self, Differential};
 use assay_report::profile::{
     Measured, Overhead, ProfileReport, difference, differential_page, flame, page, screen,
 };
+use assay_report::remarks::Remarks;
 use assay_report::terminal::Screen;
 use proptest::prelude::*;
 
@@ -95,9 +96,9 @@ proptest! {
         }
         let profile = builder.build();
         let shape = Screen { width, color: false, unicode, whole: false };
-        let text = with_report(&profile, |report| screen::render(report, &shape));
+        let text = with_report(&profile, |report| screen::render(report, Remarks::All, &shape));
         let found = Difference::of(&profile, &profile, 0.95).unwrap();
-        let both = text + &difference::render(&found, &[], 0, &shape);
+        let both = text + &difference::render(&found, &[], 0, Remarks::All, &shape);
         prop_assert!(!both.chars().any(|c| c.is_control() && c != '\n'));
         let plain = names.iter().all(|name| name.is_ascii());
         prop_assert!(unicode || !plain || both.is_ascii(), "{}", both);

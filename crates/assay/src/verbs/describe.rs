@@ -42,6 +42,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     look: LookArgs,
 
+    /// Print every warning and note in full [default: five lines of them for each series]
+    #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
+    verbose: bool,
+
     #[command(flatten)]
     pages: PageArgs,
 }
@@ -93,7 +97,8 @@ fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
         output::print(&json::text(&document)?)?;
     } else {
         let screen = present::screen(args.look.color);
-        output::print(&assay_report::overview::render(&found, "--all", Remarks::All, &screen))?;
+        let remarks = Remarks::wanted(args.look.quiet, args.verbose);
+        output::print(&assay_report::overview::render(&found, "--all", remarks, &screen))?;
     }
     Ok(Ending::Fine)
 }
@@ -165,7 +170,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if args.look.json {
         output::print(&json::text(&json::SeriesDescription::of(&summaries, &meta))?)?;
     } else {
-        output::print(&describe::render(&summaries, &present::screen(args.look.color)))?;
+        output::print(&describe::render(
+            &summaries,
+            Remarks::wanted(args.look.quiet, args.verbose),
+            &present::screen(args.look.color),
+        ))?;
     }
     written.map(|()| Ending::Fine)
 }

@@ -11,6 +11,7 @@ use crate::{Ending, seed};
 use anyhow::bail;
 use assay_measure::sampling::{CallGraph, Clock, Sampler};
 use assay_measure::{Command, interrupt};
+use assay_report::remarks::Remarks;
 use clap::ValueEnum;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -134,9 +135,19 @@ pub(crate) struct ProfileShowArgs {
     #[arg(long, short)]
     quiet: bool,
 
+    /// Print every warning and note in full [default: five lines of them]
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
+
     /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     color: ColorWhen,
+}
+
+impl ProfileShowArgs {
+    fn remarks(&self) -> Remarks {
+        Remarks::wanted(self.quiet, self.verbose)
+    }
 }
 
 /// Samplers by name.

@@ -447,3 +447,38 @@ fn an_interrupt_in_the_first_round_is_told_as_one() {
     assay.interrupt_twice();
     assay.finish().ends(130).complains("before any benchmark was measured on both sides");
 }
+
+#[test]
+fn a_program_of_benchmark_dotnet_is_driven_benchmark_by_benchmark() {
+    let room = Room::new();
+    room.write("dotnet", include_str!("fake-dotnet.sh"));
+    fs::set_permissions(room.path("dotnet"), fs::Permissions::from_mode(0o755)).unwrap();
+    room.write(
+        "old.dll",
+        "Bench.Words.Join(N: 10) 90\nBench.Words.Join(N: 1000) 900\nBench.Words.Sort 5000\n",
+    );
+    room.write(
+        "new.dll",
+        "Bench.Words.Join(N: 10) 90\nBench.Words.Join(N: 1000) 700\nBench.Words.Sort 5000\n",
+    );
+    let sides = ["bench", "./dotnet old.dll", "./dotnet new.dll"];
+    let ended = room
+        .run(&[&sides[..], &["--runs", "12", "--run-time", "1ms", "--save", "s.assay"]].concat())
+        .ends(0);
+    let ended = ended.complains("BenchmarkDotNet").complains("3 benchmarks");
+    ended.shows("1 of 3 benchmarks is faster").shows("Join(N: 1000)");
+    // Each process measured one benchmark, its time is that of one call, and the number of calls is known.
+    let observed = room.records("s.assay", "obs");
+    assert_eq!(observed.len(), 3 * 2 * 12);
+    for values in observed.iter().map(|o| &o["values"]) {
+        let (wall, calls) =
+            (values["wall"].as_f64().unwrap(), values["iterations"].as_f64().unwrap());
+        assert!(
+            (8e-8..6e-6).contains(&wall) && (0.9e-3..1.2e-3).contains(&(wall * calls)),
+            "{values}"
+        );
+    }
+    room.write("dotnet", &include_str!("fake-dotnet.sh").replace("in_process=yes", "in_process="));
+    let ended = room.run(&sides).ends(2);
+    ended.complains("it lists no benchmark; it said: `// Build Exception: error NETSDK1045`");
+}

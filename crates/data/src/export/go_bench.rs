@@ -1,12 +1,13 @@
 //! Samples as `go test -bench` prints them, for benchstat: one line for every observation.
 //!
 //! Names become what benchstat takes for a benchmark: `Benchmark` in front, blanks to `_`, parameters as `/key=value` where the name does not
-//! hold them already. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file have their unit again, others keep their
+//! hold them already. Where that changes a name, a line of a comment says before the results what it was, which benchstat passes over and our reader
+//! takes. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file have their unit again, others keep their
 //! name with `/op` behind it unless they are rates. What Go tells of the machine (`goos`, `goarch`, `cpu`) and of the code (`pkg`) stands before
 //! the results, in Go's own words. Levels, blocks and failures are lost.
 
 use super::{in_megabytes, in_nanoseconds, text_of};
-use crate::import::metric_of_unit;
+use crate::import::{NAMED, Named, metric_of_unit};
 use crate::samples::ITERATIONS;
 use crate::{Better, Environment, Metric, Samples, Subject, Unit};
 use std::io::{self, Write};
@@ -34,10 +35,17 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
             writeln!(sink, "Unit {unit} assume=exact")?;
         }
     }
-    let by_subject = samples.by_subject();
+    // An index of many million observations is large, and of one subject it would list all.
+    let by_subject = (samples.subjects.len() > 1).then(|| samples.by_subject());
     for (place, subject) in samples.subjects.iter().enumerate() {
-        let indices = by_subject.observations(place).iter().map(|&index| index as usize);
-        let name = name(subject, samples.label_of(subject));
+        let own = by_subject.as_ref().map(|by_subject| by_subject.observations(place));
+        let count = own.map_or(samples.len(), <[u32]>::len);
+        let indices = (0..count).map(|at| own.map_or(at, |own| own[at] as usize));
+        let label = samples.label_of(subject);
+        let name = name(subject, label);
+        if count > 0 && !is_of_go(label) {
+            writeln!(sink, "{NAMED}{name} {}", Named::of(subject, label).to_json())?;
+        }
         for (place, key) in SETTINGS.iter().enumerate() {
             if let Some(value) = subject.parameter(key).map(|value| one_line(value.as_str()))
                 && value != settings[place]
@@ -91,10 +99,15 @@ fn one_line(value: &str) -> String {
     value.replace(['\n', '\r'], " ").trim().to_owned()
 }
 
+/// Whether a benchmark of this label was read from such a text, so that it has its name there.
+fn is_of_go(label: Option<&str>) -> bool {
+    label.is_some_and(|label| label.starts_with("Benchmark"))
+}
+
 /// The name as benchstat reads it: one word that begins with `Benchmark`.
 fn name(subject: &Subject, label: Option<&str>) -> String {
     let mut name = subject.name.clone();
-    let is_of_go = label.is_some_and(|label| label.starts_with("Benchmark"));
+    let is_of_go = is_of_go(label);
     for (key, value) in &subject.parameters {
         if SETTINGS.contains(&key.as_str()) {
             // Where it tells benchmarks of one name apart it stands behind the name.
@@ -181,7 +194,8 @@ mod tests {
         let values = vec![f64::NAN, f64::NAN, 400.0];
         samples.push(Observation { subject, values, ..Observation::default() });
         samples.environment.set("cpu_model", "A\nB");
-        let expected = "cpu: A B\nBenchmarkCopy_element/n=8\t400\t1500 ns/op\t3 allocs/op\n";
+        let expected = "cpu: A B\n# name of BenchmarkCopy_element/n=8 {\"name\":\"copy element\",\"label\":\"copy element\",\"parameters\":[[\"n\",\"8\"]]}\n\
+            BenchmarkCopy_element/n=8\t400\t1500 ns/op\t3 allocs/op\n";
         assert_eq!(written(&samples), expected);
     }
 
@@ -194,7 +208,8 @@ mod tests {
         samples.environment.set("arch", "x86_64");
         samples.environment.set("cpu_model", "Fast 3000");
         let head = "goos: linux\ngoarch: amd64\ncpu: Fast 3000\n";
-        assert_eq!(written(&samples), format!("{head}BenchmarkA\t1\t54.2 ns/op\n"));
+        let name = "# name of BenchmarkA {\"name\":\"a\",\"label\":\"a\"}\n";
+        assert_eq!(written(&samples), format!("{head}{name}BenchmarkA\t1\t54.2 ns/op\n"));
     }
 
     #[test]
@@ -204,7 +219,7 @@ mod tests {
         let subject = samples.add_subject("a");
         let values = vec![5.0, 2.0];
         samples.push(Observation { subject, values, ..Observation::default() });
-        let expected = "Unit score better=higher\nUnit errors/s better=lower\nBenchmarkA\t1\t5 score\t2 errors/s\n";
+        let expected = "Unit score better=higher\nUnit errors/s better=lower\n# name of BenchmarkA {\"name\":\"a\",\"label\":\"a\"}\nBenchmarkA\t1\t5 score\t2 errors/s\n";
         assert_eq!(written(&samples), expected);
     }
 }

@@ -4,7 +4,7 @@
 //! value. The kind stands at the beginning of a benchmark's name. The figure behind `±` is half of an interval, and is not read. The file
 //! has the values of parameters but not their names: they are numbered.
 
-use super::json::{self, Number};
+use super::json::{self, At, Number};
 use super::number::Conversion;
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
@@ -36,7 +36,7 @@ struct File {
     #[serde(default)]
     params: Map<String, Value>,
     result_columns: Vec<String>,
-    results: BTreeMap<String, Vec<Value>>,
+    results: BTreeMap<String, At<Vec<Value>>>,
 }
 
 /// The metric of a benchmark, by its kind.
@@ -67,8 +67,9 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let times = |name: &&String| metric(name).name == "wall";
     let (first, rest): (Vec<_>, Vec<_>) = file.results.iter().partition(|(name, _)| times(name));
     for (name, row) in first.into_iter().chain(rest) {
-        let taken = take(&mut recorder, name, &file.result_columns, row);
-        taken.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
+        let taken =
+            json::at_line(row.line, || take(&mut recorder, name, &file.result_columns, &row.value));
+        taken.map_err(|problem| recorder.at(row.line, format!("`{name}`: {problem}")))?;
     }
     recorder.finish("results of asv without a value")
 }

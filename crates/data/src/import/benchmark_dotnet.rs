@@ -51,9 +51,13 @@ struct Benchmark {
 #[serde(rename_all = "PascalCase")]
 struct Statistics {
     n: Option<u64>,
+    #[serde(default, deserialize_with = "json::known_time")]
     mean: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     median: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     min: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     max: Option<Number>,
     standard_deviation: Option<Number>,
 }
@@ -74,6 +78,7 @@ struct Measurement {
     #[serde(default)]
     iteration_index: u32,
     operations: Number,
+    #[serde(deserialize_with = "json::time")]
     nanoseconds: Number,
 }
 
@@ -145,19 +150,19 @@ fn take(recorder: &mut Recorder<'_>, name: &str, benchmark: &Benchmark) -> Resul
     let subject = recorder.benchmark(name, Some(&benchmark.method), &benchmark.parameters());
     let wall = recorder.metric(&Metric::wall())?;
     if results.is_empty() {
-        let of = |number: Option<Number>| match number.and_then(Number::finite) {
-            Some(time) if time < 0.0 => Err(format!("a time of {time} ns; a time is not negative")),
-            time => Ok(time.map(|ns| ns / 1e9)),
-        };
+        let of = |number: Option<Number>| number.and_then(Number::finite).map(|ns| ns / 1e9);
+        if let Some(line) = statistics.mean.and_then(|mean| json::line_of(mean.0)) {
+            recorder.not_finite(format!("`wall` of `{name}` ({})", recorder.place(line)));
+        }
         recorder.summary(Summary {
             subject,
             metric: "wall".to_owned(),
             count: statistics.n,
-            mean: of(statistics.mean)?,
-            sd: of(statistics.standard_deviation)?.filter(|_| statistics.n != Some(1)),
-            median: of(statistics.median)?,
-            min: of(statistics.min)?,
-            max: of(statistics.max)?,
+            mean: of(statistics.mean),
+            sd: of(statistics.standard_deviation).filter(|_| statistics.n != Some(1)),
+            median: of(statistics.median),
+            min: of(statistics.min),
+            max: of(statistics.max),
             standard_error: None,
         });
     } else {

@@ -37,6 +37,7 @@ const MAX_LOOKED_INTO: usize = 500;
 struct Sample {
     sampling_mode: Option<String>,
     iters: Vec<Number>,
+    #[serde(deserialize_with = "json::times")]
     times: Vec<Number>,
 }
 

@@ -54,6 +54,14 @@ pub enum ImportError {
         /// Of what there is too much, and what to do.
         problem: String,
     },
+    /// The file has numbers, but none that could be compared.
+    #[error("`{file}` {what}")]
+    Refused {
+        /// The file.
+        file: String,
+        /// What it is, and what to do: the rest of a sentence.
+        what: &'static str,
+    },
     /// The file is text of no known format.
     #[error("`{file}` {seen}; that is no known format. Known are:{known}")]
     Unknown {

@@ -5,7 +5,7 @@
 //! `key: value` before the results are facts, or, where their value changes within the file, parameters that tell benchmarks of
 //! one name apart. What names mean is decided in [`go_names`](super::go_names).
 
-use super::go_names::{Known, Naming, Settings, metric_of_unit};
+use super::go_names::{Known, Named, Naming, Settings, metric_of_unit};
 use super::number::Conversion;
 use super::recorder::Recorder;
 use super::troubles::Troubles;
@@ -53,6 +53,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         recorder: Recorder::new(context, "go test"),
         streams: HashMap::new(),
         naming: Naming::default(),
+        named: HashMap::new(),
         settings: HashMap::new(),
         known: HashMap::new(),
         metrics: HashMap::new(),
@@ -114,6 +115,8 @@ struct Reader<'a> {
     recorder: Recorder<'a>,
     streams: HashMap<String, Stream>,
     naming: Naming,
+    /// What the benchmark of a name was called before, and how many of such lines there were up to it.
+    named: HashMap<String, (Rc<Named>, usize)>,
     /// All settings under which there are results, with their numbers.
     settings: HashMap<Rc<Settings>, usize>,
     /// Benchmarks by name and settings.
@@ -158,6 +161,11 @@ impl Reader<'_> {
     ) -> Result<(), ImportError> {
         if let Some(found) = result(text) {
             return self.take(package, &found, number, ended);
+        }
+        if let Some((name, named)) = Named::read(text) {
+            let count = self.named.get(name).map_or(0, |(_, count)| *count) + 1;
+            self.named.insert(name.to_owned(), (Rc::new(named), count));
+            return Ok(());
         }
         // Taken out meanwhile, and not copied: a name may be long, and lines many.
         let pending = self.streams.get_mut(package).and_then(|stream| stream.pending.take());
@@ -275,7 +283,9 @@ impl Reader<'_> {
             );
             return Err(self.recorder.at(number, problem));
         }
-        let key = format!("{name}\n{setting}");
+        let (named, called) = self.named.get(*name).cloned().unzip();
+        let called = called.unwrap_or_default();
+        let key = format!("{name}\n{setting}\n{called}");
         let last = fields.len() - 1;
         let is_first = self.metrics.is_empty();
         let mut values = Vec::with_capacity(fields.len());
@@ -313,7 +323,8 @@ impl Reader<'_> {
             Some(&benchmark) => benchmark,
             None => {
                 let benchmark = self.recorder.benchmark(&key, None, &[]);
-                self.naming.benchmarks.push(Known { name: (*name).to_owned(), config });
+                let name = (*name).to_owned();
+                self.naming.benchmarks.push(Known { name, config, named });
                 self.known.insert(key, benchmark);
                 benchmark
             }

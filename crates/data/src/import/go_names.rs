@@ -7,8 +7,9 @@
 
 use super::number::Conversion;
 use super::recorder::Recorder;
-use crate::samples::{Better, Metric};
+use crate::samples::{Better, Metric, ParameterValue, Subject};
 use crate::unit::{Unit, unit_of_symbol};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -50,6 +51,42 @@ pub(crate) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
     (Metric { better, ..Metric::lower(&name, unit) }, conversion)
 }
 
+/// How a line begins that says what a benchmark was called before it got the name that Go needs: that name and a [`Named`] follow. To Go's
+/// own tools it is a comment.
+pub(crate) const NAMED: &str = "# name of ";
+
+/// What a benchmark was called elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Named {
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    parameters: Vec<(String, String)>,
+}
+
+impl Named {
+    pub(crate) fn of(subject: &Subject, label: Option<&str>) -> Self {
+        let text = |(name, value): &(String, ParameterValue)| (name.clone(), value.to_string());
+        Self {
+            name: subject.name.clone(),
+            label: label.map(str::to_owned),
+            parameters: subject.parameters.iter().map(text).collect(),
+        }
+    }
+
+    /// On one line.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The name that Go needs and what it was before, of a line that begins with [`NAMED`].
+    pub(super) fn read(line: &str) -> Option<(&str, Self)> {
+        let (name, told) = line.strip_prefix(NAMED)?.split_once(' ')?;
+        Some((name, serde_json::from_str(told).ok()?))
+    }
+}
+
 /// Lines `key: value` that are in force.
 pub(super) type Settings = Vec<(String, String)>;
 
@@ -59,6 +96,8 @@ pub(super) struct Known {
     pub name: String,
     /// The settings that were in force.
     pub config: Rc<Settings>,
+    /// What it was called before.
+    pub named: Option<Rc<Named>>,
 }
 
 impl Known {
@@ -114,12 +153,18 @@ impl Naming {
                 self.benchmarks.len()
             ));
         }
-        let has_procs = self.benchmarks.iter().any(|known| processors(&known.name).1.is_some());
+        let of_go = || self.benchmarks.iter().filter(|known| known.named.is_none());
+        let has_procs = of_go().any(|known| processors(&known.name).1.is_some());
         let mut taken: HashMap<String, usize> = HashMap::new();
         for (index, known) in self.benchmarks.iter().enumerate() {
             let (label, mut parameters) = parts(&known.name, has_procs);
-            let mut name = known.name.clone();
-            for &key in &varying {
+            let (mut label, mut name) = (Some(label), known.name.clone());
+            let named = known.named.as_deref().cloned();
+            let settings: &[&str] = if named.is_some() { &[] } else { &varying };
+            if let Some(named) = named {
+                (name, label, parameters) = (named.name, named.label, named.parameters);
+            }
+            for &key in settings {
                 let value = known.setting(key);
                 parameters.push((key.to_owned(), value.to_owned()));
                 if differing.contains(&(known.name.as_str(), key)) {
@@ -132,7 +177,7 @@ impl Naming {
             let name = if *times > 1 { format!("{name} #{times}") } else { name };
             recorder.subject_mut(index).name.clone_from(&name);
             let (row, own) = recorder.keys_mut(index);
-            (row.name, row.label) = (name, Some(label));
+            (row.name, row.label) = (name, label);
             *own = parameters.into_iter().map(|(key, value)| (key, value.into())).collect();
         }
         Ok(())

@@ -263,7 +263,7 @@ impl Reader<'_> {
         self.benchmark = Some(summary.name());
         for profile in &summary.profiles {
             let tool = profile.get("tool").and_then(Value::as_str).unwrap_or_default();
-            let mut counts = counts_of(profile);
+            let mut counts = json::at_line(json.line, || counts_of(profile));
             // Instructions decide.
             counts.sort_by_key(|(name, _)| *name != "Ir");
             for (name, value) in counts {
@@ -280,17 +280,23 @@ impl Reader<'_> {
 fn counts_of(profile: &Value) -> Vec<(&str, f64)> {
     let mut counts = Vec::new();
     if let Some(metrics) = profile.pointer("/data/total/metrics").and_then(Value::as_object) {
-        let new = |(name, told): (_, &Value)| Some((name, told.pointer("/values/new")?.as_f64()?));
+        let new = |(name, told): (_, &Value)| Some((name, number(told.pointer("/values/new")?)?));
         counts.extend(metrics.iter().map(|(name, told)| (name.as_str(), told)).filter_map(new));
     }
     if let Some(kinds) = profile.pointer("/summaries/total/summary").and_then(Value::as_object) {
         for (name, told) in kinds.values().filter_map(Value::as_object).flatten() {
             let new = ["/metrics/Left", "/metrics/Both/0"].iter().find_map(|at| told.pointer(at));
-            let value = new.and_then(|new| new.get("Int").or_else(|| new.get("Float"))?.as_f64());
+            let value = new.and_then(|new| number(new.get("Int").or_else(|| new.get("Float"))?));
             counts.extend(value.map(|value| (name.as_str(), value)));
         }
     }
     counts
+}
+
+/// A number, also one that is not finite; `null` stands where only an earlier run has a value.
+fn number(value: &Value) -> Option<f64> {
+    let number = json::Number::deserialize(value).ok()?;
+    (!value.is_null()).then_some(number.0)
 }
 
 #[derive(Deserialize)]

@@ -15,10 +15,12 @@ use crate::samples::{Metric, Outcome};
 use crate::select::without_value;
 use crate::unit::{Unit, unit_of_symbol};
 use json::Number;
-use serde::de::DeserializeSeed;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::marker::PhantomData;
 use summary::Reported;
 
@@ -77,24 +79,114 @@ struct Command {
     parameters: Map<String, Value>,
     #[serde(default)]
     environment: Map<String, Value>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json::times")]
     times: Vec<Number>,
     #[serde(default)]
     memory_usage_byte: Vec<Number>,
     #[serde(default)]
     exit_codes: ExitCodes,
     #[serde(default)]
-    measurements: Vec<Map<String, Value>>,
+    measurements: Vec<Run>,
     /// By 2.x.
     #[serde(default)]
     summary: BTreeMap<String, Reported>,
+    #[serde(default, deserialize_with = "json::some_time")]
     mean: Option<Number>,
     stddev: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     median: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     user: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     system: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     min: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     max: Option<Number>,
+}
+
+/// What schema 2 tells of a run, in the file's order.
+struct Run(Vec<(String, Told)>);
+
+impl<'de> Deserialize<'de> for Run {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut all = Vec::new();
+        json::each_member(|name, told| {
+            all.push((name, told));
+            Ok(())
+        })
+        .deserialize(deserializer)?;
+        Ok(Self(all))
+    }
+}
+
+/// What it tells under one name: a metric's value with its unit, an exit code, or something else.
+enum Told {
+    Measured(f64, DeclaredUnit),
+    Code(i64),
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Measured {
+    #[serde(default, deserialize_with = "json::known")]
+    value: Option<Number>,
+    #[serde(default)]
+    unit: String,
+}
+
+impl<'de> Deserialize<'de> for Told {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ToldVisitor)
+    }
+}
+
+struct ToldVisitor;
+
+impl<'de> Visitor<'de> for ToldVisitor {
+    type Value = Told;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value with its unit, or an exit code")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Told, A::Error> {
+        let Measured { value, unit } = Measured::deserialize(MapAccessDeserializer::new(map))?;
+        let (Some(Number(value)), unit) = (value, declared(&unit)) else { return Ok(Told::Other) };
+        if unit.unit == Unit::Second {
+            json::checked_time(Number(value))?;
+        }
+        Ok(Told::Measured(value, unit))
+    }
+
+    fn visit_i64<E>(self, code: i64) -> Result<Told, E> {
+        Ok(Told::Code(code))
+    }
+
+    fn visit_u64<E>(self, code: u64) -> Result<Told, E> {
+        Ok(Told::Code(code as i64))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Told, E> {
+        Ok(Told::Other)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Told, E> {
+        Ok(Told::Other)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Told, E> {
+        Ok(Told::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Told, E> {
+        Ok(Told::Other)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Told, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Told::Other)
+    }
 }
 
 /// How many exit codes there are, and those that are not 0 by their runs: there may be millions of them.
@@ -272,20 +364,19 @@ fn runs_of_2(
     primary: &str,
 ) -> Result<(), String> {
     for run in &command.measurements {
-        let code = run.get("exit_code").and_then(Value::as_i64).map(|code| code as i32);
+        let code = run.0.iter().find_map(|(name, told)| match told {
+            Told::Code(code) if name == "exit_code" => Some(*code as i32),
+            _ => None,
+        });
         let mut values = Vec::new();
         // The metric that the user chose comes first, and so decides.
-        let chosen = run.get_key_value(primary).into_iter();
-        let others = run.iter().filter(|(name, _)| *name != primary && *name != "exit_code");
-        for (name, measured) in chosen.chain(others) {
-            // A word for what is not finite has become a text.
-            let Some(value) = measured.get("value") else { continue };
-            let value = value.as_f64().unwrap_or(f64::NAN);
-            let unit = measured.get("unit").and_then(Value::as_str).unwrap_or_default();
-            let DeclaredUnit { factor, unit } = declared(unit);
+        let (chosen, others): (Vec<_>, Vec<_>) =
+            run.0.iter().partition(|(name, _)| name == primary);
+        for (name, told) in chosen.into_iter().chain(others) {
+            let Told::Measured(value, DeclaredUnit { factor, unit }) = told else { continue };
             let ours =
                 KNOWN.iter().find(|(theirs, _)| theirs == name).map_or(name.as_str(), |k| k.1);
-            let metric = recorder.metric(&Metric::lower(ours, unit))?;
+            let metric = recorder.metric(&Metric::lower(ours, unit.clone()))?;
             values.push((metric, value * factor));
         }
         recorder.observe(benchmark, &[], outcome(code), &values)?;

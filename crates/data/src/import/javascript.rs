@@ -72,16 +72,13 @@ impl<'a> Reader<'a> {
             return Err(format!("a name of {} bytes", name.len()));
         }
         let name = self.names.free(name);
-        let of = |number: Option<Number>| match number {
-            Some(Number(value)) if value < 0.0 => {
-                Err(format!("`{name}`: a time of {value}; a time is not negative"))
-            }
-            Some(Number(value)) => Ok(Some(value / per_second)),
-            None => Ok(None),
-        };
-        let mean = of(statistics.mean)?;
+        let of = |number: Option<Number>| number.map(|number| number.0 / per_second);
+        let mean = of(statistics.mean);
         if mean.is_none_or(|mean| !mean.is_finite()) {
-            self.recorder.finding(benchmark_error(&name, "has no time"));
+            let place = mean.and_then(json::line_of);
+            let place = place.map(|line| format!(" ({})", self.recorder.place(line)));
+            let problem = format!("has no time{}", place.unwrap_or_default());
+            self.recorder.finding(benchmark_error(&name, &problem));
             return Ok(());
         }
         let count = statistics.count;
@@ -94,10 +91,10 @@ impl<'a> Reader<'a> {
             count,
             mean,
             // Of one sample they write 0.
-            sd: of(statistics.sd)?.filter(|_| count != Some(1)),
-            median: of(statistics.median.or(statistics.p50))?,
-            min: of(statistics.min)?,
-            max: of(statistics.max)?,
+            sd: of(statistics.sd).filter(|_| count != Some(1)),
+            median: of(statistics.median.or(statistics.p50)),
+            min: of(statistics.min),
+            max: of(statistics.max),
             standard_error: None,
         });
         Ok(())
@@ -107,12 +104,19 @@ impl<'a> Reader<'a> {
 /// What the tools tell of a benchmark; mitata's names beside those of the others.
 #[derive(Default, Deserialize)]
 struct Statistics {
-    #[serde(alias = "avg")]
+    /// By vitest, which has the numbers beside it.
+    #[serde(default)]
+    name: String,
+    #[serde(default, alias = "avg", deserialize_with = "json::known_time")]
     mean: Option<Number>,
     sd: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     median: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     p50: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     min: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     max: Option<Number>,
     #[serde(rename = "samplesCount", alias = "sampleCount")]
     count: Option<u64>,
@@ -132,14 +136,7 @@ struct VitestFile {
 struct VitestGroup {
     #[serde(rename = "fullName")]
     full_name: String,
-    benchmarks: Vec<VitestBenchmark>,
-}
-
-#[derive(Deserialize)]
-struct VitestBenchmark {
-    name: String,
-    #[serde(flatten)]
-    statistics: Statistics,
+    benchmarks: Vec<Statistics>,
 }
 
 pub(super) fn read_vitest(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
@@ -148,7 +145,7 @@ pub(super) fn read_vitest(input: Input, context: &Context<'_>) -> Result<Part, I
     for group in file.files.iter().flat_map(|file| &file.groups) {
         for benchmark in &group.benchmarks {
             let name = format!("{} > {}", group.full_name, benchmark.name);
-            let added = reader.add(&name, &[], &benchmark.statistics, 1e3);
+            let added = reader.add(&name, &[], benchmark, 1e3);
             added.map_err(|problem| reader.recorder.whole_file(problem))?;
         }
     }

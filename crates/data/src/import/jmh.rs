@@ -11,7 +11,7 @@ use crate::declared_unit::DeclaredUnit;
 use crate::input::Input;
 use crate::samples::{Better, Metric, Outcome, Summary};
 use crate::unit::{Unit, unit_of_symbol};
-use json::text_of;
+use json::{At, Number, text_of};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -68,7 +68,7 @@ struct Scores {
     score_unit: String,
     /// Forks of iterations.
     #[serde(default)]
-    raw_data: Option<Vec<Vec<Value>>>,
+    raw_data: Option<Vec<Vec<At<Value>>>>,
     /// Forks of iterations of times with their counts.
     #[serde(default)]
     raw_data_histogram: Option<Vec<Vec<Histogram>>>,
@@ -147,7 +147,7 @@ impl Reader<'_> {
         let secondary = self.secondary(result, &shape).map_err(place)?;
         for (fork, iterations) in (0..).zip(forks) {
             for (iteration, score) in (0..).zip(iterations) {
-                let score = factor.to_base(score.as_f64().unwrap_or(f64::NAN));
+                let score = factor.to_base(number(score));
                 let others = at(&secondary, fork, iteration);
                 let values: Vec<_> = [(primary_metric, score)].into_iter().chain(others).collect();
                 self.recorder.observe(subject, &[fork, iteration], Outcome::Ok, &values)?;
@@ -209,17 +209,22 @@ impl Reader<'_> {
     }
 }
 
+/// A score, which is a text where it is not finite.
+fn number(score: &At<Value>) -> f64 {
+    score.value.as_f64().unwrap_or_else(|| json::at_line(score.line, Number::missing).0)
+}
+
 /// A secondary metric, its values by fork and iteration.
 struct Secondary {
     metric: usize,
     factor: DeclaredUnit,
-    values: Vec<Vec<Value>>,
+    values: Vec<Vec<At<Value>>>,
 }
 
 fn at(secondary: &[Secondary], fork: u32, iteration: u32) -> impl Iterator<Item = (usize, f64)> {
     secondary.iter().map(move |one| {
         let value = &one.values[fork as usize][iteration as usize];
-        (one.metric, one.factor.to_base(value.as_f64().unwrap_or(f64::NAN)))
+        (one.metric, one.factor.to_base(number(value)))
     })
 }
 

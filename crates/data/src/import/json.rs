@@ -4,13 +4,17 @@
 //! the same length before the parser sees it, so that lines and columns stay true; [`Number`] then reads it as a value that
 //! is missing. Files are parsed as they are read and never held whole, and a text within them has a greatest length, so that
 //! memory grows with what is recorded only.
+//!
+//! What is wrong with a value is reported with its line. A deserializer does not say where it is, so [`Lenient`] keeps the line of the last
+//! byte that is no blank, for this thread, and a number that is missing carries its own line in the bits of its NaN.
 
 use super::ImportError;
 use crate::input::Input;
 use crate::lines::io_error;
 use crate::read_error::{Place, ReadError};
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::marker::PhantomData;
@@ -32,10 +36,7 @@ pub(super) fn read<'de, S: DeserializeSeed<'de>>(
     seed: S,
 ) -> Result<S::Value, ImportError> {
     let file = input.file.clone();
-    let mut deserializer = serde_json::Deserializer::from_reader(Lenient::new(input.into_reader()));
-    let read = seed.deserialize(&mut deserializer);
-    let read = read.and_then(|value| deserializer.end().map(|()| value));
-    read.map_err(|error| explained(error, &file, 0, expected).into())
+    read_from(Lenient::new(input.into_reader()), (&file, 1), expected, seed)
 }
 
 /// Hands every JSON value of a file to `each`: one document, or several appended to each other.
@@ -65,13 +66,67 @@ pub(super) fn read_text<'de, S: DeserializeSeed<'de>>(
     expected: &str,
     seed: S,
 ) -> Result<S::Value, ImportError> {
-    let mut deserializer = serde_json::Deserializer::from_reader(Lenient::new(text.as_bytes()));
-    let read = seed.deserialize(&mut deserializer);
-    let read = read.and_then(|value| deserializer.end().map(|()| value));
-    read.map_err(|error| explained(error, file, line.saturating_sub(1), expected).into())
+    read_from(Lenient::new(text.as_bytes()), (file, line), expected, seed)
 }
 
-fn explained(error: serde_json::Error, file: &str, lines_before: u64, expected: &str) -> ReadError {
+fn read_from<'de, S: DeserializeSeed<'de>>(
+    bytes: impl Read,
+    (file, line): (&str, u64),
+    expected: &str,
+    seed: S,
+) -> Result<S::Value, ImportError> {
+    let (result, error_line) = at_line(line, || {
+        let mut deserializer = serde_json::Deserializer::from_reader(bytes);
+        let read = seed.deserialize(&mut deserializer);
+        let read = read.and_then(|value| deserializer.end().map(|()| value));
+        (read, WRONG.take())
+    });
+    let lines_before = line.saturating_sub(1);
+    result.map_err(|error| explained(error, file, lines_before, error_line, expected).into())
+}
+
+thread_local! {
+    /// The line of the last byte that is no blank, and that of the next byte; 0 where nothing is read.
+    static LINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+    /// The line of what was refused, if it was: the parser reads on to the end of the list or object before it gives the error.
+    static WRONG: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// The line that the parser is at; `None` where nothing is read.
+fn present_line() -> Option<u64> {
+    Some(LINE.get().0).filter(|&line| line > 0)
+}
+
+/// An error of what stands on the line that the parser is at.
+fn refused<E: Error>(problem: String) -> E {
+    WRONG.set(WRONG.get().or_else(present_line));
+    E::custom(problem)
+}
+
+/// Does something that reads numbers of this line, or from it on.
+pub(super) fn at_line<T>(line: u64, read: impl FnOnce() -> T) -> T {
+    let before = LINE.replace((line, line));
+    let done = read();
+    LINE.set(before);
+    done
+}
+
+/// The line of a number that is missing, where it came from a file of JSON as it is.
+pub(super) fn line_of(value: f64) -> Option<u64> {
+    let line = value.to_bits() & LINE_BITS;
+    (value.is_nan() && line > 0).then_some(line)
+}
+
+/// Of a quiet NaN the bits that mean nothing.
+const LINE_BITS: u64 = (1 << 51) - 1;
+
+fn explained(
+    error: serde_json::Error,
+    file: &str,
+    lines_before: u64,
+    error_line: Option<u64>,
+    expected: &str,
+) -> ReadError {
     if error.is_io() {
         return io_error(file, error.into());
     }
@@ -83,13 +138,18 @@ fn explained(error: serde_json::Error, file: &str, lines_before: u64, expected: 
         format!("nested more than 100 deep; expected {expected}")
     } else if said.starts_with("number out of range") {
         "the number is too large for a double".to_owned()
+    } else if said.ends_with(NOT_NEGATIVE) {
+        said.to_owned()
     } else if error.is_data() {
         format!("{said}; expected {expected}")
     } else {
         format!("not JSON ({said}); expected {expected}")
     };
-    let column = Some(error.column() as u64).filter(|&column| column > 0);
-    let line = lines_before + error.line() as u64;
+    let mut column = Some(error.column() as u64).filter(|&column| column > 0);
+    let mut line = lines_before + error.line() as u64;
+    if let Some(known) = error_line.filter(|&known| error.is_data() && known != line) {
+        (line, column) = (known, None);
+    }
     ReadError::Line { place: Place { file: file.to_owned(), line, column }, problem }
 }
 
@@ -132,17 +192,129 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
     }
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
         while let Some(item) = items.next_element::<T>()? {
-            (self.each)(item).map_err(A::Error::custom)?;
+            (self.each)(item).map_err(refused::<A::Error>)?;
         }
         Ok(())
     }
 }
 
-/// A number; NaN for `null` and for the words that stand for what is not finite.
+/// How the problem of a time below zero ends.
+const NOT_NEGATIVE: &str = "a time is not negative";
+
+/// An error for a time that is below zero.
+pub(super) fn checked_time<E: Error>(number: Number) -> Result<Number, E> {
+    if number.0 < 0.0 {
+        return Err(refused(format!("a time of {}; {NOT_NEGATIVE}", number.0)));
+    }
+    Ok(number)
+}
+
+/// A number that stands there, if only as `null`: then it is missing.
+pub(super) fn known<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Number>, D::Error> {
+    Number::deserialize(deserializer).map(Some)
+}
+
+/// A time, in whatever unit: a [`Number`] that is not below zero.
+pub(super) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
+    checked_time(Number::deserialize(deserializer)?)
+}
+
+/// A time that may be missing.
+pub(super) fn some_time<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Number>, D::Error> {
+    Option::<Number>::deserialize(deserializer)?.map(checked_time).transpose()
+}
+
+/// A time that stands there, if only as `null`: then it is missing as a [`Number`] is.
+pub(super) fn known_time<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Number>, D::Error> {
+    time(deserializer).map(Some)
+}
+
+/// A list of times that may be missing.
+pub(super) fn some_times<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<Number>>, D::Error> {
+    #[derive(serde::Deserialize)]
+    struct Times(#[serde(deserialize_with = "times")] Vec<Number>);
+    Ok(Option::<Times>::deserialize(deserializer)?.map(|times| times.0))
+}
+
+/// A list of times.
+pub(super) fn times<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Number>, D::Error> {
+    let mut times = Vec::new();
+    each(|number: Number| {
+        times.push(number);
+        checked_time::<serde::de::value::Error>(number).map(drop).map_err(|error| error.to_string())
+    })
+    .deserialize(deserializer)?;
+    Ok(times)
+}
+
+/// A value with the line on which it ended.
+pub(super) struct At<T> {
+    pub value: T,
+    pub line: u64,
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = T::deserialize(deserializer)?;
+        Ok(Self { value, line: present_line().unwrap_or_default() })
+    }
+}
+
+/// A seed that hands every member of an object to a function as it is read, and keeps none.
+pub(super) struct EachMember<T, F> {
+    each: F,
+    member: PhantomData<T>,
+}
+
+/// Hands every member of an object to `each`, with its key; what that refuses becomes an error at the member's place.
+pub(super) fn each_member<T, F: FnMut(String, T) -> Result<(), String>>(
+    each: F,
+) -> EachMember<T, F> {
+    EachMember { each, member: PhantomData }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(String, T) -> Result<(), String>> DeserializeSeed<'de>
+    for EachMember<T, F>
+{
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(String, T) -> Result<(), String>> Visitor<'de>
+    for EachMember<T, F>
+{
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
+        while let Some((key, member)) = members.next_entry::<String, T>()? {
+            (self.each)(key, member).map_err(refused::<A::Error>)?;
+        }
+        Ok(())
+    }
+}
+
+/// A number; NaN, with its line, for `null` and for the words that stand for what is not finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Number(pub f64);
 
 impl Number {
+    /// One that is missing, on the line that is being read.
+    pub(super) fn missing() -> Self {
+        Self(f64::from_bits(f64::NAN.to_bits() | present_line().unwrap_or_default() & LINE_BITS))
+    }
+
     /// The number, if it is finite.
     pub(super) fn finite(self) -> Option<f64> {
         Some(self.0).filter(|value| value.is_finite())
@@ -177,12 +349,12 @@ impl Visitor<'_> for NumberVisitor {
     }
 
     fn visit_unit<E>(self) -> Result<Number, E> {
-        Ok(Number(f64::NAN))
+        Ok(Number::missing())
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
         if is_disguised(text) {
-            Ok(Number(f64::NAN))
+            Ok(Number::missing())
         } else {
             Err(E::invalid_type(serde::de::Unexpected::Str(text), &self))
         }
@@ -321,15 +493,17 @@ impl<R: BufRead> Read for Lenient<R> {
             return Ok(0);
         }
         // The parser asks for one byte at a time.
-        if let [byte] = into {
-            *byte = self.buffer[self.given];
-            self.given += 1;
-            return Ok(1);
+        let Some(first) = into.first_mut() else { return Ok(0) };
+        *first = self.buffer[self.given];
+        let (at, next) = LINE.get();
+        match *first {
+            b'\n' => LINE.set((at, next + 1)),
+            b' ' | b'\t' | b'\r' => {}
+            _ if at != next => LINE.set((next, next)),
+            _ => {}
         }
-        let count = into.len().min(self.ready - self.given);
-        into[..count].copy_from_slice(&self.buffer[self.given..self.given + count]);
-        self.given += count;
-        Ok(count)
+        self.given += 1;
+        Ok(1)
     }
 }
 

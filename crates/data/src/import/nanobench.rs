@@ -61,9 +61,19 @@ struct Benchmark {
     #[serde(rename = "complexityN", default)]
     complexity_n: Option<Number>,
     #[serde(default)]
-    measurements: Vec<HashMap<String, Number>>,
+    measurements: Vec<Epoch>,
     #[serde(flatten)]
     others: Map<String, Value>,
+}
+
+/// One epoch: its time, and what else was counted in it.
+#[derive(Deserialize)]
+struct Epoch {
+    #[serde(default, deserialize_with = "json::known_time")]
+    elapsed: Option<Number>,
+    iterations: Option<Number>,
+    #[serde(flatten)]
+    others: HashMap<String, Number>,
 }
 
 fn one() -> f64 {
@@ -86,7 +96,8 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             recorder.fact(&format!("nanobench.{name}"), value.clone());
         }
     }
-    let all = || file.results.iter().flat_map(|result| &result.measurements).flatten();
+    let epochs = file.results.iter().flat_map(|result| &result.measurements);
+    let all = || epochs.clone().flat_map(|epoch| &epoch.others);
     let counted: HashSet<&str> =
         all().filter(|(_, value)| value.0 != 0.0).map(|(name, _)| name.as_str()).collect();
     let mut names = Names::of(file.results.iter().map(|r| (r.title.as_str(), r.name.as_str())));
@@ -123,15 +134,11 @@ fn take(
     let iterations = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
     let iterations = recorder.metric(&iterations)?;
     for epoch in &result.measurements {
-        let of = |name: &str| epoch.get(name).map(|value| value.0);
         let mut values: Vec<_> =
-            of("elapsed").map(|elapsed| (wall, elapsed / result.batch)).into_iter().collect();
-        values.extend(of("iterations").map(|count| (iterations, count)));
-        let mut others: Vec<_> = epoch
-            .iter()
-            .filter(|(name, _)| !["elapsed", "iterations"].contains(&name.as_str()))
-            .filter(|(name, _)| counted.contains(name.as_str()))
-            .collect();
+            epoch.elapsed.map(|elapsed| (wall, elapsed.0 / result.batch)).into_iter().collect();
+        values.extend(epoch.iterations.map(|count| (iterations, count.0)));
+        let mut others: Vec<_> =
+            epoch.others.iter().filter(|(name, _)| counted.contains(name.as_str())).collect();
         others.sort_by_key(|(name, _)| name.as_str());
         for (name, value) in others {
             let metric = recorder.metric(&Metric::lower(name, Unit::One))?;

@@ -9,8 +9,9 @@ use super::{Context, Head, ImportError, Part, json};
 use crate::input::Input;
 use crate::samples::{Metric, Outcome};
 use crate::unit::Unit;
-use json::{Number, text_of};
-use serde::Deserialize;
+use json::{At, Number, text_of};
+use serde::de::DeserializeSeed;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::marker::PhantomData;
 
@@ -45,7 +46,29 @@ struct Run {
     #[serde(default)]
     metadata: Map<String, Value>,
     #[serde(default)]
-    values: Vec<Number>,
+    values: Values,
+}
+
+/// The values of a process, and the first that is below zero, with its line: of a time it is an error, and the unit may stand behind them.
+#[derive(Default)]
+struct Values {
+    numbers: Vec<Number>,
+    negative: Option<At<f64>>,
+}
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut values = Self::default();
+        json::each(|At { value, line }: At<Number>| {
+            if value.0 < 0.0 && values.negative.is_none() {
+                values.negative = Some(At { value: value.0, line });
+            }
+            values.numbers.push(value);
+            Ok(())
+        })
+        .deserialize(deserializer)?;
+        Ok(values)
+    }
 }
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
@@ -75,6 +98,13 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         };
         let name = known("name").map_or_else(unnamed, text_of);
         let unit = known("unit").map_or_else(|| "second".to_owned(), text_of);
+        if let Some(At { value, line }) =
+            benchmark.runs.iter().find_map(|run| run.values.negative.as_ref())
+            && unit == "second"
+        {
+            let problem = format!("`{name}`: a time of {value}; a time is not negative");
+            return Err(recorder.at(*line, problem));
+        }
         take(&mut recorder, &name, &unit, benchmark, &known)
             .map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
     }
@@ -97,7 +127,7 @@ fn take<'f>(
     let metric = recorder.metric(&metric)?;
     let subject = recorder.benchmark(name, None, &[]);
     recorder.subject_mut(subject).command = known("command").map(text_of);
-    let measured = benchmark.runs.iter().filter(|run| !run.values.is_empty());
+    let measured = benchmark.runs.iter().filter(|run| !run.values.numbers.is_empty());
     for (process, run) in (0..).zip(measured) {
         // What all runs have alike, as a single run has all, stands with the benchmark or the file.
         let peak = ["command_max_rss", "mem_max_rss"];
@@ -106,7 +136,7 @@ fn take<'f>(
         let peak = peak
             .map(|bytes| recorder.metric(&Metric::lower("max_rss", Unit::Byte)).map(|m| (m, bytes)))
             .transpose()?;
-        for (iteration, value) in (0..).zip(&run.values) {
+        for (iteration, value) in (0..).zip(&run.values.numbers) {
             let first = peak.filter(|_| iteration == 0);
             let values: Vec<_> = [(metric, value.0)].into_iter().chain(first).collect();
             recorder.observe(subject, &[process, iteration], Outcome::Ok, &values)?;

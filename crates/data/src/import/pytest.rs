@@ -49,14 +49,18 @@ struct Benchmark {
 
 #[derive(Deserialize)]
 struct Stats {
+    #[serde(default, deserialize_with = "json::some_time")]
     min: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     max: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     mean: Option<Number>,
     stddev: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
     median: Option<Number>,
     rounds: Option<u64>,
     iterations: Option<Number>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json::some_times")]
     data: Option<Vec<Number>>,
 }
 

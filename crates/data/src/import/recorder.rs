@@ -8,7 +8,7 @@
 //! that the tool gave it.
 
 use super::troubles::Troubles;
-use super::{Context, ImportError, Part};
+use super::{Context, ImportError, Part, json};
 use crate::Finding;
 use crate::assay_file::MAX_METRICS;
 use crate::finding::shared::benchmark_errors;
@@ -246,7 +246,10 @@ impl<'a> Recorder<'a> {
         if !value.is_finite() {
             let benchmark = quoted_start(&self.samples.subjects[benchmark].name);
             let name = quoted_start(&known.name);
-            let place = format!("{}: observation {}", self.context.file, observation + 1);
+            let place = match json::line_of(value) {
+                Some(line) => self.place(line),
+                None => format!("{}: observation {}", self.context.file, observation + 1),
+            };
             self.not_finite(format!("`{name}` of `{benchmark}` ({place})"));
             return Ok(f64::NAN);
         }
@@ -255,6 +258,11 @@ impl<'a> Recorder<'a> {
             return Err(format!("a time of {value} s as `{name}`; a time is not negative"));
         }
         Ok(value)
+    }
+
+    /// A line as the user is told of it.
+    pub(super) fn place(&self, line: u64) -> String {
+        format!("{}:{line}", self.context.file)
     }
 
     /// Notes a value that is not a finite number, as the user is told of it: with its place.

@@ -14,9 +14,7 @@ use crate::input::Input;
 use crate::samples::{Better, Metric, Outcome};
 use crate::unit::Unit;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 
 const EXPECTED_ENTRIES: &str =
     "github-action-benchmark's entries: `[{\"name\": …, \"unit\": …, \"value\": …}, …]`";
@@ -99,15 +97,11 @@ struct Measure {
 }
 
 pub(super) fn read_bmf(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
-    type File = Map<String, Value>;
-    let file: File = json::read(input, EXPECTED_BMF, PhantomData)?;
     let mut recorder = Recorder::new(context, "Bencher");
-    for (benchmark, measures) in file {
-        let taken = BTreeMap::<String, Measure>::deserialize(measures)
-            .map_err(|problem| format!("`{benchmark}`: {problem}; expected {EXPECTED_BMF}"))
-            .and_then(|measures| take(&mut recorder, &benchmark, &measures));
-        taken.map_err(|problem| recorder.whole_file(problem))?;
-    }
+    let benchmarks = json::each_member(|benchmark: String, measures: BTreeMap<String, Measure>| {
+        take(&mut recorder, &benchmark, &measures)
+    });
+    json::read(input, EXPECTED_BMF, benchmarks)?;
     recorder.finish("benchmarks without a measure")
 }
 

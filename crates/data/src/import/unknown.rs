@@ -29,6 +29,29 @@ const SOURCE: [&str; 14] = [
     "require ",
 ];
 
+/// What a text is that has numbers, but not those that could be compared, and what to do: the rest of a sentence that begins with the file.
+/// Otherwise its columns would be taken for values.
+pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
+    let mut lines = head.text.lines();
+    let is_table_of_benchstat = |line: &str| {
+        line.trim_start().starts_with('│') && line.contains("vs base")
+            || line.starts_with("name ")
+                && line.contains(" old ")
+                && line.trim_end().ends_with("delta")
+    };
+    let is_of_luau =
+        |line: &str| line.starts_with("SUCCESS: ") && line.trim_end().ends_with("on luau");
+    if lines.clone().any(is_table_of_benchstat) {
+        return Some(
+            "is what benchstat prints: medians and how they differ, without the values; compare the files that benchstat was given",
+        );
+    }
+    lines.any(is_of_luau).then_some(
+        "is what Luau's benchmarks print: a mean each, with half an interval; that of several such files can be read with `--pattern '^SUCCESS: \
+         (?<name>\\S+) *: (?<value>[0-9.]+)(?<unit>ms)'`",
+    )
+}
+
 /// What a text is, as in "is JSON with the keys `a`, `b`", for a sentence that begins with the file.
 pub(super) fn seen(head: &Head<'_>) -> String {
     let text = head.text.trim_start();

@@ -79,6 +79,32 @@ fn shown(bytes: impl Into<Vec<u8>>) -> String {
 }
 
 #[test]
+fn what_has_numbers_but_no_values_is_refused_with_what_it_is() {
+    let refused = |text: &str| {
+        let read = load_bytes(text.as_bytes().to_vec(), "x.txt", &ImportOptions::default());
+        read.expect_err("it has no values").to_string()
+    };
+    let now = "goos: linux\n  │    before    │              after              │\n  │    sec/op    │    sec/op     vs base           │\n\
+        X   100.0n ± ∞ ¹   101.0n ± ∞ ¹  ~ (p=1.000 n=1) ²\n";
+    let before = "name        old time/op  new time/op  delta\nGobEncode   13.6ms ± 1%  11.8ms ± 1%  -13.31%  (p=0.016 n=4+5)\n";
+    for text in [now, before] {
+        let error = refused(text);
+        assert!(error.starts_with("`x.txt` is what benchstat prints"), "{error}");
+        assert!(error.ends_with("compare the files that benchstat was given"), "{error}");
+    }
+    let luau = "SUCCESS: base64      : 14.041ms +/- 1.636% on luau\nSUCCESS: chess       : 65.070ms +/- 1.358% on luau\n";
+    let error = refused(luau);
+    assert!(error.starts_with("`x.txt` is what Luau's benchmarks print"), "{error}");
+    // What it advises reads the file.
+    let pattern = error.split("--pattern '").nth(1).and_then(|rest| rest.split('\'').next());
+    let pattern = pattern.map(str::to_owned);
+    let options = ImportOptions { pattern, ..ImportOptions::default() };
+    let samples = load_bytes(luau.as_bytes().to_vec(), "x.txt", &options).expect("the advice");
+    let names: Vec<_> = samples.subjects.iter().map(|subject| subject.name.as_str()).collect();
+    assert_eq!((names, samples.series(0, 0).values), (vec!["base64", "chess"], vec![0.014_041]));
+}
+
+#[test]
 fn a_file_that_breaks_off_is_read_or_refused_by_name() {
     for (_, bytes) in files() {
         for end in (1..bytes.len()).step_by(bytes.len() / 50 + 1) {

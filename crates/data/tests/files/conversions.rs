@@ -8,7 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 
 use assay_data::import::{ImportOptions, load, load_bytes};
-use assay_data::{Samples, export};
+use assay_data::{Samples, Subject, export};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ const FORMS: [Form; 5] = [
         needs_wall: false,
         keeps_places: false,
         keeps_directions: true,
-        keeps_names: false,
+        keeps_names: true,
     },
 ];
 
@@ -198,6 +198,16 @@ fn every_real_file_comes_back_from_every_form_as_it_was() {
                 let mut names = samples.subjects.iter().map(|subject| &subject.name);
                 for subject in &read.subjects {
                     assert!(names.any(|name| *name == subject.name), "{place}: {}", subject.name);
+                    if form.name == "go" {
+                        let of = |s: &Subject| {
+                            s.name == subject.name && s.parameters == subject.parameters
+                        };
+                        assert!(
+                            samples.subjects.iter().any(of),
+                            "{place}: {:?}",
+                            subject.parameters
+                        );
+                    }
                 }
             }
             if form.keeps_places {

@@ -1,9 +1,9 @@
 //! The screen of two profiles that were recorded apart: which functions have another share, and what such a difference is worth.
 
-use super::screen::findings;
 use crate::grid::{Cells, draw_columns, width_of};
 use crate::layout::{Page, Tone};
 use crate::number;
+use crate::remarks::{List, Remarks};
 use crate::terminal::Screen;
 use assay_data::Finding;
 use assay_profiles::difference::{Change, Difference, Row};
@@ -15,7 +15,13 @@ const NARROWEST_NAME: usize = 16;
 const WIDEST_SIDE: usize = 12;
 
 /// The screen as text, every line ended. `top`: so many functions, 0 for all.
-pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen) -> String {
+pub fn render(
+    found: &Difference,
+    noted: &[Finding],
+    top: usize,
+    remarks: Remarks,
+    screen: &Screen,
+) -> String {
     let mut page = Page::new(screen);
     let sure = format!("   ({})", sureness(found));
     page.paragraph(2, &[(Tone::Strong, claim(found)), (Tone::Quiet, sure)]);
@@ -30,7 +36,7 @@ pub fn render(found: &Difference, noted: &[Finding], top: usize, screen: &Screen
         let more = format!("and {} more functions (--top 0 shows all)", found.rows.len() - shown);
         page.paragraph(2, &[(Tone::Quiet, more)]);
     }
-    findings(&mut page, noted);
+    List::of(remarks, &page, noted.iter()).draw_apart(&mut page);
     page.finish()
 }
 

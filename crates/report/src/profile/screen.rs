@@ -4,14 +4,14 @@
 //! what stands on the right go first.
 
 use super::{Measured, Overhead, ProfileReport};
-use crate::findings::draw_all;
 use crate::grid::{Cells, draw_columns, width_of};
 use crate::layout::{Page, Tone};
 use crate::names::{clean, width};
 use crate::number::{self, Column};
+use crate::remarks::{List, Remarks};
 use crate::terminal::Screen;
 use assay_analysis::Interval;
-use assay_data::{Finding, Unit};
+use assay_data::Unit;
 use assay_profiles::shares::{Basis, Share, Shares};
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ const WIDEST_NAME: usize = 100;
 const GAP: usize = 2;
 
 /// The screen as text, every line ended.
-pub fn render(report: &ProfileReport<'_>, screen: &Screen) -> String {
+pub fn render(report: &ProfileReport<'_>, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.paragraph(
         2,
@@ -39,7 +39,7 @@ pub fn render(report: &ProfileReport<'_>, screen: &Screen) -> String {
     }
     page.gap();
     table(&mut page, report);
-    findings(&mut page, report.findings);
+    List::of(remarks, &page, report.findings.iter()).draw_apart(&mut page);
     page.finish()
 }
 
@@ -292,13 +292,4 @@ fn numbers(
         columns.push(Cells::right("", cells(&|f| told(f.cum_interval)), Tone::Quiet).with_gap(1));
     }
     columns
-}
-
-/// Warnings with what to do about them, then notes.
-pub(super) fn findings(page: &mut Page, found: &[Finding]) {
-    if !found.is_empty() {
-        page.gap();
-    }
-    let found: Vec<_> = found.iter().map(|finding| (finding, String::new())).collect();
-    draw_all(page, &found);
 }

@@ -4,11 +4,11 @@
 //! [`assay_analysis::benchmarks`], in which a function is a benchmark.
 
 use super::differential::{Change, Differential, Mark};
-use super::screen::findings;
 use crate::benchmarks::{centres, words};
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
+use crate::remarks::{List, Remarks};
 use crate::terminal::Screen;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
@@ -22,7 +22,7 @@ const WIDEST_NAME: usize = 60;
 const WIDEST_SIDE: usize = 14;
 
 /// The screen as text, every line ended. `top`: so many functions, 0 for all.
-pub fn render(suite: &Analysis, top: usize, screen: &Screen) -> String {
+pub fn render(suite: &Analysis, top: usize, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     for (index, table) in suite.primary_tables().enumerate() {
         let table = &table;
@@ -32,7 +32,7 @@ pub fn render(suite: &Analysis, top: usize, screen: &Screen) -> String {
         page.gap();
         draw(&mut page, suite, table, top);
     }
-    findings(&mut page, &suite.findings);
+    List::of(remarks, &page, suite.findings.iter()).draw_apart(&mut page);
     page.finish()
 }
 

@@ -127,7 +127,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
         let focused = args.show.focus.as_ref().map(|text| only_named(&suite, text));
         let screen = present::screen(args.show.color);
         let shown = focused.as_ref().unwrap_or(&suite);
-        output::print(&verdicts::render(shown, args.show.top, &screen))?;
+        output::print(&verdicts::render(shown, args.show.top, args.show.remarks(), &screen))?;
     }
     written?;
     Ok(match ending(args, &endings) {

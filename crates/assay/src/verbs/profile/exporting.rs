@@ -120,7 +120,7 @@ pub(super) fn present(report: &ProfileReport<'_>, show: &ProfileShowArgs) -> any
     if show.json {
         output::print(&json::text(&json::ProfileShares::of(report))?)?;
     } else {
-        output::print(&screen::render(report, &present::screen(show.color)))?;
+        output::print(&screen::render(report, show.remarks(), &present::screen(show.color)))?;
     }
     written.into_iter().collect()
 }

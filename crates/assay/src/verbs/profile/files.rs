@@ -90,7 +90,13 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
         output::print(&json::text(&json::ProfileDifference::of(&found, &findings))?)?;
     } else {
         let screen = present::screen(args.show.color);
-        output::print(&difference::render(&found, &findings, args.show.top, &screen))?;
+        output::print(&difference::render(
+            &found,
+            &findings,
+            args.show.top,
+            args.show.remarks(),
+            &screen,
+        ))?;
     }
     written.map(|()| Ending::Fine)
 }

@@ -1,0 +1,146 @@
+//! gungraun, formerly iai-callgrind (Rust): what one call of a benchmark does, counted in a simulation by Valgrind. `--list`, a filter that is
+//! a whole name, and summaries in JSON on standard output.
+//!
+//! The program starts `gungraun-runner`, which must be on PATH, as must Valgrind. Asked with a home of its own it leaves nothing below
+//! `target`, and compares with no earlier run; with a root it needs no Cargo around it. A count takes no time that could be asked for, and
+//! nothing is repeated.
+
+use crate::driver::{Driver, Effort, Reply, Request};
+use crate::error::{HarnessError, told};
+use crate::program::Program;
+use crate::reading::{Reading, imported_or_said, readings};
+use crate::rust;
+use std::path::Path;
+
+/// The name by which users choose it.
+pub(crate) const NAME: &str = "gungraun";
+
+/// A program that was linked with gungraun.
+#[derive(Debug)]
+struct Gungraun {
+    /// `--bench`, unless the user gave it.
+    bench_flag: Option<&'static str>,
+    /// What makes its counts say little about an optimised build.
+    debug_build: Option<String>,
+}
+
+/// By its help.
+pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
+    let is = ["--callgrind-args", "--save-summary", "--output-format", "--workspace-root"]
+        .iter()
+        .all(|option| help.contains(option));
+    is.then(|| assumed(program))
+}
+
+/// For whoever says that it is one.
+pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
+    Box::new(Gungraun {
+        bench_flag: rust::bench_flag(program),
+        debug_build: rust::built_for_debugging(program),
+    })
+}
+
+impl Gungraun {
+    fn request(&self, scratch: &Path) -> Request {
+        let at = |option: &str| format!("--{option}={}", scratch.display());
+        Request::with(self.bench_flag).arg(at("workspace-root")).arg(at("home"))
+    }
+}
+
+impl Driver for Gungraun {
+    fn name(&self) -> String {
+        NAME.to_owned()
+    }
+
+    fn pins(&self) -> bool {
+        false
+    }
+
+    fn list(&self, scratch: &Path) -> Request {
+        self.request(scratch).arg("--list")
+    }
+
+    fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
+        let text = reply.text();
+        let names = text.lines().filter_map(|line| line.strip_suffix(": benchmark"));
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        if !reply.success || names.is_empty() {
+            return Err(HarnessError::NoBenchmark { said: said(reply) });
+        }
+        Ok(names)
+    }
+
+    fn measure(&self, benchmark: &str, _effort: Effort, scratch: &Path) -> Request {
+        self.request(scratch).arg("--output-format=json").arg("--nosummary").arg(benchmark)
+    }
+
+    fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
+        let samples = imported_or_said(reply, NAME, || said(reply))?;
+        let mut found = readings(&samples);
+        found.iter_mut().for_each(|reading| reading.benchmark = listed_as(&reading.benchmark));
+        Ok(found)
+    }
+
+    fn debug_build(&self, _reply: &Reply) -> Option<String> {
+        self.debug_build.clone()
+    }
+}
+
+/// `sums::group::fib long:(15)`, as it prints a benchmark with its id and its arguments, as the list has it: `sums::group::fib::long`.
+fn listed_as(printed: &str) -> String {
+    let Some((path, rest)) = printed.split_once(' ') else { return printed.to_owned() };
+    format!("{path}::{}", rest.split(':').next().unwrap_or_default())
+}
+
+/// The line that is its own error, above the trace that may follow; else that of a panic in the benchmark.
+fn said(reply: &Reply) -> Option<String> {
+    told(&reply.errors, &reply.output, |line| line.contains("Error: ") || line.contains("panicked"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::*;
+
+    fn driver() -> Gungraun {
+        Gungraun { bench_flag: Some("--bench"), debug_build: None }
+    }
+
+    #[test]
+    fn the_list_and_the_counts_have_the_same_names() {
+        let list = "sums::group::bench_fib::short: benchmark\nsums::group::bench_plain: benchmark\n\n0 tests, 2 benchmarks\n";
+        let reply =
+            |output: &[u8]| Reply { output: output.to_vec(), success: true, ..Reply::default() };
+        let names = driver().listed(&reply(list.as_bytes())).unwrap();
+        assert_eq!(names, ["sums::group::bench_fib::short", "sums::group::bench_plain"]);
+        let counted = include_bytes!("../../data/tests/formats/gungraun/v7.json");
+        let found = driver().read(&reply(counted)).unwrap();
+        assert_eq!(found[0].benchmark, names[0]);
+        let (metric, count) = &found[0].values[0];
+        assert_eq!((metric.name.as_str(), metric.exact, *count), ("Ir", true, 1805.0));
+        assert_eq!(
+            ["a::b::c", "a::b::c d", "a::b::c d:(1, \"x y\")"].map(listed_as),
+            ["a::b::c", "a::b::c::d", "a::b::c::d"]
+        );
+    }
+
+    #[test]
+    fn a_run_leaves_its_files_in_the_scratch_and_an_error_is_quoted_without_its_trace() {
+        let request = driver().measure("a::b::c", Effort::Once, Path::new("/s"));
+        let args: Vec<_> = request.args.iter().map(|arg| arg.to_str().unwrap()).collect();
+        assert_eq!(
+            args.join(" "),
+            "--bench --workspace-root=/s --home=/s --output-format=json --nosummary a::b::c"
+        );
+        let errors =
+            b"gungraun_runner: Error: Could not find valgrind\n\nStack backtrace:\n   0: main\n"
+                .to_vec();
+        let failed = Reply { errors, ..Reply::default() };
+        let error = driver().listed(&failed).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "it lists no benchmark; it said: `gungraun_runner: Error: Could not find valgrind`"
+        );
+    }
+}
