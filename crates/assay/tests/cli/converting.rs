@@ -34,7 +34,8 @@ fn every_form_that_keeps_the_values_reads_back_as_it_was() {
     let text = room.run(&["convert", "--to", "text", "--filter", "find", "h.json"]);
     assert_eq!(text.ends(0).stdout, "0.2\n0.21\n0.19\n0.205\n");
     let go = room.run(&["convert", "--to", "go", "--filter", "find", "h.json"]).ends(0).stdout;
-    assert!(go.starts_with("BenchmarkFind_8\t1\t200000000 ns/op\n"), "{go}");
+    assert!(go.starts_with("# name of BenchmarkFind_8 {\"name\":\"find 8\""), "{go}");
+    assert!(go.contains("}\nBenchmarkFind_8\t1\t200000000 ns/op\n"), "{go}");
     let google = room.run(&["convert", "--to", "google-benchmark", "h.json"]).ends(0).stdout;
     assert_eq!(google.matches("\"run_type\": \"iteration\"").count(), 12);
 }
