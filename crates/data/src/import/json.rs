@@ -49,11 +49,13 @@ pub(super) fn read_all<T: for<'de> Deserialize<'de>>(
     mut each: impl FnMut(T),
 ) -> Result<(), ImportError> {
     let file = input.file.clone();
-    let values = serde_json::Deserializer::from_reader(Lenient::new(input.into_reader()));
-    for value in values.into_iter::<T>() {
-        each(value.map_err(|error| explained(error, &file, 0, expected))?);
-    }
-    Ok(())
+    at_line(1, || {
+        let values = serde_json::Deserializer::from_reader(Lenient::new(input.into_reader()));
+        for value in values.into_iter::<T>() {
+            each(value.map_err(|error| explained(error, &file, 0, WRONG.take(), expected))?);
+        }
+        Ok(())
+    })
 }
 
 /// Reads one JSON value from a text that begins in the line `line` of a file, counted from 1.
