@@ -54,6 +54,8 @@ fn few_bytes_never_take_much_time_or_memory() {
         ("one line of many metrics", format!("BenchmarkA 1{metrics}\n{}", "BenchmarkA 1 1 ns/op\n".repeat(200_000))),
         ("many places", many(100_000, &|n| format!("S{n},1,5,,cycles,1000,100.00\n"))),
         ("a report that goes on", format!("{}{httperf}", "Request rate: 1 req/s\n".repeat(100_000))),
+        ("many reports of load", "Server Software:\nConcurrency Level: 1\nComplete requests: 1\nRequests per second: 1\n".repeat(100_000)),
+        ("quantiles without end", format!("Running 1s test @ http://x\n Thread Stats\n Latency Distribution\n{}", many(300_000, &|n| format!("{}.{n}% 1us\n", n % 90)))),
         ("options that differ", many(5_000, &|n| format!("httperf --client=0/1 --o{n}=1 --client=0/1\n{httperf}"))),
         ("many benchmarks of one name", format!("{catch2}{}</TestCase>\n</Catch2TestRun>\n", result.repeat(30_000))),
         ("a tag without end", format!("{catch2}<BenchmarkResults name=\"{}", "x\n".repeat(1_000_000))),

@@ -23,6 +23,7 @@ use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Outcome};
 use crate::unit::Unit;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Metrics that stand first, in this order: by the first that all files have, servers are compared.
 const FIRST: [&str; 4] = ["latency_p50", "latency_p99", "rate_achieved", "answered"];
@@ -34,21 +35,96 @@ const HIGHER: [&str; 5] =
 /// Most options of one report, and most that differ between reports: no tool has more.
 const MAX_OPTIONS: usize = 100;
 
+/// Most values of one report, those of a hostile one included.
+const MAX_VALUES: usize = 1000;
+
 /// What is said of a report that lacks its end.
 pub(super) const BREAKS_OFF: &str = "the report that begins here breaks off";
 
-/// One report of a load generator.
+/// A metric of reports: its name, or a quantile of something; and what it is a number of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Name {
+    name: &'static str,
+    /// Of `latency` in per cent; `None` for a metric that is called `name`.
+    quantile: Option<f64>,
+    of: Of,
+}
+
+/// What a metric is a number of: its base unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Of {
+    Seconds,
+    Things,
+    PerSecond,
+    Bytes,
+    BytesPerSecond,
+}
+
+impl Name {
+    /// `latency_p99_9`, or the name itself.
+    fn text(&self) -> String {
+        match self.quantile {
+            Some(percent) => format!("{}_p{}", self.name, percent.to_string().replace('.', "_")),
+            None => self.name.to_owned(),
+        }
+    }
+
+    fn metric(&self) -> Metric {
+        let unit = match self.of {
+            Of::Seconds => Unit::Second,
+            Of::Things => Unit::One,
+            Of::PerSecond => Unit::PerSecond,
+            Of::Bytes => Unit::Byte,
+            Of::BytesPerSecond => Unit::Other("B/s".to_owned()),
+        };
+        let direction = if HIGHER.contains(&self.name) { Better::Higher } else { better(&unit) };
+        Metric { better: direction, ..Metric::lower(&self.text(), unit) }
+    }
+}
+
+/// One report of a load generator. A file may hold millions of them.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     /// The line where it begins; 0 where the format has no lines.
     pub begins: u64,
     /// What was asked for: the URL, connections, a rate. What differs between the reports of a file tells them apart.
-    pub options: Vec<(String, String)>,
+    options: Rc<Vec<(String, String)>>,
     /// The command line, where the tool repeats it.
-    pub command: Option<String>,
-    values: Vec<(Metric, f64)>,
+    pub command: Option<Rc<str>>,
+    values: Vec<(Name, f64)>,
     /// Requests, or connections, that failed, by kind.
     failures: Vec<(String, f64)>,
+}
+
+/// The reports of a file.
+#[derive(Default)]
+pub(super) struct Reports {
+    reports: Vec<Report>,
+    /// Failures of all of them.
+    failures: Vec<(String, f64)>,
+}
+
+impl Reports {
+    /// Adds a report, which shares what was asked for with the one before if that was the same.
+    pub(super) fn push(&mut self, mut report: Report) {
+        if let Some(last) = self.reports.last() {
+            if last.options == report.options {
+                report.options = Rc::clone(&last.options);
+            }
+            if last.command == report.command {
+                report.command.clone_from(&last.command);
+            }
+        }
+        for (kind, count) in std::mem::take(&mut report.failures) {
+            match self.failures.iter().position(|(known, _)| *known == kind) {
+                Some(known) => self.failures[known].1 += count,
+                None if self.failures.len() < MAX_OPTIONS => self.failures.push((kind, count)),
+                None => {}
+            }
+        }
+        report.values.shrink_to_fit();
+        self.reports.push(report);
+    }
 }
 
 impl Report {
@@ -58,55 +134,66 @@ impl Report {
 
     pub(super) fn option(&mut self, name: &str, value: &str) {
         if self.options.len() < MAX_OPTIONS {
-            self.options.push((name.to_owned(), value.to_owned()));
+            Rc::make_mut(&mut self.options).push((name.to_owned(), value.to_owned()));
         }
     }
 
     /// Adds a value in base units. One that is no number is not measured, and the first of two of one metric stays.
-    pub(super) fn set(&mut self, metric: Metric, value: f64) {
-        if value.is_finite() && self.value(&metric.name).is_none() {
-            self.values.push((metric, value));
+    pub(super) fn set(&mut self, name: &'static str, of: Of, value: f64) {
+        self.add(Name { name, quantile: None, of }, value);
+    }
+
+    fn add(&mut self, name: Name, value: f64) {
+        let is_new = self.values.iter().all(|(known, _)| *known != name);
+        if value.is_finite() && is_new && self.values.len() < MAX_VALUES {
+            self.values.push((name, value));
         }
     }
 
     /// Adds a time in seconds.
-    pub(super) fn time(&mut self, metric: &str, seconds: f64) {
-        self.set(metric_of(metric, Unit::Second), seconds);
+    pub(super) fn time(&mut self, name: &'static str, seconds: f64) {
+        self.set(name, Of::Seconds, seconds);
     }
 
     /// Adds a time in milliseconds, as most tools have it.
-    pub(super) fn milliseconds(&mut self, metric: &str, value: f64) {
+    pub(super) fn milliseconds(&mut self, metric: &'static str, value: f64) {
         self.time(metric, value / 1e3);
     }
 
-    /// Adds a quantile in seconds: `99.9` of `latency` is `latency_p99_9`, 0 the minimum and 100 the maximum.
-    pub(super) fn quantile(&mut self, of: &str, percent: f64, seconds: f64) {
-        if percent == 0.0 {
-            self.time(&format!("{of}_min"), seconds);
-        } else if percent == 100.0 {
-            self.time(&format!("{of}_max"), seconds);
-        } else {
-            self.time(&format!("{of}_p{}", percent.to_string().replace('.', "_")), seconds);
+    /// Adds a quantile of the latency in seconds: 99.9 is `latency_p99_9`, 0 the minimum and 100 the maximum.
+    pub(super) fn quantile(&mut self, percent: f64, seconds: f64) {
+        self.quantile_of("latency", percent, seconds);
+    }
+
+    /// Adds a quantile of something else, which has no minimum and maximum.
+    pub(super) fn quantile_of(&mut self, name: &'static str, percent: f64, seconds: f64) {
+        match (name, percent) {
+            ("latency", 0.0) => self.time("latency_min", seconds),
+            ("latency", 100.0) => self.time("latency_max", seconds),
+            _ if percent > 0.0 && percent < 100.0 => {
+                self.add(Name { name, quantile: Some(percent), of: Of::Seconds }, seconds);
+            }
+            _ => {}
         }
     }
 
     /// Adds what came of the requests: how many there were, and how many were answered well.
     pub(super) fn requests(&mut self, requests: f64, well: f64) {
         let well = well.clamp(0.0, requests.max(0.0));
-        self.set(metric_of("answered", Unit::One), well / requests);
-        self.set(metric_of("requests", Unit::One), requests);
-        self.set(metric_of("failed", Unit::One), requests - well);
+        self.set("answered", Of::Things, well / requests);
+        self.set("requests", Of::Things, requests);
+        self.set("failed", Of::Things, requests - well);
     }
 
     /// Adds the rate of those answered well: the tool's, which is of all that ended in any way, less the share of the others.
     pub(super) fn rate(&mut self, per_second: f64, ended: f64, well: f64) {
         let share = if well >= ended { 1.0 } else { well.max(0.0) / ended };
-        self.set(metric_of("rate_achieved", Unit::PerSecond), per_second * share);
+        self.set("rate_achieved", Of::PerSecond, per_second * share);
     }
 
     /// Adds bytes received per second.
     pub(super) fn transfer_rate(&mut self, bytes_per_second: f64) {
-        self.set(metric_of("transfer_rate", Unit::Other("B/s".to_owned())), bytes_per_second);
+        self.set("transfer_rate", Of::BytesPerSecond, bytes_per_second);
     }
 
     /// Notes how many requests failed in one way, if any did.
@@ -118,12 +205,13 @@ impl Report {
 
     /// Takes the times away again: zeros of a report in which nothing was answered.
     pub(super) fn without_times(&mut self) {
-        self.values.retain(|(metric, _)| metric.unit != Unit::Second);
+        self.values.retain(|(name, _)| name.of != Of::Seconds);
     }
 
     /// A value that was added.
     pub(super) fn value(&self, metric: &str) -> Option<f64> {
-        self.values.iter().find(|(known, _)| known.name == metric).map(|&(_, value)| value)
+        let is_it = |known: &Name| known.name == metric && known.quantile.is_none();
+        self.values.iter().find(|(known, _)| is_it(known)).map(|&(_, value)| value)
     }
 
     fn option_value(&self, name: &str) -> Option<&str> {
@@ -131,10 +219,9 @@ impl Report {
     }
 }
 
-/// A metric of a report: more is better of rates and of what was answered.
-pub(super) fn metric_of(name: &str, unit: Unit) -> Metric {
-    let direction = if HIGHER.contains(&name) { Better::Higher } else { better(&unit) };
-    Metric { better: direction, ..Metric::lower(name, unit) }
+/// A metric of single requests.
+fn metric_of(name: &'static str, of: Of) -> Metric {
+    Name { name, quantile: None, of }.metric()
 }
 
 /// Gives every report to the recorder, each as an observation. A file of one kind of report is one subject named after the file; where
@@ -145,21 +232,21 @@ pub(super) fn metric_of(name: &str, unit: Unit) -> Metric {
 pub(super) fn finish(
     mut recorder: Recorder<'_>,
     label: &str,
-    reports: &[Report],
+    Reports { reports, failures }: &Reports,
     always: &[&str],
 ) -> Result<Part, ImportError> {
     let varying = varying_options(&recorder, reports)?;
-    let mut metrics: Vec<&Metric> = Vec::new();
-    let mut known: HashMap<&str, ()> = HashMap::new();
-    for (metric, _) in reports.iter().flat_map(|report| &report.values) {
-        if known.insert(&metric.name, ()).is_none() {
-            metrics.push(metric);
+    let mut metrics: Vec<(Name, usize)> = Vec::new();
+    for (name, _) in reports.iter().flat_map(|report| &report.values) {
+        if metrics.len() <= MAX_VALUES && metrics.iter().all(|(known, _)| known != name) {
+            metrics.push((*name, 0));
         }
     }
-    let rank = |metric: &Metric| FIRST.iter().position(|first| *first == metric.name);
-    metrics.sort_by_key(|metric| rank(metric).unwrap_or(FIRST.len()));
-    for metric in metrics {
-        recorder.metric(metric).map_err(|problem| recorder.whole_file(problem))?;
+    let rank = |name: &Name| FIRST.iter().position(|first| *first == name.text());
+    metrics.sort_by_key(|(name, _)| rank(name).unwrap_or(FIRST.len()));
+    for (name, index) in &mut metrics {
+        let metric = recorder.metric(&name.metric());
+        *index = metric.map_err(|problem| recorder.whole_file(problem))?;
     }
     for report in reports {
         let parameter = |name: &str| {
@@ -175,18 +262,20 @@ pub(super) fn finish(
         });
         let parameters: Vec<_> = told.into_iter().chain(also.map(|name| parameter(name))).collect();
         let subject = recorder.benchmark(&name, None, &parameters);
-        if report.command.is_some() {
-            recorder.subject_mut(subject).command.clone_from(&report.command);
+        if let Some(command) = &report.command {
+            recorder.subject_mut(subject).command = Some(command.to_string());
         }
-        let metric = |(metric, value): &(Metric, f64)| Ok((recorder.metric(metric)?, *value));
-        let values: Result<Vec<_>, String> = report.values.iter().map(metric).collect();
-        let taken = values.and_then(|values| recorder.observe(subject, &[], Outcome::Ok, &values));
+        let index = |name| metrics.iter().find(|(known, _)| known == name).map(|&(_, index)| index);
+        let values = report.values.iter();
+        let values: Vec<_> =
+            values.filter_map(|(name, value)| Some((index(name)?, *value))).collect();
+        let taken = recorder.observe(subject, &[], Outcome::Ok, &values);
         taken.map_err(|problem| match report.begins {
             0 => recorder.whole_file(problem),
             line => recorder.at(line, problem),
         })?;
     }
-    tell_failures(&mut recorder, reports);
+    tell_failures(&mut recorder, failures);
     recorder.finish("lines of a load generator without a report")
 }
 
@@ -198,7 +287,7 @@ fn varying_options(
     let mut seen: HashMap<&str, &str> = HashMap::new();
     let mut varying: Vec<String> = Vec::new();
     for (index, report) in reports.iter().enumerate() {
-        for (option, value) in &report.options {
+        for (option, value) in report.options.iter() {
             let is_new = !seen.contains_key(option.as_str());
             let first = *seen.entry(option).or_insert(value);
             let differs = first != value || is_new && index > 0;
@@ -222,29 +311,18 @@ fn varying_options(
 }
 
 /// One finding about all requests of the file that failed.
-fn tell_failures(recorder: &mut Recorder<'_>, reports: &[Report]) {
-    let mut kinds: Vec<(&str, f64)> = Vec::new();
-    for (kind, count) in reports.iter().flat_map(|report| &report.failures) {
-        let known = kinds.iter().position(|(known, _)| known == kind);
-        match known {
-            Some(known) => kinds[known].1 += count,
-            None if kinds.len() < MAX_OPTIONS => kinds.push((kind, *count)),
-            None => {}
-        }
+fn tell_failures(recorder: &mut Recorder<'_>, kinds: &[(String, f64)]) {
+    if kinds.is_empty() {
+        return;
     }
-    if !kinds.is_empty() {
-        let all: f64 = kinds.iter().map(|(_, count)| count).sum();
-        let told: Vec<String> = kinds
-            .iter()
-            .take(8)
-            .map(|(kind, count)| format!("{} {count}", quoted_start(kind)))
-            .collect();
-        let more = match kinds.len() - told.len() {
-            0 => String::new(),
-            more => format!(" and {more} more kinds"),
-        };
-        recorder.finding(request_errors(&format!("{}{more}", told.join(", ")), all));
-    }
+    let all: f64 = kinds.iter().map(|(_, count)| count).sum();
+    let told = kinds.iter().take(8).map(|(kind, count)| format!("{} {count}", quoted_start(kind)));
+    let more = match kinds.len().saturating_sub(8) {
+        0 => String::new(),
+        more => format!(" and {more} more kinds"),
+    };
+    let told: Vec<String> = told.collect();
+    recorder.finding(request_errors(&format!("{}{more}", told.join(", ")), all));
 }
 
 /// Seconds of `1.2ms`, `337.881µs`, `1m2.5s`, `0.0446 secs` and `12 min`. `None` for what is no time, or not finite.
@@ -318,11 +396,11 @@ mod tests {
     fn quantiles_are_named_as_assay_names_its_own() {
         let mut report = Report::default();
         for (percent, value) in [(50.0, 1.0), (99.9, 2.0), (0.0, 3.0), (100.0, 4.0), (50.0, 9.0)] {
-            report.quantile("latency", percent, value);
+            report.quantile(percent, value);
         }
-        let names: Vec<_> = report.values.iter().map(|(metric, _)| metric.name.as_str()).collect();
+        let names: Vec<_> = report.values.iter().map(|(name, _)| name.text()).collect();
         assert_eq!(names, ["latency_p50", "latency_p99_9", "latency_min", "latency_max"]);
-        assert_eq!(report.value("latency_p50"), Some(1.0), "the first stays");
+        assert_eq!(report.values[0].1, 1.0, "the first stays");
     }
 
     #[test]

@@ -5,14 +5,12 @@
 //! errors breaks off.
 //! The command is the line that httperf echoes with its options written out.
 
-use super::http_load::{self, metric_of};
-use super::number::Conversion;
+use super::http_load::{self, Of};
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::read_error::quoted_start;
-use crate::unit::Unit;
 
 /// One number of the report: how its line begins, the word before it, and what it is called here.
 struct Field {
@@ -164,19 +162,19 @@ impl Report {
             told.option(name, value);
         }
         let well = self.value("status_2xx") + self.value("status_3xx");
-        told.set(metric_of("rate_achieved", Unit::PerSecond), well / self.value("test_duration"));
+        told.set("rate_achieved", Of::PerSecond, well / self.value("test_duration"));
         told.requests(self.asked(), well);
         for &(index, value) in &self.values {
             let field = &FIELDS[index];
             let is_wanted = has_sessions || !field.line.starts_with("Session");
             if is_wanted && !self.is_unmeasured(field.metric, value) {
-                told.set(metric_of(field.metric, unit(field)), in_base_unit(field.unit, value));
+                told.set(field.metric, of(field.unit), in_base_unit(field.unit, value));
             }
             if field.metric.starts_with("errors_") {
                 told.failure(field.word, value);
             }
         }
-        told.command = Some(self.command).filter(|command| !command.is_empty());
+        told.command = (!self.command.is_empty()).then(|| self.command.as_str().into());
         told
     }
 
@@ -289,8 +287,8 @@ impl Reader<'_> {
 
     fn finish(self, label: &str) -> Result<Part, ImportError> {
         let has_sessions = self.reports.iter().any(|report| !report.value("session_rate").is_nan());
-        let told: Vec<_> =
-            self.reports.into_iter().map(|report| report.told(has_sessions)).collect();
+        let mut told = http_load::Reports::default();
+        self.reports.into_iter().for_each(|report| told.push(report.told(has_sessions)));
         http_load::finish(self.recorder, label, &told, &["rate"])
     }
 }
@@ -309,11 +307,14 @@ fn after<'a>(words: &[&'a str], word: &str) -> Option<&'a str> {
     at.and_then(|at| words.get(at + 1)).copied()
 }
 
-fn unit(field: &Field) -> Unit {
-    match field.unit {
-        "%" => Unit::One,
-        "KiB" => Unit::Other("B/s".to_owned()),
-        unit => Conversion::from_symbol(Some(unit)).unit,
+/// What a number with this unit is of.
+fn of(unit: &str) -> Of {
+    match unit {
+        "ms" | "s" => Of::Seconds,
+        "/s" => Of::PerSecond,
+        "B" => Of::Bytes,
+        "KiB" => Of::BytesPerSecond,
+        _ => Of::Things,
     }
 }
 

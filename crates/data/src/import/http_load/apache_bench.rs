@@ -3,7 +3,7 @@
 //! The text has whole milliseconds; the table has microseconds. Answers of another length than the first are no failures here: pages differ.
 
 use super::super::{Context, Head, ImportError, Part};
-use super::{BREAKS_OFF, Report, finish, number};
+use super::{BREAKS_OFF, Report, Reports, finish, number};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
@@ -11,7 +11,7 @@ use crate::lines::Lines;
 
 const TABLE: &str = "Percentage served,Time in ms";
 /// The percentiles of the table that are read; it has all whole ones.
-const OF_TABLE: [f64; 7] = [0.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0];
+const OF_TABLE: [u32; 7] = [0, 50, 75, 90, 95, 98, 99];
 
 pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
     let has = |start: &str| head.text.lines().any(|line| line.starts_with(start));
@@ -21,7 +21,7 @@ pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
 pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, "ab");
     let mut lines = Lines::new(input.into_reader(), context.file);
-    let mut reports = Vec::new();
+    let mut reports = Reports::default();
     let mut open: Option<Open> = None;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
@@ -64,7 +64,7 @@ impl Open {
         {
             let percent = number(percent)?;
             let value = rest.split_ascii_whitespace().next().unwrap_or_default();
-            self.report.quantile("latency", percent, number(value)? / 1e3);
+            self.report.quantile(percent, number(value)? / 1e3);
             self.percentiles = Some(percent == 100.0);
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl Open {
             "Total" if words.len() == 5 => {
                 self.report.milliseconds("latency_min", number(first)?);
                 self.report.milliseconds("latency_sd", number(words[2])?);
-                self.report.milliseconds("latency_p50", number(words[3])?);
+                self.report.quantile(50.0, number(words[3])? / 1e3);
                 self.report.milliseconds("latency_max", number(words[4])?);
             }
             _ => {}
@@ -156,7 +156,8 @@ pub(in super::super) fn read_table(
 ) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, "ab");
     let mut lines = Lines::new(input.into_reader(), context.file);
-    let mut reports: Vec<Report> = Vec::new();
+    let mut reports = Reports::default();
+    let mut open = Report::default();
     // The percentile that comes next; a table has those from 0 to 99.
     let mut next = 100u32;
     while let Some(line) = lines.next()? {
@@ -169,7 +170,7 @@ pub(in super::super) fn read_table(
                 break;
             }
             next = 0;
-            reports.push(Report::beginning(line.number));
+            open = Report::beginning(line.number);
             continue;
         }
         let wrong = || {
@@ -181,16 +182,15 @@ pub(in super::super) fn read_table(
         });
         let (percent, value) = row.filter(|(percent, _)| *percent == next).ok_or_else(wrong)?;
         next += 1;
-        let percent = f64::from(percent);
-        if let Some(report) = reports.last_mut()
-            && OF_TABLE.contains(&percent)
-        {
-            report.quantile("latency", percent, value / 1e3);
+        if OF_TABLE.contains(&percent) {
+            open.quantile(f64::from(percent), value / 1e3);
+        }
+        if next == 100 {
+            reports.push(std::mem::take(&mut open));
         }
     }
     if next < 100 {
-        let begins = reports.last().map_or(1, |report| report.begins);
-        return Err(recorder.at(begins, BREAKS_OFF));
+        return Err(recorder.at(open.begins, BREAKS_OFF));
     }
     recorder.finding(closed_loop("ab", ""));
     finish(recorder, context.label, &reports, &[])

@@ -4,7 +4,7 @@
 //! connecting on.
 
 use super::super::{Context, Head, ImportError, Part};
-use super::{BREAKS_OFF, Report, finish, number, time};
+use super::{BREAKS_OFF, Report, Reports, finish, number, time};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
@@ -19,7 +19,7 @@ pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
 pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, "h2load");
     let mut lines = Lines::new(input.into_reader(), context.file);
-    let mut reports = Vec::new();
+    let mut reports = Reports::default();
     let mut open: Option<Open> = None;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
@@ -81,9 +81,10 @@ impl Open {
                 }
             }
             "time for request" => {
-                for (place, metric) in ["min", "max", "mean", "sd"].iter().enumerate() {
+                let metrics = ["latency_min", "latency_max", "latency_mean", "latency_sd"];
+                for (place, metric) in metrics.into_iter().enumerate() {
                     let value = time(words.get(place).copied().unwrap_or_default())?;
-                    self.report.time(&format!("latency_{metric}"), value);
+                    self.report.time(metric, value);
                 }
             }
             "time for connect" => self.mean("connect", &words)?,
@@ -109,7 +110,7 @@ impl Open {
         Ok(())
     }
 
-    fn mean(&mut self, metric: &str, words: &[&str]) -> Result<(), String> {
+    fn mean(&mut self, metric: &'static str, words: &[&str]) -> Result<(), String> {
         self.report.time(metric, time(words.get(2).copied().unwrap_or_default())?);
         Ok(())
     }

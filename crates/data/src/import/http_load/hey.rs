@@ -4,7 +4,7 @@
 //! failures of the server.
 
 use super::super::{Context, Head, ImportError, Part};
-use super::{BREAKS_OFF, Report, finish, number, time};
+use super::{BREAKS_OFF, Report, Reports, finish, number, time};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
@@ -45,7 +45,7 @@ fn read(
 ) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, tool);
     let mut lines = Lines::new(input.into_reader(), context.file);
-    let mut reports = Vec::new();
+    let mut reports = Reports::default();
     let mut open: Option<Open> = None;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
@@ -107,7 +107,7 @@ impl Open {
             Section::Summary => self.summary(text),
             Section::Distribution => {
                 let Some((percent, value)) = text.split_once("% in ") else { return Ok(()) };
-                self.report.quantile("latency", number(percent)?, time(value)?);
+                self.report.quantile(number(percent)?, time(value)?);
                 Ok(())
             }
             Section::Details => self.detail(text),

@@ -5,12 +5,11 @@
 //! affair, which only the text tells; iterations that a schedule could not start are `dropped_iterations`.
 
 use super::super::{Context, Head, ImportError, Part, json};
-use super::{BREAKS_OFF, Report, finish, metric_of, number, time};
+use super::{BREAKS_OFF, Of, Report, Reports, finish, number, time};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
 use crate::lines::Lines;
-use crate::unit::Unit;
 use json::Number;
 use serde::Deserialize;
 use serde_json::Value;
@@ -74,8 +73,12 @@ pub(in super::super) fn read_json(
     context: &Context<'_>,
 ) -> Result<Part, ImportError> {
     let recorder = Recorder::new(context, "k6");
-    let mut reports = Vec::new();
-    json::read_all(input, EXPECTED, |file: File| reports.extend(of_json(file).report()))?;
+    let mut reports = Reports::default();
+    json::read_all(input, EXPECTED, |file: File| {
+        if let Some(report) = of_json(file).report() {
+            reports.push(report);
+        }
+    })?;
     finish(recorder, context.label, &reports, &[])
 }
 
@@ -114,14 +117,12 @@ impl Summary {
                 "avg" => report.milliseconds("latency_mean", value),
                 "min" => report.milliseconds("latency_min", value),
                 "max" => report.milliseconds("latency_max", value),
-                "med" => report.milliseconds("latency_p50", value),
+                "med" => report.quantile(50.0, value / 1e3),
                 key => {
                     let digits = key.trim_start_matches('p').trim_matches(['(', ')']);
                     let percent = digits.parse::<f64>().ok();
-                    if let Some(percent) =
-                        percent.filter(|p| key.starts_with('p') && (0.0..=100.0).contains(p))
-                    {
-                        report.quantile("latency", percent, value / 1e3);
+                    if let Some(percent) = percent.filter(|_| key.starts_with('p')) {
+                        report.quantile(percent, value / 1e3);
                     }
                 }
             }
@@ -143,7 +144,7 @@ impl Summary {
         let of_duration = || Some(self.number("data_received", "count")? / self.seconds?);
         report.transfer_rate(received.or_else(of_duration).unwrap_or(f64::NAN));
         if let Some(dropped) = self.number("dropped_iterations", "count") {
-            report.set(metric_of("dropped_iterations", Unit::One), dropped);
+            report.set("dropped_iterations", Of::Things, dropped);
             report.failure("iterations dropped", dropped);
         }
         Some(report)
@@ -163,7 +164,7 @@ pub(in super::super) fn read_text(
 ) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, "k6");
     let mut lines = Lines::new(input.into_reader(), context.file);
-    let mut reports = Vec::new();
+    let mut reports = Reports::default();
     let mut open: Option<(u64, Summary)> = None;
     let mut is_closed = false;
     while let Some(line) = lines.next()? {

@@ -2,7 +2,7 @@
 
 use super::super::{Context, Head, ImportError, Part, json};
 use super::hey::{CUT_BY_OHA, UNLESS_CORRECTED};
-use super::{Report, finish};
+use super::{Report, Reports, finish};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
@@ -53,7 +53,7 @@ struct Average {
 
 pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, "oha");
-    let mut reports = Vec::new();
+    let mut reports = Reports::default();
     json::read_all(input, EXPECTED, |file: File| reports.push(report(&file)))?;
     recorder.finding(closed_loop("oha", UNLESS_CORRECTED));
     finish(recorder, context.label, &reports, &[])
@@ -63,8 +63,8 @@ fn report(file: &File) -> Report {
     let mut report = Report::default();
     for (percentile, value) in &file.latency_percentiles {
         let percent = percentile.strip_prefix('p').and_then(|digits| digits.parse::<f64>().ok());
-        if let Some(percent) = percent.filter(|percent| (0.0..=100.0).contains(percent)) {
-            report.quantile("latency", percent, value.0);
+        if let Some(percent) = percent {
+            report.quantile(percent, value.0);
         }
     }
     report.time("latency_mean", file.summary.average.0);

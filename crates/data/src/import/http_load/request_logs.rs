@@ -4,14 +4,13 @@
 //! tells how they depend on each other.
 
 use super::super::{Context, Head, ImportError, Part};
-use super::metric_of;
+use super::{Of, metric_of};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::read_error::quoted_start;
 use crate::samples::Outcome;
-use crate::unit::Unit;
 
 /// One of the logs: which columns are times, and what divides them to seconds.
 struct Log {
@@ -121,11 +120,11 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     let subject = recorder.benchmark(context.label, None, &[]);
     let mut taken = Vec::new();
     for ((_, name), column) in log.times.iter().zip(columns) {
-        let metric = recorder.metric(&metric_of(name, Unit::Second));
+        let metric = recorder.metric(&metric_of(name, Of::Seconds));
         taken.push((metric.map_err(|problem| recorder.whole_file(problem))?, column));
     }
     if log.status.is_some() {
-        let metric = recorder.metric(&metric_of("answered", Unit::One));
+        let metric = recorder.metric(&metric_of("answered", Of::Things));
         taken.push((metric.map_err(|problem| recorder.whole_file(problem))?, answered));
     }
     let taken = recorder.observe_all(subject, taken, |_| Outcome::Ok);

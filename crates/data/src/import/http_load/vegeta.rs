@@ -4,17 +4,18 @@
 //! which it sent is `rate_sent`.
 
 use super::super::{Context, Head, ImportError, Part, json};
-use super::{BREAKS_OFF, Report, finish, metric_of, number, time};
+use super::{BREAKS_OFF, Of, Report, Reports, finish, number, time};
 use crate::import::recorder::Recorder;
 use crate::input::Input;
 use crate::lines::Lines;
-use crate::unit::Unit;
 use json::Number;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const EXPECTED: &str = "vegeta's report: `{\"latencies\": {…}, \"requests\": …, \"success\": …}`";
 const BEGINS: &str = "[total, rate, throughput]";
+const NAMED: [(&str, &str); 3] =
+    [("mean", "latency_mean"), ("min", "latency_min"), ("max", "latency_max")];
 const QUANTILES: [&str; 5] = ["50", "90", "95", "99", "99.9"];
 
 pub(in super::super) fn recognise_text(head: &Head<'_>) -> bool {
@@ -51,7 +52,7 @@ pub(in super::super) fn read_json(
     context: &Context<'_>,
 ) -> Result<Part, ImportError> {
     let recorder = Recorder::new(context, "vegeta");
-    let mut reports = Vec::new();
+    let mut reports = Reports::default();
     json::read_all(input, EXPECTED, |file: File| reports.push(of_json(&file)))?;
     finish(recorder, context.label, &reports, &[])
 }
@@ -62,11 +63,11 @@ fn of_json(file: &File) -> Report {
     for quantile in QUANTILES {
         // Quantiles have no zero in front of their ending: `99th`.
         if let Ok(percent) = quantile.parse() {
-            report.quantile("latency", percent, latency(&format!("{quantile}th")));
+            report.quantile(percent, latency(&format!("{quantile}th")));
         }
     }
-    for name in ["mean", "min", "max"] {
-        report.time(&format!("latency_{name}"), latency(name));
+    for (key, metric) in NAMED {
+        report.time(metric, latency(key));
     }
     sent(&mut report, [file.requests.0, file.rate.0, file.throughput.0], file.success.0);
     for (code, count) in &file.status_codes {
@@ -79,8 +80,8 @@ fn of_json(file: &File) -> Report {
 }
 
 fn sent(report: &mut Report, [requests, rate, throughput]: [f64; 3], success: f64) {
-    report.set(metric_of("rate_achieved", Unit::PerSecond), throughput);
-    report.set(metric_of("rate_sent", Unit::PerSecond), rate);
+    report.set("rate_achieved", Of::PerSecond, throughput);
+    report.set("rate_sent", Of::PerSecond, rate);
     // A share of a whole number, of which the text has two decimals of a per cent.
     report.requests(requests, (requests * success).round());
 }
@@ -99,7 +100,7 @@ pub(in super::super) fn read_text(
 ) -> Result<Part, ImportError> {
     let recorder = Recorder::new(context, "vegeta");
     let mut lines = Lines::new(input.into_reader(), context.file);
-    let mut reports = Vec::new();
+    let mut reports = Reports::default();
     let mut open: Option<Open> = None;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
@@ -147,11 +148,10 @@ impl Open {
             "Latencies" => {
                 for (name, value) in names.iter().zip(&values) {
                     let seconds = time(value)?;
-                    match (*name, name.parse()) {
-                        (_, Ok(percent)) => self.report.quantile("latency", percent, seconds),
-                        ("min" | "mean" | "max", _) => {
-                            self.report.time(&format!("latency_{name}"), seconds);
-                        }
+                    let named = NAMED.iter().find(|(key, _)| key == name);
+                    match (named, name.parse()) {
+                        (Some((_, metric)), _) => self.report.time(metric, seconds),
+                        (None, Ok(percent)) => self.report.quantile(percent, seconds),
                         _ => {}
                     }
                 }

@@ -5,7 +5,7 @@
 //! histogram.
 
 use super::super::{Context, Head, ImportError, Part};
-use super::{BREAKS_OFF, Report, finish, number, time};
+use super::{BREAKS_OFF, Report, Reports, finish, number, time};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
@@ -45,7 +45,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
 
 #[derive(Default)]
 struct Reader {
-    reports: Vec<Report>,
+    reports: Reports,
     open: Option<Open>,
     /// Whether some report is of wrk2, and whether some is of wrk.
     has_schedule: bool,
@@ -111,7 +111,7 @@ impl Open {
             ["Latency", mean, sd, max, _] => self.mean = Some([time(mean)?, time(sd)?, time(max)?]),
             [percent, value] if percent.ends_with('%') => {
                 if let Some(of) = self.quantiles_of {
-                    self.report.quantile(of, number(percent)?, time(value)?);
+                    self.report.quantile_of(of, number(percent)?, time(value)?);
                 }
             }
             ["Detailed", "Percentile", ..] => self.quantiles_of = None,
