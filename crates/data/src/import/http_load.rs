@@ -192,8 +192,8 @@ impl Report {
     }
 
     /// Adds bytes received per second.
-    pub(super) fn transfer_rate(&mut self, bytes_per_second: f64) {
-        self.set("transfer_rate", Of::BytesPerSecond, bytes_per_second);
+    pub(super) fn received(&mut self, bytes_per_second: f64) {
+        self.set("received", Of::BytesPerSecond, bytes_per_second);
     }
 
     /// Notes how many requests failed in one way, if any did.

@@ -96,7 +96,7 @@ impl Open {
             "Time per request" if !rest.contains("across") => {
                 self.report.milliseconds("latency_mean", number(first)?);
             }
-            "Transfer rate" => self.report.transfer_rate(number(first)? * 1024.0),
+            "Transfer rate" => self.report.received(number(first)? * 1024.0),
             "Connect" if words.len() == 5 => {
                 self.report.milliseconds("connect", number(words[1])?);
             }

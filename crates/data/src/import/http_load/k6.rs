@@ -142,7 +142,7 @@ impl Summary {
         report.rate(rate.unwrap_or(f64::NAN), requests, requests - failed);
         let received = self.number("data_received", "rate");
         let of_duration = || Some(self.number("data_received", "count")? / self.seconds?);
-        report.transfer_rate(received.or_else(of_duration).unwrap_or(f64::NAN));
+        report.received(received.or_else(of_duration).unwrap_or(f64::NAN));
         if let Some(dropped) = self.number("dropped_iterations", "count") {
             report.set("dropped_iterations", Of::Things, dropped);
             report.failure("iterations dropped", dropped);

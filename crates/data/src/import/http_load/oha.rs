@@ -100,7 +100,7 @@ fn report(file: &File) -> Report {
     report.requests(answered + errors, well);
     report.rate(file.summary.requests_per_sec.0, answered + errors + cut, well);
     if let Some(rate) = &file.summary.size_per_sec {
-        report.transfer_rate(rate.0);
+        report.received(rate.0);
     }
     report
 }

@@ -74,7 +74,7 @@ fn of_json(file: &File) -> Report {
         status(&mut report, code, *count as f64);
     }
     if let Some(bytes) = &file.bytes_in {
-        report.transfer_rate(bytes.total.0 / ((file.duration.0 + file.wait.0) / 1e9));
+        report.received(bytes.total.0 / ((file.duration.0 + file.wait.0) / 1e9));
     }
     report
 }
@@ -171,7 +171,7 @@ impl Open {
 
     fn finish(mut self) -> Report {
         sent(&mut self.report, self.sent, self.success);
-        self.report.transfer_rate(self.bytes / self.seconds);
+        self.report.received(self.bytes / self.seconds);
         self.report
     }
 }

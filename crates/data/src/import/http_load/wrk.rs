@@ -130,7 +130,7 @@ impl Open {
                 if !self.has_requests {
                     return Err("the report lacks its number of requests".to_owned());
                 }
-                self.report.transfer_rate(bytes(rate)?);
+                self.report.received(bytes(rate)?);
                 return Ok(true);
             }
             _ => {}

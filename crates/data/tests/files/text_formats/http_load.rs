@@ -35,7 +35,7 @@ fn all_tools_give_the_same_metrics() {
             ("rate_achieved", 31_693.85),
             ("answered", 1.0),
             ("requests", 66_921.0),
-            ("transfer_rate", 38.17 * 1_048_576.0),
+            ("received", 38.17 * 1_048_576.0),
         ],
         &["connect", "first_byte", "latency_p95"],
     );
@@ -58,7 +58,7 @@ fn all_tools_give_the_same_metrics() {
             ("latency_p50", 0.000136683),
             ("latency_p99_9", 0.001360388),
             ("rate_achieved", 47_411.453184745835),
-            ("transfer_rate", 48_549_328.061179735),
+            ("received", 48_549_328.061179735),
             ("requests", 300.0),
         ],
         &["transfer"],
@@ -73,7 +73,7 @@ fn all_tools_give_the_same_metrics() {
             ("latency_max", 0.019),
             ("rate_achieved", 693.52),
             ("first_byte", 0.007),
-            ("transfer_rate", 482.89 * 1024.0),
+            ("received", 482.89 * 1024.0),
         ],
         &["latency_p99_9"],
     );
