@@ -20,6 +20,7 @@ pub mod environment;
 mod excerpt;
 pub mod export;
 pub mod finding;
+mod histogram;
 pub mod import;
 mod input;
 pub mod limits;
@@ -37,6 +38,7 @@ pub mod unit;
 
 pub use advice::{Action, Advice, How};
 pub use environment::Environment;
+pub use histogram::{Histogram, HistogramError};
 pub use finding::{Finding, Severity};
 pub use plan::{Plan, StopReason, StopRule, Threshold};
 pub use read_error::{Place, ReadError};

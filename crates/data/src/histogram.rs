@@ -1,0 +1,184 @@
+//! Histograms of times, in the layout of HdrHistogram: they keep any number of values in a fixed room, each to 0.1 %, and those of
+//! several threads, processes and machines add up exactly, bucket for bucket. Source: G. Tene, HdrHistogram (hdrhistogram.org), whose
+//! V2 encoding is how they are written. Nothing is decided here.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hdrhistogram::Histogram as Buckets;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
+
+/// The shortest time that is told from none, ns.
+const LOWEST: u64 = 1_000;
+/// The longest time that is kept, ns: an hour. Longer ones count as that.
+const HIGHEST: u64 = 3_600_000_000_000;
+/// Significant decimal digits.
+const DIGITS: u8 = 3;
+
+/// A histogram of times from 1 µs to an hour.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    buckets: Buckets<u64>,
+}
+
+/// Why a written histogram could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a histogram in HdrHistogram's V2 encoding: {0}")]
+pub struct HistogramError(String);
+
+impl Default for Histogram {
+    fn default() -> Self {
+        // The bounds are right, and so the library takes them.
+        let buckets = Buckets::new_with_bounds(LOWEST, HIGHEST, DIGITS);
+        Self { buckets: buckets.unwrap_or_else(|_| unreachable!("right bounds")) }
+    }
+}
+
+impl Histogram {
+    /// Counts a time, ns. O(1).
+    pub fn record(&mut self, nanoseconds: u64) {
+        self.buckets.saturating_record(nanoseconds);
+    }
+
+    /// Adds all that another one counted. Exact: the buckets are the same.
+    pub fn add(&mut self, other: &Self) {
+        // Both have the same bounds.
+        let _never = self.buckets.add(&other.buckets);
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.buckets.reset();
+    }
+
+    /// How many times were counted.
+    pub fn count(&self) -> u64 {
+        self.buckets.len()
+    }
+
+    /// The mean, s; NaN of nothing.
+    pub fn mean_seconds(&self) -> f64 {
+        if self.count() == 0 { f64::NAN } else { self.buckets.mean() / 1e9 }
+    }
+
+    /// The longest time, s, to the precision of its bucket; NaN of nothing.
+    pub fn longest_seconds(&self) -> f64 {
+        if self.count() == 0 { f64::NAN } else { seconds(self.buckets.max()) }
+    }
+
+    /// The shortest time within which a share of all is, s, where `beyond` more took longer than anything counted: those of which
+    /// nothing is known but that. `None`: it is among these. NaN of nothing at all. The share's rank is its product with the number of
+    /// all, rounded up (type 1 of Hyndman and Fan, 1996).
+    pub fn quantile_seconds(&self, share: f64, beyond: u64) -> Option<f64> {
+        let all = self.count() + beyond;
+        if all == 0 {
+            return Some(f64::NAN);
+        }
+        let rank = ((share * all as f64).ceil() as u64).clamp(1, all);
+        if rank > self.count() {
+            return None;
+        }
+        let mut below = 0;
+        for step in self.buckets.iter_recorded() {
+            below += step.count_since_last_iteration();
+            if below >= rank {
+                return Some(seconds(self.buckets.median_equivalent(step.value_iterated_to())));
+            }
+        }
+        Some(self.longest_seconds())
+    }
+
+    /// The buckets that hold something: the middle of each, s, and its count.
+    pub fn recorded(&self) -> Vec<(f64, u64)> {
+        let of = |step: hdrhistogram::iterators::IterationValue<u64>| {
+            let middle = self.buckets.median_equivalent(step.value_iterated_to());
+            (seconds(middle), step.count_at_value())
+        };
+        self.buckets.iter_recorded().map(of).collect()
+    }
+
+    /// HdrHistogram's V2 encoding, compressed, in base64: what a line of a histogram log holds.
+    pub fn encoded(&self) -> String {
+        let mut bytes = Vec::new();
+        // Writing into memory does not fail.
+        let _written = V2DeflateSerializer::new().serialize(&self.buckets, &mut bytes);
+        BASE64.encode(&bytes)
+    }
+
+    /// The same without compression, as bytes: for a pipe between processes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let _written = V2Serializer::new().serialize(&self.buckets, &mut bytes);
+        bytes
+    }
+
+    /// Reads what [`Self::encoded`] wrote, or any other histogram of that encoding.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn decoded(text: &str) -> Result<Self, HistogramError> {
+        let bytes = BASE64.decode(text.trim());
+        let bytes = bytes.map_err(|error| HistogramError(error.to_string()))?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// Reads what [`Self::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
+        let read = Deserializer::new().deserialize::<u64, _>(&mut &*bytes);
+        let read = read.map_err(|error| HistogramError(error.to_string()))?;
+        let mut own = Self::default();
+        // Of somebody else's bounds the values are what counts.
+        for step in read.iter_recorded() {
+            own.buckets.saturating_record_n(step.value_iterated_to(), step.count_at_value());
+        }
+        Ok(own)
+    }
+}
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::default();
+        values.into_iter().for_each(|value| histogram.record(value));
+        histogram
+    }
+
+    #[test]
+    fn quantiles_are_within_a_thousandth_and_count_what_never_came() {
+        let histogram = of((1..=1000).map(|ms| ms * 1_000_000));
+        let within = |share, beyond, truth: f64| {
+            let found = histogram.quantile_seconds(share, beyond).expect("known");
+            assert!((found / truth - 1.0).abs() < 1e-3, "{share}: {found} for {truth}");
+        };
+        within(0.5, 0, 0.5);
+        within(0.99, 0, 0.99);
+        within(1.0, 0, 1.0);
+        // With as many that never came the median is the longest that did.
+        within(0.5, 1000, 1.0);
+        assert_eq!(histogram.quantile_seconds(0.51, 1000), None);
+        assert!(Histogram::default().quantile_seconds(0.5, 0).is_some_and(f64::is_nan));
+    }
+
+    #[test]
+    fn parts_add_up_bucket_for_bucket_and_survive_their_encodings() {
+        let values: Vec<u64> = (0..10_000_u64).map(|i| i * i * 37 % 5_000_000_000).collect();
+        let whole = of(values.iter().copied());
+        let mut sum = Histogram::default();
+        for part in 0..4 {
+            let part = of(values.iter().copied().skip(part).step_by(4));
+            sum.add(&Histogram::from_bytes(&part.to_bytes()).expect("read"));
+        }
+        assert_eq!(sum.recorded(), whole.recorded());
+        assert_eq!(Histogram::decoded(&whole.encoded()).expect("read").recorded(), whole.recorded());
+        assert!(Histogram::decoded("no histogram").is_err());
+        assert!(Histogram::decoded("HISTFAAAAAAA").is_err());
+    }
+}

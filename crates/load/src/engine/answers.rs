@@ -1,0 +1,289 @@
+//! What becomes of a request once it is over: judged, counted, and followed by the next one of its session, redirection or connection.
+
+use super::{Engine, Held, Pace, Thinking};
+use crate::clock::{nanoseconds, now};
+use crate::connection::{Flight, Phase};
+use crate::failure::Failure;
+use crate::http2::Over;
+use crate::job::Expect;
+use crate::response::Answer;
+use std::cmp::Reverse;
+
+/// Most redirections of one request.
+const MOST_HOPS: u8 = 10;
+/// How long a connection of a closed test pauses after a failure, ns: a server that refuses would be asked a million times a second.
+const PAUSE: u64 = 1_000_000;
+
+impl Engine<'_> {
+    /// A request was answered, over a connection that goes on if it is named.
+    pub(super) fn answered(&mut self, flight: Flight, answer: Answer, time: u64, slot: Option<usize>) {
+        if (300..400).contains(&answer.status) && answer.status != 304 {
+            self.tally.redirected += u64::from(flight.counts);
+            if self.expect.follow && answer.location.is_some() {
+                return self.follow(flight, answer, time, slot);
+            }
+        }
+        if flight.counts {
+            *self.tally.statuses.entry(answer.status).or_default() += 1;
+        }
+        if let Some(failure) = wrong(self.expect, &answer) {
+            self.count_failure(&flight, failure, time);
+        } else {
+            self.count_answer(&flight, time);
+        }
+        self.in_flight -= 1;
+        self.go_on(flight, Some(&answer), time, slot);
+    }
+
+    /// A request failed. Its connection is none any more, or was never one.
+    pub(super) fn failed(&mut self, flight: Flight, failure: Failure, time: u64) {
+        self.in_flight -= 1;
+        self.count_failure(&flight, failure, time);
+        // A session that lost a step is over: what follows would not be what its user did.
+        if self.closed && time < self.ends {
+            let index = self.index;
+            self.index += self.stride;
+            let due = time + PAUSE;
+            let counts = due >= self.counts_from && due < self.ends;
+            self.tally.due += u64::from(counts);
+            let request = self.prepared.chosen(index);
+            let jar = self.prepared.session.then(Box::default);
+            let next = Flight { index, due, request, counts, jar, ..Flight::default() };
+            self.thinking.push(Reverse(Thinking(due, next)));
+        }
+    }
+
+    fn count_answer(&mut self, flight: &Flight, time: u64) {
+        if time >= self.counts_from && time < self.ends {
+            self.tally.delivered += 1;
+        }
+        let latency = time - flight.due.min(time);
+        self.in_second(time);
+        self.second.record(latency);
+        if !flight.counts {
+            return;
+        }
+        let tally = &mut self.tally;
+        tally.answered += 1;
+        tally.latency.record(latency);
+        tally.service.record(time - flight.sent);
+        tally.first_byte.record(flight.first.saturating_sub(flight.sent));
+        tally.transfer.record(time - flight.first);
+    }
+
+    fn count_failure(&mut self, flight: &Flight, failure: Failure, time: u64) {
+        self.failed += 1;
+        self.in_second(time);
+        let number = self.second_number;
+        self.tally.second(number).failed += 1;
+        if flight.counts {
+            self.tally.fail(failure);
+        }
+    }
+
+    /// Ends the second that is over, if one is.
+    fn in_second(&mut self, time: u64) {
+        let number = ((time - self.started) / 1_000_000_000) as usize;
+        if number != self.second_number {
+            self.end_second();
+            self.second_number = number;
+        }
+    }
+
+    fn end_second(&mut self) {
+        let count = self.second.count();
+        let quantile = |share| self.second.quantile_seconds(share, 0).unwrap_or(f64::NAN);
+        self.last = [count as f64, quantile(0.5), quantile(0.99)];
+        if count > 0 {
+            let encoded = self.second.encoded();
+            let own = self.tally.second(self.second_number);
+            (own.answered, own.latency) = (count, encoded);
+            self.second.clear();
+        }
+    }
+
+    /// What comes after a request: the next step of its session, the next request of its connection, or what waits for one.
+    fn go_on(&mut self, flight: Flight, answer: Option<&Answer>, time: u64, slot: Option<usize>) {
+        let step = flight.request + 1;
+        if let Some(mut jar) = flight.jar
+            && step < self.prepared.len()
+        {
+            answer.iter().flat_map(|answer| &answer.cookies).for_each(|set| jar.take(set));
+            let due = time + self.prepared.think_nanoseconds[step];
+            let counts = due >= self.counts_from && due < self.ends;
+            self.tally.due += u64::from(counts);
+            let next = Flight {
+                index: flight.index,
+                due,
+                request: step,
+                counts,
+                jar: Some(jar),
+                ..Flight::default()
+            };
+            if due > time {
+                self.thinking.push(Reverse(Thinking(due, next)));
+            } else if let Some(slot) = slot {
+                self.in_flight += 1;
+                return self.give(slot, next);
+            } else {
+                self.dispatch(next);
+            }
+        } else if self.closed && time < self.ends {
+            return self.next_of_connection(time, slot);
+        }
+        if let Some(slot) = slot {
+            self.fill(slot);
+        }
+    }
+
+    /// In a closed test a connection asks again at once.
+    fn next_of_connection(&mut self, time: u64, slot: Option<usize>) {
+        let Some(slot) = slot else { return self.ask_again(time) };
+        let index = self.index;
+        self.index += self.stride;
+        let counts = time >= self.counts_from;
+        self.tally.due += u64::from(counts);
+        let request = self.prepared.chosen(index);
+        let jar = self.prepared.session.then(Box::default);
+        self.in_flight += 1;
+        let next = Flight { index, due: time, request, counts, jar, ..Flight::default() };
+        self.give(slot, next);
+    }
+
+    /// Asks where a redirection points to.
+    fn follow(&mut self, mut flight: Flight, answer: Answer, time: u64, slot: Option<usize>) {
+        let place = answer.location.as_deref().unwrap_or_default();
+        let target = self.target.at(place).filter(|_| flight.hops < MOST_HOPS);
+        self.in_flight -= 1;
+        let Some(target) = target else {
+            self.in_flight += 1;
+            return self.failed(flight, Failure::WrongStatus, time);
+        };
+        if let Some(jar) = &mut flight.jar {
+            answer.cookies.iter().for_each(|set| jar.take(set));
+        }
+        flight.hops += 1;
+        flight.redirected = Some(target.path);
+        (flight.sent, flight.first) = (0, 0);
+        match slot {
+            Some(slot) => {
+                self.in_flight += 1;
+                self.give(slot, flight);
+            }
+            None => self.dispatch(flight),
+        }
+    }
+
+    /// Ends what took too long.
+    pub(super) fn sweep(&mut self, time: u64) {
+        let connecting = nanoseconds(self.connecting.connect_timeout);
+        let answering = nanoseconds(self.connecting.timeout);
+        for slot in 0..self.slots.len() {
+            let late = match self.slots[slot].held.as_ref() {
+                Some(Held::Http1(own)) => match own.phase {
+                    Phase::Connecting if time > own.began + connecting => {
+                        Some(Failure::ConnectTimeout)
+                    }
+                    Phase::Handshaking if time > own.began + connecting => {
+                        Some(Failure::TlsTimeout)
+                    }
+                    Phase::Open => own
+                        .flights
+                        .front()
+                        .filter(|flight| time > flight.sent + answering)
+                        .map(|_| Failure::Timeout),
+                    _ => None,
+                },
+                Some(Held::Http2(own)) => own
+                    .oldest()
+                    .filter(|sent| time > sent + answering)
+                    .map(|_| Failure::Timeout),
+                None => None,
+            };
+            if let Some(failure) = late {
+                self.broken(slot, failure);
+            }
+        }
+    }
+
+    /// Has a connection of HTTP/2 send and receive, and takes what is over.
+    pub(super) fn pump(&mut self, slot: usize) {
+        let Some(Held::Http2(own)) = self.slots[slot].held.as_mut() else { return };
+        own.is_dirty = false;
+        let mut over = Vec::new();
+        let stands = own.pump(&mut over, self.keep, now());
+        self.tally.received += own.take_received();
+        let time = now();
+        for (flight, how) in over {
+            let goes_on = stands && matches!(self.slots[slot].held, Some(Held::Http2(_)));
+            match how {
+                Over::Answered(answer) => {
+                    self.answered(flight, answer, time, goes_on.then_some(slot));
+                }
+                Over::Failed(failure) => {
+                    self.failed(flight, failure, time);
+                    if goes_on {
+                        self.fill(slot);
+                    }
+                }
+            }
+        }
+        if !stands {
+            self.broken(slot, Failure::Closed);
+        } else if let Some(Held::Http2(own)) = self.slots[slot].held.as_mut()
+            && own.retired
+            && own.load() == 0
+        {
+            self.remove(slot);
+            self.refill();
+        }
+    }
+
+    /// How it goes.
+    pub(super) fn pace(&self, time: u64) -> Pace {
+        Pace {
+            seconds: (time - self.started) as f64 / 1e9,
+            sent: self.sent,
+            in_flight: self.in_flight + self.backlog.len() as u64,
+            answered: self.last[0] as u64,
+            failed: self.failed,
+            latency: [self.last[1], self.last[2]],
+        }
+    }
+
+    /// What is on its way when it ends is neither answered nor failed; in an open test what was due and not sent is so, too.
+    pub(super) fn finish(&mut self, due: impl Iterator<Item = u64>) {
+        self.end_second();
+        let not_sent = due.filter(|at| self.started + at >= self.counts_from).count() as u64;
+        let held = self.slots.iter().filter_map(|slot| slot.held.as_ref());
+        let on_their_way: u64 = held
+            .map(|held| match held {
+                Held::Http1(own) => own.flights.iter().filter(|flight| flight.counts).count() as u64,
+                Held::Http2(own) => own.counting(),
+            })
+            .sum();
+        let backlog = self.backlog.iter().filter(|flight| flight.counts).count() as u64;
+        let thinking = self.thinking.iter().filter(|Reverse(t)| t.1.counts).count() as u64;
+        self.tally.due += not_sent;
+        self.tally.unknown = not_sent + on_their_way + backlog + thinking;
+        for slot in &mut self.slots {
+            if let Some(Held::Http1(own)) = slot.held.take() {
+                crate::socket::close_at_once(own.socket);
+            }
+        }
+    }
+}
+
+/// What is wrong with an answer, if anything is.
+fn wrong(expect: &Expect, answer: &Answer) -> Option<Failure> {
+    let is_right = match expect.statuses.as_slice() {
+        [] => answer.status < 400,
+        some => some.contains(&answer.status),
+    };
+    if !is_right {
+        return Some(Failure::WrongStatus);
+    }
+    let text = expect.body.as_ref()?;
+    let holds = memchr::memmem::find(&answer.body, text.as_bytes()).is_some();
+    (!holds).then_some(Failure::WrongBody)
+}

@@ -1,0 +1,287 @@
+//! One connection of HTTP/2, with several requests on it at once. The protocol is the `h2` library's; here its futures are asked whenever
+//! the socket has something for them, so that one loop serves both protocols.
+
+use crate::connection::{Connection, Flight, Received};
+use crate::failure::Failure;
+use crate::response::{Answer, Keep, MOST_KEPT};
+use crate::scenario::{Asker, Prepared};
+use bytes::Bytes;
+use h2::client::{self, ResponseFuture, SendRequest};
+use std::cell::RefCell;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// How a request ended.
+pub(crate) enum Over {
+    Answered(Answer),
+    Failed(Failure),
+}
+
+/// How far one stream is.
+enum Stage {
+    /// The head of the answer is to come.
+    Head(ResponseFuture),
+    /// Its body is.
+    Body(h2::RecvStream, Answer),
+}
+
+struct Stream {
+    flight: Flight,
+    stage: Stage,
+}
+
+type Handshake = Pin<Box<dyn Future<Output = Result<Ends, h2::Error>>>>;
+type Ends = (SendRequest<Bytes>, client::Connection<Wire, Bytes>);
+
+enum State {
+    Begun(Handshake),
+    Open(Box<Ends>),
+}
+
+/// The connection.
+pub(crate) struct Http2 {
+    state: State,
+    streams: Vec<Stream>,
+    /// What waits until the preface was sent.
+    early: Vec<(Flight, http::Request<()>, Bytes)>,
+    received: Rc<RefCell<u64>>,
+    /// Whether it is among those that wait for something to do.
+    pub listed: bool,
+    /// Whether something waits to be sent.
+    pub is_dirty: bool,
+    /// It takes no more requests.
+    pub retired: bool,
+}
+
+/// The socket, with TLS or without, as the library wants it. Nobody is woken: who reads it is asked again when epoll says so.
+struct Wire {
+    connection: Connection,
+    received: Rc<RefCell<u64>>,
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let own = self.get_mut();
+        match own.connection.receive(into.initialize_unfilled()) {
+            Ok((0, Received::End)) => Poll::Ready(Ok(())),
+            Ok((0, _)) => Poll::Pending,
+            Ok((bytes, _)) => {
+                *own.received.borrow_mut() += bytes as u64;
+                into.advance(bytes);
+                Poll::Ready(Ok(()))
+            }
+            Err(_) => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
+        }
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let connection = &mut self.get_mut().connection;
+        if connection.has_unsent() {
+            if connection.flush().is_err() {
+                return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+            }
+            if connection.has_unsent() {
+                return Poll::Pending;
+            }
+        }
+        match connection.send(bytes) {
+            Ok(()) => Poll::Ready(Ok(bytes.len())),
+            Err(_) => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let connection = &mut self.get_mut().connection;
+        match connection.flush() {
+            Ok(()) if connection.has_unsent() => Poll::Pending,
+            Ok(()) => Poll::Ready(Ok(())),
+            Err(_) => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Http2 {
+    /// Begins to speak it over a connection that stands.
+    pub(crate) fn new(connection: Connection) -> Self {
+        let received = Rc::new(RefCell::new(0));
+        let wire = Wire { connection, received: Rc::clone(&received) };
+        let handshake = client::Builder::new()
+            .initial_window_size(1 << 20)
+            .initial_connection_window_size(1 << 24)
+            .enable_push(false)
+            .handshake::<_, Bytes>(wire);
+        Self {
+            state: State::Begun(Box::pin(handshake)),
+            streams: Vec::new(),
+            early: Vec::new(),
+            received,
+            listed: false,
+            is_dirty: false,
+            retired: false,
+        }
+    }
+
+    /// How many requests are on it.
+    pub(crate) fn load(&self) -> usize {
+        self.streams.len() + self.early.len()
+    }
+
+    fn flights(&self) -> impl Iterator<Item = &Flight> {
+        let sent = self.streams.iter().map(|stream| &stream.flight);
+        sent.chain(self.early.iter().map(|(flight, ..)| flight))
+    }
+
+    /// When the oldest of them was sent.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        self.flights().map(|flight| flight.sent).min()
+    }
+
+    /// How many of them count.
+    pub(crate) fn counting(&self) -> u64 {
+        self.flights().filter(|flight| flight.counts).count() as u64
+    }
+
+    /// Bytes that came since it was asked last.
+    pub(crate) fn take_received(&self) -> u64 {
+        self.received.take()
+    }
+
+    pub(crate) fn into_flights(self) -> Vec<Flight> {
+        let sent = self.streams.into_iter().map(|stream| stream.flight);
+        sent.chain(self.early.into_iter().map(|(flight, ..)| flight)).collect()
+    }
+
+    /// Takes a request; gives it back where the connection takes no more.
+    pub(crate) fn send(&mut self, prepared: &Prepared, flight: Flight) -> Result<(), Box<Flight>> {
+        let asker = Asker { row: flight.index, jar: flight.jar.as_deref() };
+        let Some((head, body)) = prepared.of_http2(flight.request, flight.redirected.as_deref(), asker) else {
+            return Err(Box::new(flight));
+        };
+        match &mut self.state {
+            State::Begun(_) => {
+                self.early.push((flight, head, body));
+                Ok(())
+            }
+            State::Open(ends) => {
+                let stage = begin(&mut ends.0, head, body);
+                match stage {
+                    Some(stage) => {
+                        self.streams.push(Stream { flight, stage });
+                        Ok(())
+                    }
+                    None => Err(Box::new(flight)),
+                }
+            }
+        }
+    }
+
+    /// Sends and receives what it can, and hands over what is over. Whether the connection still stands.
+    pub(crate) fn pump(&mut self, over: &mut Vec<(Flight, Over)>, keep: Keep, time: u64) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        if let State::Begun(handshake) = &mut self.state {
+            match handshake.as_mut().poll(&mut context) {
+                Poll::Pending => return true,
+                Poll::Ready(Err(_)) => return false,
+                Poll::Ready(Ok(ends)) => self.state = State::Open(Box::new(ends)),
+            }
+            if let State::Open(ends) = &mut self.state {
+                for (flight, head, body) in std::mem::take(&mut self.early) {
+                    match begin(&mut ends.0, head, body) {
+                        Some(stage) => self.streams.push(Stream { flight, stage }),
+                        None => over.push((flight, Over::Failed(Failure::StreamReset))),
+                    }
+                }
+            }
+        }
+        let State::Open(ends) = &mut self.state else { return true };
+        let mut stands = true;
+        // Reading answers gives the server room to send more, which is to be told at once.
+        loop {
+            if let Poll::Ready(_ended) = Pin::new(&mut ends.1).poll(&mut context) {
+                stands = false;
+            }
+            let before = over.len();
+            let mut gave_room = false;
+            let mut at = 0;
+            while at < self.streams.len() {
+                let stream = &mut self.streams[at];
+                match stream.poll(&mut context, keep, time, &mut gave_room) {
+                    Poll::Pending => at += 1,
+                    Poll::Ready(how) => {
+                        let stream = self.streams.swap_remove(at);
+                        over.push((stream.flight, how));
+                    }
+                }
+            }
+            if !stands || over.len() == before && !gave_room {
+                return stands;
+            }
+        }
+    }
+}
+
+/// Sends a request; `None` where the connection takes no more.
+fn begin(sender: &mut SendRequest<Bytes>, head: http::Request<()>, body: Bytes) -> Option<Stage> {
+    let mut context = Context::from_waker(Waker::noop());
+    if !matches!(sender.poll_ready(&mut context), Poll::Ready(Ok(()))) {
+        return None;
+    }
+    let (answer, mut stream) = sender.send_request(head, body.is_empty()).ok()?;
+    if !body.is_empty() {
+        stream.send_data(body, true).ok()?;
+    }
+    Some(Stage::Head(answer))
+}
+
+impl Stream {
+    fn poll(&mut self, context: &mut Context<'_>, keep: Keep, time: u64, gave_room: &mut bool) -> Poll<Over> {
+        loop {
+            match &mut self.stage {
+                Stage::Head(future) => {
+                    let response = match Pin::new(future).poll(context) {
+                        Poll::Pending => return Poll::Pending,
+                        Poll::Ready(Err(_)) => return Poll::Ready(Over::Failed(Failure::StreamReset)),
+                        Poll::Ready(Ok(response)) => response,
+                    };
+                    self.flight.first = time;
+                    let mut answer = Answer { status: response.status().as_u16(), stays: true, ..Answer::default() };
+                    if keep.fields {
+                        let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+                        answer.location = response.headers().get("location").map(text);
+                        answer.cookies = response.headers().get_all("set-cookie").iter().map(text).collect();
+                    }
+                    self.stage = Stage::Body(response.into_body(), answer);
+                }
+                Stage::Body(body, answer) => match body.poll_data(context) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Some(Ok(bytes))) => {
+                        *gave_room |= body.flow_control().release_capacity(bytes.len()).is_ok();
+                        if keep.body {
+                            let room = MOST_KEPT.saturating_sub(answer.body.len());
+                            answer.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+                        }
+                    }
+                    Poll::Ready(Some(Err(error))) => {
+                        // The length that the head promised is held to by the library (RFC 9113, 8.1.1).
+                        let why = match error.is_io() {
+                            true => Failure::Closed,
+                            false => Failure::StreamReset,
+                        };
+                        return Poll::Ready(Over::Failed(why));
+                    }
+                    Poll::Ready(None) => return Poll::Ready(Over::Answered(std::mem::take(answer))),
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Answers of HTTP/1: read as they come, in pieces of any size, by the rules of RFC 9112. Nothing of an answer is kept but what was asked
+//! for; no socket is known here.
+
+use crate::failure::Failure;
+use std::mem::take;
+
+/// Most bytes of a head. Servers themselves take 8 to 32 KiB.
+const MOST_HEAD: usize = 64 * 1024;
+/// Most fields of a head.
+const MOST_FIELDS: usize = 128;
+/// Most bytes of a body that is looked into.
+pub(crate) const MOST_KEPT: usize = 4 << 20;
+
+/// What an answer said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub status: u16,
+    /// Whether the connection may be used again.
+    pub stays: bool,
+    /// Where it points to, and the cookies that it sets, where fields are kept.
+    pub location: Option<String>,
+    pub cookies: Vec<String>,
+    /// The body, where it is kept.
+    pub body: Vec<u8>,
+}
+
+/// What of an answer is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Keep {
+    pub fields: bool,
+    pub body: bool,
+}
+
+/// How the body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Body {
+    /// The head is not whole.
+    NotYet,
+    /// After so many bytes.
+    Length(u64),
+    Chunks(Chunk),
+    /// With the connection.
+    UntilClosed,
+}
+
+/// Where within a body of chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chunk {
+    /// In the line that says how long the next one is.
+    Size,
+    /// So many bytes of it are to come.
+    Data(u64),
+    /// At the end of its line.
+    DataEnd,
+    /// In the fields behind the last one.
+    Trailer,
+}
+
+/// Reads one answer after another.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    body: Body,
+    /// A head, or a line of a chunked body, of which a part came.
+    held: Vec<u8>,
+    answer: Answer,
+    keep: Keep,
+    /// Whether the request was HEAD, whose answer has no body.
+    headless: bool,
+}
+
+impl Reader {
+    pub(crate) fn new(keep: Keep) -> Self {
+        Self {
+            body: Body::NotYet,
+            held: Vec::new(),
+            answer: Answer::default(),
+            keep,
+            headless: false,
+        }
+    }
+
+    /// Says that the next answer is to HEAD.
+    pub(crate) fn expect_no_body(&mut self, is_head: bool) {
+        self.headless = is_head;
+    }
+
+    /// Whether nothing of an answer came yet.
+    pub(crate) fn is_at_start(&self) -> bool {
+        self.body == Body::NotYet && self.held.is_empty()
+    }
+
+    /// Takes bytes: how many it used, and the answer if that made it whole.
+    ///
+    /// # Errors
+    /// When they are none of HTTP.
+    pub(crate) fn take(&mut self, input: &[u8]) -> Result<(usize, Option<Answer>), Failure> {
+        let mut used = 0;
+        loop {
+            let rest = &input[used..];
+            match self.body {
+                Body::NotYet => {
+                    if rest.is_empty() {
+                        return Ok((used, None));
+                    }
+                    let Some(length) = self.head(rest)? else { return Ok((input.len(), None)) };
+                    used += length;
+                    if self.body == Body::NotYet {
+                        // An interim answer: the real one follows.
+                        continue;
+                    }
+                    if self.body == Body::Length(0) {
+                        return Ok((used, Some(self.whole())));
+                    }
+                }
+                Body::Length(left) => {
+                    let taken = rest.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                    self.keep_body(&rest[..taken]);
+                    used += taken;
+                    let left = left - taken as u64;
+                    self.body = Body::Length(left);
+                    return Ok((used, (left == 0).then(|| self.whole())));
+                }
+                Body::Chunks(chunk) => {
+                    if rest.is_empty() {
+                        return Ok((used, None));
+                    }
+                    let (taken, done) = self.chunk(chunk, rest)?;
+                    used += taken;
+                    if done {
+                        return Ok((used, Some(self.whole())));
+                    }
+                }
+                Body::UntilClosed => {
+                    self.keep_body(rest);
+                    return Ok((input.len(), None));
+                }
+            }
+        }
+    }
+
+    /// The connection was closed: the answer, if that is what ends it.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub(crate) fn closed(&mut self) -> Result<Answer, Failure> {
+        match self.body {
+            Body::UntilClosed => Ok(self.whole()),
+            Body::Length(_) | Body::Chunks(_) => Err(Failure::WrongLength),
+            Body::NotYet => Err(Failure::Closed),
+        }
+    }
+
+    fn whole(&mut self) -> Answer {
+        self.body = Body::NotYet;
+        take(&mut self.answer)
+    }
+
+    fn keep_body(&mut self, bytes: &[u8]) {
+        if self.keep.body {
+            let room = MOST_KEPT.saturating_sub(self.answer.body.len());
+            self.answer.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+    }
+
+    /// The length of the head in the input; `None` where it is not whole, and held.
+    fn head(&mut self, input: &[u8]) -> Result<Option<usize>, Failure> {
+        if self.held.is_empty() {
+            if let Some(length) = self.parse(input)? {
+                return Ok(Some(length));
+            }
+            self.held.extend_from_slice(input);
+        } else {
+            let before = self.held.len();
+            self.held.extend_from_slice(input);
+            let held = take(&mut self.held);
+            let parsed = self.parse(&held)?;
+            if let Some(length) = parsed {
+                return Ok(Some(length - before));
+            }
+            self.held = held;
+        }
+        if self.held.len() > MOST_HEAD { Err(Failure::Malformed) } else { Ok(None) }
+    }
+
+    /// The length of a head; `None` where it is not whole.
+    fn parse(&mut self, bytes: &[u8]) -> Result<Option<usize>, Failure> {
+        let mut fields = [const { std::mem::MaybeUninit::uninit() }; MOST_FIELDS];
+        let mut response = httparse::Response::new(&mut []);
+        let parsed = httparse::ParserConfig::default()
+            .parse_response_with_uninit_headers(&mut response, bytes, &mut fields)
+            .map_err(|_| Failure::Malformed)?;
+        let httparse::Status::Complete(length) = parsed else { return Ok(None) };
+        let status = response.code.ok_or(Failure::Malformed)?;
+        // 101 ends HTTP, which was not asked for.
+        if (100..200).contains(&status) && status != 101 {
+            return Ok(Some(length));
+        }
+        let mut stays = response.version == Some(1);
+        let (mut size, mut chunked, mut coded) = (None, false, false);
+        for field in response.headers.iter() {
+            let (name, value) = (field.name.as_bytes(), field.value);
+            match name.len() {
+                10 if name.eq_ignore_ascii_case(b"connection") => {
+                    stays = (stays || has_word(value, b"keep-alive")) && !has_word(value, b"close");
+                }
+                14 if name.eq_ignore_ascii_case(b"content-length") => {
+                    let own = number(value).ok_or(Failure::Malformed)?;
+                    if size.is_some_and(|size| size != own) {
+                        return Err(Failure::Malformed);
+                    }
+                    size = Some(own);
+                }
+                17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
+                    coded = true;
+                    chunked = has_word(value, b"chunked");
+                }
+                8 if self.keep.fields && name.eq_ignore_ascii_case(b"location") => {
+                    self.answer.location = Some(String::from_utf8_lossy(value).into_owned());
+                }
+                10 if self.keep.fields && name.eq_ignore_ascii_case(b"set-cookie") => {
+                    self.answer.cookies.push(String::from_utf8_lossy(value).into_owned());
+                }
+                _ => {}
+            }
+        }
+        // RFC 9112, 6.3.
+        self.body = if self.headless || matches!(status, 204 | 304) {
+            Body::Length(0)
+        } else if coded {
+            if chunked { Body::Chunks(Chunk::Size) } else { Body::UntilClosed }
+        } else {
+            size.map_or(Body::UntilClosed, Body::Length)
+        };
+        self.answer.status = status;
+        self.answer.stays = stays && self.body != Body::UntilClosed;
+        Ok(Some(length))
+    }
+
+    /// A step through a chunked body (RFC 9112, 7.1): how many bytes it took, and whether that was the last.
+    fn chunk(&mut self, chunk: Chunk, input: &[u8]) -> Result<(usize, bool), Failure> {
+        if let Chunk::Data(left) = chunk {
+            let taken = input.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            self.keep_body(&input[..taken]);
+            let left = left - taken as u64;
+            self.body =
+                Body::Chunks(if left == 0 { Chunk::DataEnd } else { Chunk::Data(left) });
+            return Ok((taken, false));
+        }
+        let Some(end) = memchr::memchr(b'\n', input) else {
+            self.held.extend_from_slice(input);
+            if self.held.len() > MOST_HEAD {
+                return Err(Failure::Malformed);
+            }
+            return Ok((input.len(), false));
+        };
+        self.held.extend_from_slice(&input[..end]);
+        let line = take(&mut self.held);
+        let line = line.strip_suffix(b"\r").unwrap_or(&line);
+        let next = match chunk {
+            Chunk::Size => match chunk_size(line).ok_or(Failure::Malformed)? {
+                0 => Chunk::Trailer,
+                size => Chunk::Data(size),
+            },
+            Chunk::DataEnd if line.is_empty() => Chunk::Size,
+            Chunk::Trailer if line.is_empty() => return Ok((end + 1, true)),
+            Chunk::Trailer => Chunk::Trailer,
+            Chunk::Data(_) | Chunk::DataEnd => return Err(Failure::Malformed),
+        };
+        self.body = Body::Chunks(next);
+        Ok((end + 1, false))
+    }
+}
+
+/// The hexadecimal number at the start of the line of a chunk.
+fn chunk_size(line: &[u8]) -> Option<u64> {
+    let digits = line.split(|&b| b == b';').next()?.trim_ascii();
+    let text = std::str::from_utf8(digits).ok()?;
+    let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if plain { u64::from_str_radix(text, 16).ok() } else { None }
+}
+
+fn number(value: &[u8]) -> Option<u64> {
+    let value = value.trim_ascii();
+    let is_plain = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    if is_plain { std::str::from_utf8(value).ok()?.parse().ok() } else { None }
+}
+
+/// Whether a list with commas holds a word.
+fn has_word(value: &[u8], word: &[u8]) -> bool {
+    value.split(|&b| b == b',').any(|own| own.trim_ascii().eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KEEP: Keep = Keep { fields: true, body: true };
+
+    /// All answers in these bytes, which come in pieces of this size, and how the connection's end is taken.
+    fn read(bytes: &[u8], piece: usize) -> (Vec<Answer>, Result<Answer, Failure>) {
+        let (mut reader, mut answers) = (Reader::new(KEEP), Vec::new());
+        for mut piece in bytes.chunks(piece.max(1)) {
+            while !piece.is_empty() {
+                match reader.take(piece) {
+                    Ok((used, answer)) => {
+                        answers.extend(answer);
+                        piece = &piece[used..];
+                    }
+                    Err(failure) => return (answers, Err(failure)),
+                }
+            }
+        }
+        (answers, reader.closed())
+    }
+
+    const TWO: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: a=b; Path=/\r\n\r\nhello\
+        HTTP/1.1 302 Found\r\nLocation: /x\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n10\r\n0123456789abcdef\r\n0\r\nX: y\r\n\r\n\
+        HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+
+    #[test]
+    fn answers_are_the_same_in_pieces_of_any_size() {
+        for piece in 1..=TWO.len() {
+            let (answers, _) = read(TWO, piece);
+            assert_eq!(answers.len(), 3, "in pieces of {piece}");
+            assert_eq!((answers[0].status, answers[0].body.as_slice()), (200, b"hello".as_slice()));
+            assert_eq!(answers[0].cookies, ["a=b; Path=/"]);
+            assert_eq!(answers[1].location.as_deref(), Some("/x"));
+            assert_eq!(answers[1].body, b"abc0123456789abcdef");
+            assert!(answers[1].stays && !answers[2].stays);
+        }
+    }
+
+    #[test]
+    fn what_is_not_whole_or_not_http_is_told_apart() {
+        let ends = |text: &str| read(text.as_bytes(), 7).1;
+        let head = "HTTP/1.1 200 OK\r\n";
+        assert_eq!(ends(""), Err(Failure::Closed));
+        assert_eq!(ends("HTTP/1.1 200"), Err(Failure::Closed));
+        assert_eq!(ends("garbage\r\n\r\n"), Err(Failure::Malformed));
+        assert_eq!(ends(&format!("{head}Content-Length: 9\r\n\r\nabc")), Err(Failure::WrongLength));
+        assert_eq!(ends(&format!("{head}Content-Length: -1\r\n\r\n")), Err(Failure::Malformed));
+        let twice = format!("{head}Content-Length: 1\r\nContent-Length: 2\r\n\r\n");
+        assert_eq!(ends(&twice), Err(Failure::Malformed));
+        let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n");
+        assert_eq!(ends(&format!("{chunked}zz\r\n")), Err(Failure::Malformed));
+        assert_eq!(ends(&format!("{chunked}3\r\nabcdef\r\n")), Err(Failure::Malformed));
+        assert_eq!(ends(&format!("{chunked}3\r\nab")), Err(Failure::WrongLength));
+        assert_eq!(ends(&format!("{head}\r\nabc")).map(|a| a.body), Ok(b"abc".to_vec()));
+        let endless = format!("{head}X: {}", "y".repeat(MOST_HEAD));
+        assert_eq!(ends(&endless), Err(Failure::Malformed));
+    }
+
+    #[test]
+    fn an_answer_to_head_has_no_body() {
+        let mut reader = Reader::new(KEEP);
+        reader.expect_no_body(true);
+        let head = b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n";
+        let (used, answer) = reader.take(head).expect("an answer");
+        assert_eq!((used, answer.map(|a| (a.status, a.stays))), (head.len(), Some((200, false))));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic_and_every_byte_is_used_once(
+            bytes in proptest::collection::vec(any::<u8>(), 0..600),
+            prefix in 0..=TWO.len(),
+            piece in 1_usize..64,
+        ) {
+            let _ends = read(&bytes, piece);
+            let mut mixed = TWO[..prefix].to_vec();
+            mixed.extend(bytes);
+            let (whole, end) = read(&mixed, usize::MAX);
+            let (pieces, end_in_pieces) = read(&mixed, piece);
+            prop_assert_eq!(whole, pieces);
+            prop_assert_eq!(end.is_ok(), end_in_pieces.is_ok());
+        }
+    }
+}

@@ -1,0 +1,484 @@
+//! What is asked: requests with weights, or the steps of a session, one after another with cookies and think time. Requests are made
+//! into bytes here; what is known beforehand is made once.
+
+use crate::target::Target;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One kind of request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// Method, as in `GET`.
+    pub method: String,
+    /// Where it goes.
+    pub target: Target,
+    /// Fields beyond `Host`, `User-Agent` and `Content-Length`.
+    pub fields: Vec<(String, String)>,
+    /// Body.
+    pub body: Vec<u8>,
+    /// How often it is made, beside the others; of a session's step without meaning.
+    pub weight: f64,
+    /// How long the user waits before it, s; of a session's steps only.
+    pub think_seconds: f64,
+}
+
+impl Request {
+    /// `GET` of a target.
+    pub fn get(target: Target) -> Self {
+        Self {
+            method: "GET".to_owned(),
+            target,
+            fields: Vec::new(),
+            body: Vec::new(),
+            weight: 1.0,
+            think_seconds: 0.0,
+        }
+    }
+}
+
+/// What is asked of one server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// The requests; all go to the server of the first.
+    pub requests: Vec<Request>,
+    /// Whether they are the steps of a session, in their order, with cookies kept from one to the next. Otherwise each stands alone,
+    /// and they are mixed by weight.
+    pub session: bool,
+    /// Names of columns whose values stand for `{{name}}` in paths, fields and bodies.
+    pub columns: Vec<String>,
+    /// Rows of values; each request, or session, takes the next.
+    pub values: Vec<Vec<String>>,
+}
+
+/// Why a scenario can't be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScenarioError {
+    /// Two servers.
+    #[error("{0} and {1} are two servers: all requests of one side go to one")]
+    TwoServers(String, String),
+    /// A placeholder that no column fills.
+    #[error("{{{{{name}}}}}: there is no such column; known are {known}")]
+    NoColumn {
+        /// Its name.
+        name: String,
+        /// The columns.
+        known: String,
+    },
+    /// Something that must not stand in a request.
+    #[error("{0} can't stand in a request: it has a line break or another control character")]
+    Control(String),
+}
+
+impl Scenario {
+    /// A scenario of one request.
+    pub fn of(request: Request) -> Self {
+        Self { requests: vec![request], session: false, columns: Vec::new(), values: Vec::new() }
+    }
+}
+
+/// Cookies of one session: names and values. Domains and paths are of one server, and are not looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Jar(BTreeMap<String, String>);
+
+impl Jar {
+    /// Takes the value of a `Set-Cookie` field (RFC 6265, 5.2). One that ended removes it.
+    pub(crate) fn take(&mut self, set: &str) {
+        let mut parts = set.split(';');
+        let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { return };
+        let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
+        let ended = parts.any(|part| {
+            let (key, value) = part.trim().split_once('=').unwrap_or((part.trim(), ""));
+            key.eq_ignore_ascii_case("max-age") && value.trim().parse::<i64>().is_ok_and(|age| age <= 0)
+        });
+        if ended {
+            self.0.remove(&name);
+        } else {
+            self.0.insert(name, value);
+        }
+    }
+
+    fn field(&self) -> Option<String> {
+        let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        (!pairs.is_empty()).then(|| pairs.join("; "))
+    }
+}
+
+/// A text with values in it.
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Text(Vec<u8>),
+    Value(usize),
+}
+
+#[derive(Clone, Debug)]
+struct Template(Vec<Part>);
+
+impl Template {
+    fn of(text: &[u8], columns: &[String]) -> Result<Self, ScenarioError> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while !columns.is_empty()
+            && let Some(start) = memchr::memmem::find(rest, b"{{")
+            && let Some(length) = memchr::memmem::find(&rest[start..], b"}}")
+        {
+            let name = String::from_utf8_lossy(&rest[start + 2..start + length]).trim().to_owned();
+            let column = columns.iter().position(|own| *own == name);
+            let column = column
+                .ok_or_else(|| ScenarioError::NoColumn { name, known: columns.join(", ") })?;
+            parts.push(Part::Text(rest[..start].to_vec()));
+            parts.push(Part::Value(column));
+            rest = &rest[start + length + 2..];
+        }
+        parts.push(Part::Text(rest.to_vec()));
+        Ok(Self(parts))
+    }
+
+    fn is_fixed(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    fn fill(&self, row: &[String], into: &mut Vec<u8>) {
+        for part in &self.0 {
+            match part {
+                Part::Text(text) => into.extend_from_slice(text),
+                Part::Value(column) => {
+                    into.extend_from_slice(row.get(*column).map_or("", String::as_str).as_bytes());
+                }
+            }
+        }
+    }
+}
+
+/// A request, ready to be written as often as it takes.
+#[derive(Clone, Debug)]
+struct Ready {
+    method: String,
+    path: Template,
+    fields: Vec<(String, Template)>,
+    body: Template,
+    /// All of it as bytes of HTTP/1, where nothing of it varies.
+    fixed: Option<Vec<u8>>,
+}
+
+/// A scenario, ready to be asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    requests: Vec<Ready>,
+    /// Shares of the requests, added up.
+    shares: Vec<f64>,
+    values: Vec<Vec<String>>,
+    pub(crate) session: bool,
+    pub(crate) think_nanoseconds: Vec<u64>,
+    authority: String,
+    tls: bool,
+}
+
+/// Who asks: which row of values, and with which cookies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker<'a> {
+    pub row: u64,
+    pub jar: Option<&'a Jar>,
+}
+
+impl Prepared {
+    /// Makes ready. `close`: each connection serves one request.
+    ///
+    /// # Errors
+    /// When it goes to two servers, or names a column that is not there.
+    pub(crate) fn of(scenario: &Scenario, close: bool) -> Result<Self, ScenarioError> {
+        let columns = &scenario.columns;
+        let first = &scenario.requests[0].target;
+        let mut requests = Vec::new();
+        for request in &scenario.requests {
+            let target = &request.target;
+            if (target.tls, &target.host, target.port, &target.socket)
+                != (first.tls, &first.host, first.port, &first.socket)
+            {
+                return Err(ScenarioError::TwoServers(first.to_string(), target.to_string()));
+            }
+            let given = |name: &str| request.fields.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+            let mut fields = Vec::new();
+            let mut own = |name: &str, value: String| -> Result<(), ScenarioError> {
+                let odd = |text: &str| text.chars().any(|c| c.is_control() && c != '\t');
+                if odd(name) || odd(&value) || name.is_empty() || name.contains([' ', ':']) {
+                    return Err(ScenarioError::Control(format!("the field `{name}`")));
+                }
+                fields.push((name.to_owned(), Template::of(value.as_bytes(), columns)?));
+                Ok(())
+            };
+            if !given("host") {
+                own("Host", target.authority())?;
+            }
+            if !given("user-agent") {
+                own("User-Agent", concat!("assay/", env!("CARGO_PKG_VERSION")).to_owned())?;
+            }
+            if !given("accept") {
+                own("Accept", "*/*".to_owned())?;
+            }
+            if let Some(value) = target.authorization().filter(|_| !given("authorization")) {
+                own("Authorization", value)?;
+            }
+            if close && !given("connection") {
+                own("Connection", "close".to_owned())?;
+            }
+            for (name, value) in &request.fields {
+                own(name, value.clone())?;
+            }
+            if target.path.contains(|c: char| c.is_control() || c == ' ') {
+                return Err(ScenarioError::Control(format!("the path `{}`", target.path)));
+            }
+            let mut ready = Ready {
+                method: request.method.clone(),
+                path: Template::of(target.path.as_bytes(), columns)?,
+                fields,
+                body: Template::of(&request.body, columns)?,
+                fixed: None,
+            };
+            let varies = !ready.path.is_fixed()
+                || !ready.body.is_fixed()
+                || ready.fields.iter().any(|(_, value)| !value.is_fixed());
+            if !varies {
+                let mut bytes = Vec::new();
+                ready.write(&[], None, &mut bytes);
+                ready.fixed = Some(bytes);
+            }
+            requests.push(ready);
+        }
+        let weights: f64 = scenario.requests.iter().map(|request| request.weight).sum();
+        let mut sum = 0.0;
+        let shares = scenario.requests.iter().map(|request| {
+            sum += request.weight / weights;
+            sum
+        });
+        Ok(Self {
+            shares: shares.collect(),
+            values: scenario.values.clone(),
+            session: scenario.session,
+            think_nanoseconds: scenario
+                .requests
+                .iter()
+                .map(|request| crate::clock::nanoseconds(request.think_seconds))
+                .collect(),
+            authority: first.authority(),
+            tls: first.tls,
+            requests,
+        })
+    }
+
+    /// How many requests there are.
+    pub(crate) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Which request arrival `index` makes: the first step of a session, or one of the mix. They are mixed evenly: multiples of the golden
+    /// ratio lie as far from each other as can be (Weyl's sequence).
+    pub(crate) fn chosen(&self, index: u64) -> usize {
+        if self.session || self.requests.len() == 1 {
+            return 0;
+        }
+        let place = (index as f64 * 0.618_033_988_749_894_9).fract();
+        self.shares.iter().position(|&share| place < share).unwrap_or(self.requests.len() - 1)
+    }
+
+    fn row(&self, index: u64) -> &[String] {
+        if self.values.is_empty() { &[] } else { &self.values[(index % self.values.len() as u64) as usize] }
+    }
+
+    /// Whether the answer to a request has no body.
+    pub(crate) fn is_head(&self, request: usize) -> bool {
+        self.requests[request].method == "HEAD"
+    }
+
+    /// Appends a request as bytes of HTTP/1.
+    pub(crate) fn write(&self, request: usize, asker: Asker<'_>, into: &mut Vec<u8>) {
+        let ready = &self.requests[request];
+        let cookies = asker.jar.and_then(Jar::field);
+        match (&ready.fixed, &cookies) {
+            (Some(bytes), None) => into.extend_from_slice(bytes),
+            _ => ready.write(self.row(asker.row), cookies.as_deref(), into),
+        }
+    }
+
+    /// The bytes of a request that is always the same.
+    pub(crate) fn fixed(&self, request: usize) -> Option<&[u8]> {
+        self.requests[request].fixed.as_deref()
+    }
+
+    /// Appends a request for another place on the same server, that a redirection pointed to.
+    pub(crate) fn write_redirected(&self, path: &str, asker: Asker<'_>, into: &mut Vec<u8>) {
+        let cookies = asker.jar.and_then(Jar::field);
+        let path = Template(vec![Part::Text(path.as_bytes().to_vec())]);
+        let fields = self.requests[0].fields.clone();
+        let ready = Ready {
+            method: "GET".to_owned(),
+            path,
+            fields,
+            body: Template(Vec::new()),
+            fixed: None,
+        };
+        ready.write(self.row(asker.row), cookies.as_deref(), into);
+    }
+
+    /// A request as HTTP/2 takes it.
+    pub(crate) fn of_http2(
+        &self,
+        request: usize,
+        redirected: Option<&str>,
+        asker: Asker<'_>,
+    ) -> Option<(http::Request<()>, Bytes)> {
+        let ready = &self.requests[request];
+        let row = self.row(asker.row);
+        let filled = |template: &Template| {
+            let mut bytes = Vec::new();
+            template.fill(row, &mut bytes);
+            bytes
+        };
+        let scheme = if self.tls { "https" } else { "http" };
+        let (method, path, body) = match redirected {
+            Some(path) => ("GET", path.to_owned(), Vec::new()),
+            None => {
+                let path = String::from_utf8(filled(&ready.path)).ok()?;
+                (ready.method.as_str(), path, filled(&ready.body))
+            }
+        };
+        let mut head = http::Request::builder()
+            .method(method)
+            .uri(format!("{scheme}://{}{path}", self.authority))
+            .version(http::Version::HTTP_2);
+        for (name, value) in &ready.fields {
+            // RFC 9113, 8.2.2 and 8.3.1: these have no place in HTTP/2.
+            let is_of_http1 = ["host", "connection", "keep-alive", "transfer-encoding", "upgrade"];
+            if !is_of_http1.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+                head = head.header(name.to_ascii_lowercase(), filled(value));
+            }
+        }
+        if let Some(cookies) = asker.jar.and_then(Jar::field) {
+            head = head.header("cookie", cookies);
+        }
+        Some((head.body(()).ok()?, Bytes::from(body)))
+    }
+}
+
+impl Ready {
+    fn write(&self, row: &[String], cookies: Option<&str>, into: &mut Vec<u8>) {
+        into.extend_from_slice(self.method.as_bytes());
+        into.push(b' ');
+        self.path.fill(row, into);
+        into.extend_from_slice(b" HTTP/1.1\r\n");
+        for (name, value) in &self.fields {
+            into.extend_from_slice(name.as_bytes());
+            into.extend_from_slice(b": ");
+            value.fill(row, into);
+            into.extend_from_slice(b"\r\n");
+        }
+        if let Some(cookies) = cookies {
+            into.extend_from_slice(b"Cookie: ");
+            into.extend_from_slice(cookies.as_bytes());
+            into.extend_from_slice(b"\r\n");
+        }
+        let mut body = Vec::new();
+        self.body.fill(row, &mut body);
+        let sizeless = matches!(self.method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS");
+        if !body.is_empty() || !sizeless {
+            into.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+        }
+        into.extend_from_slice(b"\r\n");
+        into.extend_from_slice(&body);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOBODY: Asker<'_> = Asker { row: 0, jar: None };
+
+    fn get(url: &str) -> Request {
+        Request::get(Target::parse(url).expect("a URL"))
+    }
+
+    fn text(prepared: &Prepared, request: usize, asker: Asker<'_>) -> String {
+        let mut bytes = Vec::new();
+        prepared.write(request, asker, &mut bytes);
+        String::from_utf8(bytes).expect("text")
+    }
+
+    #[test]
+    fn a_request_has_what_servers_need() {
+        let request = Request {
+            method: "POST".to_owned(),
+            fields: vec![("user-agent".to_owned(), "mine".to_owned())],
+            body: b"a=1".to_vec(),
+            ..get("http://u:p@localhost:81/x?y")
+        };
+        let written = text(&Prepared::of(&Scenario::of(request), true).expect("right"), 0, NOBODY);
+        assert_eq!(
+            written,
+            "POST /x?y HTTP/1.1\r\nHost: localhost:81\r\nAccept: */*\r\nAuthorization: Basic dTpw\r\nConnection: close\r\n\
+             user-agent: mine\r\nContent-Length: 3\r\n\r\na=1"
+        );
+    }
+
+    #[test]
+    fn values_fill_paths_fields_and_bodies_row_by_row() {
+        let request = Request {
+            fields: vec![("X".to_owned(), "{{ b }}".to_owned())],
+            method: "PUT".to_owned(),
+            body: b"<{{a}}{{b}}>".to_vec(),
+            ..get("http://h/{{a}}/x")
+        };
+        let scenario = Scenario {
+            columns: vec!["a".to_owned(), "b".to_owned()],
+            values: vec![vec!["1".to_owned(), "2".to_owned()], vec!["33".to_owned(), String::new()]],
+            ..Scenario::of(request)
+        };
+        let prepared = Prepared::of(&scenario, false).expect("right");
+        let first = text(&prepared, 0, NOBODY);
+        assert!(first.starts_with("PUT /1/x ") && first.contains("X: 2\r\n"), "{first}");
+        assert!(first.ends_with("Content-Length: 4\r\n\r\n<12>"), "{first}");
+        assert!(text(&prepared, 0, Asker { row: 3, jar: None }).ends_with("<33>"));
+        let (head, body) = prepared.of_http2(0, None, NOBODY).expect("a request");
+        assert_eq!((head.uri().path(), &body[..]), ("/1/x", b"<12>".as_slice()));
+        let unknown = Scenario { columns: vec!["c".to_owned()], ..scenario };
+        assert!(matches!(Prepared::of(&unknown, false), Err(ScenarioError::NoColumn { .. })));
+    }
+
+    #[test]
+    fn requests_are_mixed_by_their_weights_and_evenly() {
+        let weighted = |url: &str, weight| Request { weight, ..get(url) };
+        let requests = vec![weighted("http://h/a", 3.0), weighted("http://h/b", 1.0)];
+        let scenario = Scenario { requests, ..Scenario::of(get("http://h/")) };
+        let prepared = Prepared::of(&scenario, false).expect("right");
+        let chosen: Vec<usize> = (0..1000).map(|index| prepared.chosen(index)).collect();
+        for part in chosen.chunks(100) {
+            let second: usize = part.iter().sum();
+            assert!((23..=27).contains(&second), "{second} of a hundred");
+        }
+        let other = Scenario {
+            requests: vec![get("http://h/"), get("http://i/")],
+            ..Scenario::of(get("http://h/"))
+        };
+        assert!(matches!(Prepared::of(&other, false), Err(ScenarioError::TwoServers(..))));
+    }
+
+    #[test]
+    fn cookies_are_kept_and_end() {
+        let mut jar = Jar::default();
+        jar.take("id=1; Path=/; HttpOnly");
+        jar.take("b = 2");
+        jar.take("nonsense");
+        assert_eq!(jar.field().as_deref(), Some("b=2; id=1"));
+        jar.take("id=x; Max-Age=0");
+        assert_eq!(jar.field().as_deref(), Some("b=2"));
+        let prepared = Prepared::of(&Scenario::of(get("http://h/")), false).expect("right");
+        assert!(text(&prepared, 0, Asker { row: 0, jar: Some(&jar) }).contains("Cookie: b=2\r\n"));
+    }
+
+    #[test]
+    fn line_breaks_smuggle_nothing() {
+        let request =
+            Request { fields: vec![("X".to_owned(), "a\r\nY: b".to_owned())], ..get("http://h/") };
+        assert!(Prepared::of(&Scenario::of(request), false).is_err());
+    }
+}

@@ -1,0 +1,170 @@
+//! When requests are due. All of it is known before the first is sent: the server has no say in it, which is what makes a load test open
+//! (Schroeder, Wierman, Harchol-Balter: Open versus closed, NSDI 2006).
+
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
+
+/// How requests arrive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// One after another at the same distance.
+    Constant {
+        /// Requests a second.
+        rate: f64,
+    },
+    /// At random, independent of each other: a Poisson process, as of many users who don't know of each other.
+    Poisson {
+        /// Requests a second, in the mean.
+        rate: f64,
+        /// Seed of the distances.
+        seed: u64,
+    },
+    /// At a rate that grows, or falls, evenly over the whole time.
+    Ramp {
+        /// Requests a second in the beginning.
+        from: f64,
+        /// Requests a second in the end.
+        to: f64,
+    },
+    /// At recorded moments, s, in their order.
+    Replay {
+        /// Seconds since the first.
+        times: Vec<f64>,
+    },
+}
+
+/// The moments at which requests are due, in nanoseconds since the start, in their order.
+#[derive(Clone, Debug)]
+pub(crate) struct Due<'a> {
+    arrivals: &'a Arrivals,
+    /// The whole length, s.
+    seconds: f64,
+    next: u64,
+    /// Which arrivals are taken: every `of`th, from this one on.
+    part: (u64, u64),
+    random: Option<Pcg64Mcg>,
+    /// The moment of the last one, s, where moments build on each other.
+    at: f64,
+}
+
+impl Arrivals {
+    /// What is due within so many seconds, for generator `part.0` of `part.1`, which share the schedule among them: together they
+    /// send exactly what one would.
+    pub(crate) fn due(&self, seconds: f64, part: (u64, u64)) -> Due<'_> {
+        let random = match self {
+            Self::Poisson { seed, .. } => Some(Pcg64Mcg::seed_from_u64(*seed)),
+            _ => None,
+        };
+        Due { arrivals: self, seconds, next: 0, part, random, at: 0.0 }
+    }
+
+    /// Requests a second in the mean over so many seconds.
+    pub fn mean_rate(&self, seconds: f64) -> f64 {
+        match self {
+            Self::Constant { rate } | Self::Poisson { rate, .. } => *rate,
+            Self::Ramp { from, to } => (from + to) / 2.0,
+            Self::Replay { times } => {
+                times.iter().filter(|time| **time < seconds).count() as f64 / seconds
+            }
+        }
+    }
+}
+
+impl Due<'_> {
+    /// The moment of arrival `index`, s; `None` behind the last one.
+    fn moment(&mut self, index: u64) -> Option<f64> {
+        Some(match self.arrivals {
+            Arrivals::Constant { rate } => index as f64 / rate,
+            Arrivals::Poisson { rate, .. } => {
+                let bits = self.random.as_mut()?.next_u64() >> 11;
+                let uniform = (bits as f64 + 0.5) / (1_u64 << 53) as f64;
+                self.at -= uniform.ln() / rate;
+                self.at
+            }
+            // The number of arrivals until t is from·t + (to − from)·t²/2T: solved for t.
+            Arrivals::Ramp { from, to } => {
+                let (index, bend) = (index as f64, (to - from) / self.seconds);
+                if bend.abs() < 1e-12 {
+                    index / from
+                } else {
+                    let root = from * from + 2.0 * bend * index;
+                    if root < 0.0 {
+                        return None;
+                    }
+                    (root.sqrt() - from) / bend
+                }
+            }
+            Arrivals::Replay { times } => *times.get(usize::try_from(index).ok()?)?,
+        })
+    }
+}
+
+impl Iterator for Due<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        loop {
+            let index = self.next;
+            let moment = self.moment(index)?;
+            if moment.is_nan() || moment >= self.seconds {
+                return None;
+            }
+            self.next += 1;
+            if index % self.part.1 == self.part.0 {
+                return Some((moment * 1e9).round() as u64);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_rate_has_no_gaps_and_a_ramp_the_mean_of_its_ends() {
+        let constant = Arrivals::Constant { rate: 1000.0 };
+        let due: Vec<u64> = constant.due(2.0, (0, 1)).collect();
+        assert_eq!(due.len(), 2000);
+        assert_eq!(due[1999], 1_999_000_000);
+        let ramp = Arrivals::Ramp { from: 0.0, to: 200.0 };
+        let due: Vec<u64> = ramp.due(10.0, (0, 1)).collect();
+        assert_eq!(due.len(), 1000);
+        let half = due.iter().filter(|&&at| at < 5_000_000_000).count();
+        assert!((249..=251).contains(&half), "a quarter in the first half: {half}");
+        let falling = Arrivals::Ramp { from: 200.0, to: 0.0 };
+        assert_eq!(falling.due(10.0, (0, 1)).count(), 1000);
+    }
+
+    #[test]
+    fn random_arrivals_repeat_with_their_seed_and_have_the_rate() {
+        let of = |seed| Arrivals::Poisson { rate: 500.0, seed };
+        let due: Vec<u64> = of(1).due(20.0, (0, 1)).collect();
+        assert_eq!(due, of(1).due(20.0, (0, 1)).collect::<Vec<_>>());
+        assert_ne!(due, of(2).due(20.0, (0, 1)).collect::<Vec<_>>());
+        // Four standard deviations of a Poisson number.
+        assert!((9600..=10_400).contains(&due.len()), "{}", due.len());
+        let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!((0.9..1.1).contains(&(variance.sqrt() / mean)));
+    }
+
+    #[test]
+    fn parts_are_the_whole() {
+        let all = [
+            Arrivals::Constant { rate: 97.0 },
+            Arrivals::Poisson { rate: 97.0, seed: 3 },
+            Arrivals::Ramp { from: 5.0, to: 97.0 },
+            Arrivals::Replay { times: vec![0.0, 0.5, 0.5, 0.9, 3.0] },
+        ];
+        for arrivals in all {
+            let whole: Vec<u64> = arrivals.due(3.0, (0, 1)).collect();
+            let mut parts: Vec<u64> = (0..4).flat_map(|k| arrivals.due(3.0, (k, 4))).collect();
+            parts.sort_unstable();
+            assert_eq!(parts, whole, "{arrivals:?}");
+        }
+    }
+}

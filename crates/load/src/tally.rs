@@ -1,0 +1,286 @@
+//! What came of the requests of one slice: counts and histograms, which those of several generators add up to exactly. Nothing is
+//! concluded from them here.
+
+use crate::failure::Failure;
+use assay_data::Histogram;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One second of a slice, by when requests ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Second {
+    /// Answered well.
+    pub answered: u64,
+    /// Failed.
+    pub failed: u64,
+    /// Latencies of those that were answered, encoded ([`Histogram::encoded`]): a slice may last for hours. Empty where there are none.
+    pub latency: String,
+}
+
+impl Second {
+    /// Its latencies; of none what is none.
+    pub fn histogram(&self) -> Histogram {
+        Histogram::decoded(&self.latency).unwrap_or_default()
+    }
+}
+
+/// What is counted of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connections {
+    /// Opened, TLS and all.
+    pub opened: u64,
+    /// Of these with a full handshake of TLS.
+    pub full_handshakes: u64,
+    /// Of these with a resumed one.
+    pub resumed_handshakes: u64,
+    /// Closed by the server while idle, so that a request had to go over another one.
+    pub lost_idle: u64,
+    /// Most that were open at once.
+    pub most_open: u64,
+    /// Most requests that were unanswered at once.
+    pub most_in_flight: u64,
+}
+
+/// What came of a slice.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Requests that were due in the part that counts.
+    pub due: u64,
+    /// Of these answered well.
+    pub answered: u64,
+    /// Answers that came within the part that counts, whenever they were due: what the server delivers.
+    pub delivered: u64,
+    /// Of those that were due, how many failed of each kind, in the order of [`Failure::ALL`].
+    pub failed: [u64; Failure::ALL.len()],
+    /// Of those that were due, how many were neither answered nor failed when the slice was broken off.
+    pub unknown: u64,
+    /// Answers by status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Redirections that were answered, or followed.
+    pub redirected: u64,
+    /// Bytes that came, heads and all, of plain HTTP.
+    pub received: u64,
+    /// Connections.
+    pub connections: Connections,
+    /// From the moment at which a request was due to the end of its answer.
+    pub latency: Histogram,
+    /// From the sending of a request to the end of its answer.
+    pub service: Histogram,
+    /// How late the generator itself was.
+    pub lateness: Histogram,
+    /// Time to a connection.
+    pub connect: Histogram,
+    /// Time to the end of the TLS handshake, from there.
+    pub tls: Histogram,
+    /// From the sending to the first byte of the answer.
+    pub first_byte: Histogram,
+    /// From the first byte to the last.
+    pub transfer: Histogram,
+    /// Second by second.
+    pub seconds: Vec<Second>,
+    /// CPU time that the generator took, s.
+    pub cpu_seconds: f64,
+}
+
+/// A tally as it goes from one process to another: numbers as text, histograms in V2.
+#[derive(Debug, Serialize, Deserialize)]
+struct Sent {
+    due: u64,
+    answered: u64,
+    delivered: u64,
+    failed: Vec<u64>,
+    unknown: u64,
+    statuses: BTreeMap<u16, u64>,
+    redirected: u64,
+    received: u64,
+    connections: Connections,
+    histograms: Vec<String>,
+    seconds: Vec<(u64, u64, String)>,
+    cpu_seconds: f64,
+}
+
+impl Tally {
+    /// All that failed.
+    pub fn failures(&self) -> u64 {
+        self.failed.iter().sum()
+    }
+
+    /// How many failed in this way.
+    pub fn failed_as(&self, failure: Failure) -> u64 {
+        self.failed[failure as usize]
+    }
+
+    /// Counts a failure.
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        self.failed[failure as usize] += 1;
+    }
+
+    /// The second of this number, made if there is none.
+    pub(crate) fn second(&mut self, number: usize) -> &mut Second {
+        if self.seconds.len() <= number {
+            self.seconds.resize_with(number + 1, Second::default);
+        }
+        &mut self.seconds[number]
+    }
+
+    fn histograms(&self) -> [&Histogram; 7] {
+        [
+            &self.latency,
+            &self.service,
+            &self.lateness,
+            &self.connect,
+            &self.tls,
+            &self.first_byte,
+            &self.transfer,
+        ]
+    }
+
+    fn histograms_mut(&mut self) -> [&mut Histogram; 7] {
+        [
+            &mut self.latency,
+            &mut self.service,
+            &mut self.lateness,
+            &mut self.connect,
+            &mut self.tls,
+            &mut self.first_byte,
+            &mut self.transfer,
+        ]
+    }
+
+    /// Adds what another generator counted of the same slice. Exact, but for the most at once, of which the sum is an upper limit.
+    pub fn add(&mut self, other: &Self) {
+        self.due += other.due;
+        self.answered += other.answered;
+        self.delivered += other.delivered;
+        self.unknown += other.unknown;
+        self.redirected += other.redirected;
+        self.received += other.received;
+        self.cpu_seconds += other.cpu_seconds;
+        self.failed.iter_mut().zip(other.failed).for_each(|(own, more)| *own += more);
+        for (&status, &count) in &other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
+        let (own, more) = (&mut self.connections, &other.connections);
+        own.opened += more.opened;
+        own.full_handshakes += more.full_handshakes;
+        own.resumed_handshakes += more.resumed_handshakes;
+        own.lost_idle += more.lost_idle;
+        own.most_open += more.most_open;
+        own.most_in_flight += more.most_in_flight;
+        for (own, more) in self.histograms_mut().into_iter().zip(other.histograms()) {
+            own.add(more);
+        }
+        for (number, more) in other.seconds.iter().enumerate() {
+            let own = self.second(number);
+            own.answered += more.answered;
+            own.failed += more.failed;
+            if own.latency.is_empty() {
+                own.latency.clone_from(&more.latency);
+            } else if !more.latency.is_empty() {
+                let mut both = own.histogram();
+                both.add(&more.histogram());
+                own.latency = both.encoded();
+            }
+        }
+    }
+
+    /// As one line of JSON.
+    pub fn to_line(&self) -> String {
+        let second = |second: &Second| (second.answered, second.failed, second.latency.clone());
+        let sent = Sent {
+            due: self.due,
+            answered: self.answered,
+            delivered: self.delivered,
+            failed: self.failed.to_vec(),
+            unknown: self.unknown,
+            statuses: self.statuses.clone(),
+            redirected: self.redirected,
+            received: self.received,
+            connections: self.connections,
+            histograms: self.histograms().into_iter().map(Histogram::encoded).collect(),
+            seconds: self.seconds.iter().map(second).collect(),
+            cpu_seconds: self.cpu_seconds,
+        };
+        // Plain data is always written.
+        serde_json::to_string(&sent).unwrap_or_default()
+    }
+
+    /// Reads what [`Self::to_line`] wrote.
+    ///
+    /// # Errors
+    /// In words, when it is none.
+    pub fn of_line(line: &str) -> Result<Self, String> {
+        let sent: Sent = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let failed = <[u64; Failure::ALL.len()]>::try_from(sent.failed);
+        let mut tally = Self {
+            due: sent.due,
+            answered: sent.answered,
+            delivered: sent.delivered,
+            failed: failed.map_err(|_| "another number of failures".to_owned())?,
+            unknown: sent.unknown,
+            statuses: sent.statuses,
+            redirected: sent.redirected,
+            received: sent.received,
+            connections: sent.connections,
+            cpu_seconds: sent.cpu_seconds,
+            ..Self::default()
+        };
+        if sent.histograms.len() != tally.histograms().len() {
+            return Err("another number of histograms".to_owned());
+        }
+        let read = |text: &String| Histogram::decoded(text).map_err(|error| error.to_string());
+        for (own, text) in tally.histograms_mut().into_iter().zip(&sent.histograms) {
+            *own = read(text)?;
+        }
+        for (answered, failed, latency) in &sent.seconds {
+            if !latency.is_empty() {
+                read(latency)?;
+            }
+            let latency = latency.clone();
+            tally.seconds.push(Second { answered: *answered, failed: *failed, latency });
+        }
+        Ok(tally)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(seed: u64) -> Tally {
+        let mut tally = Tally { due: 10, answered: 8, received: 99 * seed, ..Tally::default() };
+        for i in 0..8 {
+            let value = (seed + 1) * (i + 1) * 1_234_567;
+            tally.latency.record(value);
+            tally.service.record(value / 2);
+            let second = tally.second((i % 3) as usize);
+            second.answered += 1;
+            let mut latency = second.histogram();
+            latency.record(value);
+            second.latency = latency.encoded();
+        }
+        tally.fail(Failure::Timeout);
+        tally.fail(Failure::Refused);
+        tally.statuses.insert(200, 8);
+        tally
+    }
+
+    #[test]
+    fn a_tally_survives_its_line() {
+        let tally = some(3);
+        let read = Tally::of_line(&tally.to_line()).expect("read");
+        assert_eq!(read.to_line(), tally.to_line());
+        assert_eq!(read.failed_as(Failure::Refused), 1);
+        assert!(Tally::of_line("{}").is_err());
+    }
+
+    #[test]
+    fn tallies_add_up() {
+        let mut sum = some(1);
+        sum.add(&some(2));
+        assert_eq!((sum.due, sum.answered, sum.failures()), (20, 16, 4));
+        assert_eq!(sum.latency.count(), 16);
+        assert_eq!(sum.seconds.iter().map(|second| second.histogram().count()).sum::<u64>(), 16);
+        assert_eq!(sum.statuses[&200], 16);
+    }
+}

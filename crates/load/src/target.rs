@@ -1,0 +1,243 @@
+//! Where requests go: a URL, or a Unix socket, taken apart and looked up. What is secret in a URL never leaves this room in words.
+
+use rustix::net::SocketAddrAny;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+/// A server, and what is asked of it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Whether TLS is spoken.
+    pub tls: bool,
+    /// The host as it was typed, without brackets.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Path and query, with the slash at its start.
+    pub path: String,
+    /// The Unix socket on which it listens, instead of host and port.
+    pub socket: Option<PathBuf>,
+    /// `user:password` of the URL.
+    user: Option<String>,
+}
+
+/// Why a target is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// It can't be read.
+    #[error("`{0}` is no URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path")]
+    NotAUrl(String),
+    /// Another scheme.
+    #[error("`{0}`: only http and https can be loaded")]
+    Scheme(String),
+    /// The name is not known.
+    #[error("{host}: its address can't be found: {why}")]
+    Unknown {
+        /// The host.
+        host: String,
+        /// What the system said.
+        why: String,
+    },
+}
+
+impl Target {
+    /// Reads a URL: `http://host:port/path`, `https://…`, a host and path without a scheme, or `unix:/path/to/socket:/path`.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
+        let not_a_url = || TargetError::NotAUrl(without_user(text));
+        if let Some(rest) = text.strip_prefix("unix:") {
+            let (socket, path) = rest.split_once(":/").unwrap_or((rest, ""));
+            if socket.is_empty() {
+                return Err(not_a_url());
+            }
+            return Ok(Self {
+                tls: false,
+                host: "localhost".to_owned(),
+                port: 0,
+                path: format!("/{path}"),
+                socket: Some(PathBuf::from(socket)),
+                user: None,
+            });
+        }
+        let with_scheme = match text.contains("://") {
+            true => text.to_owned(),
+            false => format!("http://{text}"),
+        };
+        let without_fragment = with_scheme.split('#').next().unwrap_or_default();
+        let uri: http::Uri = without_fragment.parse().map_err(|_| not_a_url())?;
+        let tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(TargetError::Scheme(without_user(text))),
+        };
+        let authority = uri.authority().ok_or_else(not_a_url)?;
+        let user = authority.as_str().rsplit_once('@').map(|(user, _)| user.to_owned());
+        let host = uri.host().ok_or_else(not_a_url)?;
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        if host.is_empty() || authority.port().is_some() && authority.port_u16().is_none() {
+            return Err(not_a_url());
+        }
+        let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });
+        Ok(Self { tls, host, port, path, socket: None, user })
+    }
+
+    /// The same server, asked for something else: a path, or a whole URL of the same server. `None` where it is another one.
+    pub fn at(&self, place: &str) -> Option<Self> {
+        if place.starts_with("http://") || place.starts_with("https://") {
+            let other = Self::parse(place).ok()?;
+            let same = self.socket.is_some()
+                || (other.tls, &other.host, other.port) == (self.tls, &self.host, self.port);
+            return same.then(|| Self { path: other.path, ..self.clone() });
+        }
+        let path = match place.strip_prefix('/') {
+            Some(_) => place.to_owned(),
+            // Beside the last slash of the path: RFC 3986, 5.2.3, without dots.
+            None => {
+                let own = self.path.split('?').next().unwrap_or_default();
+                format!("{}/{place}", own.rsplit_once('/').map_or("", |(folder, _)| folder))
+            }
+        };
+        Some(Self { path, ..self.clone() })
+    }
+
+    /// What stands in the `Host` field.
+    pub fn authority(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        let usual = if self.tls { 443 } else { 80 };
+        if self.port == usual || self.socket.is_some() { host } else { format!("{host}:{}", self.port) }
+    }
+
+    /// The value of `Authorization` that user and password of the URL ask for (RFC 7617).
+    pub fn authorization(&self) -> Option<String> {
+        use base64::Engine;
+        let user = self.user.as_ref()?;
+        let plain = percent_decoded(user);
+        Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(plain)))
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// When its name has no address, or the path of its socket is too long.
+    pub(crate) fn address(&self) -> Result<SocketAddrAny, TargetError> {
+        let unknown = |why: String| TargetError::Unknown { host: self.host.clone(), why };
+        if let Some(socket) = &self.socket {
+            let address = rustix::net::SocketAddrUnix::new(socket);
+            return Ok(address.map_err(|error| unknown(error.to_string()))?.into());
+        }
+        Ok(self.inet_address()?.into())
+    }
+
+    fn inet_address(&self) -> Result<SocketAddr, TargetError> {
+        let unknown = |why: String| TargetError::Unknown { host: self.host.clone(), why };
+        let found: Vec<SocketAddr> = (self.host.as_str(), self.port)
+            .to_socket_addrs()
+            .map_err(|error| unknown(error.to_string()))?
+            .collect();
+        // Servers that listen on one family alone mostly take the older one.
+        let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
+        first.copied().ok_or_else(|| unknown("it has none".to_owned()))
+    }
+
+    /// Whether it is this machine itself, by its loopback or a socket in its file system.
+    ///
+    /// # Errors
+    /// When its name has no address.
+    pub fn is_this_machine(&self) -> Result<bool, TargetError> {
+        Ok(self.socket.is_some() || self.inet_address()?.ip().is_loopback())
+    }
+}
+
+impl fmt::Display for Target {
+    /// The URL without user and password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(socket) = &self.socket {
+            return write!(f, "unix:{}:{}", socket.display(), self.path);
+        }
+        let scheme = if self.tls { "https" } else { "http" };
+        write!(f, "{scheme}://{}{}", self.authority(), self.path)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({self})")
+    }
+}
+
+/// A URL without user and password, for messages about what could not be read.
+pub fn without_user(text: &str) -> String {
+    let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+    let authority_ends = rest.find('/').unwrap_or(rest.len());
+    let Some(at) = rest[..authority_ends].rfind('@') else { return text.to_owned() };
+    let sep = if scheme.is_empty() { "" } else { "://" };
+    format!("{scheme}{sep}{}", &rest[at + 1..])
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut bytes = text.bytes();
+    let mut plain = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        let mut ahead = bytes.clone();
+        let digit = |b: Option<u8>| b.and_then(|b| char::from(b).to_digit(16));
+        match (byte, digit(ahead.next()), digit(ahead.next())) {
+            (b'%', Some(high), Some(low)) => {
+                plain.push((high * 16 + low) as u8);
+                bytes = ahead;
+            }
+            _ => plain.push(byte),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart_and_hide_their_passwords() {
+        let target = Target::parse("https://me:p%40ss@example.org:8443/a/b?c=d#e").expect("a URL");
+        assert_eq!(target.to_string(), "https://example.org:8443/a/b?c=d");
+        assert_eq!(target.authorization().as_deref(), Some("Basic bWU6cEBzcw=="));
+        assert_eq!((target.tls, target.port), (true, 8443));
+        assert!(!format!("{target:?}").contains("p%40ss"));
+        let plain = Target::parse("localhost:3000").expect("a URL");
+        assert_eq!((plain.to_string().as_str(), plain.path.as_str()), ("http://localhost:3000/", "/"));
+        let v6 = Target::parse("http://[::1]:80/x").expect("a URL");
+        assert_eq!((v6.host.as_str(), v6.authority().as_str()), ("::1", "[::1]"));
+        let unix = Target::parse("unix:/run/app.sock:/status").expect("a socket");
+        assert_eq!(unix.to_string(), "unix:/run/app.sock:/status");
+        for bad in ["", "http://", "http://a:99999/", "http:// /", "unix:", "http://a:b/"] {
+            assert!(Target::parse(bad).is_err(), "{bad}");
+        }
+        let error = Target::parse("ftp://me:secret@host/").expect_err("not HTTP").to_string();
+        assert!(error.contains("ftp://host/") && !error.contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn a_place_is_on_the_same_server_or_on_none() {
+        let target = Target::parse("http://a:1/x/y?z").expect("a URL");
+        let to = |place: &str| target.at(place).map(|target| target.to_string());
+        assert_eq!(to("/q").as_deref(), Some("http://a:1/q"));
+        assert_eq!(to("q").as_deref(), Some("http://a:1/x/q"));
+        assert_eq!(to("http://a:1/w").as_deref(), Some("http://a:1/w"));
+        assert_eq!(to("http://b/"), None);
+    }
+
+    #[test]
+    fn only_this_machine_is_this_machine() {
+        let is = |url: &str| Target::parse(url).expect("a URL").is_this_machine();
+        assert_eq!(is("http://127.0.0.1:9/"), Ok(true));
+        assert_eq!(is("http://[::1]:9/"), Ok(true));
+        assert_eq!(is("unix:/tmp/x"), Ok(true));
+        assert_eq!(is("http://192.0.2.1/"), Ok(false));
+        assert!(is("http://no-such-host.invalid/").is_err());
+    }
+}

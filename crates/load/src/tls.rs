@@ -1,0 +1,302 @@
+//! TLS: how it is set up, and what a connection speaks once it is. Whether handshakes are full or resumed is chosen, and what really
+//! happened is counted.
+
+use crate::failure::Failure;
+use crate::socket::{self, Io};
+use crate::target::Target;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject};
+use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, HandshakeKind, RootCertStore};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How handshakes are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Handshakes {
+    /// Each in full.
+    #[default]
+    Full,
+    /// Resumed where the server lets us.
+    Resumed,
+}
+
+/// Which version is spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Version {
+    /// Whichever the server prefers.
+    #[default]
+    Any,
+    /// TLS 1.2.
+    V12,
+    /// TLS 1.3.
+    V13,
+}
+
+/// How TLS is spoken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tls {
+    /// Full or resumed handshakes.
+    pub handshakes: Handshakes,
+    /// Versions.
+    pub version: Version,
+    /// Any certificate is taken.
+    pub insecure: bool,
+    /// A file of certificates (PEM) that are trusted beside those of the system.
+    pub ca: Option<PathBuf>,
+}
+
+/// Why TLS can't be set up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TlsError {
+    /// A file of certificates.
+    #[error("{path}: {why}")]
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// There is nothing to trust.
+    #[error("this machine has no certificates to trust: install ca-certificates, or name a file with --ca")]
+    NoRoots,
+    /// The library refuses.
+    #[error("TLS: {0}")]
+    Refused(String),
+}
+
+impl Tls {
+    /// The library's configuration. `http2`: that protocol is offered, and no other.
+    ///
+    /// # Errors
+    /// When a file can't be read, or nothing is trusted.
+    pub(crate) fn config(&self, http2: bool) -> Result<Arc<ClientConfig>, TlsError> {
+        let refused = |error: rustls::Error| TlsError::Refused(error.to_string());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let versions: &[&rustls::SupportedProtocolVersion] = match self.version {
+            Version::Any => &[&rustls::version::TLS13, &rustls::version::TLS12],
+            Version::V12 => &[&rustls::version::TLS12],
+            Version::V13 => &[&rustls::version::TLS13],
+        };
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(versions)
+            .map_err(refused)?;
+        let mut config = if self.insecure {
+            let anyone = Arc::new(Anyone(provider));
+            builder.dangerous().with_custom_certificate_verifier(anyone).with_no_client_auth()
+        } else {
+            let roots = Arc::new(self.roots()?);
+            let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider).build();
+            let verifier = verifier.map_err(|error| TlsError::Refused(error.to_string()))?;
+            builder.with_webpki_verifier(verifier).with_no_client_auth()
+        };
+        config.resumption = match self.handshakes {
+            Handshakes::Full => Resumption::disabled(),
+            Handshakes::Resumed => Resumption::in_memory_sessions(64),
+        };
+        config.alpn_protocols =
+            vec![if http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
+        Ok(Arc::new(config))
+    }
+
+    fn roots(&self) -> Result<RootCertStore, TlsError> {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if let Some(path) = &self.ca {
+            let failed = |why: String| TlsError::File { path: path.clone(), why };
+            for certificate in certificates(path).map_err(failed)? {
+                roots.add(certificate).map_err(|error| failed(error.to_string()))?;
+            }
+        }
+        if roots.is_empty() { Err(TlsError::NoRoots) } else { Ok(roots) }
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let found = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
+    let found: Result<Vec<_>, _> = found.collect();
+    let found = found.map_err(|error| error.to_string())?;
+    if found.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(found) }
+}
+
+/// The name that the server's certificate must have.
+///
+/// # Errors
+/// When the host can't stand in a certificate.
+pub(crate) fn name_of(target: &Target) -> Result<ServerName<'static>, TlsError> {
+    let name = ServerName::try_from(target.host.clone());
+    name.map_err(|_| TlsError::Refused(format!("`{}` is no name of a server", target.host)))
+}
+
+/// Takes any certificate; signatures are checked all the same, so that a handshake costs what it costs.
+#[derive(Debug)]
+struct Anyone(Arc<rustls::crypto::CryptoProvider>);
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// A socket as the library wants it.
+struct Wire<'a>(&'a OwnedFd, &'a mut Option<Failure>);
+
+impl Wire<'_> {
+    fn answer(&mut self, io: Io) -> io::Result<usize> {
+        match io {
+            Io::Done(bytes) => Ok(bytes),
+            Io::Later => Err(io::ErrorKind::WouldBlock.into()),
+            Io::Failed(failure) => {
+                *self.1 = Some(failure);
+                Err(io::ErrorKind::ConnectionReset.into())
+            }
+        }
+    }
+}
+
+impl Read for Wire<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let io = socket::read(self.0, into);
+        self.answer(io)
+    }
+}
+
+impl Write for Wire<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let io = socket::write(self.0, bytes);
+        self.answer(io)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One connection's TLS.
+pub(crate) struct Session {
+    connection: ClientConnection,
+    /// The other end closed the connection.
+    ended: bool,
+}
+
+impl Session {
+    pub(crate) fn new(config: &Arc<ClientConfig>, name: &ServerName<'static>) -> Result<Self, Failure> {
+        let connection = ClientConnection::new(Arc::clone(config), name.clone());
+        let mut connection = connection.map_err(|_| Failure::Tls)?;
+        connection.set_buffer_limit(None);
+        Ok(Self { connection, ended: false })
+    }
+
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.connection.is_handshaking()
+    }
+
+    /// Whether the other end closed the connection.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Whether the handshake was a resumed one.
+    pub(crate) fn was_resumed(&self) -> bool {
+        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
+    }
+
+    /// The protocol that both agreed on.
+    pub(crate) fn speaks_http2(&self) -> bool {
+        self.connection.alpn_protocol() == Some(b"h2")
+    }
+
+    /// Reads what came, and goes on with the handshake. Whether there may be more.
+    pub(crate) fn receive(&mut self, socket: &OwnedFd) -> Result<bool, Failure> {
+        let mut failure = None;
+        match self.connection.read_tls(&mut Wire(socket, &mut failure)) {
+            Ok(0) => {
+                self.ended = true;
+                Ok(false)
+            }
+            Ok(_) => {
+                if self.connection.process_new_packets().is_err() {
+                    // The other end is told why.
+                    let _told = self.send(socket);
+                    return Err(Failure::Tls);
+                }
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
+            Err(_) => Err(failure.unwrap_or(Failure::Reset)),
+        }
+    }
+
+    /// Plain bytes that came.
+    pub(crate) fn read(&mut self, into: &mut [u8]) -> Io {
+        match self.connection.reader().read(into) {
+            Ok(bytes) => Io::Done(bytes),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && self.ended => Io::Done(0),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Io::Later,
+            // Closed without the notice that TLS asks for: many servers do.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Io::Done(0),
+            Err(_) => Io::Failed(Failure::Tls),
+        }
+    }
+
+    /// Takes plain bytes to be sent.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.connection.writer().write_all(bytes).map_err(|_| Failure::Tls)
+    }
+
+    /// Whether something waits to be sent.
+    pub(crate) fn wants_to_send(&self) -> bool {
+        self.connection.wants_write()
+    }
+
+    /// Sends what waits.
+    pub(crate) fn send(&mut self, socket: &OwnedFd) -> Result<(), Failure> {
+        let mut failure = None;
+        while self.connection.wants_write() {
+            match self.connection.write_tls(&mut Wire(socket, &mut failure)) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Err(failure.unwrap_or(Failure::Reset)),
+            }
+        }
+        Ok(())
+    }
+}
