@@ -14,6 +14,8 @@ pub(crate) enum Dialect {
     Repeat,
     /// `assay bench`
     Bench,
+    /// `assay load`
+    Load,
     /// `assay compare`
     Compare,
     /// `assay describe`
@@ -63,6 +65,7 @@ impl Dialect {
             Self::Run => "run",
             Self::Repeat => "repeat",
             Self::Bench => "bench",
+            Self::Load => "load",
             Self::Compare => "compare",
             Self::Describe => "describe",
             Self::Profile | Self::Recording => "profile",
@@ -80,10 +83,10 @@ impl Dialect {
     }
 
     fn spelling(self, action: &Action) -> Spelling {
-        use Dialect::{Bench, Compare, Describe, Doctor, Profile, Recording, Repeat, Run};
+        use Dialect::{Bench, Compare, Describe, Doctor, Load, Profile, Recording, Repeat, Run};
         let seconds = |seconds: &Option<f64>| seconds.map(|seconds| format!("{seconds}s"));
         match (action, self) {
-            (Action::DecideBy { metric }, Run | Bench | Compare) => {
+            (Action::DecideBy { metric }, Run | Bench | Load | Compare) => {
                 option("--primary", Some(metric.clone()))
             }
             (Action::DecideBy { metric }, Profile) if metric == "cpu" => {
@@ -92,27 +95,29 @@ impl Dialect {
             (Action::DecideBy { metric }, Doctor) => {
                 command(&format!("assay run --primary {metric} A B"))
             }
-            (Action::MeasureLonger { seconds: wanted }, Run | Repeat | Bench) => {
+            (Action::MeasureLonger { seconds: wanted }, Run | Repeat | Bench | Load) => {
                 option("--time", seconds(wanted))
             }
             (Action::MeasureLonger { seconds: wanted }, Profile) => {
                 option("--duration", seconds(wanted))
             }
-            (Action::FixRuns { runs }, Run | Repeat | Bench | Profile) => {
+            (Action::FixRuns { runs }, Run | Repeat | Bench | Load | Profile) => {
                 option("--runs", Some(runs.to_string()))
             }
-            (Action::MoreRuns, Run | Repeat | Bench | Profile) => flag("--runs"),
-            (Action::MoreValues, Run | Repeat | Bench) => flag("--time"),
+            (Action::MoreRuns, Run | Repeat | Bench | Load | Profile) => flag("--runs"),
+            (Action::MoreValues, Run | Repeat | Bench | Load) => flag("--time"),
             (Action::FewerRows { .. }, Bench | Compare) => flag("--filter"),
-            (Action::LargerThreshold, Run | Bench | Compare | Profile) => flag("--threshold"),
-            (Action::ThresholdAsAmount, Run | Bench | Compare | Profile) => {
+            (Action::LargerThreshold, Run | Bench | Load | Compare | Profile) => {
+                flag("--threshold")
+            }
+            (Action::ThresholdAsAmount, Run | Bench | Load | Compare | Profile) => {
                 option("--threshold", Some("250us".to_owned()))
             }
             (Action::GiveUnit, Compare | Describe) => option("--unit", Some("us".to_owned())),
             (Action::FalseDiscoveryRate, Bench | Compare) => {
                 option("--adjust", Some("bh".to_owned()))
             }
-            (Action::LongerTimeout, Run | Bench) => flag("--timeout"),
+            (Action::LongerTimeout, Run | Bench | Load) => flag("--timeout"),
             (Action::WarmUpLonger, Run) => flag("--warmup"),
             (Action::Skip { values }, Compare | Describe) => {
                 option("--skip", Some(values.to_string()))
@@ -125,25 +130,26 @@ impl Dialect {
             (Action::CountWhole, _) => command("assay run --alloc A B"),
             (Action::WorkingTree, Bench) => option("--rev", Some(".".to_owned())),
             (Action::SeveralBuilds, Run | Bench) => flag("--builds"),
-            (Action::CheckMachine, Run | Repeat | Bench | Compare | Profile) => {
+            (Action::CheckMachine, Run | Repeat | Bench | Load | Compare | Profile) => {
                 command("assay doctor")
             }
             (Action::Calibrate, _) => command("assay calibrate"),
             (Action::PlanRuns, _) => command("assay plan"),
             (Action::SampleMore | Action::SampleLess, Profile) => flag("--rate"),
             (Action::SampleByWall, Profile) => option("--clock", Some("wall".to_owned())),
-            (Action::SaveElsewhere, Run | Repeat | Bench) => {
+            (Action::SaveElsewhere, Run | Repeat | Bench | Load) => {
                 option("--save", Some("FILE".to_owned()))
             }
             (Action::ShowOutput, Profile) => flag("--show-output"),
-            (Action::SeeDistributions, Run | Repeat | Bench | Compare) => {
+            (Action::SeeDistributions, Run | Repeat | Bench | Load | Compare) => {
                 option("--report", Some("report.html".to_owned()))
             }
             // How a series is described does not change what it is compared by, and a page of two recordings decides nothing.
             (Action::DecideBy { .. }, _)
             | (Action::FixRuns { .. }, _)
             | (Action::FewerRows { .. } | Action::LargerThreshold, Describe | Recording | Doctor)
-            | (Action::FewerRows { .. }, Run | Repeat | Profile)
+            | (Action::FewerRows { .. }, Run | Repeat | Load | Profile)
+            | (Action::SeveralBuilds, Load)
             | (Action::FalseDiscoveryRate, _)
             | (Action::CheckMachine, Doctor) => Spelling::Absent,
             _ => Spelling::Plain,
@@ -155,10 +161,11 @@ impl Dialect {
 mod tests {
     use super::*;
 
-    const ALL: [(Dialect, &str); 8] = [
+    const ALL: [(Dialect, &str); 9] = [
         (Dialect::Run, "run"),
         (Dialect::Repeat, "repeat"),
         (Dialect::Bench, "bench"),
+        (Dialect::Load, "load"),
         (Dialect::Compare, "compare"),
         (Dialect::Describe, "describe"),
         (Dialect::Profile, "profile"),

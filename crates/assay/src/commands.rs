@@ -184,6 +184,7 @@ impl Source for Commands {
                 values: taken.measured.values,
                 inner: taken.measured.inner,
                 ended: taken.outcome,
+                ..RowResult::default()
             }],
             failed: None,
             started_seconds: Some(taken.started_seconds),

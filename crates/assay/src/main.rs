@@ -20,6 +20,7 @@ mod glossary;
 mod habits;
 mod knobs;
 mod known_work;
+mod load;
 mod meter;
 mod others;
 mod output;
@@ -31,6 +32,7 @@ mod record;
 mod resume;
 mod room;
 mod run_error;
+mod scan;
 mod seed;
 mod store;
 mod verbs;
@@ -87,7 +89,7 @@ macro_rules! verb {
     };
 }
 
-const VERBS: [Verb; 15] = [
+const VERBS: [Verb; 16] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
@@ -103,6 +105,14 @@ const VERBS: [Verb; 15] = [
             Ok(verbs::bench::run(&args))
         },
         ..verb!(bench, "Compare builds of a benchmark program, with a verdict for every benchmark")
+    },
+    Verb {
+        run: |verb, matches| {
+            let mut args = verbs::load::Args::from_arg_matches(matches)?;
+            args.record.given = given(verb, matches);
+            Ok(verbs::load::run(&args))
+        },
+        ..verb!(load, "Load HTTP servers: what each holds, and which is better")
     },
     verb!(compare, "Compare recorded samples and give a verdict"),
     verb!(

@@ -5,6 +5,7 @@ use crate::store::Named;
 use crate::{output, present, store};
 use anyhow::Context;
 use assay_data::assay_file::{Header, Writer};
+use assay_data::samples::{Buckets, Counts};
 use assay_data::{
     Action, Environment, Finding, Inner, Metric, Observation, Row, Samples, Severity, StopReason,
     Subject,
@@ -116,6 +117,14 @@ impl Recorder for Record {
 
     fn inner(&mut self, inner: &Inner) {
         self.write(|writer| writer.inner(inner));
+    }
+
+    fn histogram(&mut self, buckets: &Buckets) {
+        self.write(|writer| writer.histogram(buckets));
+    }
+
+    fn counts(&mut self, counts: &Counts) {
+        self.write(|writer| writer.counts(counts));
     }
 
     fn finding(&mut self, finding: &Finding) {

@@ -177,7 +177,10 @@ mod tests {
             sum.add(&Histogram::from_bytes(&part.to_bytes()).expect("read"));
         }
         assert_eq!(sum.recorded(), whole.recorded());
-        assert_eq!(Histogram::decoded(&whole.encoded()).expect("read").recorded(), whole.recorded());
+        assert_eq!(
+            Histogram::decoded(&whole.encoded()).expect("read").recorded(),
+            whole.recorded()
+        );
         assert!(Histogram::decoded("no histogram").is_err());
         assert!(Histogram::decoded("HISTFAAAAAAA").is_err());
     }

@@ -38,8 +38,8 @@ pub mod unit;
 
 pub use advice::{Action, Advice, How};
 pub use environment::Environment;
-pub use histogram::{Histogram, HistogramError};
 pub use finding::{Finding, Severity};
+pub use histogram::{Histogram, HistogramError};
 pub use plan::{Plan, StopReason, StopRule, Threshold};
 pub use read_error::{Place, ReadError};
 pub use samples::{

@@ -21,6 +21,7 @@ mod metric;
 mod parameter;
 mod series;
 mod skip;
+mod slices;
 mod subject;
 mod summary;
 
@@ -33,6 +34,7 @@ pub use metric::{
 };
 pub use parameter::ParameterValue;
 pub use series::Series;
+pub use slices::{Buckets, Counts};
 pub use subject::{Row, Side, Subject};
 pub use summary::Summary;
 
@@ -122,6 +124,10 @@ pub struct Samples {
     pub argv: Vec<String>,
     /// What programs gave several values of within one run.
     pub inner: Vec<Inner>,
+    /// Histograms of the slices of a load test.
+    pub histograms: Vec<Buckets>,
+    /// What was counted in them.
+    pub counts: Vec<Counts>,
     /// What survives where a tool kept no samples.
     pub summaries: Vec<Summary>,
     /// The tool and version that wrote the samples, as in `assay 0.1.0`.

@@ -8,6 +8,7 @@
 //! *Note:* a turn names a place of its unit, not a side: a benchmark may lack a side, and in a scan one side has many places, which
 //! stay in one unit because curves need complete blocks.
 
+use crate::samples::{Buckets, Counts};
 use crate::{Finding, Metric, Outcome, Pass, Row, Samples, Side, Subject};
 
 /// What a run is for.
@@ -141,6 +142,10 @@ pub struct RowResult {
     pub values: Vec<f64>,
     /// Metrics by name of which the run gave several values; `values` holds what they come to.
     pub inner: Vec<(String, Vec<f64>)>,
+    /// Histograms beside the values; their subject and block are the engine's to fill in.
+    pub histograms: Vec<Buckets>,
+    /// Counts beside the values; likewise.
+    pub counts: Vec<Counts>,
     /// How it ended.
     pub ended: Outcome,
 }

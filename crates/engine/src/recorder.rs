@@ -1,5 +1,6 @@
 //! Where a session records, as it measures.
 
+use assay_data::samples::{Buckets, Counts};
 use assay_data::{Environment, Finding, Inner, Metric, Observation, Row, StopReason, Subject};
 
 /// Keeps what is measured, the moment it is measured. Nothing that goes wrong in keeping it ends a session: a recorder remembers its
@@ -20,6 +21,12 @@ pub trait Recorder {
     /// Several values of one metric within the run that was recorded last.
     fn inner(&mut self, inner: &Inner);
 
+    /// A histogram within the run that was recorded last.
+    fn histogram(&mut self, buckets: &Buckets);
+
+    /// What was counted within the run that was recorded last.
+    fn counts(&mut self, counts: &Counts);
+
     /// Something that was found.
     fn finding(&mut self, finding: &Finding);
 
@@ -37,6 +44,8 @@ impl Recorder for Unrecorded {
     fn subject(&mut self, _: &Subject) {}
     fn observation(&mut self, _: &Observation) {}
     fn inner(&mut self, _: &Inner) {}
+    fn histogram(&mut self, _: &Buckets) {}
+    fn counts(&mut self, _: &Counts) {}
     fn finding(&mut self, _: &Finding) {}
     fn end(&mut self, _: &Environment, _: StopReason, _: u32) {}
 }

@@ -5,6 +5,7 @@ use crate::recorder::{Recorder, Unrecorded};
 use assay_analysis::Step;
 use assay_analysis::design::{Experiment, ReplayError};
 use assay_data::samples::InPass;
+use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{Failure, Measured, Obstacle, OfRow, Purpose, Source, Turn, Unit};
 use assay_data::{
     Action, Environment, Finding, Inner, Observation, Pass, Plan, Samples, Severity, StopReason,
@@ -366,6 +367,20 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
                 }
             }
             self.samples.push(observation);
+            for own in result.histograms {
+                let own = Buckets { subject, block, ..own };
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.histogram(&own);
+                }
+                self.samples.histograms.push(own);
+            }
+            for own in result.counts {
+                let own = Counts { subject, block, ..own };
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.counts(&own);
+                }
+                self.samples.counts.push(own);
+            }
         }
         deciding
     }

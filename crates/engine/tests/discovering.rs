@@ -115,6 +115,8 @@ impl Recorder for Filed {
         self.write(|writer| writer.observe(observation));
     }
 
+    fn histogram(&mut self, _: &assay_data::samples::Buckets) {}
+    fn counts(&mut self, _: &assay_data::samples::Counts) {}
     fn inner(&mut self, inner: &Inner) {
         self.write(|writer| writer.inner(inner));
     }

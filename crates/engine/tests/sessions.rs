@@ -142,6 +142,8 @@ impl Recorder for Remembered<'_> {
         self.note(format!("run of {} in block {:?}", o.subject, o.block));
     }
 
+    fn histogram(&mut self, _: &assay_data::samples::Buckets) {}
+    fn counts(&mut self, _: &assay_data::samples::Counts) {}
     fn inner(&mut self, inner: &Inner) {
         self.note(format!("inner {}", inner.metric));
     }

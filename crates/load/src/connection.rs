@@ -68,7 +68,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(socket: OwnedFd, tls: Option<Box<tls::Session>>, keep: Keep, now: u64) -> Self {
+    pub(crate) fn new(
+        socket: OwnedFd,
+        tls: Option<Box<tls::Session>>,
+        keep: Keep,
+        now: u64,
+    ) -> Self {
         Self {
             socket,
             phase: Phase::Connecting,
@@ -159,7 +164,12 @@ impl Connection {
     }
 
     /// The next answer in these bytes, and how many it used.
-    pub(crate) fn answer(&mut self, bytes: &[u8], now: u64, is_head: impl Fn(usize) -> bool) -> Result<(usize, Option<Answer>), Failure> {
+    pub(crate) fn answer(
+        &mut self,
+        bytes: &[u8],
+        now: u64,
+        is_head: impl Fn(usize) -> bool,
+    ) -> Result<(usize, Option<Answer>), Failure> {
         let Some(flight) = self.flights.front_mut().filter(|flight| flight.sent > 0) else {
             // Nobody asked.
             return Err(Failure::Malformed);

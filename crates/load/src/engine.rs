@@ -174,10 +174,8 @@ impl Alarm {
     fn set(&mut self, at: u64) -> Result<(), LoadError> {
         if self.set != at {
             self.set = at;
-            let it_value = Timespec {
-                tv_sec: (at / 1_000_000_000) as _,
-                tv_nsec: (at % 1_000_000_000) as _,
-            };
+            let it_value =
+                Timespec { tv_sec: (at / 1_000_000_000) as _, tv_nsec: (at % 1_000_000_000) as _ };
             let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
             let when = Itimerspec { it_interval, it_value };
             timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &when)?;
@@ -455,7 +453,9 @@ impl Engine<'_> {
                     (_, place, _) => {
                         self.bytes.clear();
                         match place {
-                            Some(path) => self.prepared.write_redirected(path, asker, &mut self.bytes),
+                            Some(path) => {
+                                self.prepared.write_redirected(path, asker, &mut self.bytes)
+                            }
                             None => self.prepared.write(flight.request, asker, &mut self.bytes),
                         }
                         connection.send(&self.bytes)
@@ -570,7 +570,11 @@ impl Engine<'_> {
             self.tally.tls.record(now() - connection.connected);
         }
         let done = &mut self.tally.connections;
-        if session.was_resumed() { done.resumed_handshakes += 1 } else { done.full_handshakes += 1 }
+        if session.was_resumed() {
+            done.resumed_handshakes += 1
+        } else {
+            done.full_handshakes += 1
+        }
         self.opened(slot);
     }
 
@@ -650,7 +654,9 @@ impl Engine<'_> {
     fn take_answers(&mut self, slot: usize, mut bytes: &[u8]) -> bool {
         let time = now();
         while !bytes.is_empty() {
-            let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return false };
+            let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else {
+                return false;
+            };
             let prepared = self.prepared;
             match connection.answer(bytes, time, |request| prepared.is_head(request)) {
                 Err(failure) => {
@@ -701,6 +707,10 @@ impl Engine<'_> {
         let Some(held) = self.remove(slot) else { return };
         match held {
             Held::Http1(mut connection) => {
+                if failure == Failure::Tls && self.tally.tls_error.is_none() {
+                    let session = connection.tls.as_mut();
+                    self.tally.tls_error = session.and_then(|own| own.error.take());
+                }
                 let lost_idle = connection.served > 0
                     && connection.reader.is_at_start()
                     && matches!(failure, Failure::Reset | Failure::Closed);

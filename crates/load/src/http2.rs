@@ -64,7 +64,11 @@ struct Wire {
 }
 
 impl AsyncRead for Wire {
-    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let own = self.get_mut();
         match own.connection.receive(into.initialize_unfilled()) {
             Ok((0, Received::End)) => Poll::Ready(Ok(())),
@@ -80,7 +84,11 @@ impl AsyncRead for Wire {
 }
 
 impl AsyncWrite for Wire {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let connection = &mut self.get_mut().connection;
         if connection.has_unsent() {
             if connection.flush().is_err() {
@@ -164,7 +172,9 @@ impl Http2 {
     /// Takes a request; gives it back where the connection takes no more.
     pub(crate) fn send(&mut self, prepared: &Prepared, flight: Flight) -> Result<(), Box<Flight>> {
         let asker = Asker { row: flight.index, jar: flight.jar.as_deref() };
-        let Some((head, body)) = prepared.of_http2(flight.request, flight.redirected.as_deref(), asker) else {
+        let Some((head, body)) =
+            prepared.of_http2(flight.request, flight.redirected.as_deref(), asker)
+        else {
             return Err(Box::new(flight));
         };
         match &mut self.state {
@@ -244,21 +254,36 @@ fn begin(sender: &mut SendRequest<Bytes>, head: http::Request<()>, body: Bytes) 
 }
 
 impl Stream {
-    fn poll(&mut self, context: &mut Context<'_>, keep: Keep, time: u64, gave_room: &mut bool) -> Poll<Over> {
+    fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        keep: Keep,
+        time: u64,
+        gave_room: &mut bool,
+    ) -> Poll<Over> {
         loop {
             match &mut self.stage {
                 Stage::Head(future) => {
                     let response = match Pin::new(future).poll(context) {
                         Poll::Pending => return Poll::Pending,
-                        Poll::Ready(Err(_)) => return Poll::Ready(Over::Failed(Failure::StreamReset)),
+                        Poll::Ready(Err(_)) => {
+                            return Poll::Ready(Over::Failed(Failure::StreamReset));
+                        }
                         Poll::Ready(Ok(response)) => response,
                     };
                     self.flight.first = time;
-                    let mut answer = Answer { status: response.status().as_u16(), stays: true, ..Answer::default() };
+                    let mut answer = Answer {
+                        status: response.status().as_u16(),
+                        stays: true,
+                        ..Answer::default()
+                    };
                     if keep.fields {
-                        let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+                        let text = |value: &http::HeaderValue| {
+                            String::from_utf8_lossy(value.as_bytes()).into_owned()
+                        };
                         answer.location = response.headers().get("location").map(text);
-                        answer.cookies = response.headers().get_all("set-cookie").iter().map(text).collect();
+                        answer.cookies =
+                            response.headers().get_all("set-cookie").iter().map(text).collect();
                     }
                     self.stage = Stage::Body(response.into_body(), answer);
                 }
@@ -279,7 +304,9 @@ impl Stream {
                         };
                         return Poll::Ready(Over::Failed(why));
                     }
-                    Poll::Ready(None) => return Poll::Ready(Over::Answered(std::mem::take(answer))),
+                    Poll::Ready(None) => {
+                        return Poll::Ready(Over::Answered(std::mem::take(answer)));
+                    }
                 },
             }
         }

@@ -242,8 +242,7 @@ impl Reader {
             let taken = input.len().min(usize::try_from(left).unwrap_or(usize::MAX));
             self.keep_body(&input[..taken]);
             let left = left - taken as u64;
-            self.body =
-                Body::Chunks(if left == 0 { Chunk::DataEnd } else { Chunk::Data(left) });
+            self.body = Body::Chunks(if left == 0 { Chunk::DataEnd } else { Chunk::Data(left) });
             return Ok((taken, false));
         }
         let Some(end) = memchr::memchr(b'\n', input) else {

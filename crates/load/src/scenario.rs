@@ -85,11 +85,14 @@ impl Jar {
     /// Takes the value of a `Set-Cookie` field (RFC 6265, 5.2). One that ended removes it.
     pub(crate) fn take(&mut self, set: &str) {
         let mut parts = set.split(';');
-        let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { return };
+        let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else {
+            return;
+        };
         let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
         let ended = parts.any(|part| {
             let (key, value) = part.trim().split_once('=').unwrap_or((part.trim(), ""));
-            key.eq_ignore_ascii_case("max-age") && value.trim().parse::<i64>().is_ok_and(|age| age <= 0)
+            key.eq_ignore_ascii_case("max-age")
+                && value.trim().parse::<i64>().is_ok_and(|age| age <= 0)
         });
         if ended {
             self.0.remove(&name);
@@ -99,7 +102,8 @@ impl Jar {
     }
 
     fn field(&self) -> Option<String> {
-        let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let pairs: Vec<String> =
+            self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
         (!pairs.is_empty()).then(|| pairs.join("; "))
     }
 }
@@ -197,7 +201,8 @@ impl Prepared {
             {
                 return Err(ScenarioError::TwoServers(first.to_string(), target.to_string()));
             }
-            let given = |name: &str| request.fields.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+            let given =
+                |name: &str| request.fields.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
             let mut fields = Vec::new();
             let mut own = |name: &str, value: String| -> Result<(), ScenarioError> {
                 let odd = |text: &str| text.chars().any(|c| c.is_control() && c != '\t');
@@ -282,7 +287,11 @@ impl Prepared {
     }
 
     fn row(&self, index: u64) -> &[String] {
-        if self.values.is_empty() { &[] } else { &self.values[(index % self.values.len() as u64) as usize] }
+        if self.values.is_empty() {
+            &[]
+        } else {
+            &self.values[(index % self.values.len() as u64) as usize]
+        }
     }
 
     /// Whether the answer to a request has no body.
@@ -430,7 +439,10 @@ mod tests {
         };
         let scenario = Scenario {
             columns: vec!["a".to_owned(), "b".to_owned()],
-            values: vec![vec!["1".to_owned(), "2".to_owned()], vec!["33".to_owned(), String::new()]],
+            values: vec![
+                vec!["1".to_owned(), "2".to_owned()],
+                vec!["33".to_owned(), String::new()],
+            ],
             ..Scenario::of(request)
         };
         let prepared = Prepared::of(&scenario, false).expect("right");

@@ -24,7 +24,8 @@ pub(crate) enum Io {
 pub(crate) fn open(address: &SocketAddrAny) -> Result<OwnedFd, Failure> {
     let family = address.address_family();
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    let socket = socket_with(family, SocketType::STREAM, flags, None).map_err(Failure::of_socket)?;
+    let socket =
+        socket_with(family, SocketType::STREAM, flags, None).map_err(Failure::of_socket)?;
     if family != AddressFamily::UNIX {
         // A request is one small piece: nothing is gained by waiting for more (RFC 896).
         let _unset = sockopt::set_tcp_nodelay(&socket, true);

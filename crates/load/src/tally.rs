@@ -80,6 +80,8 @@ pub struct Tally {
     pub seconds: Vec<Second>,
     /// CPU time that the generator took, s.
     pub cpu_seconds: f64,
+    /// Why TLS failed, where it did first.
+    pub tls_error: Option<String>,
 }
 
 /// A tally as it goes from one process to another: numbers as text, histograms in V2.
@@ -97,6 +99,7 @@ struct Sent {
     histograms: Vec<String>,
     seconds: Vec<(u64, u64, String)>,
     cpu_seconds: f64,
+    tls_error: Option<String>,
 }
 
 impl Tally {
@@ -156,6 +159,9 @@ impl Tally {
         self.redirected += other.redirected;
         self.received += other.received;
         self.cpu_seconds += other.cpu_seconds;
+        if self.tls_error.is_none() {
+            self.tls_error.clone_from(&other.tls_error);
+        }
         self.failed.iter_mut().zip(other.failed).for_each(|(own, more)| *own += more);
         for (&status, &count) in &other.statuses {
             *self.statuses.entry(status).or_default() += count;
@@ -200,6 +206,7 @@ impl Tally {
             histograms: self.histograms().into_iter().map(Histogram::encoded).collect(),
             seconds: self.seconds.iter().map(second).collect(),
             cpu_seconds: self.cpu_seconds,
+            tls_error: self.tls_error.clone(),
         };
         // Plain data is always written.
         serde_json::to_string(&sent).unwrap_or_default()
@@ -223,6 +230,7 @@ impl Tally {
             received: sent.received,
             connections: sent.connections,
             cpu_seconds: sent.cpu_seconds,
+            tls_error: sent.tls_error,
             ..Self::default()
         };
         if sent.histograms.len() != tally.histograms().len() {

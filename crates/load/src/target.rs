@@ -27,7 +27,9 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// It can't be read.
-    #[error("`{0}` is no URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path")]
+    #[error(
+        "`{0}` is no URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path"
+    )]
     NotAUrl(String),
     /// Another scheme.
     #[error("`{0}`: only http and https can be loaded")]
@@ -80,7 +82,9 @@ impl Target {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        if host.is_empty() || authority.port().is_some() && authority.port_u16().is_none() {
+        let own = authority.as_str().rsplit('@').next().unwrap_or_default();
+        let names_a_port = own.rsplit(']').next().is_some_and(|rest| rest.contains(':'));
+        if host.is_empty() || names_a_port && authority.port_u16().is_none() {
             return Err(not_a_url());
         }
         let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });
@@ -106,11 +110,22 @@ impl Target {
         Some(Self { path, ..self.clone() })
     }
 
+    /// The same server, asked for exactly this.
+    #[must_use]
+    pub fn with_path(&self, path: &str) -> Self {
+        Self { path: path.to_owned(), ..self.clone() }
+    }
+
     /// What stands in the `Host` field.
     pub fn authority(&self) -> String {
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        let host =
+            if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         let usual = if self.tls { 443 } else { 80 };
-        if self.port == usual || self.socket.is_some() { host } else { format!("{host}:{}", self.port) }
+        if self.port == usual || self.socket.is_some() {
+            host
+        } else {
+            format!("{host}:{}", self.port)
+        }
     }
 
     /// The value of `Authorization` that user and password of the URL ask for (RFC 7617).
@@ -209,7 +224,10 @@ mod tests {
         assert_eq!((target.tls, target.port), (true, 8443));
         assert!(!format!("{target:?}").contains("p%40ss"));
         let plain = Target::parse("localhost:3000").expect("a URL");
-        assert_eq!((plain.to_string().as_str(), plain.path.as_str()), ("http://localhost:3000/", "/"));
+        assert_eq!(
+            (plain.to_string().as_str(), plain.path.as_str()),
+            ("http://localhost:3000/", "/")
+        );
         let v6 = Target::parse("http://[::1]:80/x").expect("a URL");
         assert_eq!((v6.host.as_str(), v6.authority().as_str()), ("::1", "[::1]"));
         let unix = Target::parse("unix:/run/app.sock:/status").expect("a socket");

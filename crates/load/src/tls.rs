@@ -63,7 +63,9 @@ pub enum TlsError {
         why: String,
     },
     /// There is nothing to trust.
-    #[error("this machine has no certificates to trust: install ca-certificates, or name a file with --ca")]
+    #[error(
+        "this machine has no certificates to trust: install ca-certificates, or name a file with --ca"
+    )]
     NoRoots,
     /// The library refuses.
     #[error("TLS: {0}")]
@@ -99,8 +101,7 @@ impl Tls {
             Handshakes::Full => Resumption::disabled(),
             Handshakes::Resumed => Resumption::in_memory_sessions(64),
         };
-        config.alpn_protocols =
-            vec![if http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
+        config.alpn_protocols = vec![if http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
         Ok(Arc::new(config))
     }
 
@@ -213,14 +214,19 @@ pub(crate) struct Session {
     connection: ClientConnection,
     /// The other end closed the connection.
     ended: bool,
+    /// What the library said when it refused to go on.
+    pub error: Option<String>,
 }
 
 impl Session {
-    pub(crate) fn new(config: &Arc<ClientConfig>, name: &ServerName<'static>) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        config: &Arc<ClientConfig>,
+        name: &ServerName<'static>,
+    ) -> Result<Self, Failure> {
         let connection = ClientConnection::new(Arc::clone(config), name.clone());
         let mut connection = connection.map_err(|_| Failure::Tls)?;
         connection.set_buffer_limit(None);
-        Ok(Self { connection, ended: false })
+        Ok(Self { connection, ended: false, error: None })
     }
 
     pub(crate) fn is_handshaking(&self) -> bool {
@@ -251,7 +257,8 @@ impl Session {
                 Ok(false)
             }
             Ok(_) => {
-                if self.connection.process_new_packets().is_err() {
+                if let Err(error) = self.connection.process_new_packets() {
+                    self.error = Some(error.to_string());
                     // The other end is told why.
                     let _told = self.send(socket);
                     return Err(Failure::Tls);

@@ -17,6 +17,7 @@
 
 pub mod allocations;
 mod capture;
+pub mod clock;
 pub mod code;
 mod command;
 mod control;
@@ -38,6 +39,7 @@ pub mod revisions;
 pub mod room;
 mod runner;
 pub mod sampling;
+pub mod serving;
 pub mod simulation;
 mod sys;
 pub mod terminal;

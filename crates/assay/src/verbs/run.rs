@@ -6,7 +6,6 @@ mod commands;
 mod control;
 mod metrics;
 mod planning;
-mod scan;
 
 use crate::advice::Dialect;
 use crate::args::JudgeArgs;
@@ -21,6 +20,7 @@ use crate::progress::Progress;
 use crate::record::Record;
 use crate::resume::{self, RecordArgs};
 use crate::run_error::RunError;
+use crate::scan::Scan;
 use crate::{Ending, knobs, output, present};
 use anyhow::bail;
 use assay_analysis::analyse;
@@ -34,7 +34,6 @@ use commands::{HowArgs, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
 use planning::{WhenArgs, plan, too_short};
-use scan::Scan;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 

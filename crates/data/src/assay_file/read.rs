@@ -9,7 +9,10 @@ use crate::finding::shared::{TRUNCATED_FILE, truncated_file};
 use crate::input::Input;
 use crate::lines::{Line, Lines};
 use crate::read_error::{Place, ReadError, quoted_start};
-use crate::{Finding, Inner, Metric, Observation, Pass, Row, Samples, Side, Subject, Summary};
+use crate::samples::{Buckets, Counts};
+use crate::{
+    Finding, Histogram, Inner, Metric, Observation, Pass, Row, Samples, Side, Subject, Summary,
+};
 use serde::de::DeserializeSeed;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,6 +151,8 @@ impl Reader {
             "subject" => self.subject(text),
             "metric" => self.metric(text),
             "values" => self.inner(text),
+            "hist" => self.histogram(text),
+            "counts" => self.counts(text),
             "summary" => self.summary(text),
             "finding" => {
                 let finding: Finding = serde_json::from_str(text)?;
@@ -218,6 +223,30 @@ impl Reader {
         }
         self.samples.inner.push(inner);
         Ok(())
+    }
+
+    fn histogram(&mut self, text: &str) -> Result<(), Problem> {
+        let buckets: Buckets = serde_json::from_str(text)?;
+        self.is_declared("a histogram", buckets.subject)?;
+        if let Err(error) = Histogram::decoded(&buckets.v2) {
+            return Err(Problem::Invalid(error.to_string()));
+        }
+        self.samples.histograms.push(buckets);
+        Ok(())
+    }
+
+    fn counts(&mut self, text: &str) -> Result<(), Problem> {
+        let counts: Counts = serde_json::from_str(text)?;
+        self.is_declared("counts", counts.subject)?;
+        self.samples.counts.push(counts);
+        Ok(())
+    }
+
+    fn is_declared(&self, what: &str, subject: usize) -> Result<(), Problem> {
+        if subject < self.samples.subjects.len() {
+            return Ok(());
+        }
+        Err(Problem::Invalid(format!("{what} of subject {subject}, which is not declared")))
     }
 
     fn summary(&mut self, text: &str) -> Result<(), Problem> {

@@ -7,6 +7,7 @@
 use super::VERSION;
 use super::number::{push_json, push_number};
 use crate::finding::shared::TRUNCATED_FILE;
+use crate::samples::{Buckets, Counts};
 use crate::{
     Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Row, Samples, StopReason,
     Subject, Summary,
@@ -189,6 +190,32 @@ impl<W: Write> Writer<W> {
         self.record("values", inner)
     }
 
+    /// Appends a histogram of a slice.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the subject was not declared; else what the sink says.
+    pub fn histogram(&mut self, buckets: &Buckets) -> io::Result<()> {
+        self.is_declared(buckets.subject)?;
+        self.record("hist", buckets)
+    }
+
+    /// Appends what was counted in a slice.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the subject was not declared; else what the sink says.
+    pub fn counts(&mut self, counts: &Counts) -> io::Result<()> {
+        self.is_declared(counts.subject)?;
+        self.record("counts", counts)
+    }
+
+    fn is_declared(&self, subject: usize) -> io::Result<()> {
+        if subject < self.subjects {
+            return Ok(());
+        }
+        let problem = "a record of a subject that is not declared";
+        Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
+    }
+
     /// Appends what survives of a series of which a tool kept no samples.
     ///
     /// # Errors
@@ -280,6 +307,12 @@ pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
     }
     for inner in &samples.inner {
         writer.inner(inner)?;
+    }
+    for buckets in &samples.histograms {
+        writer.histogram(buckets)?;
+    }
+    for counts in &samples.counts {
+        writer.counts(counts)?;
     }
     for summary in &samples.summaries {
         writer.summary(summary)?;

@@ -69,6 +69,10 @@ impl Samples {
         }
         self.inner.retain(|inner| inner.block as usize >= count);
         self.inner.iter_mut().for_each(|inner| inner.block -= before);
+        self.histograms.retain(|own| own.block as usize >= count);
+        self.histograms.iter_mut().for_each(|own| own.block -= before);
+        self.counts.retain(|own| own.block as usize >= count);
+        self.counts.iter_mut().for_each(|own| own.block -= before);
         let message = match count {
             1 => "the first observation of every series was left out, as asked".to_owned(),
             n => format!("the first {n} observations of every series were left out, as asked"),

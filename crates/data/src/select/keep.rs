@@ -65,6 +65,16 @@ impl Samples {
             inner.subject = number.unwrap_or_default();
             number.is_some() && stays(&inner.metric)
         });
+        self.histograms.retain_mut(|own| {
+            let number = renumbered(own.subject);
+            own.subject = number.unwrap_or_default();
+            number.is_some()
+        });
+        self.counts.retain_mut(|own| {
+            let number = renumbered(own.subject);
+            own.subject = number.unwrap_or_default();
+            number.is_some()
+        });
         self.findings.retain(|f| f.subject.as_ref().is_none_or(|name| !gone.contains(name)));
         let mut stays = metric_stays.iter().copied();
         self.metrics.retain(|_| stays.next().unwrap_or(false));

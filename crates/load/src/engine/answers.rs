@@ -16,7 +16,13 @@ const PAUSE: u64 = 1_000_000;
 
 impl Engine<'_> {
     /// A request was answered, over a connection that goes on if it is named.
-    pub(super) fn answered(&mut self, flight: Flight, answer: Answer, time: u64, slot: Option<usize>) {
+    pub(super) fn answered(
+        &mut self,
+        flight: Flight,
+        answer: Answer,
+        time: u64,
+        slot: Option<usize>,
+    ) {
         if (300..400).contains(&answer.status) && answer.status != 304 {
             self.tally.redirected += u64::from(flight.counts);
             if self.expect.follow && answer.location.is_some() {
@@ -194,10 +200,9 @@ impl Engine<'_> {
                         .map(|_| Failure::Timeout),
                     _ => None,
                 },
-                Some(Held::Http2(own)) => own
-                    .oldest()
-                    .filter(|sent| time > sent + answering)
-                    .map(|_| Failure::Timeout),
+                Some(Held::Http2(own)) => {
+                    own.oldest().filter(|sent| time > sent + answering).map(|_| Failure::Timeout)
+                }
                 None => None,
             };
             if let Some(failure) = late {
@@ -258,7 +263,9 @@ impl Engine<'_> {
         let held = self.slots.iter().filter_map(|slot| slot.held.as_ref());
         let on_their_way: u64 = held
             .map(|held| match held {
-                Held::Http1(own) => own.flights.iter().filter(|flight| flight.counts).count() as u64,
+                Held::Http1(own) => {
+                    own.flights.iter().filter(|flight| flight.counts).count() as u64
+                }
                 Held::Http2(own) => own.counting(),
             })
             .sum();

@@ -2,9 +2,9 @@
 
 use super::commands::{HowArgs, prepared};
 use super::control::ControlArgs;
-use super::scan::Scan;
 use crate::builds::{Builds, different};
 use crate::commands::Prepared;
+use crate::scan::Scan;
 use anyhow::bail;
 use assay_data::Finding;
 use assay_measure::Command;

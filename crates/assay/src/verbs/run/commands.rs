@@ -3,9 +3,9 @@
 //! Everything that can be wrong with them is found here, before anything is measured.
 
 use super::control::ControlArgs;
-use super::scan::{Scan, fill};
 use crate::args::seconds;
 use crate::commands::{Prepared, Tolerated};
+use crate::scan::{Scan, fill};
 use anyhow::Context;
 use assay_data::ParameterValue;
 use assay_measure::{Command, Input, Output};

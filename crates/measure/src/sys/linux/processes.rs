@@ -157,6 +157,49 @@ fn scheduled_seconds(schedstat: &str) -> Option<(f64, f64)> {
     Some((ran as f64 * 1e-9, queued as f64 * 1e-9))
 }
 
+/// One of a server's processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Member {
+    /// Its id.
+    pub id: u32,
+    /// When it was started, in ticks since boot.
+    pub started: u64,
+    /// Processor time that it had, and those of its children that have ended, in ticks.
+    pub ticks: u64,
+}
+
+/// A process, all that it started, and all of its session; also those that were `known` to belong to it, wherever they have gone since.
+/// What has ended is not among them.
+pub(crate) fn tree_of(root: u32, known: &HashMap<u32, u64>) -> Vec<Member> {
+    let all = all();
+    let parents: HashMap<u32, u32> = all.iter().map(|own| (own.id, own.parent)).collect();
+    let belongs = |own: &Process| {
+        let mut chain = std::iter::successors(Some(own.id), |id| parents.get(id).copied());
+        own.session == root
+            || known.get(&own.id) == Some(&own.started)
+            || chain.by_ref().take(1000).any(|id| id == root)
+    };
+    let member = |own: &Process| Member {
+        id: own.id,
+        started: own.started,
+        ticks: own.ticks + own.ticks_of_children,
+    };
+    all.iter().filter(|own| !own.ended && belongs(own)).map(member).collect()
+}
+
+/// Memory of a process, B, of which it has only its part where others share it; `None` if it is gone, or somebody else's.
+pub(crate) fn memory_bytes(process: u32) -> Option<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// How many descriptors a process has open; `None` if it is gone, or somebody else's.
+pub(crate) fn descriptors(process: u32) -> Option<u64> {
+    Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count() as u64)
+}
+
 /// When a process was started, in ticks since boot: with its id it names a process for as long as
 /// the machine is up. `None` if it is gone.
 pub(crate) fn started(process: u32) -> Option<u64> {
@@ -217,8 +260,12 @@ struct Process {
     parent: u32,
     /// Whether it only waits to be reaped.
     ended: bool,
+    /// The session that it belongs to: the id of the process that leads it.
+    session: u32,
     /// Processor time that it had, its threads' together.
     ticks: u64,
+    /// The same of its children that have ended and were waited for.
+    ticks_of_children: u64,
     started: u64,
 }
 
@@ -235,7 +282,9 @@ impl Process {
             name: name.to_owned(),
             parent: number(4)?.try_into().ok()?,
             ended: matches!(*fields.first()?, "Z" | "X"),
+            session: number(6)?.try_into().ok()?,
             ticks: number(14)?.saturating_add(number(15)?),
+            ticks_of_children: number(16)?.saturating_add(number(17)?),
             started: number(22)?,
         })
     }

@@ -38,7 +38,7 @@ impl Dimension {
 
 /// All parameters of a run; none for a run that scans nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scan {
+pub(crate) struct Scan {
     dimensions: Vec<Dimension>,
     zip: bool,
 }
@@ -156,7 +156,7 @@ impl Scan {
 }
 
 /// A text with the values put in for `{name}`. Braces around anything else stay: shells and programs use them too.
-pub(super) fn fill(text: &str, parameters: &[(String, ParameterValue)]) -> String {
+pub(crate) fn fill(text: &str, parameters: &[(String, ParameterValue)]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('{') {

@@ -1,0 +1,242 @@
+//! Who sends the requests of a slice: this process, or several that share its schedule and begin together, here or on other machines.
+//!
+//! A generator of its own is this binary once more, asked by one line of JSON on its standard input, and answering by one on its standard
+//! output: whoever may start it there is who it answers to. Each line is a job; the end of the input ends it.
+
+use crate::run_error::RunError;
+use anyhow::Context;
+use assay_load::{Hooks, Job, Pace, Tally, generate};
+use assay_measure::clock::now_seconds;
+use assay_measure::interrupt;
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// How long before its start a slice is announced to generators of their own.
+const AHEAD: f64 = 0.05;
+/// How often it is looked at who is done.
+const LOOK: Duration = Duration::from_millis(50);
+/// How often clocks are compared; the quickest answer counts (Cristian, 1989).
+const CLOCK_QUESTIONS: usize = 9;
+
+/// How a generator is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// What people call it.
+    pub name: String,
+    /// The words in front of the binary; none: it is started here.
+    pub prefix: Vec<String>,
+    /// The binary there; `None`: this one.
+    pub program: Option<String>,
+}
+
+/// What is asked of a generator.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Ask {
+    /// What is your clock?
+    Clock,
+    /// Do this, from that moment of your clock on.
+    Job { start_at: f64, job: Box<Job> },
+}
+
+/// A generator in a process of its own.
+struct Remote {
+    name: String,
+    child: Child,
+    asks: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    /// Its clock less ours, s, and how far off that may be.
+    offset: f64,
+    uncertainty: f64,
+}
+
+/// All generators of a run.
+pub(crate) struct Generators {
+    remotes: Vec<Remote>,
+}
+
+impl Generators {
+    /// This process alone.
+    pub fn here() -> Self {
+        Self { remotes: Vec::new() }
+    }
+
+    /// Processes of their own.
+    ///
+    /// # Errors
+    /// When one can't be started, or does not answer.
+    pub fn start(ways: &[Way]) -> anyhow::Result<Self> {
+        let remotes = ways.iter().map(Remote::start).collect::<anyhow::Result<_>>()?;
+        Ok(Self { remotes })
+    }
+
+    /// Their names, and how far their clocks are off, s; none where this process sends by itself.
+    pub fn clocks(&self) -> impl Iterator<Item = (&str, f64, f64)> {
+        self.remotes.iter().map(|own| (own.name.as_str(), own.offset, own.uncertainty))
+    }
+
+    /// Runs a slice. `pace` hears how it goes, where this process sends by itself.
+    ///
+    /// # Errors
+    /// When it can't begin, or a generator is lost.
+    pub fn run(&mut self, job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
+        if self.remotes.is_empty() {
+            return here(job, pace);
+        }
+        let of = self.remotes.len() as u64;
+        let begins = now_seconds() + AHEAD;
+        for (number, remote) in self.remotes.iter_mut().enumerate() {
+            let job = Box::new(Job { part: (number as u64, of), ..job.clone() });
+            remote.ask(&Ask::Job { start_at: begins + remote.offset, job })?;
+        }
+        let mut sum = Tally::default();
+        for remote in &mut self.remotes {
+            let line = remote.answer()?;
+            let tally = Tally::of_line(&line).map_err(|_| remote.lost(&line))?;
+            sum.add(&tally);
+        }
+        Ok(sum)
+    }
+}
+
+/// Runs a slice on a thread of its own: drawing must not make requests late.
+fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
+    let before = interrupt::count();
+    let last: Mutex<Option<Pace>> = Mutex::new(None);
+    let (done, waits) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let stop = || interrupt::count() > before;
+            let say = |pace: Pace| {
+                if let Ok(mut last) = last.try_lock() {
+                    *last = Some(pace);
+                }
+            };
+            let tally = generate(job, &Hooks { stop: &stop, pace: &say });
+            // Who waits for it is here as long as this thread is.
+            let _heard = done.send(tally);
+        });
+        loop {
+            match waits.recv_timeout(LOOK) {
+                Ok(tally) => {
+                    return tally.map_err(|error| RunError::Reading(error.to_string()));
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    let told = last.lock().ok().and_then(|mut last| last.take());
+                    told.into_iter().for_each(&mut *pace);
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    return Err(RunError::Reading("the generator's thread ended".to_owned()));
+                }
+            }
+        }
+    })
+}
+
+impl Remote {
+    fn start(way: &Way) -> anyhow::Result<Self> {
+        let own = std::env::current_exe().context("this program can't find itself")?;
+        let program = way.program.clone().map_or(own.into_os_string(), Into::into);
+        let mut words: Vec<std::ffi::OsString> = way.prefix.iter().map(Into::into).collect();
+        words.extend([program, "load".into(), "--as-generator".into()]);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .with_context(|| format!("the generator {} can't be started", way.name))?;
+        let asks = child.stdin.take();
+        let answers = child.stdout.take().context("a generator without output")?;
+        let answers = BufReader::new(answers);
+        let mut own = Self {
+            name: way.name.clone(),
+            child,
+            asks,
+            answers,
+            offset: 0.0,
+            uncertainty: f64::INFINITY,
+        };
+        own.compare_clocks()?;
+        Ok(own)
+    }
+
+    fn compare_clocks(&mut self) -> Result<(), RunError> {
+        for _ in 0..CLOCK_QUESTIONS {
+            let asked = now_seconds();
+            self.ask(&Ask::Clock)?;
+            let line = self.answer()?;
+            let answered = now_seconds();
+            let theirs: f64 = line.trim().parse().map_err(|_| self.lost(&line))?;
+            let half = (answered - asked) / 2.0;
+            if half < self.uncertainty {
+                (self.offset, self.uncertainty) = (theirs - (asked + half), half);
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, ask: &Ask) -> Result<(), RunError> {
+        let line = serde_json::to_string(ask).unwrap_or_default() + "\n";
+        let sent = self
+            .asks
+            .as_mut()
+            .map(|asks| asks.write_all(line.as_bytes()).and_then(|()| asks.flush()));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.lost("")),
+        }
+    }
+
+    fn answer(&mut self) -> Result<String, RunError> {
+        let mut line = String::new();
+        match self.answers.read_line(&mut line) {
+            Ok(1..) => Ok(line),
+            _ => Err(self.lost("")),
+        }
+    }
+
+    fn lost(&self, said: &str) -> RunError {
+        let said = said.trim();
+        let what = match said.is_empty() {
+            true => "it gave no answer".to_owned(),
+            false => format!("it said `{}`", said.chars().take(200).collect::<String>()),
+        };
+        RunError::Reading(format!("the generator {} was lost: {what}", self.name))
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // The end of its input ends it.
+        self.asks = None;
+        let _ended = self.child.wait();
+    }
+}
+
+/// Serves as a generator: jobs come by lines on standard input, tallies go by lines to standard output.
+///
+/// # Errors
+/// When a line can't be read, or a job can't begin: in words, on standard error, for whoever started it.
+pub(crate) fn work() -> anyhow::Result<()> {
+    let mut answers = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let answer = match serde_json::from_str(&line).context("a job that can't be read")? {
+            Ask::Clock => now_seconds().to_string(),
+            Ask::Job { start_at, job } => {
+                let wait = start_at - now_seconds();
+                if wait > 0.0 {
+                    std::thread::sleep(Duration::from_secs_f64(wait.min(60.0)));
+                }
+                let hooks = Hooks { stop: &|| interrupt::count() > 0, pace: &|_| () };
+                generate(&job, &hooks)?.to_line()
+            }
+        };
+        writeln!(answers, "{answer}")?;
+        answers.flush()?;
+    }
+    Ok(())
+}

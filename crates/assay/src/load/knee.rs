@@ -1,0 +1,219 @@
+//! The highest rate that a server holds: a search, of which each block makes one anew on every side. What it finds is one value of one
+//! observation, so that blocks, intervals and verdicts are those of everything else.
+//!
+//! A search goes up by a factor until the goals are missed, and then halves the way between held and missed on the scale of ratios, until
+//! both are close. It begins a random bit beside where the last one ended: a fixed grid of rates would make ties, and would look more
+//! certain than it is.
+
+use super::slice::{self, ANSWERED, CAPACITY};
+use assay_data::source::{Obstacle, RowResult};
+use assay_data::unit::{Quantity, parse_quantity};
+use assay_data::{Better, Metric, Unit};
+use assay_load::Tally;
+
+/// Held and missed are this close in the end.
+const CLOSE: f64 = 1.04;
+/// The first steps of a search that knows nothing.
+const LEAP: f64 = 2.0;
+/// The first steps of a search that knows where the last one ended.
+const STEP: f64 = 1.15;
+/// Share of the asked rate that has to be delivered.
+const DELIVERED: f64 = 0.95;
+/// Most slices of one search.
+const MOST_SLICES: usize = 24;
+
+/// What a held rate has to be like.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Goal {
+    text: String,
+    /// Index of the metric, and what it may be at most; of answers what they must be at least.
+    metric: usize,
+    limit: f64,
+}
+
+impl Goal {
+    /// Reads `p99<200ms`, `latency_p99_9<1s`, `errors<0.1%`; several with commas.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, String> {
+        text.split(',').map(|part| Self::parse(part.trim())).collect()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is no goal: write it like `p99<200ms` or `errors<0.1%`, several with commas"
+            )
+        };
+        let (name, limit) = text.split_once('<').ok_or_else(wrong)?;
+        let limit =
+            parse_quantity(limit.trim_start_matches('=')).map_err(|error| error.to_string())?;
+        let name = name.trim();
+        let metrics = slice::metrics();
+        let find = |wanted: &str| metrics.iter().position(|metric| metric.name == wanted);
+        let (metric, limit) = match (name, limit) {
+            ("errors", Quantity::Fraction(share)) => (find(ANSWERED), 1.0 - share),
+            (_, Quantity::Amount(value, Unit::Second)) => {
+                let place =
+                    find(name).or_else(|| find(&format!("latency_{}", name.replace('.', "_"))));
+                (place.filter(|&at| metrics[at].unit == Unit::Second), value)
+            }
+            _ => (None, 0.0),
+        };
+        let metric = metric.ok_or_else(wrong)?;
+        Ok(Self { text: text.to_owned(), metric, limit })
+    }
+
+    fn is_met(&self, values: &[f64]) -> bool {
+        let value = values.get(self.metric).copied().unwrap_or(f64::NAN);
+        match slice::metrics()[self.metric].better {
+            Better::Lower => value < self.limit,
+            Better::Higher => value >= self.limit,
+        }
+    }
+}
+
+/// A search for the highest rate.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    goals: Vec<Goal>,
+    /// Where it begins, 1/s, and what it never exceeds.
+    from: f64,
+    most: f64,
+    /// Where the last search of each place ended.
+    known: Vec<Option<f64>>,
+    /// Position in a sequence that fills the interval from 0 to 1 evenly.
+    draw: f64,
+}
+
+impl Search {
+    pub fn new(goals: Vec<Goal>, from: f64, most: f64, places: usize, seed: u64) -> Self {
+        let draw = (seed as f64 * 1e-9).fract();
+        Self { goals, from, most, known: vec![None; places], draw }
+    }
+
+    /// What is found.
+    pub fn metrics() -> Vec<Metric> {
+        let mut all =
+            vec![Metric { better: Better::Higher, ..Metric::lower(CAPACITY, Unit::PerSecond) }];
+        all.push(Metric::lower("latency_p99", Unit::Second));
+        all
+    }
+
+    /// What has to hold, as it was typed.
+    pub fn goals(&self) -> String {
+        let all: Vec<&str> = self.goals.iter().map(|goal| goal.text.as_str()).collect();
+        all.join(", ")
+    }
+
+    fn holds(&self, rate: f64, tally: &Tally, values: &[f64]) -> bool {
+        let achieved =
+            slice::metrics().iter().position(|metric| metric.name == slice::RATE_ACHIEVED);
+        let delivered = achieved.and_then(|at| values.get(at)).copied().unwrap_or(f64::NAN);
+        tally.due > 0
+            && delivered >= DELIVERED * rate
+            && self.goals.iter().all(|goal| goal.is_met(values))
+    }
+
+    /// Searches; `slice` loads the place at a rate.
+    pub fn run<E>(
+        &mut self,
+        place: usize,
+        mut slice: impl FnMut(f64) -> Result<(Tally, Vec<f64>), Obstacle<E>>,
+    ) -> Result<RowResult, Obstacle<E>> {
+        self.draw = (self.draw + 0.618_033_988_749_894_9).fract();
+        let mut step = if self.known[place].is_some() { STEP } else { LEAP };
+        let mut rate = self.known[place].unwrap_or(self.from) * step.powf(self.draw - 0.5);
+        let (mut held, mut missed): (Option<(f64, f64)>, Option<f64>) = (None, None);
+        let mut last = None;
+        for _ in 0..MOST_SLICES {
+            rate = rate.min(self.most);
+            let (tally, values) = slice(rate)?;
+            let p99 = tally.latency.quantile_seconds(0.99, tally.failures()).unwrap_or(f64::NAN);
+            if self.holds(rate, &tally, &values) {
+                held = Some((rate, p99));
+                last = Some(tally);
+            } else {
+                missed = Some(rate);
+            }
+            rate = match (held, missed) {
+                (Some((held, _)), Some(missed)) if missed / held <= CLOSE => break,
+                (Some((held, _)), Some(missed)) => (held * missed).sqrt(),
+                (Some((held, _)), None) if held >= self.most => break,
+                (Some((held, _)), None) => held * step,
+                (None, _) if rate < 0.1 => break,
+                (None, _) => rate / step,
+            };
+            if held.is_none() || missed.is_none() {
+                // What goes on for long was begun far off.
+                step = (step * 1.2).min(4.0);
+            }
+        }
+        self.known[place] = held.map(|(rate, _)| rate).or(self.known[place]);
+        let (capacity, p99) = held.unwrap_or((0.0, f64::NAN));
+        let tally = last.unwrap_or_default();
+        Ok(slice::row(&tally, vec![capacity, p99]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    /// A server that answers within 10 ms up to its capacity, and within 1 s beyond.
+    fn of_capacity(
+        capacity: f64,
+    ) -> impl FnMut(f64) -> Result<(Tally, Vec<f64>), Obstacle<Infallible>> {
+        move |rate| {
+            let mut tally =
+                Tally { due: 100, answered: 100, delivered: rate as u64 * 10, ..Tally::default() };
+            let latency = if rate <= capacity { 10_000_000 } else { 1_000_000_000 };
+            (0..100).for_each(|_| tally.latency.record(latency));
+            let values = slice::values(&tally, 10.0, 30.0, None);
+            Ok((tally, values))
+        }
+    }
+
+    #[test]
+    fn a_search_ends_just_below_the_capacity() {
+        let goals = Goal::parse_all("p99<200ms, errors<0.1%").expect("goals");
+        for capacity in [70.0, 123.0, 4_321.0, 90_000.0] {
+            let mut search = Search::new(goals.clone(), 100.0, 1e6, 1, 7);
+            let mut found = Vec::new();
+            for _ in 0..20 {
+                let Ok(row) = search.run(0, of_capacity(capacity)) else { panic!("it goes on") };
+                found.push(row.values[0]);
+            }
+            assert!(
+                found.iter().all(|own| (capacity / 1.06..=capacity).contains(own)),
+                "{found:?}"
+            );
+            let mut different = found.clone();
+            different.sort_by(f64::total_cmp);
+            different.dedup();
+            assert!(different.len() > 10, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn goals_are_read_as_people_write_them() {
+        assert!(Goal::parse_all("p99.9 < 1s").is_ok());
+        assert!(Goal::parse_all("latency_p50<=5ms,errors<1%").is_ok());
+        for wrong in ["p99", "p98<1s", "errors<3", "p99<5%", "", "answered<1s"] {
+            assert!(Goal::parse_all(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_holds_no_rate_is_said_to_hold_none_and_the_limit_is_never_passed() {
+        let goals = Goal::parse_all("p99<200ms").expect("goals");
+        let mut search = Search::new(goals.clone(), 100.0, 1e6, 1, 7);
+        let none = search.run(0, of_capacity(0.0)).map(|row| row.values[0]);
+        assert_eq!(none, Ok(0.0));
+        let mut search = Search::new(goals, 100.0, 500.0, 1, 7);
+        let all = search.run(0, of_capacity(1e9)).map(|row| row.values[0]);
+        assert_eq!(all, Ok(500.0));
+    }
+}

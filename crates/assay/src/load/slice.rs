@@ -1,0 +1,215 @@
+//! What a slice gave, as values, histograms and counts. Which metrics there are, and what each is made of, is said here and nowhere else.
+
+use assay_data::samples::{Buckets, Counts};
+use assay_data::source::{OfRow, RowResult};
+use assay_data::{Better, Histogram, Metric, Outcome, Unit};
+use assay_load::{Failure, Tally};
+use assay_measure::serving::Used;
+use std::collections::BTreeMap;
+
+/// Median latency, from the moment at which a request was due.
+pub(crate) const LATENCY_MEDIAN: &str = "latency_p50";
+/// Share of the requests that were answered well.
+pub(crate) const ANSWERED: &str = "answered";
+/// Answers a second.
+pub(crate) const RATE_ACHIEVED: &str = "rate_achieved";
+/// The highest rate held.
+pub(crate) const CAPACITY: &str = "capacity";
+
+/// The quantiles of latency, with what stands behind the name, and the requests from which on one can be told from the longest.
+const QUANTILES: [(&str, f64, u64); 5] = [
+    ("p50", 0.5, 1),
+    ("p90", 0.9, 10),
+    ("p95", 0.95, 20),
+    ("p99", 0.99, 100),
+    ("p99_9", 0.999, 1000),
+];
+
+/// The metrics of every slice, in the order of [`values`].
+pub(crate) fn metrics() -> Vec<Metric> {
+    let seconds = |name: &str| Metric::lower(name, Unit::Second);
+    let higher = |name: &str, unit| Metric { better: Better::Higher, ..Metric::lower(name, unit) };
+    let mut all: Vec<Metric> =
+        QUANTILES.iter().map(|(name, ..)| seconds(&format!("latency_{name}"))).collect();
+    all.push(higher(ANSWERED, Unit::One));
+    all.push(higher(RATE_ACHIEVED, Unit::PerSecond));
+    for name in
+        ["service_p50", "service_p99", "connect_p50", "tls_p50", "first_byte_p50", "transfer_p50"]
+    {
+        all.push(seconds(name));
+    }
+    all.push(higher("received", Unit::Other("B/s".to_owned())));
+    all.push(seconds("lateness_p99"));
+    all.push(seconds("server_cpu"));
+    all.push(Metric::lower("server_memory", Unit::Byte));
+    all.push(Metric::lower("server_descriptors", Unit::One));
+    all
+}
+
+/// The values of a slice that counted for so many seconds. `limit_seconds` is the longest that was waited for an answer: what failed took
+/// at least that long, for all that its user knows.
+pub(crate) fn values(
+    tally: &Tally,
+    seconds: f64,
+    limit_seconds: f64,
+    used: Option<&Used>,
+) -> Vec<f64> {
+    let failed = tally.failures();
+    let asked = tally.answered + failed;
+    let quantile = |histogram: &Histogram, share, fewest, beyond| match histogram.count() + beyond {
+        count if count < fewest => f64::NAN,
+        _ => histogram
+            .quantile_seconds(share, beyond)
+            .unwrap_or_else(|| limit_seconds.max(histogram.longest_seconds())),
+    };
+    let of = |histogram: &Histogram, share, fewest| quantile(histogram, share, fewest, 0);
+    let mut all: Vec<f64> = QUANTILES
+        .iter()
+        .map(|&(_, share, fewest)| quantile(&tally.latency, share, fewest, failed))
+        .collect();
+    all.push(if asked == 0 { f64::NAN } else { tally.answered as f64 / asked as f64 });
+    all.push(tally.delivered as f64 / seconds);
+    all.push(of(&tally.service, 0.5, 1));
+    all.push(of(&tally.service, 0.99, 100));
+    for histogram in [&tally.connect, &tally.tls, &tally.first_byte, &tally.transfer] {
+        all.push(of(histogram, 0.5, 1));
+    }
+    all.push(tally.received as f64 / seconds);
+    all.push(of(&tally.lateness, 0.99, 1));
+    all.push(used.map_or(f64::NAN, |used| used.cpu_seconds));
+    all.push(used.and_then(|used| used.memory_bytes).map_or(f64::NAN, |bytes| bytes as f64));
+    all.push(used.and_then(|used| used.descriptors).map_or(f64::NAN, |count| count as f64));
+    all
+}
+
+/// A generator that is later than this, s,
+const LATE_SECONDS: f64 = 1e-3;
+/// and by more than this share of a latency, measured itself there.
+const LATE_SHARE: f64 = 0.2;
+
+/// Takes away the quantiles of latency at which the generator itself was late, and says how many there were. The rest of the slice holds:
+/// whether a server answers, and how many a second, is not the generator's.
+pub(crate) fn without_late(tally: &Tally, values: &mut [f64]) -> usize {
+    let mut taken = 0;
+    for (value, &(_, share, _)) in values.iter_mut().zip(&QUANTILES) {
+        let late = tally.lateness.quantile_seconds(share, 0).unwrap_or(0.0);
+        if late > LATE_SECONDS && late > LATE_SHARE * *value {
+            *value = f64::NAN;
+            taken += 1;
+        }
+    }
+    taken
+}
+
+/// Everything that is kept of a slice.
+pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
+    let timed = [
+        ("latency", &tally.latency),
+        ("service", &tally.service),
+        ("lateness", &tally.lateness),
+        ("connect", &tally.connect),
+        ("tls", &tally.tls),
+    ];
+    let whole = timed.iter().filter(|(_, histogram)| histogram.count() > 0);
+    let mut histograms: Vec<Buckets> = whole
+        .map(|(of, histogram)| Buckets {
+            of: (*of).to_owned(),
+            v2: histogram.encoded(),
+            ..Buckets::default()
+        })
+        .collect();
+    let mut counts = vec![Counts { counts: counted(tally), ..Counts::default() }];
+    for (number, second) in tally.seconds.iter().enumerate() {
+        let number = Some(number as u32);
+        if !second.latency.is_empty() {
+            histograms.push(Buckets {
+                of: "latency".to_owned(),
+                second: number,
+                v2: second.latency.clone(),
+                ..Buckets::default()
+            });
+        }
+        let in_it = [("answered", second.answered), ("failed", second.failed)];
+        let in_it: BTreeMap<String, u64> = in_it
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| (name.to_owned(), count))
+            .collect();
+        if !in_it.is_empty() {
+            counts.push(Counts { second: number, counts: in_it, ..Counts::default() });
+        }
+    }
+    RowResult {
+        row: OfRow::Known(0),
+        values,
+        histograms,
+        counts,
+        ended: Outcome::Ok,
+        ..RowResult::default()
+    }
+}
+
+/// Counts by name; what is none is left out, but for what always means something.
+fn counted(tally: &Tally) -> BTreeMap<String, u64> {
+    let c = &tally.connections;
+    let mut all: BTreeMap<String, u64> =
+        [("due", tally.due), ("answered", tally.answered), ("failed", tally.failures())]
+            .into_iter()
+            .map(|(name, count)| (name.to_owned(), count))
+            .collect();
+    let some = [
+        ("delivered", tally.delivered),
+        ("unknown", tally.unknown),
+        ("redirected", tally.redirected),
+        ("received_bytes", tally.received),
+        ("connections", c.opened),
+        ("full_handshakes", c.full_handshakes),
+        ("resumed_handshakes", c.resumed_handshakes),
+        ("lost_idle", c.lost_idle),
+        ("most_open", c.most_open),
+        ("most_in_flight", c.most_in_flight),
+    ];
+    let failed = Failure::ALL.map(|failure| (failure.name(), tally.failed_as(failure)));
+    let mut add = |name: String, count: u64| {
+        if count > 0 {
+            all.insert(name, count);
+        }
+    };
+    some.into_iter().for_each(|(name, count)| add(name.to_owned(), count));
+    failed.into_iter().for_each(|(name, count)| add(format!("failed.{name}"), count));
+    tally.statuses.iter().for_each(|(status, count)| add(format!("status.{status}"), *count));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(answered: u64, timeouts: u64) -> Tally {
+        let mut tally = Tally { due: answered + timeouts, answered, ..Tally::default() };
+        (1..=answered).for_each(|i| tally.latency.record(i * 1_000_000));
+        tally.failed[Failure::Timeout as usize] = timeouts;
+        tally
+    }
+
+    #[test]
+    fn every_metric_has_a_value_and_failures_are_beyond_all_answers() {
+        let found = values(&tally(990, 10), 10.0, 30.0, None);
+        assert_eq!(found.len(), metrics().len());
+        let of = |name: &str| found[metrics().iter().position(|m| m.name == name).expect("there")];
+        assert!((of("latency_p50") - 0.5).abs() < 1e-3);
+        assert!((of("latency_p99") - 0.99).abs() < 2e-3);
+        // One in a thousand was not answered within the limit.
+        assert_eq!(of("latency_p99_9"), 30.0);
+        assert_eq!(of(ANSWERED), 0.99);
+    }
+
+    #[test]
+    fn few_requests_have_no_far_quantiles() {
+        let found = values(&tally(50, 0), 1.0, 30.0, None);
+        let names: Vec<String> = metrics().into_iter().map(|m| m.name).collect();
+        let known =
+            |name: &str| !found[names.iter().position(|n| n == name).expect("there")].is_nan();
+        assert!(known("latency_p95") && !known("latency_p99") && !known("latency_p99_9"));
+    }
+}

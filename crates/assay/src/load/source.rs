@@ -1,0 +1,246 @@
+//! The source: which slice a turn asks for, and what it gave.
+
+use super::generators::Generators;
+use super::knee::Search;
+use super::slice;
+use crate::run_error::RunError;
+use assay_data::source::{Failure as Failed, Layout, Measured, Obstacle, Source, Turn};
+use assay_data::{Action, Finding, Metric, ParameterValue, Samples, Severity, Side, Subject};
+use assay_load::{Arrivals, Failure, Job, Load, Pace, Tally};
+use assay_measure::interrupt;
+use assay_measure::serving::Server;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The share of a processor from which on a generator is at its limit.
+const BUSY: f64 = 0.97;
+
+/// One thing that is measured: a server, at one rate.
+pub(crate) struct Place {
+    pub side: usize,
+    pub parameters: Vec<(String, ParameterValue)>,
+    /// The slice; its seed is drawn for each block.
+    pub job: Job,
+    /// Index of its server among those that were started; `None`: it runs elsewhere.
+    pub server: Option<usize>,
+}
+
+/// What is told while slices run.
+pub(crate) type Told = Rc<RefCell<dyn FnMut(&str, Pace)>>;
+
+/// Slices of a load test.
+pub(crate) struct Slices {
+    pub sides: Vec<Side>,
+    pub places: Vec<Place>,
+    pub servers: Vec<Server>,
+    pub generators: Generators,
+    /// What is searched for; `None`: each slice is measured for itself.
+    pub search: Option<Search>,
+    pub seed: u64,
+    pub told: Told,
+    metrics: Vec<Metric>,
+    /// Slices in which the generator was the bottleneck, and those that there were.
+    late: u32,
+    busy: u32,
+    slices: u32,
+    /// Failures that are this machine's own.
+    ours: [u64; 2],
+}
+
+impl Slices {
+    pub fn new(
+        sides: Vec<Side>,
+        places: Vec<Place>,
+        servers: Vec<Server>,
+        generators: Generators,
+        search: Option<Search>,
+        (seed, told): (u64, Told),
+    ) -> Self {
+        let metrics = match &search {
+            Some(_) => Search::metrics(),
+            None => slice::metrics(),
+        };
+        let (late, busy, slices, ours) = (0, 0, 0, [0, 0]);
+        Self {
+            sides,
+            places,
+            servers,
+            generators,
+            search,
+            seed,
+            told,
+            metrics,
+            late,
+            busy,
+            slices,
+            ours,
+        }
+    }
+
+    /// Runs one slice of a place, at its own rate or another.
+    fn slice(
+        &mut self,
+        place: usize,
+        rate: Option<f64>,
+        block: u32,
+    ) -> Result<(Tally, Vec<f64>), Obstacle<RunError>> {
+        let own = &self.places[place];
+        let mut job = own.job.clone();
+        match (&mut job.load, rate) {
+            // Both sides of a block meet the same arrivals: what differs is the servers.
+            (Load::Open(Arrivals::Poisson { rate, seed }), asked) => {
+                *rate = asked.unwrap_or(*rate);
+                *seed = self.seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            }
+            (load, Some(rate)) => *load = Load::Open(Arrivals::Constant { rate }),
+            _ => {}
+        }
+        let name = self.sides[own.side].name.clone();
+        let before = own.server.map(|server| self.servers[server].looked_at());
+        let told = Rc::clone(&self.told);
+        let came = interrupt::count();
+        let tally = self
+            .generators
+            .run(&job, &mut |pace| told.borrow_mut()(&name, pace))
+            .map_err(RunError::obstacle)?;
+        let used = own_used(&self.servers, self.places[place].server, before);
+        if interrupt::count() > came {
+            return Err(Obstacle::Interrupted);
+        }
+        if let Some(server) = self.places[place].server
+            && let Some(how) = self.servers[server].ended()
+        {
+            return Err(Obstacle::Broken(RunError::Failed(format!("the server {name} {how}"))));
+        }
+        self.slices += 1;
+        self.ours[0] += tally.failed_as(Failure::NoPort);
+        self.ours[1] += tally.failed_as(Failure::NoDescriptor);
+        let limit = job.connecting.timeout;
+        let mut values = slice::values(&tally, job.seconds, limit, used.as_ref());
+        if matches!(job.load, Load::Closed { .. }) {
+            let generators = self.generators.clocks().count().max(1) as f64;
+            let share = tally.cpu_seconds / (job.seconds + job.settle_seconds) / generators;
+            self.busy += u32::from(share > BUSY);
+        } else {
+            let mut fit = values.clone();
+            self.late += u32::from(slice::without_late(&tally, &mut fit) > 0);
+            // Of one server alone the numbers are shown, with what is to be thought of them.
+            if self.sides.len() > 1 {
+                values = fit;
+            }
+        }
+        Ok((tally, values))
+    }
+}
+
+fn own_used(
+    servers: &[Server],
+    server: Option<usize>,
+    before: Option<assay_measure::serving::Look>,
+) -> Option<assay_measure::serving::Used> {
+    Some(servers[server?].used_since(&before?))
+}
+
+impl Source for Slices {
+    type Error = RunError;
+
+    fn layout(&self) -> Layout {
+        let mut samples = Samples::default();
+        for side in &self.sides {
+            samples.add_side(side.clone());
+        }
+        let row = samples.row_named("");
+        for (index, place) in self.places.iter().enumerate() {
+            let values: Vec<String> =
+                place.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let side = &self.sides[place.side].name;
+            let name = match values.is_empty() {
+                true => side.clone(),
+                false => format!("{side} {}", values.join(" ")),
+            };
+            let alike = |other: &Place| other.side == 0 && other.parameters == place.parameters;
+            let against = self.places.iter().position(alike);
+            samples.add(Subject {
+                side: place.side,
+                row,
+                parameters: place.parameters.clone(),
+                name,
+                against: Some(against.unwrap_or(index)),
+                ..Subject::default()
+            });
+        }
+        Layout::one_unit(samples)
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
+        let rows = if let Some(mut search) = self.search.take() {
+            let found =
+                search.run(turn.place, |rate| self.slice(turn.place, Some(rate), turn.block));
+            self.search = Some(search);
+            vec![found?]
+        } else {
+            let (tally, values) = self.slice(turn.place, None, turn.block)?;
+            vec![slice::row(&tally, values)]
+        };
+        Ok(Measured { rows, ..Measured::default() })
+    }
+
+    fn findings(&self, _: &Samples, _: &[Failed]) -> Vec<Finding> {
+        let mut found = Vec::new();
+        if self.late > 0 {
+            let what = match self.sides.len() {
+                1 => "these are too long by that",
+                _ => "these are left out",
+            };
+            let message = format!(
+                "in {} of {} slices the generator itself was late, by more than a fifth of some of their latencies: {what}",
+                self.late, self.slices
+            );
+            found.push(
+                Finding::new("GENERATOR_LATE", Severity::Warning, message)
+                    .with("slices", f64::from(self.late))
+                    .advise(Action::text("give it a processor of its own, or several generators")),
+            );
+        }
+        if self.busy > 0 {
+            let message = format!(
+                "in {} of {} slices the generator had no processor time left: the rate may be its own limit, not the server's",
+                self.busy, self.slices
+            );
+            found.push(
+                Finding::new("GENERATOR_BUSY", Severity::Warning, message)
+                    .with("slices", f64::from(self.busy))
+                    .advise(Action::text("use several generators")),
+            );
+        }
+        let [ports, descriptors] = self.ours;
+        if ports > 0 {
+            let message = format!(
+                "{ports} requests found no free local port: that is this machine's limit, not the server's"
+            );
+            found.push(
+                Finding::new("NO_FREE_PORT", Severity::Warning, message)
+                    .with("requests", ports as f64)
+                    .advise(Action::run(
+                        "allow more local ports",
+                        "sysctl net.ipv4.ip_local_port_range='1024 65535'",
+                    )),
+            );
+        }
+        if descriptors > 0 {
+            let message = format!(
+                "{descriptors} requests found no free descriptor: that is this process's limit, not the server's"
+            );
+            found.push(
+                Finding::new("NO_FREE_DESCRIPTOR", Severity::Warning, message)
+                    .with("requests", descriptors as f64)
+                    .advise(Action::run("allow more open files", "ulimit -n 65536")),
+            );
+        }
+        found
+    }
+}

@@ -1,0 +1,187 @@
+//! `assay load`: what a server holds, and which of two is better: requests by a schedule, in slices, by turns.
+
+mod asked;
+mod options;
+mod serving;
+mod telling;
+
+use crate::advice::Dialect;
+use crate::ending::{close, ending};
+use crate::load::{CAPACITY, Generators, LATENCY_MEDIAN, RATE_ACHIEVED, Search, Slices, work};
+use crate::planning::{self, When, check_threshold};
+use crate::present::{self, Showing};
+use crate::record::Record;
+use crate::resume;
+use crate::run_error::RunError;
+use crate::{Ending, output};
+use anyhow::{Context, bail};
+use asked::Asked;
+use assay_analysis::{Options, analyse};
+use assay_data::plan::MAX_BLOCKS;
+use assay_data::samples::without_secrets;
+use assay_data::{Environment, Plan, Samples, StopReason, assay_file};
+use assay_experiment::{Limits, Session};
+use assay_measure::{environment, interrupt};
+use assay_report::benchmarks::Shown;
+pub(crate) use options::Args;
+use std::time::Instant;
+use telling::Telling;
+
+/// Loads, records, decides, shows.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    if args.as_generator {
+        interrupt::install()?;
+        return work().map(|()| Ending::Fine);
+    }
+    args.record.check()?;
+    interrupt::install()?;
+    let ended = match &args.record.earlier.resume {
+        None => measure(args, None),
+        Some(path) => {
+            let recorded = assay_file::read(path)?;
+            resume::check_given(&args.record.given, path)?;
+            let mut first: Args = resume::begun(&recorded, path, "load", "resumed")?;
+            first.when.time = args.when.time;
+            first.judge.fail_if.clone_from(&args.judge.fail_if);
+            first.record = args.record.after(&first.record);
+            measure(&first, Some(&recorded))
+        }
+    };
+    match ended {
+        Err(error) if error.downcast_ref::<RunError>().is_some_and(is_interruption) => {
+            output::error(&error);
+            Ok(Ending::Interrupted)
+        }
+        other => other,
+    }
+}
+
+fn is_interruption(error: &RunError) -> bool {
+    matches!(error, RunError::Interrupted(_))
+}
+
+fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
+    let asked = Asked::of(args)?;
+    if asked.sides.len() < 2 && !args.judge.fail_if.is_empty() {
+        bail!("--fail-if: one server, and nothing to compare it with: give a second URL");
+    }
+    let plan = plan_of(args, &asked, recorded)?;
+    let environment = Environment::from_facts(environment::capture());
+    let telling = Telling::new(args.record.show.quiet);
+    telling.line.machine(&environment);
+    // The servers are ended when this goes, whatever happens from here on.
+    let mut places = asked.places(args)?;
+    let servers = serving::start(args, &asked, &mut places, &telling)?;
+    serving::await_answers(args, &asked, &places, &servers, &telling)?;
+    let search = match &args.find {
+        Some(goals) => {
+            let (from, most) = (asked.first_rate(), args.permission.most_rate);
+            Some(Search::new(goals.clone(), from, most, places.len(), plan.seed))
+        }
+        None => None,
+    };
+    let generators = match asked.ways.is_empty() {
+        true => Generators::here(),
+        false => Generators::start(&asked.ways)?,
+    };
+    let clocks: Vec<(String, f64, f64)> =
+        generators.clocks().map(|(name, offset, off)| (name.to_owned(), offset, off)).collect();
+    asked.pin(args)?;
+    let block_seconds = asked.block_seconds(&places, search.is_some());
+    telling.plan(&asked, &places, &plan, block_seconds);
+    let goals = search.as_ref().map(Search::goals);
+    let told = telling.of_slices(&plan);
+    let source =
+        Slices::new(asked.sides.clone(), places, servers, generators, search, (plan.seed, told));
+    let began = jiff::Timestamp::now();
+    let clock = Instant::now();
+    let mut session = Session::<_, Record>::new(source, move || clock.elapsed().as_secs_f64())
+        .interrupted_by(|| interrupt::count() > 0);
+    session.samples.environment = environment;
+    session.samples.started = Some(began.to_string());
+    // The secrets of requests stay out of every record, asked or not.
+    session.samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
+    asked.facts(args, &mut session.samples.environment);
+    if let Some(goals) = goals {
+        session.samples.environment.set("load_goals", goals);
+    }
+    for (name, offset, off) in clocks {
+        session
+            .samples
+            .environment
+            .set(&format!("generator@{name}"), format!("clock off by {offset:.6} s ± {off:.6} s"));
+    }
+    session.samples.findings.extend(asked.findings.iter().cloned());
+    if args.record.keep.anonymous {
+        session.samples.make_anonymous();
+    }
+    let deciding = session
+        .samples
+        .metric_index(&plan.primary)
+        .with_context(|| format!("--primary {}: there is no such metric", plan.primary))?;
+    check_threshold(&plan, &session.samples.metrics[deciding]).map_err(anyhow::Error::msg)?;
+    let ceiling_seconds =
+        if args.when.time.is_none() { planning::CEILING.max(block_seconds * 12.0) } else { 0.0 };
+    session.begin(&plan, deciding, Limits { ceiling_seconds, sharing: 1 });
+    let done = match recorded {
+        None => {
+            session.recorder = Record::open(&args.record.keep, &began, &session.samples);
+            None
+        }
+        Some(recorded) => {
+            let resumption =
+                resume::check(&args.record.earlier, recorded, &session.samples, false)?;
+            resume::go_on(resumption, &mut session, began)?
+        }
+    };
+    let measured = match done {
+        Some(reason) => Ok(reason),
+        None => session
+            .measure(&mut |standing| telling.standing(&standing, &plan))
+            .map(|phase| phase.reason),
+    };
+    telling.line.end();
+    close(&mut session, &measured, Environment::default());
+    // What is over need not be kept up while pages are written.
+    session.source.servers.clear();
+    let verdict = show(args, &session.samples, session.recorder.as_ref())?;
+    let must_save = args.record.names_a_file();
+    let named = session.recorder.as_ref().filter(|_| must_save);
+    Ok(ending(measured, verdict, named))
+}
+
+/// What is decided before the first block.
+fn plan_of(args: &Args, asked: &Asked, recorded: Option<&Samples>) -> anyhow::Result<Plan> {
+    let primary = args.judge.primary.clone().unwrap_or_else(|| {
+        let own = match (&args.find, asked.is_closed) {
+            (Some(_), _) => CAPACITY,
+            (None, true) => RATE_ACHIEVED,
+            (None, false) => LATENCY_MEDIAN,
+        };
+        own.to_owned()
+    });
+    let when = When { runs: args.when.runs, time: args.when.time, seed: args.when.seed };
+    let plan = planning::plan(when, &args.judge, &primary, MAX_BLOCKS);
+    Ok(match recorded.and_then(|recorded| recorded.plan.clone()) {
+        Some(begun) => planning::resumed(begun, args.when.time),
+        None => plan,
+    })
+}
+
+fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {
+    let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
+    if samples.is_empty() {
+        if samples.stop == Some(StopReason::Interrupted) {
+            output::say("interrupted before the first slice was whole");
+            return Ok(Ending::Interrupted);
+        }
+        return Ok(Ending::Fine);
+    }
+    let mut analysis = analyse(samples, &Options::default()).context(
+        "no slice is fit to be compared; see the warnings of `assay describe` on the record",
+    )?;
+    let how =
+        Showing { dialect: Dialect::Load, rows: Shown::default(), show: &args.record.show, file };
+    present::present(how, &mut analysis, samples)?;
+    Ok(present::judge(&analysis, &args.judge.fail_if))
+}

@@ -1,0 +1,502 @@
+//! What the options ask for: sides, rates, requests and connections, checked before anything is started or sent.
+
+use super::options::{Args, HowArrivals, HowTls, HowVersion};
+use crate::load::{Place, Way};
+use crate::scan::{Scan, fill};
+use anyhow::{Context, bail, ensure};
+use assay_data::samples::without_secrets;
+use assay_data::{Environment, Finding, ParameterValue, Severity, Side};
+use assay_load::{
+    Arrivals, Connecting, Expect, Handshakes, Job, Load, Replayed, Request, Scenario, Target, Tls,
+    Version, replay, session_of_har, values, without_user,
+};
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Length of a slice by default, s.
+const SLICE: f64 = 2.0;
+/// Part of a slice that settles by default, and the longest, s.
+const SETTLE: (f64, f64) = (0.2, 1.0);
+/// Where a search begins that is not told.
+const FIRST_RATE: f64 = 100.0;
+/// Connections of a closed test that is not told.
+const CONNECTIONS: &str = "16";
+/// The name of the parameter that a step is of.
+const RATE: &str = "rate";
+const BUSY_CONNECTIONS: &str = "connections";
+
+/// What is asked for.
+pub(super) struct Asked {
+    pub sides: Vec<Side>,
+    /// For every side its URL and the command that starts its server, with the places of parameters.
+    urls: Vec<String>,
+    pub commands: Vec<String>,
+    scan: Scan,
+    pub is_closed: bool,
+    /// The generators' processes; none: this one.
+    pub ways: Vec<Way>,
+    pub findings: Vec<Finding>,
+    connecting: Connecting,
+    replayed: Option<Replayed>,
+    har: Option<Vec<Request>>,
+    table: (Vec<String>, Vec<Vec<String>>),
+}
+
+impl Asked {
+    pub fn of(args: &Args) -> anyhow::Result<Self> {
+        let (mut names, mut urls): (Vec<Option<String>>, Vec<String>) =
+            args.urls.iter().map(|text| named(text)).unzip();
+        let commands = args.serve.serve.clone();
+        if urls.len() == 1 && commands.len() > 1 {
+            urls = vec![urls[0].clone(); commands.len()];
+            names = vec![None; commands.len()];
+        }
+        ensure!(
+            commands.is_empty() || commands.len() == urls.len(),
+            "--serve: {} commands for {} URLs: give one for each",
+            commands.len(),
+            urls.len()
+        );
+        let is_closed = args.find.is_none()
+            && args.pace.rate.is_none()
+            && args.pace.ramp.is_none()
+            && args.pace.replay.is_none();
+        let scan = scan(args, is_closed, urls.len())?;
+        let mut texts: Vec<(Option<usize>, &str)> = Vec::new();
+        urls.iter().enumerate().for_each(|(side, url)| texts.push((Some(side), url)));
+        commands.iter().enumerate().for_each(|(side, line)| texts.push((Some(side), line)));
+        let own = Scan::parse(&args.serve.parameter, false, urls.len())?;
+        own.check_use(&texts, urls.len())?;
+        let sides = side_names(&names, &urls, &commands);
+        let connecting = connecting(args, is_closed)?;
+        let mut findings = Vec::new();
+        let replayed = match &args.pace.replay {
+            Some(path) => {
+                let text = fs::read_to_string(path)
+                    .with_context(|| format!("--replay {}", path.display()))?;
+                let found =
+                    replay(&text).with_context(|| format!("--replay {}", path.display()))?;
+                if found.skipped > 0 {
+                    let message = format!(
+                        "{} lines of {} hold no request and were left out",
+                        found.skipped,
+                        path.display()
+                    );
+                    findings.push(Finding::new("LINES_LEFT_OUT", Severity::Note, message));
+                }
+                Some(found)
+            }
+            None => None,
+        };
+        let har = match &args.ask.har {
+            Some(path) => {
+                let text = fs::read_to_string(path)
+                    .with_context(|| format!("--har {}", path.display()))?;
+                let (requests, elsewhere) =
+                    session_of_har(&text).with_context(|| format!("--har {}", path.display()))?;
+                if elsewhere > 0 {
+                    let message = format!(
+                        "{elsewhere} requests of {} went to other servers and were left out",
+                        path.display()
+                    );
+                    findings.push(Finding::new("OTHER_SERVERS", Severity::Note, message));
+                }
+                Some(requests)
+            }
+            None => None,
+        };
+        let table = match &args.ask.values {
+            Some(path) => {
+                let file =
+                    fs::File::open(path).with_context(|| format!("--values {}", path.display()))?;
+                values(file).with_context(|| format!("--values {}", path.display()))?
+            }
+            None => (Vec::new(), Vec::new()),
+        };
+        if args.connect.insecure {
+            let message = "certificates were not checked (--insecure)".to_owned();
+            findings.push(Finding::new("CERTIFICATES_NOT_CHECKED", Severity::Note, message));
+        }
+        Ok(Self {
+            sides,
+            urls,
+            commands,
+            scan,
+            is_closed,
+            ways: ways(args)?,
+            findings,
+            connecting,
+            replayed,
+            har,
+            table,
+        })
+    }
+
+    /// Everything that is measured, one for each combination of values on each side. Ports of servers that are to be started are not yet
+    /// known: `{port}` stands in their URLs.
+    pub fn places(&self, args: &Args) -> anyhow::Result<Vec<Place>> {
+        let combinations =
+            self.scan.combinations().context("more combinations than can be counted")?;
+        let mut places = Vec::new();
+        for combination in 0..combinations {
+            for side in 0..self.sides.len() {
+                let parameters = self.scan.parameters(combination, side);
+                let url = fill(&self.urls[side], &parameters);
+                let job = self.job(args, &url.replace("{port}", "1"), &parameters)?;
+                places.push(Place { side, parameters, job, server: None });
+            }
+        }
+        ensure!(
+            places.len() <= 500,
+            "{} steps: more than 500 can't be measured in one run; take fewer values",
+            places.len()
+        );
+        Ok(places)
+    }
+
+    /// The URL of a side at these values, for a server at this port.
+    pub fn url(&self, side: usize, parameters: &[(String, ParameterValue)], port: u16) -> String {
+        fill(&self.urls[side], parameters).replace("{port}", &port.to_string())
+    }
+
+    /// The slice of a server at these values.
+    pub fn job(
+        &self,
+        args: &Args,
+        url: &str,
+        parameters: &[(String, ParameterValue)],
+    ) -> anyhow::Result<Job> {
+        let target = Target::parse(url)?;
+        permitted(args, &target)?;
+        let number = |name: &str| {
+            parameters.iter().find(|(own, _)| own == name).and_then(|(_, value)| value.number())
+        };
+        let rate = number(RATE);
+        if let Some(rate) = rate {
+            ensure!(rate > 0.0, "--rate {rate}: a rate is a number above 0");
+            self.check_rate(args, rate)?;
+        }
+        let load = match (&self.replayed, &args.pace.ramp, rate) {
+            (Some(found), ..) => Load::Open(Arrivals::Replay { times: found.times.clone() }),
+            (None, Some(text), _) => self.ramp(args, text)?,
+            (None, None, Some(rate)) => Load::Open(match args.pace.arrivals {
+                HowArrivals::Constant => Arrivals::Constant { rate },
+                HowArrivals::Poisson => Arrivals::Poisson { rate, seed: 0 },
+            }),
+            (None, None, None) if args.find.is_some() => Load::Open(match args.pace.arrivals {
+                HowArrivals::Constant => Arrivals::Constant { rate: FIRST_RATE },
+                HowArrivals::Poisson => Arrivals::Poisson { rate: FIRST_RATE, seed: 0 },
+            }),
+            (None, None, None) => {
+                let connections = number(BUSY_CONNECTIONS).unwrap_or(1.0);
+                let is_count =
+                    connections >= 1.0 && connections.fract() == 0.0 && connections <= 1e6;
+                ensure!(is_count, "--connections {connections}: give whole numbers from 1 on");
+                Load::Closed { connections: connections as usize }
+            }
+        };
+        let (settle_seconds, seconds) = self.length(args, &load, rate);
+        let mut connecting = self.connecting.clone();
+        if let Load::Closed { connections } = load {
+            connecting.most = connecting.most.max(connections);
+        }
+        Ok(Job {
+            scenario: self.scenario(args, &target)?,
+            load,
+            settle_seconds,
+            seconds,
+            connecting,
+            expect: Expect {
+                statuses: args.ask.expect_status.clone(),
+                body: args.ask.expect_body.clone(),
+                follow: args.ask.follow,
+            },
+            part: (0, 1),
+        })
+    }
+
+    fn check_rate(&self, args: &Args, rate: f64) -> anyhow::Result<()> {
+        let most = args.permission.most_rate;
+        ensure!(
+            rate <= most,
+            "{rate} requests per second are more than {most}, the ceiling; if that is meant, raise it: --most-rate {rate}"
+        );
+        Ok(())
+    }
+
+    fn ramp(&self, args: &Args, text: &str) -> anyhow::Result<Load> {
+        let ends = text.split_once("..").and_then(|(a, b)| {
+            Some((a.trim().parse::<f64>().ok()?, b.trim().parse::<f64>().ok()?))
+        });
+        let right = |rate: f64| rate.is_finite() && rate >= 0.0;
+        let ends = ends.filter(|(from, to)| right(*from) && right(*to) && from + to > 0.0);
+        let (from, to) = ends.with_context(|| format!("--ramp {text}: write it like 10..500"))?;
+        self.check_rate(args, from.max(to))?;
+        Ok(Load::Open(Arrivals::Ramp { from, to }))
+    }
+
+    /// Settling part and counted part of a slice, s.
+    fn length(&self, args: &Args, load: &Load, rate: Option<f64>) -> (f64, f64) {
+        let settle = |seconds: f64| args.pace.settle.unwrap_or((seconds * SETTLE.0).min(SETTLE.1));
+        if let (Some(requests), Some(rate)) = (args.pace.requests_per_step, rate) {
+            let seconds = requests as f64 / rate;
+            return (settle(seconds), seconds);
+        }
+        let seconds = args.pace.slice.unwrap_or(match load {
+            // A recording is replayed as a whole, unless it is to be shorter.
+            Load::Open(Arrivals::Replay { times }) => {
+                times.last().map_or(SLICE, |last| last + 1e-3)
+            }
+            _ => SLICE,
+        });
+        match load {
+            // What the moments and the growth mean begins with the first request.
+            Load::Open(Arrivals::Replay { .. } | Arrivals::Ramp { .. }) => {
+                (args.pace.settle.unwrap_or(0.0), seconds)
+            }
+            _ => (settle(seconds), seconds),
+        }
+    }
+
+    fn scenario(&self, args: &Args, target: &Target) -> anyhow::Result<Scenario> {
+        let ask = &args.ask;
+        let mut fields = Vec::new();
+        for text in &ask.header {
+            let (name, value) = text.split_once(':').with_context(|| {
+                format!(
+                    "--header: `{}` is no field: write it like 'Name: value'",
+                    without_secrets(text)
+                )
+            })?;
+            fields.push((name.trim().to_owned(), value.trim().to_owned()));
+        }
+        let (columns, rows) = self.table.clone();
+        if let Some(recorded) = &self.har {
+            let at_home = |request: &Request| -> anyhow::Result<Request> {
+                let target =
+                    target.at(&request.target.path).context("a path that can't be asked")?;
+                let mut request = Request { target, ..request.clone() };
+                request.fields.extend(fields.iter().cloned());
+                Ok(request)
+            };
+            let requests = recorded.iter().map(at_home).collect::<anyhow::Result<_>>()?;
+            return Ok(Scenario { requests, session: true, columns, values: rows });
+        }
+        let body = match ask.body.as_deref().map(|body| (body.strip_prefix('@'), body)) {
+            Some((Some(path), _)) => fs::read(path).with_context(|| format!("--body @{path}"))?,
+            Some((None, text)) => text.as_bytes().to_vec(),
+            None => Vec::new(),
+        };
+        let usual = if body.is_empty() { "GET" } else { "POST" };
+        let method = ask.method.clone().unwrap_or_else(|| usual.to_owned());
+        let is_token = |text: &str| {
+            !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        };
+        ensure!(is_token(&method), "--method {method}: a method is a word, as in GET");
+        let first = Request { method, fields, body, ..Request::get(target.clone()) };
+        if let Some(found) = self.replayed.as_ref().filter(|found| !found.asked.is_empty()) {
+            return self.of_log(&first, target, found);
+        }
+        let mut requests = vec![first.clone()];
+        for text in &ask.path {
+            let (path, weight) = match text
+                .rsplit_once('@')
+                .and_then(|(path, weight)| Some((path, weight.parse::<f64>().ok()?)))
+            {
+                Some((path, weight)) => (path, weight),
+                None => (text.as_str(), 1.0),
+            };
+            ensure!(
+                weight > 0.0 && weight.is_finite(),
+                "--path {text}: a weight is a number above 0"
+            );
+            let target = target
+                .at(path)
+                .with_context(|| format!("--path {text}: it is not on the same server"))?;
+            requests.push(Request { target, weight, ..first.clone() });
+        }
+        for request in requests.iter_mut().skip(1) {
+            request.think_seconds = ask.think.unwrap_or(0.0);
+        }
+        Ok(Scenario { requests, session: ask.session, columns, values: rows })
+    }
+
+    /// A log's requests, each with its own method and path, by a table of values.
+    fn of_log(
+        &self,
+        first: &Request,
+        target: &Target,
+        found: &Replayed,
+    ) -> anyhow::Result<Scenario> {
+        let gets =
+            found.asked.iter().filter(|(method, _)| method == "GET" || method == "HEAD").count();
+        ensure!(
+            gets == found.asked.len(),
+            "--replay: {} of {} requests of the log are neither GET nor HEAD; what they sent is not in it, so they can't be made again: leave them out",
+            found.asked.len() - gets,
+            found.asked.len()
+        );
+        let request = Request { target: target.with_path("{{path}}"), ..first.clone() };
+        let values = found.asked.iter().map(|(_, path)| vec![path.clone()]).collect();
+        Ok(Scenario {
+            requests: vec![request],
+            session: false,
+            columns: vec!["path".to_owned()],
+            values,
+        })
+    }
+
+    /// Where a search begins.
+    pub fn first_rate(&self) -> f64 {
+        self.scan
+            .parameters(0, 0)
+            .iter()
+            .find(|(name, _)| name == RATE)
+            .and_then(|(_, value)| value.number())
+            .unwrap_or(FIRST_RATE)
+    }
+
+    /// About how long a block takes, s.
+    pub fn block_seconds(&self, places: &[Place], searches: bool) -> f64 {
+        let once: f64 =
+            places.iter().map(|place| place.job.settle_seconds + place.job.seconds).sum();
+        if searches { once * 8.0 } else { once }
+    }
+
+    /// Has this process, and all generators that it starts from now on, run where it was asked to.
+    pub fn pin(&self, args: &Args) -> anyhow::Result<()> {
+        if args.generators.pin.is_empty() {
+            return Ok(());
+        }
+        assay_measure::serving::run_on(&args.generators.pin).context("--pin")
+    }
+
+    /// What a record says of the load.
+    pub fn facts(&self, args: &Args, environment: &mut Environment) {
+        let http = if args.connect.http2 { "HTTP/2" } else { "HTTP/1.1" };
+        environment.set("load_loop", if self.is_closed { "closed" } else { "open" });
+        environment.set("load_protocol", http);
+        let connections = if self.connecting.new { "new for each request" } else { "kept alive" };
+        environment.set("load_connections", connections);
+        if self.urls.iter().any(|url| url.starts_with("https")) {
+            let tls = match args.connect.tls {
+                HowTls::Full => "full handshakes",
+                HowTls::Resume => "resumed handshakes where the server allows it",
+            };
+            environment.set("load_tls", tls);
+        }
+    }
+}
+
+/// `NAME=URL`, or a URL.
+fn named(text: &str) -> (Option<String>, String) {
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ':', '?', '.', '{']);
+    match text.split_once('=') {
+        Some((name, url)) if is_name(name) => (Some(name.to_owned()), url.to_owned()),
+        _ => (None, text.to_owned()),
+    }
+}
+
+/// The sides with the names that people see: those that were given, else the program that serves, else the URL.
+fn side_names(names: &[Option<String>], urls: &[String], commands: &[String]) -> Vec<Side> {
+    let mut used = BTreeSet::new();
+    let side = |(index, url): (usize, &String)| {
+        let program = commands.get(index).and_then(|line| line.split_whitespace().next());
+        let program = program.map(|word| word.rsplit('/').next().unwrap_or(word).to_owned());
+        let alike =
+            |own: &String| commands.iter().filter(|line| line.contains(own.as_str())).count() > 1;
+        let program = program.filter(|own| !alike(own));
+        let line = commands.get(index).map(|line| without_secrets(line));
+        let shown = without_secrets(&without_user(url));
+        let name =
+            names[index].clone().or(program).or(line.clone()).unwrap_or_else(|| shown.clone());
+        let name = if used.insert(name.clone()) { name } else { format!("{name} ({})", index + 1) };
+        Side { name, command: line.or(Some(shown)), ..Side::default() }
+    };
+    urls.iter().enumerate().map(side).collect()
+}
+
+/// The parameters of servers, and the steps of the load.
+fn scan(args: &Args, is_closed: bool, sides: usize) -> anyhow::Result<Scan> {
+    let mut all = args.serve.parameter.clone();
+    let steps = match (&args.pace.rate, &args.pace.connections, is_closed) {
+        (Some(rates), ..) => Some((RATE, rates.as_str())),
+        (None, counts, true) => Some((BUSY_CONNECTIONS, counts.as_deref().unwrap_or(CONNECTIONS))),
+        _ => None,
+    };
+    if let Some((name, values)) = steps.filter(|_| args.find.is_none() || args.pace.rate.is_some())
+    {
+        let several = values.contains([',', '*']) || values.contains("..");
+        ensure!(
+            args.find.is_none() || !several,
+            "--rate with --find is where the search begins: give one"
+        );
+        all.push(format!("{name}={values}"));
+    }
+    Scan::parse(&all, false, sides)
+}
+
+fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<Connecting> {
+    let connect = &args.connect;
+    let most = match (&args.pace.connections, is_closed) {
+        (Some(count), false) => count.parse().ok().filter(|count| *count > 0).with_context(|| {
+            format!("--connections {count}: with --rate it is the most connections that may be open; give one number")
+        })?,
+        _ => Connecting::default().most,
+    };
+    Ok(Connecting {
+        new: connect.new_connections,
+        most,
+        pipeline: connect.pipeline.unwrap_or(1) as usize,
+        http2_streams: connect.http2.then_some(connect.streams as usize),
+        tls: Tls {
+            handshakes: match connect.tls {
+                HowTls::Full => Handshakes::Full,
+                HowTls::Resume => Handshakes::Resumed,
+            },
+            version: match connect.tls_version {
+                None => Version::Any,
+                Some(HowVersion::V12) => Version::V12,
+                Some(HowVersion::V13) => Version::V13,
+            },
+            insecure: connect.insecure,
+            ca: connect.ca.clone(),
+        },
+        connect_timeout: connect.connect_timeout.unwrap_or(connect.timeout),
+        timeout: connect.timeout,
+    })
+}
+
+/// Whoever is not this machine is loaded only by who says that they may.
+fn permitted(args: &Args, target: &Target) -> anyhow::Result<()> {
+    if target.is_this_machine()? || args.permission.i_may_load.contains(&target.host) {
+        return Ok(());
+    }
+    let host = &target.host;
+    bail!(
+        "{host} is not this machine: a load test can take a server down. If you may load it, say so: --i-may-load {host}"
+    )
+}
+
+/// How generators of their own are started.
+fn ways(args: &Args) -> anyhow::Result<Vec<Way>> {
+    let own = &args.generators;
+    if !own.on.is_empty() {
+        let over_ssh = |host: &String| {
+            ensure!(!host.starts_with('-') && !host.is_empty(), "--on {host}: that is no host");
+            let prefix = ["ssh", "-o", "BatchMode=yes", "--", host].map(str::to_owned).to_vec();
+            Ok(Way { name: host.clone(), prefix, program: Some("assay".to_owned()) })
+        };
+        return own.on.iter().map(over_ssh).collect();
+    }
+    if !own.via.is_empty() {
+        let behind = |line: &String| {
+            let prefix = shell_words::split(line).with_context(|| format!("--via {line}"))?;
+            Ok(Way { name: line.clone(), prefix, program: None })
+        };
+        return own.via.iter().map(behind).collect();
+    }
+    let here =
+        |number: u32| Way { name: (number + 1).to_string(), prefix: Vec::new(), program: None };
+    Ok(if own.generators > 1 { (0..own.generators).map(here).collect() } else { Vec::new() })
+}

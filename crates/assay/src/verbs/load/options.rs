@@ -1,0 +1,344 @@
+//! The options of `assay load`.
+
+use crate::args::{JudgeArgs, seconds};
+use crate::load::Goal;
+use crate::planning::QUICK;
+use crate::resume::RecordArgs;
+use crate::seed;
+use clap::{ArgAction, ValueEnum};
+use std::path::PathBuf;
+
+/// Arguments of `assay load`.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = "\
+How it measures: a slice is one server under one load for some seconds; its first part settles and does not count. A block \
+takes every server at every rate once, in random order. Requests are due by a schedule, whatever the server does: latency counts \
+from the moment at which a request was due, and a request that fails counts as never answered. How late the generator itself \
+was is measured; slices in which it was the bottleneck are left out.
+
+Examples:
+  assay load --rate 100 http://localhost:3000/                          how long do answers take at 100 requests a second?
+  assay load --rate 10,40,80,160,320,500 http://localhost:3000/ http://localhost:4000/      which server is better?
+  assay load --connections 16 http://localhost:3000/                    how many a second, as fast as it goes?
+  assay load --find 'p99<200ms, errors<0.1%' http://localhost:3000/     the highest rate that it holds
+  assay load --rate 50..400*2 --new-connections --tls full https://a.local/ https://b.local/
+  assay load --serve 'unicorn -p {port} a.ru' --serve 'puma -p {port} a.ru' --rate 100 'http://127.0.0.1:{port}/'
+  assay load --serve 'puma -p {port} -w {workers}' -P workers=1..4 --find 'p99<200ms' 'http://127.0.0.1:{port}/'
+  assay load --rate 20 --har visit.har https://shop.local/              a recorded visit, with its pauses and cookies
+  assay load --rate 200 --header 'Accept: text/html' --values users.csv 'http://localhost:3000/user/{{id}}'
+  assay load --i-may-load test.example.org --rate 50 https://test.example.org/")]
+pub(crate) struct Args {
+    /// Servers to load, by URL; the first is the reference. NAME=URL names it, unix:/path:/page is a
+    /// Unix socket
+    #[arg(required_unless_present_any = ["resume", "as_generator"], value_name = "URL")]
+    pub urls: Vec<String>,
+
+    #[command(flatten)]
+    pub pace: PaceArgs,
+
+    /// Find the highest rate at which these goals hold, as in 'p99<200ms, errors<0.1%', instead of
+    /// loading at given rates
+    #[arg(long, value_name = "GOALS", value_parser = Goal::parse_all, conflicts_with_all = ["connections"], help_heading = "Load")]
+    pub find: Option<std::vec::Vec<Goal>>,
+
+    #[command(flatten)]
+    pub ask: AskArgs,
+
+    #[command(flatten)]
+    pub connect: ConnectArgs,
+
+    #[command(flatten)]
+    pub serve: ServeArgs,
+
+    #[command(flatten)]
+    pub generators: GeneratorArgs,
+
+    #[command(flatten)]
+    pub permission: PermissionArgs,
+
+    #[command(flatten)]
+    pub when: WhenArgs,
+
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+
+    #[command(flatten)]
+    pub record: RecordArgs,
+
+    /// Serve as a generator for another assay, by jobs on standard input
+    #[arg(long, hide = true)]
+    pub as_generator: bool,
+}
+
+/// How many requests, when.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct PaceArgs {
+    /// Requests per second, one step for each value: 100, 10,40,80, or 50..800*2
+    #[arg(long, value_name = "RATES")]
+    pub rate: Option<String>,
+
+    /// Keep this many connections busy, as fast as the server answers (closed loop): 16, or 1,4,16
+    ///
+    /// With --rate or --find: the most connections that may be open.
+    #[arg(long, short = 'c', value_name = "COUNTS")]
+    pub connections: Option<String>,
+
+    /// How requests arrive
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = HowArrivals::Constant)]
+    pub arrivals: HowArrivals,
+
+    /// Let the rate grow, or fall, evenly within each slice: FROM..TO
+    #[arg(long, value_name = "FROM..TO", conflicts_with_all = ["rate", "replay"])]
+    pub ramp: Option<String>,
+
+    /// Send at recorded moments: a file of seconds, one a line, or a server's access log, whose
+    /// paths are asked, too
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    pub replay: Option<PathBuf>,
+
+    /// Length of a slice, without its settling part [default: 2s, or what --requests-per-step takes]
+    #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    pub slice: Option<f64>,
+
+    /// Requests of a slice, instead of its length: 500 at 10 per second take 50 s
+    #[arg(long, value_name = "COUNT", conflicts_with = "slice", value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests_per_step: Option<u64>,
+
+    /// Time at the start of each slice that does not count [default: a fifth of the slice, at most 1s]
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub settle: Option<f64>,
+}
+
+/// How requests arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HowArrivals {
+    /// Evenly spaced
+    Constant,
+    /// At random, independent of each other, as from many users
+    Poisson,
+}
+
+/// What to ask.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Requests")]
+pub(crate) struct AskArgs {
+    /// Method [default: GET, POST with --body]
+    #[arg(long, short = 'X', value_name = "METHOD")]
+    pub method: Option<String>,
+
+    /// Header field, as in 'Accept: text/html'; repeat it for more
+    #[arg(long, short = 'H', value_name = "FIELD")]
+    pub header: Vec<String>,
+
+    /// Body, or @FILE to read it from a file
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub body: Option<String>,
+
+    /// Further path on each server, with its weight, as in /search?q=x@3; the URL's own has weight 1
+    #[arg(long, value_name = "PATH[@WEIGHT]")]
+    pub path: Vec<String>,
+
+    /// Take the URL and each --path as the steps of a session, in order, with cookies
+    #[arg(long)]
+    pub session: bool,
+
+    /// Think time before each step of a session but the first [default: none]
+    #[arg(long, value_name = "SPAN", value_parser = seconds, requires = "session")]
+    pub think: Option<f64>,
+
+    /// Take a browser's recording (HAR) as the session: its requests to the first server in it, with
+    /// pauses and cookies
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "body", "method", "replay"])]
+    pub har: Option<PathBuf>,
+
+    /// CSV file whose columns fill {{name}} in URL, headers and body, row by row
+    #[arg(long, value_name = "FILE")]
+    pub values: Option<PathBuf>,
+
+    /// Follow redirections to the same server; latency ends with the last answer
+    #[arg(long)]
+    pub follow: bool,
+
+    /// Statuses that are right answers [default: below 400]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..600))]
+    pub expect_status: Vec<u16>,
+
+    /// Text that every body must hold
+    #[arg(long, value_name = "TEXT")]
+    pub expect_body: Option<String>,
+}
+
+/// How to connect.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Connections")]
+pub(crate) struct ConnectArgs {
+    /// A new connection for each request or session
+    #[arg(long)]
+    pub new_connections: bool,
+
+    /// Send up to this many requests on a connection before the first answer (HTTP/1.1)
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["http2", "new_connections"], value_parser = clap::value_parser!(u32).range(1..10_000))]
+    pub pipeline: Option<u32>,
+
+    /// Speak HTTP/2
+    #[arg(long, conflicts_with = "new_connections")]
+    pub http2: bool,
+
+    /// Requests at once on a connection of HTTP/2
+    #[arg(long, value_name = "COUNT", requires = "http2", default_value_t = 16, hide_default_value = false, value_parser = clap::value_parser!(u32).range(1..10_000))]
+    pub streams: u32,
+
+    /// Whether TLS handshakes are made in full or resumed
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = HowTls::Full)]
+    pub tls: HowTls,
+
+    /// Version of TLS [default: the server's choice]
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub tls_version: Option<HowVersion>,
+
+    /// Accept any certificate
+    #[arg(long)]
+    pub insecure: bool,
+
+    /// File with certificates (PEM) to trust in addition to the system's
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+
+    /// Longest wait for an answer
+    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
+    pub timeout: f64,
+
+    /// Longest wait for a connection, TLS included [default: as --timeout]
+    #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    pub connect_timeout: Option<f64>,
+}
+
+/// Full handshakes or resumed ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HowTls {
+    /// Each in full
+    Full,
+    /// Resumed where the server allows it
+    Resume,
+}
+
+/// Versions of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HowVersion {
+    /// TLS 1.2
+    #[value(name = "1.2")]
+    V12,
+    /// TLS 1.3
+    #[value(name = "1.3")]
+    V13,
+}
+
+/// Servers to start.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Servers")]
+pub(crate) struct ServeArgs {
+    /// Command that starts the server; repeat it for each side. {port} is a free port, in the URL too
+    ///
+    /// It is waited for until it answers; its CPU time, memory and descriptors are measured, with
+    /// those of all that it starts; all of it is ended afterwards. With one URL and several
+    /// commands, the URL stands for each.
+    #[arg(long, value_name = "COMMAND")]
+    pub serve: Vec<String>,
+
+    /// URL that tells that a server is ready [default: the one that is loaded]
+    #[arg(long, value_name = "URL", requires = "serve")]
+    pub ready: Option<String>,
+
+    /// Longest wait for a server to answer
+    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s", requires = "serve")]
+    pub ready_timeout: f64,
+
+    /// Values of a parameter, filled in for {NAME} in --serve and URL, as in workers=1..6
+    #[arg(long, short = 'P', value_name = "NAME=VALUES")]
+    pub parameter: Vec<String>,
+
+    /// CPUs for the servers, as in 0 or 0,1
+    #[arg(long, value_name = "CPUS", value_delimiter = ',', requires = "serve")]
+    pub pin_servers: Vec<u32>,
+
+    /// Memory that all processes of a server may hold together; a server above it is reported
+    #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "serve")]
+    pub serve_memory: Option<u64>,
+}
+
+/// Who sends.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Generators")]
+pub(crate) struct GeneratorArgs {
+    /// CPUs for the generator, as in 1
+    #[arg(long, value_name = "CPUS", value_delimiter = ',')]
+    pub pin: Vec<u32>,
+
+    /// Send from this many processes, which share the schedule
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..1000))]
+    pub generators: u32,
+
+    /// Send from these machines, over ssh; assay must be installed there
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',', conflicts_with = "generators")]
+    pub on: Vec<String>,
+
+    /// Start a generator behind this command, as in 'ip netns exec ns1'; repeat it for more
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["generators", "on"])]
+    pub via: Vec<String>,
+}
+
+/// What may be loaded.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Permission")]
+pub(crate) struct PermissionArgs {
+    /// Confirm that you may load this host; needed for every host that is not this machine
+    #[arg(long, value_name = "HOST")]
+    pub i_may_load: Vec<String>,
+
+    /// Highest rate that may be asked for, per second
+    #[arg(long, value_name = "RATE", default_value_t = 100_000.0, value_parser = rate)]
+    pub most_rate: f64,
+}
+
+/// How long to measure.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "How long")]
+pub(crate) struct WhenArgs {
+    /// Take exactly N blocks and evaluate once, instead of stopping when the verdicts are clear
+    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: Option<u32>,
+
+    /// Time budget [default: 60s, extended up to 12 blocks if there are too few for a verdict]
+    #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    #[arg(default_value_if("quick", "true", QUICK))]
+    pub time: Option<f64>,
+
+    /// Take a quick look: --time 3s
+    #[arg(long, conflicts_with_all = ["time", "runs"], action = ArgAction::SetTrue)]
+    pub quick: bool,
+
+    /// Seed of the random order [default: a new one, recorded]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
+    pub seed: Option<u64>,
+}
+
+/// A span that may be none.
+fn span(text: &str) -> Result<f64, String> {
+    if matches!(text.trim(), "0" | "0s") { Ok(0.0) } else { seconds(text) }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let text = text.trim().trim_end_matches("/s");
+    let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && rate.is_finite());
+    rate.ok_or_else(|| "write a number of requests per second above 0".to_owned())
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    use assay_data::Unit;
+    use assay_data::unit::{Quantity, parse_quantity};
+    match parse_quantity(text).map_err(|error| error.to_string())? {
+        Quantity::Amount(value, Unit::Byte) if value > 0.0 => Ok(value as u64),
+        _ => Err("write it like `512MiB`".to_owned()),
+    }
+}

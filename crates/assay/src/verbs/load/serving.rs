@@ -1,0 +1,178 @@
+//! Servers that `assay load` starts itself, one for each side and each combination of their parameters, and the look whether all answer
+//! before anything is measured.
+
+use super::asked::Asked;
+use super::options::Args;
+use super::telling::Telling;
+use crate::load::Place;
+use crate::run_error::RunError;
+use crate::scan::fill;
+use anyhow::{Context, bail};
+use assay_load::{Failure, Job, Tally, Target, probe};
+use assay_measure::Command;
+use assay_measure::interrupt;
+use assay_measure::serving::Server;
+use std::net::TcpListener;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a single look may take, s.
+const PATIENCE: f64 = 5.0;
+/// How long between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Starts the servers, and has the places point to them.
+pub(super) fn start(
+    args: &Args,
+    asked: &Asked,
+    places: &mut [Place],
+    telling: &Telling,
+) -> anyhow::Result<Vec<Server>> {
+    let mut servers: Vec<Server> = Vec::new();
+    let mut lines: Vec<(usize, String, u16)> = Vec::new();
+    for place in places.iter_mut().filter(|_| !asked.commands.is_empty()) {
+        let typed = fill(&asked.commands[place.side], &place.parameters);
+        let known = lines.iter().position(|(side, line, _)| (*side, line) == (place.side, &typed));
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let port = free_port()?;
+                let line = typed.replace("{port}", &port.to_string());
+                let command =
+                    Command::parse(&line, false).with_context(|| format!("--serve {typed}"))?;
+                telling.starting(&line);
+                let directory = std::env::temp_dir();
+                servers.push(Server::start(&command, &args.serve.pin_servers, &directory)?);
+                lines.push((place.side, typed, port));
+                lines.len() - 1
+            }
+        };
+        place.server = Some(index);
+        let url = asked.url(place.side, &place.parameters, lines[index].2);
+        place.job = asked.job(args, &url, &place.parameters)?;
+    }
+    Ok(servers)
+}
+
+/// A port that nobody listens at now. Somebody else may take it before the server does; then that says so.
+fn free_port() -> anyhow::Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
+    Ok(listener.local_addr()?.port())
+}
+
+/// Waits until every server answers; one that nobody starts has to answer at once.
+pub(super) fn await_answers(
+    args: &Args,
+    asked: &Asked,
+    places: &[Place],
+    servers: &[Server],
+    telling: &Telling,
+) -> anyhow::Result<()> {
+    let mut seen: Vec<(usize, Option<usize>)> = Vec::new();
+    for place in places {
+        if seen.contains(&(place.side, place.server)) {
+            continue;
+        }
+        seen.push((place.side, place.server));
+        let name = &asked.sides[place.side].name;
+        match place.server {
+            None => {
+                let tally = look(&place.job)?;
+                let target = &place.job.scenario.requests[0].target;
+                if let Some(why) = refusal(&tally, target) {
+                    bail!("{target}: {why}");
+                }
+            }
+            Some(index) => {
+                let mut job = place.job.clone();
+                if let Some(ready) = &args.serve.ready {
+                    let port = job.scenario.requests[0].target.port;
+                    let target = Target::parse(&ready.replace("{port}", &port.to_string()))
+                        .context("--ready")?;
+                    job.scenario = assay_load::Scenario::of(assay_load::Request::get(target));
+                }
+                await_one(args, &job, &servers[index], name, telling)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn await_one(
+    args: &Args,
+    job: &Job,
+    server: &Server,
+    name: &str,
+    telling: &Telling,
+) -> anyhow::Result<()> {
+    let began = Instant::now();
+    loop {
+        telling.waiting(name, began.elapsed().as_secs_f64());
+        if let Some(how) = server.ended() {
+            bail!("the server {name} {how}");
+        }
+        let tally = look(job)?;
+        let target = &job.scenario.requests[0].target;
+        let Some(why) = refusal(&tally, target) else { return Ok(()) };
+        if began.elapsed().as_secs_f64() > args.serve.ready_timeout {
+            let said = server.said();
+            let said = if said.trim().is_empty() {
+                String::new()
+            } else {
+                format!("; it said:\n{}", said.trim())
+            };
+            bail!(
+                "the server {name} does not answer at {target} after {} s: {why}{said}",
+                args.serve.ready_timeout
+            );
+        }
+        sleep(PAUSE);
+    }
+}
+
+fn look(job: &Job) -> anyhow::Result<Tally> {
+    let before = interrupt::count();
+    let tally = probe(job, PATIENCE, &|| interrupt::count() > before)?;
+    if interrupt::count() > before {
+        return Err(RunError::Interrupted("before anything was measured".to_owned()).into());
+    }
+    Ok(tally)
+}
+
+/// Why a server can't be loaded, in words; `None`: it can.
+fn refusal(tally: &Tally, target: &Target) -> Option<String> {
+    let failure = Failure::ALL.into_iter().find(|&failure| tally.failed_as(failure) > 0)?;
+    let status = tally.statuses.keys().next().copied().unwrap_or_default();
+    Some(match failure {
+        Failure::Refused if target.socket.is_some() => "nothing listens at that socket".to_owned(),
+        Failure::Refused => "nothing listens there".to_owned(),
+        Failure::Reset | Failure::Closed => {
+            "it broke the connection off without an answer".to_owned()
+        }
+        Failure::ConnectTimeout => format!("no connection within {PATIENCE} s"),
+        Failure::TlsTimeout => {
+            format!("no TLS handshake within {PATIENCE} s: does it speak TLS at this port?")
+        }
+        Failure::Timeout => format!("no answer within {PATIENCE} s"),
+        Failure::Tls => {
+            let why = tally.tls_error.as_deref().unwrap_or("the connection was closed");
+            let hint = match why.contains("certificate") {
+                true => "; trust its certificate with --ca FILE, or take any with --insecure",
+                false => ": does it speak TLS at this port?",
+            };
+            format!("TLS: {why}{hint}")
+        }
+        Failure::Malformed => "what it answers is not HTTP of the version asked for".to_owned(),
+        Failure::WrongLength => "its answer is shorter than it says".to_owned(),
+        Failure::WrongStatus => {
+            format!(
+                "it answers with status {status}; if that is right, say --expect-status {status}"
+            )
+        }
+        Failure::WrongBody => "its answer does not hold the text of --expect-body".to_owned(),
+        Failure::StreamReset => "it ended the stream with an error".to_owned(),
+        Failure::NoPort => "this machine has no free local port".to_owned(),
+        Failure::NoDescriptor => "this process may open no more descriptors: ulimit -n".to_owned(),
+        Failure::Unreachable => "there is no way to it".to_owned(),
+    })
+}

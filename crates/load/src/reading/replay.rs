@@ -1,0 +1,123 @@
+//! Moments to send requests at, as they were once recorded: numbers, one a line, or a server's log in the common or combined format
+//! (Apache's `%h %l %u %t "%r" %>s %b`, nginx's default), whose paths are then asked, too.
+
+use super::{MOST, ReadingError};
+
+/// What a recording says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Replayed {
+    /// Seconds since the first request, in their order.
+    pub times: Vec<f64>,
+    /// What was asked, of a server's log: methods and paths, one for each moment.
+    pub asked: Vec<(String, String)>,
+    /// Lines of a log that hold no request, such as those of broken handshakes.
+    pub skipped: usize,
+}
+
+/// Reads moments. A log has whole seconds only: the requests of one second are spread evenly over it.
+///
+/// # Errors
+/// When a line is neither a number nor an entry of a log: with its number.
+pub fn replay(text: &str) -> Result<Replayed, ReadingError> {
+    let mut found = Replayed::default();
+    let mut is_log = false;
+    for (number, line) in text.lines().enumerate().take(MOST) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = |why: &str| ReadingError(format!("line {}: {why}", number + 1));
+        if let Ok(time) = line.parse::<f64>() {
+            if !time.is_finite() || is_log {
+                return Err(wrong("a moment is expected to be a number of seconds"));
+            }
+            found.times.push(time);
+            continue;
+        }
+        let time = moment(line).ok_or_else(|| {
+            wrong("neither a number of seconds nor an entry of a server's log, as in `… [23/Nov/2026:10:00:01 +0000] \"GET / HTTP/1.1\" 200 …`")
+        })?;
+        if !is_log && !found.times.is_empty() {
+            return Err(wrong("an entry of a log among numbers"));
+        }
+        is_log = true;
+        let Some(asked) = request(line) else {
+            found.skipped += 1;
+            continue;
+        };
+        found.times.push(time);
+        found.asked.push(asked);
+    }
+    if found.times.is_empty() {
+        return Err(ReadingError("it holds no moment".to_owned()));
+    }
+    if found.asked.is_empty() {
+        found.times.sort_by(f64::total_cmp);
+    } else {
+        let mut order: Vec<usize> = (0..found.times.len()).collect();
+        order.sort_by(|&a, &b| found.times[a].total_cmp(&found.times[b]));
+        found.times = order.iter().map(|&at| found.times[at]).collect();
+        found.asked = order.iter().map(|&at| found.asked[at].clone()).collect();
+        spread(&mut found.times);
+    }
+    let first = found.times[0];
+    found.times.iter_mut().for_each(|time| *time -= first);
+    Ok(found)
+}
+
+/// Spreads those of one second evenly over it.
+fn spread(times: &mut [f64]) {
+    for second in times.chunk_by_mut(|a, b| a == b) {
+        let count = second.len() as f64;
+        second.iter_mut().enumerate().for_each(|(place, time)| *time += place as f64 / count);
+    }
+}
+
+/// The moment of a log's entry, s.
+fn moment(line: &str) -> Option<f64> {
+    let inside = line.split_once('[')?.1.split_once(']')?.0;
+    let moment = jiff::Zoned::strptime("%d/%b/%Y:%H:%M:%S %z", inside).ok()?;
+    Some(moment.timestamp().as_second() as f64)
+}
+
+/// Method and path of a log's entry.
+fn request(line: &str) -> Option<(String, String)> {
+    let quoted = line.split_once('"')?.1.split_once('"')?.0;
+    let mut words = quoted.split(' ');
+    let (method, path) = (words.next()?, words.next()?);
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
+    let right = known.contains(&method) && path.starts_with('/');
+    (right && !path.chars().any(char::is_control)).then(|| (method.to_owned(), path.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_moments() {
+        let found = replay("# seconds\n10.5\n10\n12\n").expect("moments");
+        assert_eq!(found.times, [0.0, 0.5, 2.0]);
+    }
+
+    #[test]
+    fn a_log_gives_moments_and_paths() {
+        let log = r#"1.2.3.4 - - [23/Nov/2026:10:00:01 +0000] "GET /a?b HTTP/1.1" 200 5 "-" "curl"
+1.2.3.4 - - [23/Nov/2026:11:00:01 +0100] "POST /c HTTP/1.1" 200 5
+1.2.3.4 - - [23/Nov/2026:10:00:01 +0000] "\x16\x03" 400 5
+1.2.3.4 - - [23/Nov/2026:10:00:03 +0000] "GET /d HTTP/1.0" 200 5"#;
+        let found = replay(log).expect("a log");
+        assert_eq!(found.times, [0.0, 0.5, 2.0]);
+        assert_eq!(found.asked[1], ("POST".to_owned(), "/c".to_owned()));
+        assert_eq!(found.skipped, 1);
+    }
+
+    #[test]
+    fn anything_else_has_its_line() {
+        for text in ["1\nx\n", "NaN\n", "inf\n"] {
+            let error = replay(text).expect_err(text).to_string();
+            assert!(error.starts_with("line "), "{error}");
+        }
+        assert!(replay("\n").is_err());
+    }
+}

@@ -1,0 +1,58 @@
+//! Tables of values that fill the places of a request: CSV with a heading.
+
+use super::{MOST, ReadingError};
+use std::io::Read;
+
+/// The names of the columns, and the rows.
+///
+/// # Errors
+/// When it is no such table: with the line.
+pub fn values(file: impl Read) -> Result<(Vec<String>, Vec<Vec<String>>), ReadingError> {
+    let wrong = |error: csv::Error| ReadingError(error.to_string());
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(file);
+    let columns: Vec<String> = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
+    if columns.iter().all(String::is_empty) {
+        return Err(ReadingError(
+            "line 1: a heading with the names of the columns is lacking".to_owned(),
+        ));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records().take(MOST) {
+        let record = record.map_err(wrong)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        if record.iter().any(|field| field.chars().any(char::is_control)) {
+            let why = format!(
+                "line {line}: a value has a line break or another control character, which can't stand in a request"
+            );
+            return Err(ReadingError(why));
+        }
+        rows.push(record.iter().map(str::to_owned).collect());
+    }
+    if rows.is_empty() {
+        return Err(ReadingError("there is no row below the heading".to_owned()));
+    }
+    Ok((columns, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_read_and_what_is_wrong_has_its_line() {
+        let (columns, rows) = values(&b"id, name\n1,a\n2,\"b,c\"\n"[..]).expect("a table");
+        assert_eq!(
+            (columns, rows[1].clone()),
+            (vec!["id".into(), "name".into()], vec!["2".into(), "b,c".into()])
+        );
+        for (text, said) in [
+            ("", "line 1"),
+            ("a\n", "no row"),
+            ("a,b\n1\n", "line: 2"),
+            ("a\n\"x\r\ny\"\n", "line 2"),
+        ] {
+            let error = values(text.as_bytes()).expect_err(text).to_string();
+            assert!(error.contains(said), "{text:?}: {error}");
+        }
+    }
+}
