@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     (
         "assay",
         &[
@@ -13,6 +13,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "assay-data",
             "assay-experiment",
             "assay-harness",
+            "assay-load",
             "assay-measure",
             "assay-ministat",
             "assay-profiles",
@@ -21,6 +22,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ),
     ("assay-experiment", &["assay-analysis", "assay-data"]),
     ("assay-harness", &["assay-data"]),
+    ("assay-load", &["assay-data"]),
     ("assay-ministat", &[]),
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
     ("assay-profiles", &["assay-data", "assay-stats"]),
@@ -31,13 +33,15 @@ const ARROWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Libraries that only one crate may carry.
-const CARRIED_BY_ONE: [(&str, &str); 8] = [
+const CARRIED_BY_ONE: [(&str, &str); 10] = [
     ("askama", "assay-report"),
     ("tiny-skia", "assay-report"),
     ("ttf-parser", "assay-report"),
     ("clap", "assay"),
     ("indicatif", "assay"),
-    ("rustix", "assay-measure"),
+    ("rustls", "assay-load"),
+    ("h2", "assay-load"),
+    ("hdrhistogram", "assay-data"),
     ("libc", "assay-measure"),
     ("object", "assay-measure"),
 ];
@@ -91,6 +95,7 @@ const GENERATORS: [&str; 5] = [
     "analysis/src/design.rs",
     "analysis/src/mock/draw.rs",
     "analysis/src/spread.rs",
+    "load/src/schedule.rs",
     "stats/src/resampling.rs",
 ];
 

@@ -11,8 +11,21 @@ pub(crate) fn label(metric: &Metric) -> String {
         "cpu_per_wall" => "CPU/wall".to_owned(),
         // As a heading the whole name would be cut in its middle.
         "valgrind_instructions/iteration" => "sim. instr./iter.".to_owned(),
-        name => name.replace('_', " "),
+        "latency_p50" => "median latency".to_owned(),
+        "service_p50" => "median service time".to_owned(),
+        "answered" => "share answered".to_owned(),
+        "rate_achieved" => "achieved rate".to_owned(),
+        "server_cpu" => "server CPU".to_owned(),
+        name => quantile(name).unwrap_or_else(|| name.replace('_', " ")),
     }
+}
+
+/// `99.9 % latency` for `latency_p99_9`.
+fn quantile(name: &str) -> Option<String> {
+    let (what, share) = name.rsplit_once("_p")?;
+    let share = share.replacen('_', ".", 1);
+    let is_number = share.parse::<f64>().is_ok();
+    is_number.then(|| format!("{share} % {}", what.replace('_', " ")))
 }
 
 /// Ends of names that already say that they are spans of time.
@@ -73,6 +86,14 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
             Wording { less: "fewer", ..amount("takes", what, what) }
         }
         ("max_rss", ..) => amount("needs", "memory at its peak", "peak memory"),
+        ("server_cpu", ..) => amount("uses", "server CPU time", "server CPU time"),
+        ("server_memory", ..) => amount("needs", "server memory", "server memory"),
+        // The latency of whoever asks: shorter and longer.
+        (_, Unit::Second, _)
+            if ["latency", "service time"].iter().any(|own| name.ends_with(own)) =>
+        {
+            Wording { less: "shorter", more: "longer", ..valued(&name) }
+        }
         // Seconds of a part that has a name: "takes 4 % less inner time"; the name of a span of time stands by itself.
         (_, Unit::Second, Better::Lower) if !ends_in(&SPANS) => {
             amount("takes", &format!("{name} time"), &format!("{name} time"))

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 99] = [
+pub const CODES: [&str; 106] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -15,6 +15,7 @@ pub const CODES: [&str; 99] = [
     "BENCHMARK_SKIPPED",
     "BUDGET_SPENT",
     "BUSY_PROCESS",
+    "CERTIFICATES_NOT_CHECKED",
     "CHANGE_POINT",
     "CHILDREN_NOT_COUNTED",
     "CLOCK_SOURCE",
@@ -36,6 +37,8 @@ pub const CODES: [&str; 99] = [
     "DRIFT",
     "FAILURES",
     "FEW_BLOCKS_PLANNED",
+    "GENERATOR_BUSY",
+    "GENERATOR_LATE",
     "GOVERNOR",
     "INCOMPLETE_BLOCKS",
     "INTERRUPTED",
@@ -66,6 +69,8 @@ pub const CODES: [&str; 99] = [
     "NOT_SAVED",
     "NO_ASLR",
     "NO_COLLECTION",
+    "NO_FREE_DESCRIPTOR",
+    "NO_FREE_PORT",
     "NO_ISOLATED_CPU",
     "NO_THRESHOLD",
     "ONE_SIDE_ONLY",
@@ -78,12 +83,14 @@ pub const CODES: [&str; 99] = [
     "PROFILE_RATE",
     "PROFILE_STRIPPED",
     "PROFILE_WAITING",
+    "REQUESTS_LEFT_OUT",
     "REQUEST_ERRORS",
     "RESUMED",
     "RESUMED_DIFFERENT",
     "RT_LIMIT",
     "SAME_BUILDS",
     "SAMPLES_PROBLEM",
+    "SERVER_OVER_MEMORY",
     "SETTINGS_DIFFER",
     "SHAPE",
     "SKIPPED",

@@ -183,7 +183,7 @@ mod tests {
             let mut search = Search::new(goals.clone(), 100.0, 1e6, 1, 7);
             let mut found = Vec::new();
             for _ in 0..20 {
-                let Ok(row) = search.run(0, of_capacity(capacity)) else { panic!("it goes on") };
+                let row = search.run(0, of_capacity(capacity)).expect("it goes on");
                 found.push(row.values[0]);
             }
             assert!(

@@ -10,6 +10,7 @@ use assay_load::{Arrivals, Failure, Job, Load, Pace, Tally};
 use assay_measure::interrupt;
 use assay_measure::serving::Server;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The share of a processor from which on a generator is at its limit.
@@ -43,6 +44,9 @@ pub(crate) struct Slices {
     late: u32,
     busy: u32,
     slices: u32,
+    /// What the processes of a server may hold together, B, and those that held more, with the most.
+    pub memory_limit: Option<u64>,
+    over_memory: BTreeMap<usize, u64>,
     /// Failures that are this machine's own.
     ours: [u64; 2],
 }
@@ -61,6 +65,7 @@ impl Slices {
             None => slice::metrics(),
         };
         let (late, busy, slices, ours) = (0, 0, 0, [0, 0]);
+        let (memory_limit, over_memory) = (None, BTreeMap::new());
         Self {
             sides,
             places,
@@ -73,6 +78,8 @@ impl Slices {
             late,
             busy,
             slices,
+            memory_limit,
+            over_memory,
             ours,
         }
     }
@@ -113,6 +120,12 @@ impl Slices {
             return Err(Obstacle::Broken(RunError::Failed(format!("the server {name} {how}"))));
         }
         self.slices += 1;
+        let held = used.and_then(|used| used.memory_bytes);
+        if let Some(held) = held.filter(|held| self.memory_limit.is_some_and(|limit| *held > limit))
+        {
+            let most = self.over_memory.entry(place).or_default();
+            *most = held.max(*most);
+        }
         self.ours[0] += tally.failed_as(Failure::NoPort);
         self.ours[1] += tally.failed_as(Failure::NoDescriptor);
         let limit = job.connecting.timeout;
@@ -215,6 +228,22 @@ impl Source for Slices {
                 Finding::new("GENERATOR_BUSY", Severity::Warning, message)
                     .with("slices", f64::from(self.busy))
                     .advise(Action::text("use several generators")),
+            );
+        }
+        for (&place, &held) in &self.over_memory {
+            let own = &self.places[place];
+            let values: Vec<String> =
+                own.parameters.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+            let (name, mib) = (&self.sides[own.side].name, held as f64 / 1_048_576.0);
+            let limit = self.memory_limit.unwrap_or_default() as f64 / 1_048_576.0;
+            let message = format!(
+                "{name}{} held {mib:.0} MiB, more than the {limit:.0} MiB that it may have",
+                values.concat()
+            );
+            found.push(
+                Finding::new("SERVER_OVER_MEMORY", Severity::Warning, message)
+                    .with("bytes", held as f64)
+                    .advise(Action::text("give it fewer workers, or more memory")),
             );
         }
         let [ports, descriptors] = self.ours;

@@ -27,6 +27,12 @@ pub(crate) use options::Args;
 use std::time::Instant;
 use telling::Telling;
 
+/// What is decided beside the primary metric by default: the shape of the latencies, and what did not come,
+const SHOWN: [&str; 5] =
+    ["latency_p50", "latency_p99", "latency_p99_9", "answered", "rate_achieved"];
+/// and of servers that are started here what they took for it.
+const OF_SERVERS: [&str; 2] = ["server_cpu", "server_memory"];
+
 /// Loads, records, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if args.as_generator {
@@ -91,8 +97,9 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     telling.plan(&asked, &places, &plan, block_seconds);
     let goals = search.as_ref().map(Search::goals);
     let told = telling.of_slices(&plan);
-    let source =
+    let mut source =
         Slices::new(asked.sides.clone(), places, servers, generators, search, (plan.seed, told));
+    source.memory_limit = args.serve.serve_memory;
     let began = jiff::Timestamp::now();
     let clock = Instant::now();
     let mut session = Session::<_, Record>::new(source, move || clock.elapsed().as_secs_f64())
@@ -161,7 +168,14 @@ fn plan_of(args: &Args, asked: &Asked, recorded: Option<&Samples>) -> anyhow::Re
         own.to_owned()
     });
     let when = When { runs: args.when.runs, time: args.when.time, seed: args.when.seed };
-    let plan = planning::plan(when, &args.judge, &primary, MAX_BLOCKS);
+    let mut plan = planning::plan(when, &args.judge, &primary, MAX_BLOCKS);
+    if plan.secondary.is_empty() && args.find.is_none() {
+        // What is not asked for costs those that are some of their certainty.
+        let served = !asked.commands.is_empty();
+        let wanted = SHOWN.iter().chain(if served { &OF_SERVERS[..] } else { &[] });
+        plan.secondary =
+            wanted.filter(|name| **name != plan.primary).map(|name| (*name).to_owned()).collect();
+    }
     Ok(match recorded.and_then(|recorded| recorded.plan.clone()) {
         Some(begun) => planning::resumed(begun, args.when.time),
         None => plan,

@@ -82,7 +82,7 @@ impl Asked {
                         found.skipped,
                         path.display()
                     );
-                    findings.push(Finding::new("LINES_LEFT_OUT", Severity::Note, message));
+                    findings.push(left_out(message));
                 }
                 Some(found)
             }
@@ -99,7 +99,7 @@ impl Asked {
                         "{elsewhere} requests of {} went to other servers and were left out",
                         path.display()
                     );
-                    findings.push(Finding::new("OTHER_SERVERS", Severity::Note, message));
+                    findings.push(left_out(message));
                 }
                 Some(requests)
             }
@@ -386,6 +386,10 @@ impl Asked {
             environment.set("load_tls", tls);
         }
     }
+}
+
+fn left_out(message: String) -> Finding {
+    Finding::new("REQUESTS_LEFT_OUT", Severity::Note, message)
 }
 
 /// `NAME=URL`, or a URL.
