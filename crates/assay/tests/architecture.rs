@@ -90,7 +90,7 @@ fn a_library_that_belongs_to_one_crate_stays_there() {
 }
 
 /// Where a generator of random numbers is made: the stream that everybody draws from, and what draws for plans and recipes.
-const GENERATORS: [&str; 5] = [
+const GENERATORS: [&str; 6] = [
     "analysis/src/calibration.rs",
     "analysis/src/design.rs",
     "analysis/src/mock/draw.rs",
