@@ -17,6 +17,7 @@ use crate::noise::{self, NoiseOf};
 use crate::quantiles;
 use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
+use crate::slices::{self, Answers};
 use assay_data::samples::BlockRow;
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Row, Samples, Side, StopReason, Threshold,
@@ -85,6 +86,8 @@ pub struct Analysis {
     pub noise: Vec<NoiseOf>,
     /// Small pictures of the primary metric, over a range common to all subjects; `None` for a suite.
     pub histogram: Option<Histogram>,
+    /// What came of the requests of a load test; empty for all else.
+    pub answers: Vec<Answers>,
     /// What the checks found, most serious first.
     pub findings: Vec<Finding>,
     /// Why measuring stopped.
@@ -310,6 +313,7 @@ pub fn analyse_telling(
         stop: samples.stop,
         seconds_per_block: blocks.and_then(|_| seconds_per_block(samples)),
         environment: samples.environment.clone(),
+        answers: slices::of(samples),
         started: samples.started.clone(),
         plan,
         shape: keys.shape,

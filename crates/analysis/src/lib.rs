@@ -53,6 +53,7 @@ pub mod recording;
 pub mod replication;
 pub mod scaling;
 pub mod series_summary;
+pub mod slices;
 pub mod spread;
 pub mod unpaired;
 pub mod until;

@@ -4,6 +4,7 @@
 //! Numbers are in base units; what is not known, not finite or has no meaning is `null`. It must not drop a key because its value
 //! is unknown: readers should not have to tell absent from empty. Nothing is computed here but the overall verdict.
 
+mod answers;
 mod battery;
 mod calibration;
 mod comparison;

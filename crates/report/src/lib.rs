@@ -33,6 +33,7 @@
 //! ```
 
 mod all_table;
+mod answers;
 pub mod benchmarks;
 pub mod benchstat;
 pub mod calibration;

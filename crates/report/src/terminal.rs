@@ -4,6 +4,7 @@
 //! stop after the first line; an expert finds every number below it. Nothing is printed here and nothing decided.
 
 use crate::all_table;
+use crate::answers;
 use crate::benchmarks::{self, Shown};
 use crate::findings;
 use crate::label::{label, wording};
@@ -74,6 +75,7 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
             secondary::draw(&mut page, analysis, &in_table);
         }
     }
+    answers::draw(&mut page, analysis);
     all_table::draw(&mut page, analysis, &in_table);
     let mut remarks = remarks::List::new(shown.remarks);
     let checks = checks(analysis);

@@ -1,5 +1,6 @@
 //! An analysis in the layout of [`Decision`], whatever its shape.
 
+use super::answers::Answers;
 use super::battery::{GroupTests, PairTests};
 use super::comparison::{Comparison, Context, Family, Key};
 use super::description::{Description, Noise, Summary};
@@ -46,6 +47,7 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
         means: analysis.tables().map(|table| Mean::of(analysis, &table)).collect(),
         descriptions: descriptions(analysis),
         curves: analysis.curves.iter().map(Into::into).collect(),
+        answers: analysis.answers.iter().map(|own| Answers::of(analysis, own)).collect(),
         only: analysis.only.iter().map(|o| Only::of(analysis, o)).collect(),
         rigorous: None,
         findings: analysis.findings.iter().map(Finding::of).collect(),

@@ -3,6 +3,7 @@
 //! Always the same members in the same order: for one command `verdict` is `null` and `comparisons` is empty. Nothing is decided
 //! here but the overall verdict, which is the worst of the verdicts on the primary metric.
 
+use super::answers::Answers;
 use super::battery::GroupTests;
 use super::comparison::Comparison;
 use super::comparison::Family;
@@ -19,12 +20,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What `assay run`, `bench`, `compare` and `profile A B` found.
+/// What `assay run`, `bench`, `load`, `compare` and `profile A B` found.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Decision {
     /// Version of this layout: 1. New members may be added within a version; a member changes its meaning only with a new one.
     pub schema: u64,
-    /// The verb that wrote this: `run`, `bench`, `compare` or `profile`.
+    /// The verb that wrote this: `run`, `bench`, `load`, `compare` or `profile`.
     pub verb: String,
     /// What is known of all comparisons of the primary metric together: `slower` if any is, else `inconclusive` if any is, else
     /// `faster` if any is, else `equivalent`. `null` where nothing is compared.
@@ -63,6 +64,8 @@ pub struct Decision {
     pub descriptions: Vec<Description>,
     /// How the primary metric grows with the parameters of a scan.
     pub curves: Vec<Curve>,
+    /// What came of the requests of a load test, for every side at every step; empty for all else.
+    pub answers: Vec<Answers>,
     /// What is not on both sides.
     pub only: Vec<Only>,
     /// The four-step check, with the option that asks for it; otherwise `null`.

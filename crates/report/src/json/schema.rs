@@ -36,8 +36,8 @@ fn of<T: JsonSchema>() -> Schema {
 const DOCUMENTS: [Document; 11] = [
     Document {
         title: "A result",
-        commands: &["run A B", "bench A B", "compare A B", "profile 'A' 'B'"],
-        names: &["run", "bench", "compare"],
+        commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
+        names: &["run", "bench", "load", "compare"],
         schema: of::<Decision>,
     },
     Document {

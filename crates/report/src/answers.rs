@@ -1,0 +1,119 @@
+//! What came of the requests of a load test, as a table: a line for each side at each step, with what failed and how. Verdicts are beside
+//! the metrics, not here.
+
+use crate::layout::{Page, Tone};
+use crate::number;
+use crate::scan::combination;
+use crate::small_table;
+use assay_analysis::Analysis;
+use assay_analysis::slices::Answers;
+use assay_data::Unit;
+
+/// The quantiles that are shown.
+const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+
+/// Draws it; nothing for what is no load test.
+pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
+    if analysis.answers.is_empty() {
+        return;
+    }
+    page.gap();
+    page.paragraph(2, &[(Tone::Quiet, "requests of all slices together:".to_owned())]);
+    let (head, rows) = table(analysis);
+    let failed = |own: &Answers| if own.count("failed") > 0 { Tone::Bad } else { Tone::Plain };
+    let tones: Vec<Tone> = analysis.answers.iter().map(failed).collect();
+    small_table::draw(page, &head, &rows, &tones);
+    for line in notes(analysis) {
+        page.paragraph(2, &[(Tone::Quiet, line)]);
+    }
+}
+
+/// Heads and rows: step and side, how many were asked, which share was answered and within what, and what failed.
+pub(crate) fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
+    let mut head: Vec<String> = ["", "requests", "answered"].map(str::to_owned).to_vec();
+    head.extend(SHOWN.iter().map(|(name, _)| (*name).to_owned()));
+    let any_failed = analysis.answers.iter().any(|own| own.count("failed") > 0);
+    if any_failed {
+        head.push("failed".to_owned());
+    }
+    let row = |own: &Answers| {
+        let (answered, failed) = (own.count("answered"), own.count("failed"));
+        let all = answered + failed;
+        let share = match (all, failed) {
+            (0, _) => "-".to_owned(),
+            (_, 0) => "100 %".to_owned(),
+            _ => format!("{} %", three(answered as f64 / all as f64 * 100.0)),
+        };
+        let mut cells = vec![name(analysis, own.subject), own.count("due").to_string(), share];
+        for (_, wanted) in SHOWN {
+            // One in so many has to be there to be told from the longest.
+            let enough = all as f64 * (1.0 - wanted) >= 1.0;
+            cells.push(match own.within(wanted) {
+                _ if !enough && wanted > 0.5 => "-".to_owned(),
+                Some(value) if value.is_finite() => number::rough(value, &Unit::Second),
+                Some(_) => "-".to_owned(),
+                None => "never".to_owned(),
+            });
+        }
+        if any_failed {
+            let ways = own.failures().into_iter();
+            let told: Vec<String> =
+                ways.map(|(way, count)| format!("{count} {}", way.replace('_', " "))).collect();
+            cells.push(told.join(", "));
+        }
+        cells
+    };
+    (head, analysis.answers.iter().map(row).collect())
+}
+
+/// A percentage that is not 100, to three digits or to the first that says so.
+fn three(percent: f64) -> String {
+    for digits in 1..6 {
+        let text = format!("{percent:.digits$}");
+        if !text.starts_with("100") {
+            return text;
+        }
+    }
+    "99.99999".to_owned()
+}
+
+/// The step with its side, as in `rate = 10, unicorn`.
+fn name(analysis: &Analysis, subject: usize) -> String {
+    let own = &analysis.subjects[subject];
+    let step = combination(analysis, subject);
+    let side = &analysis.sides[own.side].name;
+    if step.is_empty() { side.clone() } else { format!("{step}, {side}") }
+}
+
+/// What is to be known of connections: which handshakes there were, and what was never heard of.
+fn notes(analysis: &Analysis) -> Vec<String> {
+    let mut lines = Vec::new();
+    let sum = |name: &str| analysis.answers.iter().map(|own| own.count(name)).sum::<u64>();
+    let (full, resumed) = (sum("full_handshakes"), sum("resumed_handshakes"));
+    if full + resumed > 0 {
+        lines.push(format!("TLS handshakes: {full} full, {resumed} resumed"));
+    }
+    let unknown = sum("unknown");
+    if unknown > 0 {
+        lines.push(format!(
+            "{unknown} requests were still under way when their slice was broken off"
+        ));
+    }
+    let redirected = sum("redirected");
+    if redirected > 0 {
+        lines.push(format!("{redirected} redirections"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_never_rounds_to_a_hundred_per_cent() {
+        assert_eq!(three(99.95), "99.95");
+        assert_eq!(three(99.999), "99.999");
+        assert_eq!(three(82.06), "82.1");
+    }
+}
