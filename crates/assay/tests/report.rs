@@ -193,7 +193,7 @@ fn what_is_skipped_is_left_out_of_the_numbers_and_told() {
     fs::write(path.join("warm.txt"), text).unwrap();
     let said =
         |arguments: &[&str]| String::from_utf8_lossy(&assay(path, arguments).stdout).into_owned();
-    assert!(said(&["describe", "warm.txt"]).contains("--skip 30"));
+    assert!(said(&["describe", "warm.txt", "--verbose"]).contains("--skip 30"));
     let steady = said(&["describe", "warm.txt", "--skip", "30"]);
     assert!(steady.contains("170 values") && !steady.contains("warmed up"), "{steady}");
     assert!(steady.contains("first 30 observations of every series were left out"), "{steady}");

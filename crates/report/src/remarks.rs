@@ -166,7 +166,8 @@ impl List {
         for place in by_weight {
             let Remark { kind, whole, short } = &self.remarks[place];
             reserved -= usize::from(*kind == Kind::Warning);
-            let free = room.saturating_sub(reserved);
+            // With more warnings than lines those that come first have them.
+            let free = room.saturating_sub(reserved).max(room.min(1));
             let shown = match whole.lines() {
                 n if n <= free => n,
                 _ => short.lines().min(free),
