@@ -312,7 +312,16 @@ mod tests {
     use super::*;
 
     fn process(id: u32, started: u64, ticks: u64) -> Process {
-        Process { id, name: format!("p{id}"), parent: 1, ended: false, ticks, started }
+        Process {
+            id,
+            name: format!("p{id}"),
+            parent: 1,
+            ended: false,
+            session: 1,
+            ticks,
+            ticks_of_children: 0,
+            started,
+        }
     }
 
     #[test]
