@@ -23,6 +23,7 @@ import imports
 import kill
 import labels
 import layout
+import load
 import memory
 import ministat
 import mutate
@@ -59,6 +60,10 @@ FIGURES = {
     "suites": (suites.suites, ["suites"]),
     "suite-answers": (suites.answers, ["suite-answers"]),
     "layout": (layout.layout, ["layout"]),
+    "load": (
+        load.load,
+        ["load-keep-alive", "load-tls", "load-http2", "load-16k", "load-1m", "load-stall", "load-pace", "load-memory"],
+    ),
     "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
     "python-methods": (front_ends.python_methods, ["python-methods"]),
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),
