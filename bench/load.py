@@ -68,9 +68,13 @@ class Tool:
 
 def _ours(*options):
     def command(url, seconds, connections):
-        return [ASSAY, "load", "--connections", connections, "--time", f"{seconds}s", "--no-save", "--json", *options, url]
+        return [ASSAY, "load", "--connections", connections, "--slice", f"{seconds}s", "-r", 1, "--no-save", "--json", *options, url]
 
     return command
+
+
+def _at_rate(url, rate, seconds):
+    return [ASSAY, "load", "--rate", rate, "--slice", f"{seconds}s", "--settle", "0s", "-r", 1, "--no-save", "--json", url]
 
 
 def _go(*argv):
@@ -278,7 +282,7 @@ def truth(seconds):
 def _stall_tools(seconds):
     count = STALL_RATE * seconds
     return [
-        Tool(US, ASSAY, lambda url, _out: [ASSAY, "load", "--rate", STALL_RATE, "--time", f"{seconds}s", "--no-save", "--json", url]),
+        Tool(US, ASSAY, lambda url, _out: _at_rate(url, STALL_RATE, seconds)),
         Tool(
             "oha, with latency correction",
             OHA,
@@ -356,7 +360,7 @@ def _shown(value, how):
 def _pace_tools(rate, seconds):
     count = rate * seconds
     return [
-        Tool(US, ASSAY, lambda url: [ASSAY, "load", "--rate", rate, "--time", f"{seconds}s", "--no-save", "--json", url]),
+        Tool(US, ASSAY, lambda url: _at_rate(url, rate, seconds)),
         Tool("httperf", "httperf", lambda url: ["httperf", "--hog", "--rate", rate, "--num-conns", count, *_of_httperf(url)]),
         Tool("oha", OHA, lambda url: [OHA, "--no-tui", "-n", count, "-q", rate, "-c", 50, url]),
         Tool("hey", "hey", lambda url: _go("hey", "-n", count, "-c", 10, "-q", rate // 10, url)),
