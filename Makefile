@@ -43,7 +43,7 @@ bench: tools
 	python3 bench/run.py report
 
 # One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
-# bench-kill, bench-mutate, bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks.
+# bench-kill, bench-mutate, bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-load, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks.
 bench-%: tools
 	python3 bench/run.py $*
 
