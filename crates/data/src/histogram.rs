@@ -15,7 +15,7 @@ const HIGHEST: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 
 /// A histogram of times from 1 µs to an hour.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Histogram {
     buckets: Buckets<u64>,
 }
@@ -24,6 +24,13 @@ pub struct Histogram {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a histogram in HdrHistogram's V2 encoding: {0}")]
 pub struct HistogramError(String);
+
+impl std::fmt::Debug for Histogram {
+    /// How many it counted: the buckets are thousands.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Histogram of {}", self.count())
+    }
+}
 
 impl Default for Histogram {
     fn default() -> Self {

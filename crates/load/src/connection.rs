@@ -9,6 +9,9 @@ use crate::tls;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
+/// Servers keep connections without requests for at least so long, ns.
+const IDLE: u64 = 500_000_000;
+
 /// One request on its way.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
@@ -63,6 +66,8 @@ pub(crate) struct Connection {
     unsent: Vec<u8>,
     /// How many answers came over it.
     pub served: u64,
+    /// When the last one came, ns of the clock.
+    pub answered: u64,
     /// Whether it is among those that wait for something to do.
     pub listed: bool,
 }
@@ -84,6 +89,7 @@ impl Connection {
             reader: Reader::new(keep),
             unsent: Vec::new(),
             served: 0,
+            answered: 0,
             listed: false,
         }
     }
@@ -121,6 +127,12 @@ impl Connection {
         }
         self.unsent.drain(..sent);
         Ok(())
+    }
+
+    /// Whether its first request was sent after a pause in which a server may well have given it up. One that closes a busy connection
+    /// without an answer failed.
+    pub(crate) fn was_idle(&self) -> bool {
+        self.flights.front().is_none_or(|flight| flight.sent > self.answered + IDLE)
     }
 
     /// Whether something waits to be sent.

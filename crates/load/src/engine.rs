@@ -122,6 +122,7 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
         slots: Vec::new(),
         free: Vec::new(),
         open: 0,
+        opening: 0,
         waiting: Vec::new(),
         backlog: VecDeque::new(),
         thinking: BinaryHeap::new(),
@@ -142,7 +143,8 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
     match &job.load {
         Load::Open(arrivals) => engine.run(arrivals.due(total, job.part), hooks)?,
         Load::Closed { connections } => {
-            for _ in 0..share(*connections, job.part) * engine.per_connection {
+            engine.most = share(*connections, job.part);
+            for _ in 0..engine.most * engine.per_connection {
                 engine.ask_again(started);
             }
             engine.run(std::iter::empty(), hooks)?;
@@ -248,6 +250,8 @@ struct Engine<'j> {
     slots: Vec<Slot>,
     free: Vec<usize>,
     open: usize,
+    /// Those of them that can't be used yet.
+    opening: usize,
     /// Connections that have room for another request; the last was used last.
     waiting: Vec<usize>,
     /// What is due and has no connection, because there may be no more of them.
@@ -316,7 +320,7 @@ impl Engine<'_> {
             }
             for (slot, age) in std::mem::take(&mut self.unfinished) {
                 if self.slots[slot].age == age && self.slots[slot].held.is_some() {
-                    self.ready(slot, true, true);
+                    self.ready(slot, true, true, true);
                     self.send_due(&mut due, now());
                 }
             }
@@ -330,7 +334,8 @@ impl Engine<'_> {
                 let broken = flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP);
                 let ended = flags.contains(epoll::EventFlags::RDHUP);
                 let reads = flags.contains(epoll::EventFlags::IN) || ended || broken;
-                self.ready(slot, reads, flags.contains(epoll::EventFlags::OUT) || broken);
+                let writes = flags.contains(epoll::EventFlags::OUT) || broken;
+                self.ready(slot, reads, writes, ended || broken);
                 if due.peek().is_some() {
                     self.send_due(&mut due, now());
                 }
@@ -395,7 +400,9 @@ impl Engine<'_> {
             self.give(slot, flight);
             return;
         }
-        if self.open >= self.most {
+        // Connections that are being opened will carry several.
+        let on_the_way = self.opening * (self.per_connection - 1);
+        if self.open >= self.most || self.backlog.len() < on_the_way {
             self.in_flight -= 1;
             self.backlog.push_back(flight);
             return;
@@ -435,6 +442,7 @@ impl Engine<'_> {
         connection.flights.push_back(flight);
         own.held = Some(Held::Http1(Box::new(connection)));
         self.open += 1;
+        self.opening += 1;
         let most = &mut self.tally.connections.most_open;
         *most = (*most).max(self.open as u64);
     }
@@ -444,6 +452,8 @@ impl Engine<'_> {
         let time = now();
         flight.sent = time;
         self.sent += 1;
+        let most = &mut self.tally.connections.most_in_flight;
+        *most = (*most).max(self.in_flight);
         match self.slots[slot].held.as_mut() {
             Some(Held::Http1(connection)) => {
                 let asker = Asker { row: flight.index, jar: flight.jar.as_deref() };
@@ -507,7 +517,7 @@ impl Engine<'_> {
     }
 
     /// Something happened to a connection.
-    fn ready(&mut self, slot: usize, reads: bool, writes: bool) {
+    fn ready(&mut self, slot: usize, reads: bool, writes: bool, ended: bool) {
         match self.slots[slot].held.as_mut() {
             Some(Held::Http1(connection)) => {
                 if connection.phase == Phase::Connecting {
@@ -523,7 +533,7 @@ impl Engine<'_> {
                     return self.handshake(slot);
                 }
                 if reads {
-                    self.read(slot);
+                    self.read(slot, ended);
                 }
             }
             Some(Held::Http2(_)) => self.pump(slot),
@@ -583,6 +593,7 @@ impl Engine<'_> {
         self.tally.connections.opened += 1;
         let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
         connection.phase = Phase::Open;
+        self.opening -= 1;
         let first = connection.flights.pop_front();
         if self.connecting.http2_streams.is_some() {
             let over_tls = connection.tls.as_ref().map(|session| session.speaks_http2());
@@ -599,7 +610,7 @@ impl Engine<'_> {
         self.fill(slot);
         // What came with the end of the handshake raises no event any more.
         if self.tls.is_some() && matches!(self.slots[slot].held, Some(Held::Http1(_))) {
-            self.read(slot);
+            self.read(slot, false);
         }
     }
 
@@ -611,15 +622,18 @@ impl Engine<'_> {
                 Some(Held::Http2(own)) => !own.retired && own.load() < self.per_connection,
                 None => false,
             };
-            let Some(flight) = self.backlog.pop_front().filter(|_| has_room) else { return };
+            if !has_room {
+                return;
+            }
+            let Some(flight) = self.backlog.pop_front() else { break };
             self.in_flight += 1;
             self.give(slot, flight);
         }
         self.list(slot);
     }
 
-    /// Reads what a connection has, and takes the answers out of it.
-    fn read(&mut self, slot: usize) {
+    /// Reads what a connection has, and takes the answers out of it. `ended`: the other end will send no more, which is told only once.
+    fn read(&mut self, slot: usize, ended: bool) {
         let mut room = std::mem::take(&mut self.room);
         for turn in 0.. {
             let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { break };
@@ -640,6 +654,7 @@ impl Engine<'_> {
             }
             match received {
                 Received::Some => {}
+                Received::Nothing if ended && bytes > 0 => {}
                 Received::Nothing => break,
                 Received::End => {
                     self.ended(slot);
@@ -667,6 +682,7 @@ impl Engine<'_> {
                     bytes = &bytes[used..];
                     let Some(answer) = answer else { continue };
                     connection.served += 1;
+                    connection.answered = time;
                     let Some(flight) = connection.flights.pop_front() else { return false };
                     let stays = answer.stays && (!self.connecting.new || flight.jar.is_some());
                     if !stays {
@@ -713,6 +729,7 @@ impl Engine<'_> {
                 }
                 let lost_idle = connection.served > 0
                     && connection.reader.is_at_start()
+                    && connection.was_idle()
                     && matches!(failure, Failure::Reset | Failure::Closed);
                 if lost_idle {
                     let lost = !connection.flights.is_empty();
@@ -760,6 +777,9 @@ impl Engine<'_> {
         own.age = own.age.wrapping_add(1);
         self.free.push(slot);
         self.open -= 1;
+        if matches!(&held, Held::Http1(own) if own.phase != Phase::Open) {
+            self.opening -= 1;
+        }
         Some(held)
     }
 
