@@ -10,5 +10,5 @@ pub(crate) fn now() -> u64 {
 
 /// Seconds as nanoseconds; what is negative or no number is none.
 pub(crate) fn nanoseconds(seconds: f64) -> u64 {
-    (seconds * 1e9).max(0.0) as u64
+    (seconds * 1e9).round().max(0.0) as u64
 }

@@ -108,12 +108,14 @@ impl Iterator for Due<'_> {
         loop {
             let index = self.next;
             let moment = self.moment(index)?;
-            if moment.is_nan() || moment >= self.seconds {
+            // In whole nanoseconds, or 0.1 s and 0.02 s would together be a bit more than 0.12 s.
+            let at = (moment * 1e9).round();
+            if moment.is_nan() || at >= (self.seconds * 1e9).round() {
                 return None;
             }
             self.next += 1;
             if index % self.part.1 == self.part.0 {
-                return Some((moment * 1e9).round() as u64);
+                return Some(at as u64);
             }
         }
     }
