@@ -246,7 +246,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "COMMAND")]
     pub serve: Vec<String>,
 
-    /// URL that tells that a server is ready [default: the one that is loaded]
+    /// URL that answers once a server is ready [default: the one that is loaded]
     #[arg(long, value_name = "URL", requires = "serve")]
     pub ready: Option<String>,
 
