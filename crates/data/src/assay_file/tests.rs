@@ -274,9 +274,9 @@ fn unknown_kinds_and_members_are_skipped() {
     let deep = "[".repeat(1000) + &"]".repeat(1000);
     let text = format!(
         "{HEAD}{}\n\n{}\n{}\r\n",
-        format_args!(r#"{{"kind":"hist","deep":{deep}}}"#),
+        format_args!(r#"{{"kind":"weather","deep":{deep}}}"#),
         r#"{"mood":"good","values":{"wall":1e-3},"kind":"obs","subject":0}"#,
-        r#"{"kind":"counts","answered":7}"#
+        r#"{"kind":"tides","answered":7}"#
     );
     let samples = read_text(&text).unwrap();
     assert_eq!(samples.series(0, 0).values, [0.001]);
