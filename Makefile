@@ -18,6 +18,7 @@ test: tools runtimes
 	sh examples/is-it-faster/demo.sh $(TESTED) --smoke
 	sh examples/copy-element/demo.sh $(TESTED) --smoke
 	sh examples/layout-luck/demo.sh $(TESTED) --smoke
+	sh examples/unicorn-vs-thin/run.sh $(TESTED) --smoke
 	sh scripts/front-ends.sh $(TESTED)
 	sh examples/method-instrumentation/run.sh --smoke $(TESTED)
 

@@ -27,6 +27,11 @@ everything() {
     ruby -e 'require "minitest"' 2>/dev/null || missing="$missing ruby-minitest"
     ruby -e 'require "rspec"' 2>/dev/null || missing="$missing ruby-rspec"
     ruby -e 'require "test/unit"' -e 'exit!(true)' 2>/dev/null || missing="$missing ruby-test-unit"
+    # Servers for `assay load` to load, in its example.
+    command -v unicorn >/dev/null || missing="$missing unicorn"
+    command -v thin >/dev/null || missing="$missing thin"
+    [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx"
+    ruby -e 'require "rack"' 2>/dev/null || missing="$missing ruby-rack"
     command -v python3 >/dev/null || missing="$missing python3"
     command -v go >/dev/null || missing="$missing golang-go"
     command -v c++ >/dev/null || missing="$missing g++"
