@@ -23,12 +23,14 @@ pub(crate) enum RawForm {
     Go,
     /// pyperf's JSON, for `pyperf compare_to` (.pyperf.json)
     Pyperf,
+    /// The latencies of a load test as HdrHistogram's log (.hlog)
+    HdrLog,
     /// One number a line, of one benchmark's first metric (.values.txt)
     Text,
 }
 
 /// Every form by its ending.
-const ENDINGS: [(&str, RawForm); 8] = [
+const ENDINGS: [(&str, RawForm); 9] = [
     (".assay", RawForm::Assay),
     (".samples.csv", RawForm::Csv),
     (".hyperfine.json", RawForm::Hyperfine),
@@ -36,6 +38,7 @@ const ENDINGS: [(&str, RawForm); 8] = [
     (".gbench.json", RawForm::GoogleBenchmark),
     (".go.txt", RawForm::Go),
     (".pyperf.json", RawForm::Pyperf),
+    (".hlog", RawForm::HdrLog),
     (".values.txt", RawForm::Text),
 ];
 
@@ -68,6 +71,7 @@ impl RawForm {
             Self::GoogleBenchmark => export::google_benchmark(samples, sink),
             Self::Go => export::go_bench(samples, sink),
             Self::Pyperf => export::pyperf(samples, sink),
+            Self::HdrLog => export::hdr_log(samples, sink),
             Self::Text => export::text(samples, sink),
         }
     }

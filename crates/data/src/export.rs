@@ -8,12 +8,14 @@
 mod go_bench;
 mod google_benchmark;
 pub(crate) mod google_context;
+mod hdr_log;
 mod hyperfine;
 mod pyperf;
 mod text;
 
 pub use go_bench::go_bench;
 pub use google_benchmark::google_benchmark;
+pub use hdr_log::hdr_log;
 pub use hyperfine::{hyperfine, hyperfine2};
 pub use pyperf::pyperf;
 pub use text::text;

@@ -90,6 +90,7 @@ pub struct Hooks<'a> {
 pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
     // What is due must not wait for the kernel's convenience: by default it may wake a thread 50 µs later.
     let _unset = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    raise_limit();
     let prepared = Prepared::of(&job.scenario, job.connecting.new && !job.scenario.session)?;
     let target = &job.scenario.requests[0].target;
     let tls = match target.tls {
@@ -190,6 +191,15 @@ impl Alarm {
 fn share(all: usize, (number, of): (u64, u64)) -> usize {
     let (of, number) = (of.max(1) as usize, number as usize);
     all / of + usize::from(number < all % of)
+}
+
+/// Each connection takes a descriptor: as many as this process may have at most. Where that is refused, requests say so.
+fn raise_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current < limit.maximum {
+        let _refused = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    }
 }
 
 /// CPU time that this thread took, s.

@@ -24,6 +24,7 @@ pub use failure::Failure;
 pub use job::{Connecting, Expect, Job, Load};
 pub use probe::probe;
 pub use reading::{ReadingError, Replayed, replay, session_of_har, values};
+pub use response::answers_in;
 pub use scenario::{Request, Scenario, ScenarioError};
 pub use schedule::Arrivals;
 pub use tally::{Connections, Second, Tally};

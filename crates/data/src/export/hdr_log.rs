@@ -1,0 +1,79 @@
+//! The latencies of a load test as HdrHistogram's log, version 1.3, which its plotters and `HistogramLogProcessor` read: one line for each
+//! second of each slice, tagged with its subject.
+
+use crate::{Histogram, Samples};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// Writes the log. Times are seconds since the run began, at which an observation was recorded, and the length of the interval, 1 s.
+///
+/// # Errors
+/// `InvalidInput` where there are no histograms; else what the sink says.
+pub fn hdr_log(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
+    if samples.histograms.is_empty() {
+        let problem = "only load tests have histograms; these samples have none";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
+    let tool = samples.tool.as_deref().unwrap_or("assay");
+    writeln!(sink, "#[{tool}: latencies from the moment at which requests were due, ns]")?;
+    writeln!(sink, "#[Histogram log format version 1.3]")?;
+    writeln!(sink, "#[StartTime: 0.000 (seconds since the run began)]")?;
+    writeln!(
+        sink,
+        "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\""
+    )?;
+    let began: HashMap<(usize, u32), f64> = samples
+        .observations()
+        .filter_map(|own| Some(((own.subject, own.block?), own.time?)))
+        .collect();
+    for own in samples.histograms.iter().filter(|own| own.of == "latency") {
+        let Some(second) = own.second else { continue };
+        let start =
+            began.get(&(own.subject, own.block)).copied().unwrap_or(0.0) + f64::from(second);
+        // What can't be read was refused when the samples were.
+        let longest = Histogram::decoded(&own.v2).map_or(0.0, |read| read.longest_seconds());
+        let subject = samples.subjects.get(own.subject).map_or("", |subject| &subject.name);
+        // A tag ends with the first comma or blank.
+        let tag: String =
+            subject.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
+        let longest = longest * 1e3;
+        writeln!(sink, "Tag={tag},{start:.3},1.000,{longest:.3},{}", own.v2)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Buckets;
+    use crate::{Metric, Observation};
+
+    #[test]
+    fn a_log_has_a_line_for_each_second_that_reads_back() {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        assert!(hdr_log(&samples, &mut Vec::new()).is_err());
+        let subject = samples.add_subject("a rate=10");
+        let time = Some(2.5);
+        samples.push(Observation {
+            subject,
+            block: Some(3),
+            time,
+            values: vec![1.0],
+            ..Observation::default()
+        });
+        let mut histogram = Histogram::default();
+        histogram.record(5_000_000);
+        for second in [None, Some(0), Some(1)] {
+            let (of, v2) = ("latency".to_owned(), histogram.encoded());
+            samples.histograms.push(Buckets { subject, block: 3, of, second, v2 });
+        }
+        let mut log = Vec::new();
+        hdr_log(&samples, &mut log).expect("written");
+        let log = String::from_utf8(log).expect("text");
+        let lines: Vec<&str> = log.lines().filter(|line| line.starts_with("Tag=")).collect();
+        assert_eq!(lines.len(), 2);
+        let fields: Vec<&str> = lines[1].split(',').collect();
+        assert_eq!(fields[..3], ["Tag=a_rate=10", "3.500", "1.000"]);
+        assert_eq!(Histogram::decoded(fields[4]), Ok(histogram));
+    }
+}
