@@ -118,6 +118,7 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
         counts_from: started + nanoseconds(job.settle_seconds),
         ends: started + nanoseconds(job.settle_seconds + job.seconds),
         closed: matches!(job.load, Load::Closed { .. }),
+        in_window: false,
         per_connection: job.connecting.http2_streams.unwrap_or(job.connecting.pipeline).max(1),
         most: share(job.connecting.most, job.part),
         slots: Vec::new(),
@@ -253,6 +254,8 @@ struct Engine<'j> {
     counts_from: u64,
     ends: u64,
     closed: bool,
+    /// Whether what comes now comes in the part that counts.
+    in_window: bool,
     /// Requests that one connection carries at once.
     per_connection: usize,
     /// Connections that may be open at once.
@@ -294,6 +297,7 @@ impl Engine<'_> {
         let (mut sweep_at, mut tell_at) = (self.started + SWEEP, self.started + TELL);
         loop {
             let mut time = now();
+            self.in_window = time >= self.counts_from && time < self.ends;
             self.send_due(&mut due, time);
             if time >= sweep_at {
                 self.sweep(time);
@@ -658,7 +662,9 @@ impl Engine<'_> {
                     break;
                 }
             };
-            self.tally.received += bytes as u64;
+            if self.in_window {
+                self.tally.received += bytes as u64;
+            }
             if bytes > 0 && !self.take_answers(slot, &room[..bytes]) {
                 break;
             }

@@ -58,7 +58,7 @@ pub struct Tally {
     pub statuses: BTreeMap<u16, u64>,
     /// Redirections that were answered, or followed.
     pub redirected: u64,
-    /// Bytes that came, heads and all, of plain HTTP.
+    /// Bytes that came within the part that counts, heads and all, of plain HTTP.
     pub received: u64,
     /// Connections.
     pub connections: Connections,

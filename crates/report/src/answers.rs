@@ -80,6 +80,9 @@ fn three(percent: f64) -> String {
 /// The step with its side, as in `rate = 10, unicorn`.
 fn name(analysis: &Analysis, subject: usize) -> String {
     let own = &analysis.subjects[subject];
+    if analysis.scan().is_none() {
+        return own.name.clone();
+    }
     let step = combination(analysis, subject);
     let side = &analysis.sides[own.side].name;
     if step.is_empty() { side.clone() } else { format!("{step}, {side}") }

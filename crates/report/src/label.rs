@@ -20,18 +20,24 @@ pub(crate) fn label(metric: &Metric) -> String {
     }
 }
 
-/// `99.9 % latency` for `latency_p99_9`.
+/// `p99.9 latency` for `latency_p99_9`.
 fn quantile(name: &str) -> Option<String> {
     let (what, share) = name.rsplit_once("_p")?;
     let share = share.replacen('_', ".", 1);
     let is_number = share.parse::<f64>().is_ok();
-    is_number.then(|| format!("{share} % {}", what.replace('_', " ")))
+    let what = what.replace('_', " ");
+    is_number.then(|| match (share.as_str(), what.as_str()) {
+        ("50", "tls") => "median TLS handshake time".to_owned(),
+        ("50", "connect") => "median connection time".to_owned(),
+        ("50", what) => format!("median {what} time"),
+        (share, what) => format!("p{share} {what}"),
+    })
 }
 
 /// Ends of names that already say that they are spans of time.
-const SPANS: [&str; 6] = ["time", "latency", "duration", "delay", "wait", "value"];
+const SPANS: [&str; 7] = ["time", "latency", "service", "duration", "delay", "wait", "value"];
 /// Ends of names that already say that they are rates.
-const RATES: [&str; 5] = ["rate", "throughput", "speed", "per second", "bandwidth"];
+const RATES: [&str; 6] = ["rate", "capacity", "throughput", "speed", "per second", "bandwidth"];
 
 /// The words for differences in one metric: "takes … less time than", "takes 4.0 × as long as".
 #[derive(Clone, Debug, PartialEq)]

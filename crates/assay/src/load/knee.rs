@@ -19,6 +19,8 @@ const LEAP: f64 = 2.0;
 const STEP: f64 = 1.15;
 /// Share of the asked rate that has to be delivered.
 const DELIVERED: f64 = 0.95;
+/// Slices of a search are never made longer than that, s: what holds less than the requests of its goals in this time holds nothing.
+const LONGEST: f64 = 30.0;
 /// Most slices of one search.
 const MOST_SLICES: usize = 24;
 
@@ -107,6 +109,11 @@ impl Search {
         all.join(", ")
     }
 
+    /// The requests that a slice must have for its goals to be told, at least.
+    pub fn fewest_requests(&self) -> u64 {
+        self.goals.iter().map(|goal| slice::fewest(goal.metric)).max().unwrap_or(1)
+    }
+
     fn holds(&self, rate: f64, tally: &Tally, values: &[f64]) -> bool {
         let achieved =
             slice::metrics().iter().position(|metric| metric.name == slice::RATE_ACHIEVED);
@@ -129,7 +136,11 @@ impl Search {
         let mut last = None;
         for _ in 0..MOST_SLICES {
             rate = rate.min(self.most);
-            let (tally, values) = slice(rate)?;
+            let (mut tally, mut values) = slice(rate)?;
+            if !self.holds(rate, &tally, &values) && slice::was_late(&tally, &values) {
+                // The generator's own lateness may be what missed them.
+                (tally, values) = slice(rate)?;
+            }
             let p99 = tally.latency.quantile_seconds(0.99, tally.failures()).unwrap_or(f64::NAN);
             if self.holds(rate, &tally, &values) {
                 held = Some((rate, p99));
@@ -142,7 +153,7 @@ impl Search {
                 (Some((held, _)), Some(missed)) => (held * missed).sqrt(),
                 (Some((held, _)), None) if held >= self.most => break,
                 (Some((held, _)), None) => held * step,
-                (None, _) if rate < 0.1 => break,
+                (None, _) if rate * LONGEST < self.fewest_requests() as f64 => break,
                 (None, _) => rate / step,
             };
             if held.is_none() || missed.is_none() {

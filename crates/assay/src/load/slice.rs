@@ -101,6 +101,16 @@ pub(crate) fn without_late(tally: &Tally, values: &mut [f64]) -> usize {
     taken
 }
 
+/// Whether the generator was late at any of the quantiles.
+pub(crate) fn was_late(tally: &Tally, values: &[f64]) -> bool {
+    without_late(tally, &mut values.to_vec()) > 0
+}
+
+/// The requests from which on the metric of this index has a value.
+pub(crate) fn fewest(metric: usize) -> u64 {
+    QUANTILES.get(metric).map_or(100, |&(_, _, fewest)| fewest)
+}
+
 /// Everything that is kept of a slice.
 pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
     let timed = [

@@ -81,18 +81,19 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     serving::await_answers(args, &asked, &places, &servers, &telling)?;
     let search = match &args.find {
         Some(goals) => {
-            let (from, most) = (asked.first_rate(), args.permission.most_rate);
+            let (from, most) = (asked.first_rate(args)?, args.permission.most_rate);
             Some(Search::new(goals.clone(), from, most, places.len(), plan.seed))
         }
         None => None,
     };
+    // Generators of their own inherit where they may run.
+    asked.pin(args)?;
     let generators = match asked.ways.is_empty() {
         true => Generators::here(),
         false => Generators::start(&asked.ways)?,
     };
     let clocks: Vec<(String, f64, f64)> =
         generators.clocks().map(|(name, offset, off)| (name.to_owned(), offset, off)).collect();
-    asked.pin(args)?;
     let block_seconds = asked.block_seconds(&places, search.is_some());
     telling.plan(&asked, &places, &plan, block_seconds);
     let goals = search.as_ref().map(Search::goals);

@@ -217,7 +217,10 @@ impl Engine<'_> {
         own.is_dirty = false;
         let mut over = Vec::new();
         let stands = own.pump(&mut over, self.keep, now());
-        self.tally.received += own.take_received();
+        let received = own.take_received();
+        if self.in_window {
+            self.tally.received += received;
+        }
         let time = now();
         for (flight, how) in over {
             let goes_on = stands && matches!(self.slots[slot].held, Some(Held::Http2(_)));

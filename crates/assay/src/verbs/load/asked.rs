@@ -61,6 +61,14 @@ impl Asked {
             && args.pace.rate.is_none()
             && args.pace.ramp.is_none()
             && args.pace.replay.is_none();
+        ensure!(
+            !is_closed || args.pace.arrivals == HowArrivals::Constant,
+            "--arrivals: without --rate nothing arrives by a schedule: give --rate, or leave it out"
+        );
+        ensure!(
+            !commands.is_empty() || !urls.iter().any(|url| url.contains("{port}")),
+            "{{port}} is the port of a server that --serve starts: give --serve, or the port"
+        );
         let scan = scan(args, is_closed, urls.len())?;
         let mut texts: Vec<(Option<usize>, &str)> = Vec::new();
         urls.iter().enumerate().for_each(|(side, url)| texts.push((Some(side), url)));
@@ -171,9 +179,14 @@ impl Asked {
         let number = |name: &str| {
             parameters.iter().find(|(own, _)| own == name).and_then(|(_, value)| value.number())
         };
-        let rate = number(RATE);
+        let rate = match parameters.iter().find(|(own, _)| own == RATE) {
+            Some((_, value)) => {
+                let rate = value.number().filter(|rate| *rate > 0.0);
+                Some(rate.with_context(|| format!("--rate {value}: a rate is a number above 0"))?)
+            }
+            None => None,
+        };
         if let Some(rate) = rate {
-            ensure!(rate > 0.0, "--rate {rate}: a rate is a number above 0");
             self.check_rate(args, rate)?;
         }
         let load = match (&self.replayed, &args.pace.ramp, rate) {
@@ -188,10 +201,10 @@ impl Asked {
                 HowArrivals::Poisson => Arrivals::Poisson { rate: FIRST_RATE, seed: 0 },
             }),
             (None, None, None) => {
-                let connections = number(BUSY_CONNECTIONS).unwrap_or(1.0);
+                let connections = number(BUSY_CONNECTIONS).unwrap_or(0.0);
                 let is_count =
                     connections >= 1.0 && connections.fract() == 0.0 && connections <= 1e6;
-                ensure!(is_count, "--connections {connections}: give whole numbers from 1 on");
+                ensure!(is_count, "--connections: give whole numbers from 1 on");
                 Load::Closed { connections: connections as usize }
             }
         };
@@ -347,13 +360,17 @@ impl Asked {
     }
 
     /// Where a search begins.
-    pub fn first_rate(&self) -> f64 {
-        self.scan
-            .parameters(0, 0)
-            .iter()
-            .find(|(name, _)| name == RATE)
-            .and_then(|(_, value)| value.number())
-            .unwrap_or(FIRST_RATE)
+    ///
+    /// # Errors
+    /// When that is no rate.
+    pub fn first_rate(&self, args: &Args) -> anyhow::Result<f64> {
+        let Some(text) = &args.pace.rate else { return Ok(FIRST_RATE) };
+        let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && rate.is_finite());
+        rate.with_context(|| {
+            format!(
+                "--rate {text}: with --find it is where the search begins; give one number above 0"
+            )
+        })
     }
 
     /// About how long a block takes, s.
@@ -428,13 +445,7 @@ fn scan(args: &Args, is_closed: bool, sides: usize) -> anyhow::Result<Scan> {
         (None, counts, true) => Some((BUSY_CONNECTIONS, counts.as_deref().unwrap_or(CONNECTIONS))),
         _ => None,
     };
-    if let Some((name, values)) = steps.filter(|_| args.find.is_none() || args.pace.rate.is_some())
-    {
-        let several = values.contains([',', '*']) || values.contains("..");
-        ensure!(
-            args.find.is_none() || !several,
-            "--rate with --find is where the search begins: give one"
-        );
+    if let Some((name, values)) = steps.filter(|_| args.find.is_none()) {
         all.push(format!("{name}={values}"));
     }
     Scan::parse(&all, false, sides)

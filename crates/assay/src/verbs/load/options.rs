@@ -89,12 +89,12 @@ pub(crate) struct PaceArgs {
     pub arrivals: HowArrivals,
 
     /// Let the rate grow, or fall, evenly within each slice: FROM..TO
-    #[arg(long, value_name = "FROM..TO", conflicts_with_all = ["rate", "replay"])]
+    #[arg(long, value_name = "FROM..TO", conflicts_with_all = ["rate", "replay", "find"])]
     pub ramp: Option<String>,
 
     /// Send at recorded moments: a file of seconds, one a line, or a server's access log, whose
     /// paths are asked, too
-    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "find"])]
     pub replay: Option<PathBuf>,
 
     /// Length of a slice, without its settling part [default: 2s, or what --requests-per-step takes]
@@ -102,7 +102,7 @@ pub(crate) struct PaceArgs {
     pub slice: Option<f64>,
 
     /// Requests of a slice, instead of its length: 500 at 10 per second take 50 s
-    #[arg(long, value_name = "COUNT", conflicts_with = "slice", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["slice", "find"], requires = "rate", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests_per_step: Option<u64>,
 
     /// Time at the start of each slice that does not count [default: a fifth of the slice, at most 1s]

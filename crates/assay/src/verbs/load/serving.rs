@@ -170,7 +170,9 @@ fn refusal(tally: &Tally, target: &Target) -> Option<String> {
             )
         }
         Failure::WrongBody => "its answer does not hold the text of --expect-body".to_owned(),
-        Failure::StreamReset => "it ended the stream with an error".to_owned(),
+        Failure::StreamReset => {
+            "it ended the stream with an error: does it speak HTTP/2 at this port?".to_owned()
+        }
         Failure::NoPort => "this machine has no free local port".to_owned(),
         Failure::NoDescriptor => "this process may open no more descriptors: ulimit -n".to_owned(),
         Failure::Unreachable => "there is no way to it".to_owned(),
