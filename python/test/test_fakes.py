@@ -254,6 +254,20 @@ def test_a_clock_stands_still_until_it_is_advanced_and_everybody_in_the_module_r
         clock.advance(-1)
 
 
+def test_a_deadline_of_whole_seconds_is_met_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounded_apart = [began for began in range(10**12, 10**14, 10**10 + 7) if (began + 3600 * 10**9) / 1e9 < began / 1e9 + 3600]
+    assert rounded_apart
+    for began in rounded_apart[:10]:
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "monotonic_ns", lambda began=began: began)
+            clock = Clock()
+        start = clock.monotonic_ns()
+        assert start >= began
+        clock.advance(3600)
+        assert clock.monotonic_ns() / 1e9 == start / 1e9 + 3600
+
+
+
 def test_the_measuring_clock_is_never_faked():
     from assay.comparison import stopwatch
     from assay.comparison.side import Side

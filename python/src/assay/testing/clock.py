@@ -17,7 +17,9 @@ class Clock:
             now = now.timestamp()
         self._lock = threading.Lock()
         self._began = _time.time_ns() if now is None else round(now * 1e9)
-        self._monotonic = _time.monotonic_ns()
+        # A whole second: a deadline, `monotonic() + 3600`, is then the very number that the clock shows when the time is over. With
+        # a fraction the two are rounded apart now and then, and a loop that waits for it turns once more.
+        self._monotonic = -(-_time.monotonic_ns() // 10**9) * 10**9
         self._elapsed = 0
 
     @property
