@@ -194,11 +194,12 @@ impl Source for Slices {
     }
 
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
-        let rows = if let Some(mut search) = self.search.take() {
+        // What a search needs to know of its goals stays here while it runs.
+        let rows = if let Some(mut search) = self.search.clone() {
             let found =
-                search.run(turn.place, |rate| self.slice(turn.place, Some(rate), turn.block));
+                search.run(turn.place, |rate| self.slice(turn.place, Some(rate), turn.block))?;
             self.search = Some(search);
-            vec![found?]
+            vec![found]
         } else {
             let (tally, values) = self.slice(turn.place, None, turn.block)?;
             vec![slice::row(&tally, values)]
