@@ -84,16 +84,21 @@ pub(crate) fn values(
 
 /// A generator that is later than this, s,
 const LATE_SECONDS: f64 = 1e-3;
-/// and by more than this share of a latency, measured itself there.
+/// and by more than this share of the latency that is usual there, measured itself.
 const LATE_SHARE: f64 = 0.2;
 
 /// Takes away the quantiles of latency at which the generator itself was late, and says how many there were. The rest of the slice holds:
 /// whether a server answers, and how many a second, is not the generator's.
-pub(crate) fn without_late(tally: &Tally, values: &mut [f64]) -> usize {
+///
+/// `usual` are the latencies of all sides at this step in earlier slices: what is left out must not depend on how quick this very slice was,
+/// or the slow ones would stay.
+pub(crate) fn without_late(tally: &Tally, usual: &Histogram, values: &mut [f64]) -> usize {
     let mut taken = 0;
     for (value, &(_, share, _)) in values.iter_mut().zip(&QUANTILES) {
         let late = tally.lateness.quantile_seconds(share, 0).unwrap_or(0.0);
-        if late > LATE_SECONDS && late > LATE_SHARE * *value {
+        let usual = usual.quantile_seconds(share, 0).filter(|usual| usual.is_finite());
+        let is_late = late > LATE_SECONDS && late > LATE_SHARE * usual.unwrap_or(0.0);
+        if is_late && !value.is_nan() {
             *value = f64::NAN;
             taken += 1;
         }
@@ -103,7 +108,7 @@ pub(crate) fn without_late(tally: &Tally, values: &mut [f64]) -> usize {
 
 /// Whether the generator was late at any of the quantiles.
 pub(crate) fn was_late(tally: &Tally, values: &[f64]) -> bool {
-    without_late(tally, &mut values.to_vec()) > 0
+    without_late(tally, &tally.latency, &mut values.to_vec()) > 0
 }
 
 /// The requests from which on the metric of this index has a value.
@@ -212,6 +217,21 @@ mod tests {
         // One in a thousand was not answered within the limit.
         assert_eq!(of("latency_p99_9"), 30.0);
         assert_eq!(of(ANSWERED), 0.99);
+    }
+
+    #[test]
+    fn what_is_late_is_told_by_what_is_usual_not_by_the_slice_itself() {
+        let late_of = |late_ms: u64, usual_ms: u64| {
+            let mut own = tally(200, 0);
+            (0..200).for_each(|_| own.lateness.record(late_ms * 1_000_000));
+            let mut usual = Histogram::default();
+            (0..50).for_each(|_| usual.record(usual_ms * 1_000_000));
+            let mut found = values(&own, 1.0, 30.0, None);
+            (without_late(&own, &usual, &mut found), found[0].is_nan())
+        };
+        assert_eq!(late_of(3, 1), (4, true));
+        assert_eq!(late_of(3, 100), (0, false));
+        assert_eq!(late_of(0, 1), (0, false));
     }
 
     #[test]

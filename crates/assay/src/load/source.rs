@@ -5,7 +5,9 @@ use super::knee::Search;
 use super::slice;
 use crate::run_error::RunError;
 use assay_data::source::{Failure as Failed, Layout, Measured, Obstacle, Source, Turn};
-use assay_data::{Action, Finding, Metric, ParameterValue, Samples, Severity, Side, Subject};
+use assay_data::{
+    Action, Finding, Histogram, Metric, ParameterValue, Samples, Severity, Side, Subject,
+};
 use assay_load::{Arrivals, Failure, Job, Load, Pace, Tally};
 use assay_measure::interrupt;
 use assay_measure::serving::Server;
@@ -47,6 +49,8 @@ pub(crate) struct Slices {
     /// What the processes of a server may hold together, B, and those that held more, with the most.
     pub memory_limit: Option<u64>,
     over_memory: BTreeMap<usize, u64>,
+    /// Latencies at each step so far, all sides together.
+    usual: BTreeMap<String, Histogram>,
     /// Failures that are this machine's own.
     ours: [u64; 2],
 }
@@ -65,7 +69,7 @@ impl Slices {
             None => slice::metrics(),
         };
         let (late, busy, slices, ours) = (0, 0, 0, [0, 0]);
-        let (memory_limit, over_memory) = (None, BTreeMap::new());
+        let (memory_limit, over_memory, usual) = (None, BTreeMap::new(), BTreeMap::new());
         Self {
             sides,
             places,
@@ -80,6 +84,7 @@ impl Slices {
             slices,
             memory_limit,
             over_memory,
+            usual,
             ours,
         }
     }
@@ -139,7 +144,10 @@ impl Slices {
             self.busy += u32::from(share > BUSY);
         } else {
             let mut fit = values.clone();
-            self.late += u32::from(slice::without_late(&tally, &mut fit) > 0);
+            let step = format!("{:?}", self.places[place].parameters);
+            let usual = self.usual.entry(step).or_default();
+            self.late += u32::from(slice::without_late(&tally, usual, &mut fit) > 0);
+            usual.add(&tally.latency);
             // Of one server alone the numbers are shown, with what is to be thought of them. To a search a latency that is too long says
             // enough: a goal that was met all the same was met.
             if self.sides.len() > 1 && rate.is_none() {
@@ -216,7 +224,7 @@ impl Source for Slices {
                 _ => "these are left out",
             };
             let message = format!(
-                "in {} of {} slices the generator itself was late, by more than a fifth of some of their latencies: {what}",
+                "in {} of {} slices the generator itself was late, by more than a fifth of a latency that is usual there: {what}",
                 self.late, self.slices
             );
             found.push(

@@ -43,7 +43,7 @@ impl Telling {
         let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
         let blocks = match plan.stop {
             StopRule::Fixed { blocks } => format!(
-                "; {blocks} blocks take {}",
+                "; {blocks} of them take {}",
                 number::rough(block_seconds * f64::from(blocks), &Unit::Second)
             ),
             StopRule::Sequential { .. } => String::new(),
