@@ -294,6 +294,7 @@ impl Engine<'_> {
         let limits = self.connecting.timeout + self.connecting.connect_timeout;
         let gives_up = self.ends + nanoseconds(limits) + SWEEP;
         let mut alarm = Alarm::new(&self.epoll)?;
+        let mut interrupted = false;
         let (mut sweep_at, mut tell_at) = (self.started + SWEEP, self.started + TELL);
         loop {
             let mut time = now();
@@ -303,6 +304,7 @@ impl Engine<'_> {
                 self.sweep(time);
                 sweep_at = time + SWEEP;
                 if (hooks.stop)() {
+                    interrupted = true;
                     break;
                 }
             }
@@ -355,7 +357,7 @@ impl Engine<'_> {
                 }
             }
         }
-        self.finish(due);
+        self.finish(due, interrupted);
         Ok(())
     }
 

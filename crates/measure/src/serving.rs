@@ -195,12 +195,12 @@ impl Server {
                 }
                 told = true;
             }
-            // Orphans of it are ours: whoever has ended is only waited for.
-            for process in self.processes() {
-                let known = Pid::from_raw(process.cast_signed()).filter(|own| *own != self.root);
-                let _not_ours = known.map(|own| waitpid(Some(own), WaitOptions::NOHANG));
-            }
             sleep(Duration::from_millis(5));
+        }
+        // Orphans of it have become ours, and are there until they are waited for.
+        for &process in self.known.borrow().keys() {
+            let known = Pid::from_raw(process.cast_signed()).filter(|own| *own != self.root);
+            let _not_ours = known.map(|own| waitpid(Some(own), WaitOptions::NOHANG));
         }
         self.guard.page().set_group(0);
     }

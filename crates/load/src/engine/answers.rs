@@ -259,8 +259,9 @@ impl Engine<'_> {
         }
     }
 
-    /// What is on its way when it ends is neither answered nor failed; in an open test what was due and not sent is so, too.
-    pub(super) fn finish(&mut self, due: impl Iterator<Item = u64>) {
+    /// What is on its way when it is interrupted is neither answered nor failed; in an open test what was due and not sent is so, too. What is
+    /// still there after all time limits was not answered within them.
+    pub(super) fn finish(&mut self, due: impl Iterator<Item = u64>, interrupted: bool) {
         self.end_second();
         let not_sent = due.filter(|at| self.started + at >= self.counts_from).count() as u64;
         let held = self.slots.iter().filter_map(|slot| slot.held.as_ref());
@@ -275,7 +276,11 @@ impl Engine<'_> {
         let backlog = self.backlog.iter().filter(|flight| flight.counts).count() as u64;
         let thinking = self.thinking.iter().filter(|Reverse(t)| t.1.counts).count() as u64;
         self.tally.due += not_sent;
-        self.tally.unknown = not_sent + on_their_way + backlog + thinking;
+        let left = not_sent + on_their_way + backlog + thinking;
+        match interrupted {
+            true => self.tally.unknown = left,
+            false => self.tally.failed[Failure::Timeout as usize] += left,
+        }
         for slot in &mut self.slots {
             if let Some(Held::Http1(own)) = slot.held.take() {
                 crate::socket::close_at_once(own.socket);
