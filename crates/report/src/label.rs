@@ -95,8 +95,8 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
         ("server_cpu", ..) => amount("uses", "server CPU time", "server CPU time"),
         ("server_memory", ..) => amount("needs", "server memory", "server memory"),
         // The latency of whoever asks: shorter and longer.
-        (_, Unit::Second, _)
-            if ["latency", "service time"].iter().any(|own| name.ends_with(own)) =>
+        (name_of, Unit::Second, _)
+            if ["latency_p", "service_p"].iter().any(|own| name_of.starts_with(own)) =>
         {
             Wording { less: "shorter", more: "longer", ..valued(&name) }
         }
