@@ -32,10 +32,17 @@ class CompareTest < Minitest::Test
       x.report("works") { burn(40_000) }
       x.report("waits") { sleep(0.02) }
     end
-    by_cpu = quick(&works_and_waits)
+    by_cpu = decided { quick(&works_and_waits) }
     assert_equal %w[cpu faster], [by_cpu.to_h["primary"], by_cpu.verdict]
-    by_wall = quick(primary: "wall", &works_and_waits)
+    by_wall = decided { quick(primary: "wall", &works_and_waits) }
     assert_equal %w[wall slower], [by_wall.to_h["primary"], by_wall.verdict]
+  end
+
+  # On a busy machine what is measured may drift so much that nothing is decided: it has a few tries. A wrong verdict has none.
+  def decided
+    result = yield
+    2.times { result = yield if result.verdict == "inconclusive" }
+    result
   end
 
   def test_a_side_is_faster_the_other_way_round
