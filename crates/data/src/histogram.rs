@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram as Buckets;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
 
-/// The shortest time that is told from none, ns.
+/// The shortest time that differs from none, ns.
 const LOWEST: u64 = 1_000;
 /// The longest time that is kept, ns: an hour. Longer ones count as that.
 const HIGHEST: u64 = 3_600_000_000_000;

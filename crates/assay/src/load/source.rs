@@ -28,7 +28,7 @@ pub(crate) struct Place {
     pub server: Option<usize>,
 }
 
-/// What is told while slices run.
+/// What is shown while slices run.
 pub(crate) type Told = Rc<RefCell<dyn FnMut(&str, Pace)>>;
 
 /// Slices of a load test.
