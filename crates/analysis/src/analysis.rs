@@ -18,6 +18,7 @@ use crate::quantiles;
 use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
 use crate::slices::{self, Answers};
+use crate::verdict::Verdict;
 use assay_data::samples::BlockRow;
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Row, Samples, Side, StopReason, Threshold,
@@ -101,6 +102,17 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// The overall verdict: the worst on the primary metric; `None` where nothing was compared.
+    pub fn worst(&self) -> Option<Verdict> {
+        let badness = |verdict: &Verdict| match verdict {
+            Verdict::Slower => 3,
+            Verdict::Inconclusive => 2,
+            Verdict::Faster => 1,
+            Verdict::Equivalent => 0,
+        };
+        self.comparisons.iter().map(|c| c.decision.verdict).max_by_key(badness)
+    }
+
     /// Whether it is one of many rows.
     pub fn is_suite(&self) -> bool {
         self.shape == Shape::Rows

@@ -23,6 +23,7 @@
 //!   another run.
 //! - [`battery`]: every classical test beside the verdict, for those who ask.
 //! - [`figures`]: what the plots of a report show, thinned.
+//! - [`history`]: what recorded runs of a project come to over its revisions.
 //! - [`planning`]: how many runs a question needs.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
@@ -37,6 +38,7 @@ pub mod describe;
 pub mod design;
 mod evidence;
 pub mod figures;
+pub mod history;
 pub mod levels;
 pub mod machine;
 pub mod mock;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     (
         "assay",
         &[
@@ -13,6 +13,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "assay-data",
             "assay-experiment",
             "assay-harness",
+            "assay-history",
             "assay-load",
             "assay-measure",
             "assay-ministat",
@@ -22,6 +23,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ),
     ("assay-experiment", &["assay-analysis", "assay-data"]),
     ("assay-harness", &["assay-data"]),
+    ("assay-history", &["assay-analysis", "assay-data"]),
     ("assay-load", &["assay-data"]),
     ("assay-ministat", &[]),
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
@@ -33,7 +35,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
 ];
 
 /// Libraries that only one crate may carry.
-const CARRIED_BY_ONE: [(&str, &str); 10] = [
+const CARRIED_BY_ONE: [(&str, &str); 11] = [
     ("askama", "assay-report"),
     ("tiny-skia", "assay-report"),
     ("ttf-parser", "assay-report"),
@@ -44,6 +46,7 @@ const CARRIED_BY_ONE: [(&str, &str); 10] = [
     ("hdrhistogram", "assay-data"),
     ("libc", "assay-measure"),
     ("object", "assay-measure"),
+    ("rusqlite", "assay-history"),
 ];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {

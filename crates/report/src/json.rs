@@ -2,7 +2,7 @@
 //! are the reference page and the JSON Schema.
 //!
 //! Numbers are in base units; what is not known, not finite or has no meaning is `null`. It must not drop a key because its value
-//! is unknown: readers should not have to tell absent from empty. Nothing is computed here but the overall verdict.
+//! is unknown: readers should not have to tell absent from empty. Nothing is computed here.
 
 mod answers;
 mod battery;

@@ -5,7 +5,7 @@ use super::battery::{GroupTests, PairTests};
 use super::comparison::{Comparison, Context, Family, Key};
 use super::description::{Description, Noise, Summary};
 use super::finding::Finding;
-use super::result::{Decision, Mean, Only, Row, Side, overall};
+use super::result::{Decision, Mean, Only, Row, Side};
 use super::{Meta, VERSION, parameters};
 use crate::benchmarks::words as of_rows;
 use crate::words;
@@ -30,7 +30,7 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
     Decision {
         schema: VERSION,
         verb: meta.verb.clone(),
-        verdict: overall(&comparisons),
+        verdict: analysis.worst().as_ref().map(Into::into),
         sentence,
         confidence: analysis.plan.confidence,
         threshold: (&analysis.plan.threshold).into(),

@@ -1,7 +1,7 @@
 //! The one layout of everything that decides: one command, two, a scan, a suite, two profiles.
 //!
 //! Always the same members in the same order: for one command `verdict` is `null` and `comparisons` is empty. Nothing is decided
-//! here but the overall verdict, which is the worst of the verdicts on the primary metric.
+//! here.
 
 use super::answers::Answers;
 use super::battery::GroupTests;
@@ -173,16 +173,4 @@ view! {
         /// Names of the rows.
         rows: Vec<String> = only.rows.iter().map(|&row| analysis.rows[row].name.clone()).collect(),
     }
-}
-
-/// The overall verdict.
-pub(crate) fn overall(comparisons: &[Comparison]) -> Option<Verdict> {
-    let primary = comparisons.iter().filter(|c| c.family == Family::Primary);
-    let worst = |verdict: Verdict| match verdict {
-        Verdict::Slower => 3,
-        Verdict::Inconclusive => 2,
-        Verdict::Faster => 1,
-        Verdict::Equivalent => 0,
-    };
-    primary.map(|c| c.verdict).max_by_key(|verdict| worst(*verdict))
 }

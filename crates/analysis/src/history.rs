@@ -1,0 +1,169 @@
+//! What is asked of a history: recorded runs of one project over its revisions, as a store hands them over.
+//!
+//! A run is the outermost level: however many values it holds, a benchmark has one [`RunSummary`] in it, and what runs differ by is read from
+//! runs. So trend and gate need no samples, and a store of a million results answers from a few numbers each. Where runs are kept, and how
+//! revisions are looked up, is not known here.
+
+mod summary;
+
+pub use summary::{Summarised, machine_name, of_samples};
+
+use crate::checks::MACHINE_FACTS;
+use assay_data::{Environment, Metric, ParameterValue};
+use assay_stats::Interval;
+
+/// A revision with its place in the history of its repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Revision {
+    /// The full name of the commit, or whatever the user calls the revision.
+    pub commit: String,
+    /// The commit that it is based on.
+    pub parent: Option<String>,
+    /// How many commits lead to it, each by its first parent; `None` where no repository says.
+    pub ordinal: Option<u64>,
+    /// When it was committed, s since 1970.
+    pub time: Option<i64>,
+}
+
+impl Revision {
+    /// The name for people: of a commit its first ten digits.
+    pub fn short(&self) -> &str {
+        short(&self.commit)
+    }
+}
+
+/// The first ten digits of a commit; any other name as it is.
+pub fn short(commit: &str) -> &str {
+    let is_commit = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_commit { &commit[..10] } else { commit }
+}
+
+/// What a benchmark is found again by in other runs of its project.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Benchmark {
+    /// The row's name, or where the row has none (commands), that of the side.
+    pub name: String,
+    /// Values of its parameters.
+    pub parameters: Vec<(String, ParameterValue)>,
+    /// The place of its side where a run measured several that are no revisions of their own; 0: the reference, or the only one.
+    pub role: usize,
+}
+
+impl Benchmark {
+    /// The name with values of parameters, and with its place where it is not the reference.
+    pub fn label(&self) -> String {
+        let mut label = self.name.clone();
+        for (name, value) in &self.parameters {
+            label += &format!(" {name}={}", value.as_str());
+        }
+        if self.role > 0 {
+            label += &format!(" (side {})", self.role + 1);
+        }
+        label
+    }
+}
+
+/// What one run knows of one metric of one benchmark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSummary {
+    /// Number of values.
+    pub n: u64,
+    /// How many units of the outermost level (processes, builds) the values come from; that of values where no level was recorded.
+    pub units: u64,
+    /// The median of the units' medians; where only a summary was recorded, its mean.
+    pub centre: f64,
+    /// Interval of the centre within the run (95 %), where there are enough units.
+    pub interval: Option<Interval>,
+}
+
+/// One run in a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// What the run is known by: the beginning of its digest.
+    pub recording: String,
+    /// When it was measured, ms since 1970.
+    pub started: i64,
+    /// The revision that was measured.
+    pub revision: Option<Revision>,
+    /// What it knows.
+    pub result: RunSummary,
+}
+
+/// All runs of one metric of one benchmark on one machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The benchmark.
+    pub benchmark: Benchmark,
+    /// The metric.
+    pub metric: Metric,
+    /// The machine, for people.
+    pub machine: String,
+    /// The runs, in any order.
+    pub points: Vec<Point>,
+}
+
+/// Facts by which a machine is known: where one of them differs, times are not compared.
+pub fn fingerprint_facts(environment: &Environment) -> Vec<(&'static str, String)> {
+    let told = |fact: &'static str| {
+        let value = environment.facts.get(fact)?;
+        Some((fact, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+    };
+    MACHINE_FACTS.into_iter().filter_map(told).collect()
+}
+
+/// Runs in the order of what they measured: by the place of their revisions in the history where all have one, since clocks of committers go
+/// back; else by the time of the commit, or of the run. Runs of one revision stand in the order in which they were taken. O(n log n).
+pub fn in_order(points: &mut [Point]) {
+    let placed = points.iter().all(|p| p.revision.as_ref().is_some_and(|r| r.ordinal.is_some()));
+    points.sort_by_cached_key(|point| {
+        let revision = point.revision.as_ref();
+        let committed = revision.and_then(|revision| revision.time);
+        let ordinal = revision.and_then(|revision| revision.ordinal).filter(|_| placed);
+        let time = committed.map_or(point.started, |seconds| seconds.saturating_mul(1000));
+        (ordinal, time, point.started)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(commit: &str, ordinal: Option<u64>, time: i64, started: i64) -> Point {
+        let revision =
+            Revision { commit: commit.to_owned(), parent: None, ordinal, time: Some(time) };
+        let result = RunSummary { n: 1, units: 1, centre: 1.0, interval: None };
+        Point { recording: commit.to_owned(), started, revision: Some(revision), result }
+    }
+
+    #[test]
+    fn the_place_in_the_history_counts_more_than_any_clock() {
+        let order = |points: &mut Vec<Point>| {
+            in_order(points);
+            points.iter().map(|p| p.recording.clone()).collect::<String>()
+        };
+        // The committer of b had a clock that was behind; c was measured first.
+        let mut points =
+            vec![point("c", Some(3), 30, 1), point("b", Some(2), 5, 9), point("a", Some(1), 10, 8)];
+        assert_eq!(order(&mut points), "abc");
+        // Without a place the time is all there is.
+        points.push(point("d", None, 7, 2));
+        assert_eq!(order(&mut points), "bdac");
+    }
+
+    #[test]
+    fn a_commit_is_cut_and_a_name_is_not() {
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(short(commit), "0123456789");
+        assert_eq!(
+            short("release of last year, in full length, of 50 letters"),
+            "release of last year, in full length, of 50 letters"
+        );
+    }
+
+    #[test]
+    fn a_label_tells_parameters_and_other_sides() {
+        let parameters = vec![("n".to_owned(), ParameterValue::from("64".to_owned()))];
+        let benchmark = Benchmark { name: "Sort".to_owned(), parameters, role: 1 };
+        assert_eq!(benchmark.label(), "Sort n=64 (side 2)");
+    }
+}

@@ -1,0 +1,26 @@
+//! The store of recorded runs: what was measured of which revision, on which machine, with all samples.
+//!
+//! A run is kept whole, as the text of its `.assay` file, deflated; beside it stand small rows for what is asked most: one for each metric
+//! of each benchmark, the verdict, the findings. A run is known by its content, so that adding it twice changes nothing, and adding costs
+//! the same however much is there. Everything about a run is written in one transaction: it is there whole or not at all, whatever
+//! happens meanwhile.
+//!
+//! It has no clock, knows no repository and decides nothing: times and places of revisions are handed in; what runs come to over the
+//! revisions is the business of [`assay_analysis::history`].
+
+mod add;
+mod error;
+mod packed;
+mod query;
+mod salvage;
+mod sql;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+pub use add::{Added, NewRun};
+pub use error::StoreError;
+pub use query::{Compared, Contents, Noted, Run, RunResult, Vanished, Wanted};
+pub use salvage::{Saved, salvage};
+pub use store::{Access, Store};

@@ -1,0 +1,80 @@
+//! Recordings as they lie in the store: deflated texts (RFC 1951 in zlib's wrapping, RFC 1950, whose checksum tells damage).
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use sha2::{Digest, Sha256};
+use std::io::{self, Read, Write};
+
+/// Deflates a text.
+pub(crate) fn pack(text: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::with_capacity(text.len() / 6), Compression::default());
+    encoder.write_all(text)?;
+    encoder.finish()
+}
+
+/// The text of so many bytes. What says that it is longer is not believed.
+///
+/// # Errors
+/// When it is damaged, or of another length.
+pub(crate) fn unpack(deflated: &[u8], bytes: u64) -> Result<Vec<u8>, String> {
+    // An honest text is some ten times its packed length, never a thousand times: deflate can't do that.
+    let room = bytes.min(deflated.len() as u64 * 1100 + 64);
+    let mut text = Vec::with_capacity(room as usize);
+    let read = ZlibDecoder::new(deflated).take(room + 1).read_to_end(&mut text);
+    read.map_err(|error| error.to_string())?;
+    if text.len() as u64 == bytes {
+        Ok(text)
+    } else {
+        Err(format!("{} bytes where {bytes} were put in", text.len()))
+    }
+}
+
+/// What a run is known by: its text, and the revision that it is said to be of.
+pub(crate) fn digest(text: &[u8], commit: Option<&str>) -> String {
+    let mut digest = Sha256::new();
+    digest.update((text.len() as u64).to_le_bytes());
+    digest.update(text);
+    digest.update(commit.unwrap_or_default().as_bytes());
+    hexadecimal(&digest.finalize())
+}
+
+/// What machines are known by.
+pub(crate) fn fingerprint(facts: &[(&str, String)]) -> String {
+    let mut digest = Sha256::new();
+    for (name, value) in facts {
+        digest.update((value.len() as u64).to_le_bytes());
+        digest.update(name.as_bytes());
+        digest.update(value.as_bytes());
+    }
+    hexadecimal(&digest.finalize()[..16])
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_text_comes_out_as_it_went_in(text in proptest::collection::vec(any::<u8>(), 0..2000)) {
+            let packed = pack(&text).expect("memory takes it");
+            prop_assert_eq!(unpack(&packed, text.len() as u64), Ok(text));
+        }
+
+        #[test]
+        fn damage_is_noticed(place in 0_usize..1000, bit in 0_u8..8) {
+            let text = b"{\"kind\":\"obs\"}\n".repeat(50);
+            let mut packed = pack(&text).expect("memory takes it");
+            let place = place % packed.len();
+            packed[place] ^= 1 << bit;
+            // A bit that means nothing may be any.
+            let read = unpack(&packed, text.len() as u64);
+            prop_assert!(read.is_err() || read == Ok(text));
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! What is read of a store: lists of runs, one run, series of a benchmark. Nothing here decompresses samples unless they are asked for.
+
+use crate::add::machine_of;
+use crate::error::StoreError;
+use crate::packed::unpack;
+use crate::sql;
+use crate::store::Store;
+use assay_analysis::Interval;
+use assay_analysis::history::{Benchmark, Point, Revision, RunSummary, Series};
+use assay_data::{Better, Environment, Metric, ParameterValue, Unit};
+use rusqlite::{Row, ToSql, params};
+use std::collections::HashSet;
+
+/// The first digits of a digest, which people see.
+const SHORT: usize = 10;
+/// So many of the latest runs are asked whether they lack a benchmark.
+const LOOKED_AT: i64 = 20;
+
+/// A run that is kept, without what it holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub(crate) id: i64,
+    /// The SHA-256 that it is known by.
+    pub digest: String,
+    /// When it was measured, ms since 1970.
+    pub started: i64,
+    /// Whether the tree had changes that are in no commit.
+    pub changed: bool,
+    /// The file that it was read from.
+    pub source: String,
+    /// The command line that measured.
+    pub argv: Vec<String>,
+    /// Tool and version that measured.
+    pub tool: Option<String>,
+    /// Number of results.
+    pub results: u64,
+    /// The worst verdict of its comparisons, where there are any.
+    pub verdict: Option<String>,
+    /// The machine, for people.
+    pub machine: String,
+    /// What the machine is known by.
+    pub fingerprint: String,
+    /// The revision that was measured.
+    pub revision: Option<Revision>,
+    /// The metric that decides.
+    pub metric: Option<String>,
+}
+
+impl Run {
+    /// The beginning of the digest.
+    pub fn short(&self) -> &str {
+        self.digest.get(..SHORT).unwrap_or(&self.digest)
+    }
+}
+
+/// One metric of one benchmark in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// The benchmark, as it is called now.
+    pub benchmark: Benchmark,
+    /// The metric.
+    pub metric: Metric,
+    /// What it came to.
+    pub summary: RunSummary,
+}
+
+/// A comparison in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// What the verdict is about.
+    pub subject: String,
+    /// What it was compared with.
+    pub reference: String,
+    /// The verdict.
+    pub verdict: String,
+    /// Second / first.
+    pub ratio: Option<f64>,
+    /// Its interval.
+    pub interval: Option<Interval>,
+}
+
+/// A finding of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// Its code.
+    pub code: String,
+    /// How much it matters.
+    pub severity: String,
+    /// What was found.
+    pub message: String,
+}
+
+/// What stands beside the samples of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contents {
+    /// One for each metric of each benchmark.
+    pub results: Vec<RunResult>,
+    /// The comparisons of the metric that decides.
+    pub comparisons: Vec<Compared>,
+    /// The findings.
+    pub findings: Vec<Noted>,
+}
+
+/// A benchmark that is missing from later runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vanished {
+    /// The last run that had it.
+    pub last: Run,
+    /// How many runs after that one lack it; at most 20 are looked at.
+    pub runs: u64,
+}
+
+/// Which series of a benchmark.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wanted<'a> {
+    /// Of this metric; `None`: of all.
+    pub metric: Option<&'a str>,
+    /// On the machine of this name or fingerprint; `None`: on all.
+    pub machine: Option<&'a str>,
+    /// Only so many of the last runs.
+    pub last: Option<usize>,
+}
+
+impl Store {
+    /// The projects, by name.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn projects(&self) -> Result<Vec<String>, StoreError> {
+        self.rows(sql::PROJECTS, params![], |row| row.get(0))
+    }
+
+    /// How many runs a project has. O(its runs).
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn count(&self, project: &str) -> Result<u64, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(0) };
+        let counted = self.rows(sql::HOW_MANY, params![project], |row| row.get::<_, i64>(0))?;
+        Ok(counted.first().map_or(0, |&count| count.unsigned_abs()))
+    }
+
+    /// The last runs of a project, the latest first. O(runs that are given).
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn log(&self, project: &str, most: usize) -> Result<Vec<Run>, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
+        let statement = format!("{}{}", sql::RECORDING, sql::LATEST);
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.rows(&statement, params![project, most], run)
+    }
+
+    /// The run whose digest begins so; `last` is the latest.
+    ///
+    /// # Errors
+    /// When there is none, or there are several.
+    pub fn find(&self, project: &str, asked: &str) -> Result<Run, StoreError> {
+        let none = || StoreError::NoSuchRun { asked: asked.to_owned() };
+        if asked == "last" {
+            return self.log(project, 1)?.pop().ok_or_else(none);
+        }
+        let id = self.project(project)?.ok_or_else(none)?;
+        if asked.is_empty() || !asked.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(none());
+        }
+        let mut found = self.of_digest(id, &asked.to_lowercase())?;
+        match found.len() {
+            1 => found.pop().ok_or_else(none),
+            0 => Err(none()),
+            count => Err(StoreError::Ambiguous { asked: asked.to_owned(), count }),
+        }
+    }
+
+    fn of_digest(&self, project: i64, beginning: &str) -> Result<Vec<Run>, StoreError> {
+        let statement = format!("{}{}", sql::RECORDING, sql::BY_DIGEST);
+        self.rows(&statement, params![project, beginning, format!("{beginning}g")], run)
+    }
+
+    pub(crate) fn run_of_digest(&self, project: i64, digest: &str) -> Result<Run, StoreError> {
+        let none = || StoreError::NoSuchRun { asked: digest.to_owned() };
+        self.of_digest(project, digest)?.pop().ok_or_else(none)
+    }
+
+    /// The text of a run's `.assay` file.
+    ///
+    /// # Errors
+    /// When it is not there any more, or damaged.
+    pub fn text(&self, run: &Run) -> Result<Vec<u8>, StoreError> {
+        let bad = |problem: String| StoreError::BadSamples { run: run.short().to_owned(), problem };
+        let packed = self.rows(sql::SAMPLES, params![run.id], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+        })?;
+        let (bytes, deflated) = packed.first().ok_or_else(|| bad("they are gone".to_owned()))?;
+        unpack(deflated, bytes.unsigned_abs()).map_err(bad)
+    }
+
+    /// What stands beside a run's samples.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn contents(&self, run: &Run) -> Result<Contents, StoreError> {
+        let results = self.rows(sql::RESULTS, params![run.id], |row| {
+            Ok(RunResult {
+                benchmark: benchmark(row, 0)?,
+                metric: metric(row, 3)?,
+                summary: summary(row, 7)?,
+            })
+        })?;
+        let comparisons = self.rows(sql::COMPARISONS, params![run.id], |row| {
+            Ok(Compared {
+                subject: row.get(0)?,
+                reference: row.get(1)?,
+                verdict: row.get(2)?,
+                ratio: row.get(3)?,
+                interval: interval(row, 4)?,
+            })
+        })?;
+        let findings = self.rows(sql::FINDINGS, params![run.id], |row| {
+            Ok(Noted { code: row.get(0)?, severity: row.get(1)?, message: row.get(2)? })
+        })?;
+        Ok(Contents { results, comparisons, findings })
+    }
+
+    /// The names of a project's benchmarks, as they are called now.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn benchmarks(&self, project: &str) -> Result<Vec<String>, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
+        self.rows(sql::BENCHMARKS, params![project], |row| row.get(0))
+    }
+
+    /// Old names of benchmarks with the new ones.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn aliases(&self, project: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
+        self.aliases_of(project)
+    }
+
+    pub(crate) fn aliases_of(&self, project: i64) -> Result<Vec<(String, String)>, StoreError> {
+        self.rows(sql::ALIASES, params![project], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// The fingerprint of the machine that this environment describes; `given` stands for its host name.
+    pub fn fingerprint(environment: &Environment, given: Option<&str>) -> String {
+        machine_of(environment, given).0
+    }
+
+    /// All series of the benchmarks that go by a name: one for each metric, machine, set of parameters and role. The one that was measured
+    /// last comes first. O(results that are given).
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn series(
+        &self,
+        project: &str,
+        name: &str,
+        wanted: Wanted<'_>,
+    ) -> Result<Vec<Series>, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
+        let benchmarks = self.rows(sql::NAMED, params![project, name], |row| {
+            let benchmark = Benchmark {
+                name: name.to_owned(),
+                parameters: parameters(&row.get::<_, String>(1)?),
+                role: row.get::<_, i64>(2)?.unsigned_abs() as usize,
+            };
+            Ok((row.get::<_, i64>(0)?, benchmark))
+        })?;
+        let most = wanted.last.map_or(i64::MAX, |last| i64::try_from(last).unwrap_or(i64::MAX));
+        let mut found: Vec<(i64, String, Series)> = Vec::new();
+        for (id, benchmark) in benchmarks {
+            let kinds = self.rows(sql::KINDS, params![id], |row| {
+                let ids = (row.get::<_, i64>(0)?, row.get::<_, i64>(5)?);
+                let names = (row.get::<_, String>(6)?, row.get::<_, String>(7)?);
+                Ok((ids, metric(row, 1)?, names, row.get::<_, i64>(8)?))
+            })?;
+            for ((of, on), metric, (machine, fingerprint), latest) in kinds {
+                let is_metric = wanted.metric.is_none_or(|name| metric.name == name);
+                let is_machine =
+                    wanted.machine.is_none_or(|name| machine == name || fingerprint == name);
+                if !is_metric || !is_machine {
+                    continue;
+                }
+                let points = self.rows(sql::SERIES, params![id, of, on, most], point)?;
+                let same = |(_, print, s): &&mut (i64, String, Series)| {
+                    *print == fingerprint && s.metric == metric && s.benchmark == benchmark
+                };
+                // What an alias leads to is one series.
+                match found.iter_mut().find(same) {
+                    Some((last, _, series)) => {
+                        *last = latest.max(*last);
+                        series.points.extend(points);
+                        series.points.sort_by_key(|point| std::cmp::Reverse(point.started));
+                        series.points.truncate(wanted.last.unwrap_or(usize::MAX));
+                    }
+                    None => {
+                        let benchmark = benchmark.clone();
+                        let series = Series { benchmark, metric, machine, points };
+                        found.push((latest, fingerprint, series));
+                    }
+                }
+            }
+        }
+        found.sort_by_key(|(latest, _, _)| std::cmp::Reverse(*latest));
+        Ok(found.into_iter().map(|(_, _, series)| series).collect())
+    }
+
+    /// Since when a benchmark is missing from the runs that it belonged to, if it is: runs on the same machine that came after its last one and have
+    /// at least half of that run's other benchmarks. A benchmark that was alone in its run can't be missed.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn vanished(&self, project: &str, name: &str) -> Result<Option<Vanished>, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(None) };
+        let own: Vec<i64> = self.rows(sql::NAMED, params![project, name], |row| row.get(0))?;
+        let mut last: Option<(i64, i64)> = None;
+        for id in &own {
+            let found =
+                self.rows(sql::LAST_OF, params![id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            last = last.max(found.first().copied());
+        }
+        let Some((_, last)) = last else { return Ok(None) };
+        let suite = |recording: i64| -> Result<HashSet<i64>, StoreError> {
+            Ok(self.rows(sql::SUITE, params![recording], |row| row.get(0))?.into_iter().collect())
+        };
+        let others: HashSet<i64> =
+            suite(last)?.into_iter().filter(|benchmark| !own.contains(benchmark)).collect();
+        let later: Vec<i64> = self.rows(sql::LATER, params![last, LOOKED_AT], |row| row.get(0))?;
+        let mut runs = 0;
+        for recording in later {
+            let found = suite(recording)?;
+            runs += u64::from(
+                !others.is_empty() && 2 * found.intersection(&others).count() >= others.len(),
+            );
+        }
+        if runs == 0 {
+            return Ok(None);
+        }
+        let statement = format!("{}{}", sql::RECORDING, sql::BY_ID);
+        let last = self.rows(&statement, params![last], run)?.pop();
+        Ok(last.map(|last| Vanished { last, runs }))
+    }
+
+    pub(crate) fn rows<T>(
+        &self,
+        statement: &str,
+        values: &[&dyn ToSql],
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut prepared = self.db.prepare_cached(statement).map_err(|e| self.failed(e))?;
+        let rows = prepared.query_map(values, read).and_then(Iterator::collect);
+        rows.map_err(|error| self.failed(error))
+    }
+}
+
+fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let argv: String = row.get(5)?;
+    Ok(Run {
+        id: row.get(0)?,
+        digest: row.get(1)?,
+        started: row.get(2)?,
+        changed: row.get(3)?,
+        source: row.get(4)?,
+        argv: serde_json::from_str(&argv).unwrap_or_default(),
+        tool: row.get(6)?,
+        results: row.get::<_, i64>(7)?.unsigned_abs(),
+        verdict: row.get(8)?,
+        machine: row.get(9)?,
+        fingerprint: row.get(10)?,
+        revision: revision(row, 11)?,
+        metric: row.get(15)?,
+    })
+}
+
+fn revision(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Revision>> {
+    let Some(commit) = row.get(at)? else { return Ok(None) };
+    let ordinal: Option<i64> = row.get(at + 2)?;
+    let (parent, time) = (row.get(at + 1)?, row.get(at + 3)?);
+    Ok(Some(Revision { commit, parent, ordinal: ordinal.map(i64::unsigned_abs), time }))
+}
+
+fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
+    let digest: String = row.get(0)?;
+    Ok(Point {
+        recording: digest.get(..SHORT).unwrap_or(&digest).to_owned(),
+        started: row.get(1)?,
+        revision: revision(row, 2)?,
+        result: summary(row, 6)?,
+    })
+}
+
+fn summary(row: &Row<'_>, at: usize) -> rusqlite::Result<RunSummary> {
+    Ok(RunSummary {
+        n: row.get::<_, i64>(at)?.unsigned_abs(),
+        units: row.get::<_, i64>(at + 1)?.unsigned_abs(),
+        centre: row.get(at + 2)?,
+        interval: interval(row, at + 3)?,
+    })
+}
+
+fn interval(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Interval>> {
+    let ends: (Option<f64>, Option<f64>) = (row.get(at)?, row.get(at + 1)?);
+    Ok(ends.0.zip(ends.1).map(|(lower, upper)| Interval { lower, upper }))
+}
+
+fn metric(row: &Row<'_>, at: usize) -> rusqlite::Result<Metric> {
+    let better = match row.get::<_, String>(at + 2)?.as_str() {
+        "higher" => Better::Higher,
+        _ => Better::Lower,
+    };
+    let name: String = row.get(at)?;
+    let unit = Unit::from(row.get::<_, String>(at + 1)?);
+    Ok(Metric { better, exact: row.get(at + 3)?, ..Metric::lower(&name, unit) })
+}
+
+fn benchmark(row: &Row<'_>, at: usize) -> rusqlite::Result<Benchmark> {
+    Ok(Benchmark {
+        name: row.get(at)?,
+        parameters: parameters(&row.get::<_, String>(at + 1)?),
+        role: row.get::<_, i64>(at + 2)?.unsigned_abs() as usize,
+    })
+}
+
+fn parameters(text: &str) -> Vec<(String, ParameterValue)> {
+    let pairs: Vec<(String, String)> = serde_json::from_str(text).unwrap_or_default();
+    pairs.into_iter().map(|(name, value)| (name, ParameterValue::from(value))).collect()
+}
