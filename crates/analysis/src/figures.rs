@@ -8,6 +8,7 @@
 //! (1979); power is that of a t test; differences of all pairs are those of at most 600 quantiles of either side.
 
 mod differences;
+mod load;
 mod power;
 mod resampled;
 mod series;
@@ -17,6 +18,7 @@ mod view;
 pub use assay_stats::quantile_difference::QuantileDifference;
 use differences::Sides;
 pub use differences::{Between, BlockDifferences};
+pub use load::{LoadFigures, QuantileCurve, SlicePiece, SliceTrace};
 pub use power::PowerCurve;
 pub use resampled::{IntervalOf, Resampled};
 pub use series::{Correlogram, Piece, Trace};
@@ -55,6 +57,8 @@ pub struct Figures {
     pub in_blocks: bool,
     /// True when the resampled standard deviations are those of the differences from the reference.
     pub deviations_of_differences: bool,
+    /// Those of a load test alone.
+    pub load: Option<LoadFigures>,
 }
 
 /// The plots of one subject.
@@ -88,7 +92,8 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
         (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
     let shown = &with_values[..with_values.len().min(MOST_SUBJECTS)];
     let left_out = with_values.len() - shown.len();
-    Figures { left_out, ..drawn(&Evidence::of(samples), analysis, shown, Some(chains)) }
+    let load = LoadFigures::of(samples, &analysis.answers);
+    Figures { left_out, load, ..drawn(&Evidence::of(samples), analysis, shown, Some(chains)) }
 }
 
 /// Those of single comparisons, each by itself. Nothing is resampled: for many of them that would cost too much. O(n log n) for n
@@ -168,6 +173,7 @@ fn drawn(
         between,
         in_blocks,
         deviations_of_differences: planned && chains.iter().any(|chain| chain.paired),
+        load: None,
     }
 }
 

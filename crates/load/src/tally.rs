@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 pub struct Second {
     /// Answered well.
     pub answered: u64,
-    /// Failed.
-    pub failed: u64,
+    /// How many failed of each kind, in the order of [`Failure::ALL`].
+    pub failed: [u64; Failure::ALL.len()],
     /// Latencies of those that were answered, encoded ([`Histogram::encoded`]): a slice may last for hours. Empty where there are none.
     pub latency: String,
 }
@@ -97,7 +97,7 @@ struct Sent {
     received: u64,
     connections: Connections,
     histograms: Vec<String>,
-    seconds: Vec<(u64, u64, String)>,
+    seconds: Vec<(u64, Vec<u64>, String)>,
     cpu_seconds: f64,
     tls_error: Option<String>,
 }
@@ -179,7 +179,7 @@ impl Tally {
         for (number, more) in other.seconds.iter().enumerate() {
             let own = self.second(number);
             own.answered += more.answered;
-            own.failed += more.failed;
+            own.failed.iter_mut().zip(more.failed).for_each(|(own, more)| *own += more);
             if own.latency.is_empty() {
                 own.latency.clone_from(&more.latency);
             } else if !more.latency.is_empty() {
@@ -192,7 +192,7 @@ impl Tally {
 
     /// As one line of JSON.
     pub fn to_line(&self) -> String {
-        let second = |second: &Second| (second.answered, second.failed, second.latency.clone());
+        let second = |own: &Second| (own.answered, own.failed.to_vec(), own.latency.clone());
         let sent = Sent {
             due: self.due,
             answered: self.answered,
@@ -218,12 +218,15 @@ impl Tally {
     /// In words, when it is none.
     pub fn of_line(line: &str) -> Result<Self, String> {
         let sent: Sent = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let failed = <[u64; Failure::ALL.len()]>::try_from(sent.failed);
+        let by_kind = |failed: Vec<u64>| {
+            <[u64; Failure::ALL.len()]>::try_from(failed)
+                .map_err(|_| "another number of failures".to_owned())
+        };
         let mut tally = Self {
             due: sent.due,
             answered: sent.answered,
             delivered: sent.delivered,
-            failed: failed.map_err(|_| "another number of failures".to_owned())?,
+            failed: by_kind(sent.failed)?,
             unknown: sent.unknown,
             statuses: sent.statuses,
             redirected: sent.redirected,
@@ -240,12 +243,11 @@ impl Tally {
         for (own, text) in tally.histograms_mut().into_iter().zip(&sent.histograms) {
             *own = read(text)?;
         }
-        for (answered, failed, latency) in &sent.seconds {
+        for (answered, failed, latency) in sent.seconds {
             if !latency.is_empty() {
-                read(latency)?;
+                read(&latency)?;
             }
-            let latency = latency.clone();
-            tally.seconds.push(Second { answered: *answered, failed: *failed, latency });
+            tally.seconds.push(Second { answered, failed: by_kind(failed)?, latency });
         }
         Ok(tally)
     }

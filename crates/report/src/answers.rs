@@ -1,13 +1,20 @@
 //! What came of the requests of a load test, as a table: a line for each side at each step, with what failed and how. Verdicts are beside
 //! the metrics, not here.
 
+use crate::charts::capital;
+use crate::html;
+use crate::label::label;
 use crate::layout::{Page, Tone};
-use crate::number;
+use crate::markdown::escaped;
+use crate::number::{self, Column};
 use crate::scan::combination;
 use crate::small_table;
 use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
 use assay_data::Unit;
+
+/// What the table is of.
+const TOGETHER: &str = "requests of all slices together";
 
 /// The quantiles that are shown.
 const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
@@ -18,7 +25,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
         return;
     }
     page.gap();
-    page.paragraph(2, &[(Tone::Quiet, "requests of all slices together:".to_owned())]);
+    page.paragraph(2, &[(Tone::Quiet, format!("{TOGETHER}:"))]);
     let (head, rows) = table(analysis);
     let failed = |own: &Answers| if own.count("failed") > 0 { Tone::Bad } else { Tone::Plain };
     let tones: Vec<Tone> = analysis.answers.iter().map(failed).collect();
@@ -28,8 +35,80 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     }
 }
 
+/// The tables of a page: the requests, and what the slices say of their quantiles, each of which is one value.
+pub(crate) fn on_page(analysis: &Analysis) -> Vec<html::Table> {
+    if analysis.answers.is_empty() {
+        return Vec::new();
+    }
+    let (heads, rows) = table(analysis);
+    let mut requests = html::Table::plain(capital(TOGETHER), heads, rows);
+    for (row, own) in requests.rows.iter_mut().zip(&analysis.answers) {
+        row.tone = if own.count("failed") > 0 { "bad" } else { "" };
+    }
+    requests.told = notes(analysis).join("; ");
+    std::iter::once(requests).chain(of_slices(analysis)).collect()
+}
+
+/// The same as Markdown; empty for what is no load test.
+pub(crate) fn markdown(analysis: &Analysis) -> String {
+    if analysis.answers.is_empty() {
+        return String::new();
+    }
+    let (heads, rows) = table(analysis);
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let mut text = format!("\n{}:\n\n{}|:--|", capital(TOGETHER), line(&heads));
+    text += &"--:|".repeat(heads.len() - 1);
+    text.push('\n');
+    rows.iter().for_each(|row| text += &line(row));
+    for note in notes(analysis) {
+        text += &format!("\n{}.\n", escaped(&note));
+    }
+    text
+}
+
+/// Latencies and rates as the slices have them: medians with their intervals, which know that requests of one slice wait for one another.
+fn of_slices(analysis: &Analysis) -> Option<html::Table> {
+    let is_shown = |name: &str| name.starts_with("latency_") || name == "rate_achieved";
+    let metrics: Vec<usize> =
+        (0..analysis.metrics.len()).filter(|&m| is_shown(&analysis.metrics[m].name)).collect();
+    let heads = metrics.iter().map(|&m| label(&analysis.metrics[m]));
+    let cell = |subject: usize, metric: usize| {
+        let Some(d) = analysis.subjects[subject].metrics[metric].as_ref() else {
+            return "-".to_owned();
+        };
+        let unit = &analysis.metrics[metric].unit;
+        match d.median_interval.filter(|i| i.is_bounded()) {
+            None => number::rough(d.median, unit),
+            Some(i) => {
+                let column = Column::new(unit, &[d.median, i.lower, i.upper], &[i.half_width()]);
+                let [median, lower, upper] = [d.median, i.lower, i.upper].map(|v| column.number(v));
+                format!("{median} [{lower} … {upper}]{}", column.suffix())
+            }
+        }
+    };
+    let row = |own: &Answers| {
+        let cells = metrics.iter().map(|&metric| cell(own.subject, metric));
+        std::iter::once(name(analysis, own.subject)).chain(cells).collect()
+    };
+    let title = format!(
+        "Medians of the slices, with {} confidence intervals",
+        number::chosen_percent(analysis.plan.confidence)
+    );
+    let heads = std::iter::once(String::new()).chain(heads).collect();
+    let rows = analysis.answers.iter().map(row).collect();
+    let mut table = html::Table::plain(title, heads, rows);
+    if analysis.answers.iter().any(|own| own.count("failed") > 0) {
+        table.told = "Where more failed than a quantile leaves out, the time limit stands for it."
+            .to_owned();
+    }
+    (!metrics.is_empty()).then_some(table)
+}
+
 /// Heads and rows: step and side, how many were asked, which share was answered and within what, and what failed.
-pub(crate) fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
+fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
     let mut head: Vec<String> = ["", "requests", "answered"].map(str::to_owned).to_vec();
     head.extend(SHOWN.iter().map(|(name, _)| (*name).to_owned()));
     let any_failed = analysis.answers.iter().any(|own| own.count("failed") > 0);

@@ -10,17 +10,24 @@ mod differences;
 mod distribution;
 pub mod forest;
 mod frame;
+mod legend;
+mod load;
+mod over_parameter;
 mod over_time;
 pub mod palette;
+mod panels;
 pub mod png;
 pub mod scene;
 pub mod svg;
 
 use crate::label::label;
 use crate::names::fitted;
+use assay_analysis::Analysis;
 use assay_analysis::figures::Figures;
 use assay_data::Metric;
-use scene::{Anchor, Ink, LETTERS, Place, Scene, Shape, text_width};
+pub(crate) use frame::plain;
+use legend::Legend;
+use scene::{Anchor, Ink, LETTERS, Scene, Shape};
 
 /// Width of every picture.
 pub const WIDTH: f64 = 420.0;
@@ -64,12 +71,14 @@ impl Chart {
 }
 
 /// The plots of an analysis, in the order in which they are best read; those that these samples can't fill are left out.
-pub fn charts(figures: &Figures) -> Vec<Chart> {
+pub fn charts(analysis: &Analysis, figures: &Figures) -> Vec<Chart> {
+    let mut charts = over_parameter::charts(analysis);
+    charts.extend(figures.load.iter().flat_map(|load| load::charts(analysis, load)));
     if figures.subjects.is_empty() {
-        return Vec::new();
+        return charts;
     }
     let sheet = Sheet::of(figures);
-    let mut charts = vec![over_time::raw(&sheet)];
+    charts.push(over_time::raw(&sheet));
     charts.extend(distribution::density(&sheet));
     charts.push(distribution::ecdf(&sheet));
     charts.push(distribution::boxes(&sheet));
@@ -83,6 +92,15 @@ pub fn charts(figures: &Figures) -> Vec<Chart> {
     charts
 }
 
+/// The names of pictures, those of a name that was there before numbered: of their files, and of their places on a page.
+pub fn file_names(charts: &[Chart]) -> Vec<String> {
+    let named = |(index, chart): (usize, &Chart)| {
+        let same = charts[..index].iter().filter(|before| before.name == chart.name).count();
+        if same > 0 { format!("{}-{}", chart.name, same + 1) } else { chart.name.to_owned() }
+    };
+    charts.iter().enumerate().map(named).collect()
+}
+
 /// Those of one row of many: its values over time and their distribution.
 pub fn of_row(figures: &Figures) -> Vec<Chart> {
     if figures.subjects.is_empty() {
@@ -91,6 +109,12 @@ pub fn of_row(figures: &Figures) -> Vec<Chart> {
     let sheet = Sheet::of(figures);
     let shape = distribution::density(&sheet).unwrap_or_else(|| distribution::boxes(&sheet));
     vec![over_time::raw(&sheet), shape]
+}
+
+/// The text with a capital at its beginning.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What the metric is called where it stands alone: `wall` is no noun.
@@ -117,30 +141,14 @@ impl<'a> Sheet<'a> {
         Self { figures, names: fitted(&names, NAME, "…"), metric: whole_name(&figures.metric) }
     }
 
-    /// Draws a legend from this place down, as many names to a line as fit, and says where it ends. A single subject needs none.
-    fn legend(&self, scene: &mut Scene, top: f64) -> f64 {
-        self.legend_of(scene, top, &(0..self.names.len()).collect::<Vec<_>>())
+    /// Which line is whose, of some subjects.
+    fn legend(&self, subjects: &[usize]) -> Legend<'_> {
+        Legend(subjects.iter().map(|&s| (s, self.names[s].as_str())).collect())
     }
 
-    fn legend_of(&self, scene: &mut Scene, top: f64, subjects: &[usize]) -> f64 {
-        const SAMPLE: f64 = 22.0;
-        if subjects.len() < 2 {
-            return top;
-        }
-        let (mut x, mut y) = (4.0, top + LETTERS);
-        for &subject in subjects {
-            let wide = SAMPLE + 6.0 + text_width(&self.names[subject], LETTERS);
-            if x > 4.0 && x + wide > WIDTH {
-                x = 4.0;
-                y += LETTERS + 5.0;
-            }
-            let middle = y - LETTERS * 0.35;
-            let line: Vec<Place> = vec![(x, middle), (x + SAMPLE, middle)];
-            scene.dashed(line, Ink::Subject(subject), 2.5, scene::dashes(subject));
-            scene.words((x + SAMPLE + 6.0, y), &self.names[subject], Anchor::Start, Ink::Text);
-            x += wide + 16.0;
-        }
-        y + 8.0
+    /// The same of all of them.
+    fn whole_legend(&self) -> Legend<'_> {
+        self.legend(&(0..self.names.len()).collect::<Vec<_>>())
     }
 
     /// Says which subjects are not drawn; empty when all are.

@@ -150,7 +150,8 @@ struct DataPart {
 fn page(material: Material<'_>) -> Page {
     let Material { analysis, figures, data, meta, command, protocol, summaries, repeats, .. } =
         material;
-    let plots = charts::charts(figures);
+    let plots = charts::charts(analysis, figures);
+    let ids = charts::file_names(&plots);
     let mut notes = Vec::new();
     let mut verdicts = claims(analysis, protocol, &mut notes);
     let chains = protocol::on_page(analysis, protocol);
@@ -170,7 +171,7 @@ fn page(material: Material<'_>) -> Page {
         notes,
         summary: summary(analysis, protocol).or_else(|| repeats.as_ref().and_then(then_and_now)),
         chains,
-        plots: plots.iter().map(|chart| Plot::of(chart, chart.name.to_owned())).collect(),
+        plots: plots.iter().zip(ids).map(|(chart, id)| Plot::of(chart, id)).collect(),
         series: describe::page::of(summaries),
         tables: tables::of(analysis),
         tests: all_table::on_page(analysis, &analysis.names()),
@@ -206,13 +207,20 @@ fn then_and_now(report: &ReplicationReport<'_>) -> Option<Table> {
 }
 
 fn title(analysis: &Analysis) -> String {
-    let names = fitted(&analysis.names(), 40, "…");
-    match names.as_slice() {
+    let (names, over) = match analysis.scan() {
+        Some(layout) => {
+            (&layout.labels, format!(", over {}", scan::parameters(analysis).join(", ")))
+        }
+        None => (&analysis.names(), String::new()),
+    };
+    let names = fitted(names, 40, "…");
+    let title = match names.as_slice() {
         [only] => only.clone(),
         [first, second] => format!("{second} against {first}"),
         [first, ..] => format!("{} and {} more", first, names.len() - 1),
         [] => "assay".to_owned(),
-    }
+    };
+    clean(&format!("{title}{over}"))
 }
 
 /// The chains of a protocol at one glance; none for one alone.
@@ -228,7 +236,14 @@ fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> 
     let claim =
         |tone, said: words::Sentence| Claim { tone, claim: said.claim, sureness: said.sureness };
     if scan::shows(analysis) {
-        return scan::sentences(analysis).into_iter().map(|said| claim("plain", said)).collect();
+        let (mut compared, grown) = (scan::compared(analysis), scan::grown(analysis));
+        if compared.is_empty() {
+            compared = grown;
+        } else {
+            notes.extend(scan::overall(analysis));
+            notes.extend(grown.iter().map(words::Sentence::plain));
+        }
+        return compared.into_iter().map(|said| claim("plain", said)).collect();
     }
     if analysis.comparisons.is_empty() {
         let subjects = names.iter().enumerate();

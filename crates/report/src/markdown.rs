@@ -2,6 +2,7 @@
 //!
 //! Short on purpose: whoever wants every number takes the JSON. Names may hold anything and are quoted so that they stay text.
 
+use crate::answers;
 use crate::benchmarks::{self, Shown};
 use crate::findings;
 use crate::label::label;
@@ -34,6 +35,7 @@ pub fn render(analysis: &Analysis, shown: Shown) -> String {
     }
     text += &table(analysis);
     text += &format!("\n{}\n", escaped(&design_note(analysis)));
+    text += &answers::markdown(analysis);
     let grave = |f: &&Finding| f.severity != Severity::Note && !words::has_said(&f.code);
     let found = findings::markdown(
         analysis.findings.iter().filter(grave).map(|finding| (finding, String::new())),

@@ -1,6 +1,7 @@
 //! A scan's curves as a picture made of characters, both axes logarithmic, so that a power is a straight line and the steeper one
 //! grows faster. A picture for the eye: it shows medians, and says nothing of how sure they are.
 
+use crate::charts::plain;
 use crate::label::label;
 use crate::layout::{Line, Page, Tone};
 use crate::names::width;
@@ -186,10 +187,6 @@ fn base(page: &mut Page, curves: &[&Curve], x: &Axis, side: usize, columns: usiz
     let room = " ".repeat(side + 1);
     page.line(&vec![(Tone::Quiet, format!("{room}{}{axis}", signs.corner))]);
     page.line(&vec![(Tone::Quiet, format!("{room} {below}"))]);
-}
-
-fn plain(value: f64) -> String {
-    if (1e-4..1e9).contains(&value) { format!("{value}") } else { format!("{value:e}") }
 }
 
 fn legend(page: &mut Page, analysis: &Analysis, curves: &[&Curve], canvas: &Canvas, signs: &Signs) {

@@ -45,7 +45,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
             said(page, Tone::Strong, claim, "");
         }
     }
-    for line in overall(analysis, layout) {
+    for line in overall(analysis) {
         page.paragraph(2, &[(Tone::Plain, format!("  {line}"))]);
     }
     if let Some((at, detail)) = outlook(analysis) {
@@ -76,9 +76,14 @@ fn tell_growth(page: &mut Page, analysis: &Analysis) {
 
 /// The sentences of a scan, for a report without a screen.
 pub(crate) fn sentences(analysis: &Analysis) -> Vec<Sentence> {
+    compared(analysis).into_iter().chain(grown(analysis)).collect()
+}
+
+/// Where which command is what, in a sentence each.
+pub(crate) fn compared(analysis: &Analysis) -> Vec<Sentence> {
     let layout = analysis.scan();
     let summaries = layout.map_or_else(Vec::new, |layout| summaries(analysis, layout));
-    summaries.into_iter().map(|(_, sentence)| sentence).chain(grown(analysis)).collect()
+    summaries.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
 /// The parameters of a subject with their values: `n = 4, mode = fast`.
@@ -301,7 +306,8 @@ fn direction(analysis: &Analysis, w: &Wording, verdict: Verdict) -> &'static str
 }
 
 /// What the values say together, for each two commands: `over all 6 values of n: 0.92 [0.90 … 0.94] × the time of old`.
-fn overall(analysis: &Analysis, layout: &Layout) -> Vec<String> {
+pub(crate) fn overall(analysis: &Analysis) -> Vec<String> {
+    let Some(layout) = analysis.scan() else { return Vec::new() };
     let whole = wording(&analysis.metrics[analysis.primary]).whole;
     let several = analysis.primary_tables().count() > 1;
     let told = |table: Table<'_>| {
@@ -398,7 +404,7 @@ fn outlook(analysis: &Analysis) -> Option<(String, String)> {
 }
 
 /// A sentence for every curve.
-fn grown(analysis: &Analysis) -> Vec<Sentence> {
+pub(crate) fn grown(analysis: &Analysis) -> Vec<Sentence> {
     let mut sentences: Vec<Sentence> =
         analysis.curves.iter().take(MOST_CURVES).map(|curve| growth(analysis, curve)).collect();
     let more = analysis.curves.len().saturating_sub(MOST_CURVES);

@@ -9,10 +9,11 @@ use assay_analysis::protocol::{ProtocolOptions, run};
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Metric, Samples};
 use assay_report::benchmarks::Shown;
-use assay_report::charts::{Chart, charts, png, scene::Shape, svg};
+use assay_report::charts::{Chart, charts, file_names, png, scene::Ink, scene::Shape, svg};
 use assay_report::html::{Data, Material, render};
 use assay_report::json::Meta;
 use common::Recipe;
+use insta::assert_snapshot;
 
 fn recordings(names: &[&str], series: &[Vec<f64>]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
@@ -88,6 +89,9 @@ fn kinds() -> Vec<(&'static str, Samples)> {
         ("three in blocks", Recipe::of(&["a", "b", "c"], &[1.0, 0.9, 1.3], 0.05, 30).samples()),
         ("two blocks", Recipe::of(&["old", "new"], &[1.0, 0.97], 0.02, 2).samples()),
         ("alone", Recipe::of(&["build"], &[1.0], 0.05, 57).samples()),
+        ("a scan", common::scan_of_two_samples()),
+        ("a load test", common::load_samples(12)),
+        ("a load test of one block", common::load_samples(1)),
         (
             "eleven",
             recordings(
@@ -111,7 +115,8 @@ fn parsed(xml: &str, what: &str) {
 }
 
 fn of(samples: &Samples) -> Vec<Chart> {
-    charts(&analysed(samples).1)
+    let (analysis, figures) = analysed(samples);
+    charts(&analysis, &figures)
 }
 
 #[test]
@@ -190,6 +195,60 @@ fn samples_in_blocks_are_drawn_block_by_block_and_recordings_are_not() {
     );
     let recorded = names(&recordings(&["old", "new"], &[noisy(500, 1.0), noisy(500, 1.1)]));
     assert!(!recorded.contains(&"blocks") && recorded.contains(&"power"));
+}
+
+/// What a picture says, and how much is drawn: what changes in it should be looked at.
+fn outline(chart: &Chart) -> String {
+    let shape = |shape: &Shape| match shape {
+        Shape::Words { text, .. } => format!("`{text}`"),
+        Shape::Line { points, ink, .. } => format!("line of {} in {ink:?}", points.len()),
+        Shape::Area { points, ink, .. } => format!("area of {} in {ink:?}", points.len()),
+        Shape::Sticks { ends, ink, .. } => format!("{} bars in {ink:?}", ends.len()),
+        Shape::Dots { places, ink, .. } => format!("{} dots in {ink:?}", places.len()),
+    };
+    let mut lines: Vec<(String, usize)> = Vec::new();
+    let is_grid = |shape: &&Shape| matches!(shape, Shape::Line { ink: Ink::Grid, .. });
+    for told in chart.scene.shapes.iter().filter(|shape| !is_grid(shape)).map(shape) {
+        match lines.iter_mut().find(|(known, _)| *known == told) {
+            Some((_, often)) => *often += 1,
+            None => lines.push((told, 1)),
+        }
+    }
+    let times = |often| if often > 1 { format!(" × {often}") } else { String::new() };
+    let lines: Vec<String> =
+        lines.into_iter().map(|(told, often)| format!("  {told}{}\n", times(often))).collect();
+    format!("{}: {}\n{}\n{}\n", chart.name, chart.title, chart.caption, lines.concat())
+}
+
+#[test]
+fn a_scan_and_a_load_test_have_pictures_of_their_own_first() {
+    let own = |samples: &Samples| -> Vec<Chart> {
+        of(samples).into_iter().take_while(|chart| chart.name != "raw").collect()
+    };
+    let scan = own(&common::scan_of_two_samples());
+    let load = own(&common::load_samples(12));
+    let outlines: Vec<String> = scan.iter().chain(&load).map(outline).collect();
+    assert_snapshot!("own_pictures", outlines.concat());
+    let names: Vec<String> = file_names(&load);
+    assert_eq!(
+        names,
+        [
+            "over-parameter",
+            "over-parameter-2",
+            "over-parameter-3",
+            "latency-quantiles",
+            "latency-over-time",
+            "failures-over-time"
+        ]
+    );
+}
+
+#[test]
+fn a_load_tests_page_has_its_tables() {
+    let html = page(&common::load_samples(12));
+    let (_, numbers) = html.split_once("<h2>Numbers</h2>").unwrap();
+    let (tables, _) = numbers.split_once("<h3>Values").unwrap();
+    assert_snapshot!("load_tables", tables.trim());
 }
 
 #[test]

@@ -158,6 +158,8 @@ fn markdown_is_a_headline_a_table_and_how_it_was_measured() {
     assert_snapshot!("markdown_unpaired", markdown::render(&common::unpaired(), Shown::default()));
     assert_snapshot!("markdown_alone", markdown::render(&common::alone(), Shown::default()));
     assert_snapshot!("markdown_scan", markdown::render(&common::scan_of_two(), Shown::default()));
+    let load = common::analysed(&common::load_samples(12));
+    assert_snapshot!("markdown_load", markdown::render(&load, Shown::default()));
 }
 
 #[test]

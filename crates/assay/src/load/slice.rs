@@ -3,7 +3,7 @@
 use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{OfRow, RowResult};
 use assay_data::{Better, Histogram, Metric, Outcome, Unit};
-use assay_load::{Failure, Tally};
+use assay_load::{Failure, Second, Tally};
 use assay_measure::serving::Used;
 use std::collections::BTreeMap;
 
@@ -144,12 +144,7 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
                 ..Buckets::default()
             });
         }
-        let in_it = [("answered", second.answered), ("failed", second.failed)];
-        let in_it: BTreeMap<String, u64> = in_it
-            .into_iter()
-            .filter(|(_, count)| *count > 0)
-            .map(|(name, count)| (name.to_owned(), count))
-            .collect();
+        let in_it = in_second(second);
         if !in_it.is_empty() {
             counts.push(Counts { second: number, counts: in_it, ..Counts::default() });
         }
@@ -162,6 +157,18 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
         ended: Outcome::Ok,
         ..RowResult::default()
     }
+}
+
+/// What ended in one second, by name; what is none is left out.
+fn in_second(second: &Second) -> BTreeMap<String, u64> {
+    let kinds = Failure::ALL.iter().zip(second.failed);
+    let kinds = kinds.map(|(kind, count)| (format!("failed.{}", kind.name()), count));
+    [("answered", second.answered), ("failed", second.failed.iter().sum())]
+        .into_iter()
+        .map(|(name, count)| (name.to_owned(), count))
+        .chain(kinds)
+        .filter(|(_, count)| *count > 0)
+        .collect()
 }
 
 /// Counts by name; what is none is left out, but for what always means something.

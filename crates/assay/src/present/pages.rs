@@ -115,7 +115,7 @@ pub(crate) fn write(
         let drawn = if analysis.is_suite() {
             forest::charts(analysis, how.rows.sort)
         } else {
-            charts::charts(&figures)
+            charts::charts(analysis, &figures)
         };
         write_charts(&drawn, &about, directory)
             .with_context(|| format!("--plots {}", directory.display()))
@@ -147,11 +147,9 @@ pub(crate) fn write_charts(
     about: &[String],
     directory: &Path,
 ) -> anyhow::Result<()> {
-    for (index, chart) in drawn.iter().cloned().enumerate() {
-        let chart = chart.titled(about);
-        let same = drawn[..index].iter().filter(|before| before.name == chart.name).count();
-        let number = if same > 0 { format!("-{}", same + 1) } else { String::new() };
-        let file = |ending: &str| directory.join(format!("{}{number}.{ending}", chart.name));
+    for (chart, name) in drawn.iter().zip(charts::file_names(drawn)) {
+        let chart = chart.clone().titled(about);
+        let file = |ending: &str| directory.join(format!("{name}.{ending}"));
         whole_file::replace(&file("svg"), svg::standalone(&chart).as_bytes())?;
         whole_file::replace(&file("png"), &png::render(&chart.scene, PIXELS)?)?;
     }

@@ -81,7 +81,7 @@ impl Engine<'_> {
         self.failed += 1;
         self.in_second(time);
         let number = self.second_number;
-        self.tally.second(number).failed += 1;
+        self.tally.second(number).failed[failure as usize] += 1;
         if flight.counts {
             self.tally.fail(failure);
         }

@@ -2,8 +2,8 @@
 
 use super::frame::{Axis, Frame};
 use super::over_time::{share, trace};
-use super::scene::{Ink, LETTERS, Place, Scene, dashes};
-use super::{BELOW, Chart, HEIGHT, RIGHT, Sheet, WIDTH};
+use super::scene::{Ink, Place, Scene, dashes};
+use super::{Chart, HEIGHT, Sheet};
 use crate::number;
 use assay_analysis::Scale;
 use assay_analysis::figures::{Between, QuantileDifference};
@@ -11,15 +11,7 @@ use assay_data::Unit;
 
 /// A frame of the usual size below a legend of these subjects.
 pub(super) fn framed(sheet: &Sheet<'_>, subjects: &[usize], x: Axis, y: Axis) -> (Scene, Frame) {
-    let mut measured = Scene::new(WIDTH, 0.0);
-    let top = sheet.legend_of(&mut measured, 0.0, subjects) + LETTERS + 10.0;
-    let mut scene = Scene::new(WIDTH, (top + HEIGHT + BELOW).ceil());
-    sheet.legend_of(&mut scene, 0.0, subjects);
-    let left = y.room();
-    let width = WIDTH - left - RIGHT;
-    let frame = Frame { left, top, width, height: HEIGHT, x, y };
-    frame.draw(&mut scene, true);
-    (scene, frame)
+    sheet.legend(subjects).framed(x, y, HEIGHT)
 }
 
 /// Whom the differences are about, as a clause.

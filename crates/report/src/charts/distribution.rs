@@ -1,9 +1,9 @@
 //! How the values are distributed: densities, empirical distributions, boxes.
 
 use super::frame::{Axis, Frame};
-use super::over_time::{capital, counted};
-use super::scene::{Anchor, Ink, LETTERS, Place, Scene, dashes};
-use super::{BELOW, Chart, HEIGHT, RIGHT, Sheet, WIDTH};
+use super::over_time::counted;
+use super::scene::{Anchor, Ink, Place, Scene, dashes};
+use super::{BELOW, Chart, HEIGHT, RIGHT, Sheet, WIDTH, capital};
 
 /// Height of a box with its name, and of the violin in it.
 const ROW: f64 = 62.0;
@@ -21,18 +21,6 @@ fn values(sheet: &Sheet<'_>) -> Axis {
     Axis::of(&sheet.metric, &sheet.figures.metric.unit, low, high, view.logarithmic)
 }
 
-fn framed(sheet: &Sheet<'_>, y: Axis, height: f64) -> (Scene, Frame) {
-    let mut measured = Scene::new(WIDTH, 0.0);
-    let top = sheet.legend(&mut measured, 0.0) + LETTERS + 10.0;
-    let mut scene = Scene::new(WIDTH, (top + height + BELOW).ceil());
-    sheet.legend(&mut scene, 0.0);
-    let left = y.room();
-    let width = WIDTH - left - RIGHT;
-    let frame = Frame { left, top, width, height, x: values(sheet), y };
-    frame.draw(&mut scene, true);
-    (scene, frame)
-}
-
 /// The densities above each other; none where no subject has one.
 pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
     let subjects = &sheet.figures.subjects;
@@ -41,7 +29,7 @@ pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
         return None;
     }
     let y = Axis::silent("how often (density)", most);
-    let (mut scene, frame) = framed(sheet, y, HEIGHT);
+    let (mut scene, frame) = sheet.whole_legend().framed(values(sheet), y, HEIGHT);
     for (index, subject) in subjects.iter().enumerate() {
         let places: Vec<Place> = subject.shape.density.iter().map(|&p| frame.place(p)).collect();
         if let (Some(first), Some(last)) = (places.first(), places.last()) {
@@ -82,7 +70,7 @@ pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
 /// The empirical distributions above each other.
 pub(super) fn ecdf(sheet: &Sheet<'_>) -> Chart {
     let y = Axis::of_shares("share of values up to here", 0.0, 1.0);
-    let (mut scene, frame) = framed(sheet, y, HEIGHT);
+    let (mut scene, frame) = sheet.whole_legend().framed(values(sheet), y, HEIGHT);
     for (index, subject) in sheet.figures.subjects.iter().enumerate() {
         let mut points: Vec<Place> = Vec::new();
         let mut share = 0.0;

@@ -70,6 +70,17 @@ impl Axis {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in }
     }
 
+    /// An axis of chosen values, which are its ticks.
+    pub fn of_values(name: &str, mut values: Vec<f64>, logarithmic: bool) -> Self {
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let [first, last] = range(values.iter().copied());
+        let (low, high) = aired(first, last, logarithmic);
+        let ticks = values.into_iter().map(|value| (value, plain(value))).collect();
+        let told_in = Some((1.0, String::new()));
+        Self { low, high, logarithmic, ticks, title: name.to_owned(), told_in }
+    }
+
     /// An axis with these ticks and ends.
     pub fn with_ticks(name: &str, low: f64, high: f64, ticks: Vec<(f64, String)>) -> Self {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in: None }
@@ -142,6 +153,21 @@ fn told_in(unit: &Unit, low: f64, high: f64) -> Option<(f64, String)> {
             (scale.factor, scale.symbol.to_owned())
         }
     })
+}
+
+/// The smallest and the largest of these.
+pub(super) fn range(values: impl IntoIterator<Item = f64>) -> [f64; 2] {
+    let ends = [f64::INFINITY, f64::NEG_INFINITY];
+    values.into_iter().fold(ends, |[low, high], value| [low.min(value), high.max(value)])
+}
+
+/// A chosen value as it was typed, or nearly so.
+pub(crate) fn plain(value: f64) -> String {
+    if (1e-4..1e9).contains(&value.abs()) || value == 0.0 {
+        format!("{value}")
+    } else {
+        format!("{value:e}")
+    }
 }
 
 /// Ends with air beyond them: 3 % of what lies between, or some of the value itself where nothing does.

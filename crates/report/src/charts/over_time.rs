@@ -1,17 +1,15 @@
 //! The values in their order, and how they depend on those before.
 
 use super::frame::{Axis, Frame};
-use super::scene::{Anchor, Ink, LETTERS, Scene};
-use super::{BELOW, Chart, RIGHT, Sheet, WIDTH};
+use super::legend::Legend;
+use super::panels::{PANEL, Panel, panels};
+use super::scene::{Ink, Scene};
+use super::{Chart, Sheet, capital};
 use crate::number;
 use assay_analysis::figures::{Piece, SubjectFigures, Trace};
 
-/// Height of one frame of several, one for every subject.
-const PANEL: f64 = 96.0;
 /// Height of a frame that is alone.
 const ALONE: f64 = 170.0;
-/// Room for a name above its frame.
-const NAME: f64 = 22.0;
 
 /// Every subject's values in the order in which they were taken.
 pub(super) fn raw(sheet: &Sheet<'_>) -> Chart {
@@ -21,7 +19,8 @@ pub(super) fn raw(sheet: &Sheet<'_>) -> Chart {
     let x = Axis::counting(order, 1.0, longest as f64);
     let (low, high) = figures.range;
     let y = Axis::of(&sheet.metric, &figures.metric.unit, low, high, figures.view.logarithmic);
-    let scene = panels(sheet, 0..figures.subjects.len(), &x, &y, |scene, frame, index| {
+    let subjects: Vec<usize> = (0..figures.subjects.len()).collect();
+    let scene = of_subjects(sheet, &subjects, &x, &y, |scene, frame, index| {
         trace(scene, frame, &figures.subjects[index].trace, Ink::Subject(index));
         let median = figures.subjects[index].shape.numbers.median;
         scene.dashed(frame.level(median), Ink::Mark, 1.0, &[4.0, 3.0]);
@@ -85,7 +84,7 @@ pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
     let x = Axis::counting("lag (how many values before)", 0.0, lags as f64 + 0.5);
     let ticks = crate::ticks::linear(-most, most, &assay_data::Unit::Other(String::new()), 4).ticks;
     let y = Axis::with_ticks("autocorrelation", -most, most, ticks).of_numbers();
-    let scene = panels(sheet, shown.iter().copied(), &x, &y, |scene, frame, index| {
+    let scene = of_subjects(sheet, &shown, &x, &y, |scene, frame, index| {
         let Some(c) = &subjects[index].correlogram else { return };
         let band = (frame.down(c.bound), frame.down(-c.bound));
         scene.rectangle((frame.left, band.0), (frame.right(), band.1), Ink::Quiet, 0.12);
@@ -109,42 +108,22 @@ pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// One frame below the other with the same axes, each with its subject's name.
-fn panels(
+/// A frame for every one of these subjects, with the same axes.
+fn of_subjects(
     sheet: &Sheet<'_>,
-    subjects: impl Iterator<Item = usize>,
+    subjects: &[usize],
     x: &Axis,
     y: &Axis,
     mut draw: impl FnMut(&mut Scene, &Frame, usize),
 ) -> Scene {
-    let subjects: Vec<usize> = subjects.collect();
     let several = sheet.names.len() > 1;
+    let name = |index: usize| if several { sheet.names[index].clone() } else { String::new() };
+    let panel = |&i: &usize| Panel { name: name(i), ink: Ink::Subject(i), y: y.clone() };
     let height = if subjects.len() > 1 { PANEL } else { ALONE };
-    let name = if several { NAME } else { 4.0 };
-    // Beside a name there is room for the title of the axis as well.
-    let titled = if several { 4.0 } else { LETTERS + 8.0 };
-    let total = titled + (height + name) * subjects.len() as f64 + BELOW;
-    let mut scene = Scene::new(WIDTH, total.ceil());
-    for (row, &index) in subjects.iter().enumerate() {
-        let y = if row == 0 { y.clone() } else { y.clone().untitled() };
-        let top = titled + (height + name) * row as f64 + name;
-        let left = y.room();
-        let width = WIDTH - left - RIGHT;
-        let frame = Frame { left, top, width, height, x: x.clone(), y };
-        frame.draw(&mut scene, row + 1 == subjects.len());
-        draw(&mut scene, &frame, index);
-        if several {
-            let place = (frame.right(), top - 8.0);
-            scene.words(place, &sheet.names[index], Anchor::End, Ink::Subject(index));
-        }
-    }
-    scene
-}
-
-/// The text with a capital at its beginning.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    let rows = subjects.iter().map(panel).collect();
+    panels(&Legend(Vec::new()), rows, height, x, |scene, frame, row| {
+        draw(scene, frame, subjects[row]);
+    })
 }
 
 /// A count with its thousands told apart: `35,000`.

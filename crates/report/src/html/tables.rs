@@ -3,6 +3,7 @@
 //! One column for every subject, since there are few of them and many things to say; so a table of two fits a phone.
 
 use super::{confidence, metric_name};
+use crate::answers;
 use crate::label::label;
 use crate::names::fitted;
 use crate::number;
@@ -47,7 +48,8 @@ pub(crate) fn tone(verdict: Verdict) -> &'static str {
 
 /// All tables.
 pub(super) fn of(analysis: &Analysis) -> Vec<Table> {
-    let mut tables = vec![values(analysis)];
+    let mut tables = answers::on_page(analysis);
+    tables.push(values(analysis));
     if !analysis.comparisons.is_empty() {
         tables.push(differences(analysis));
     }

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, unused_imports, clippy::unwrap_used, reason = "each test takes what it needs")]
 
+mod loads;
 mod recordings;
 mod runs;
 mod scans;
@@ -14,6 +15,7 @@ use assay_data::{
     Environment, Metric, Observation, Plan, Samples, StopReason, StopRule, Subject, Threshold, Unit,
 };
 
+pub use loads::*;
 pub use recordings::*;
 pub use runs::*;
 pub use scans::*;

@@ -1,0 +1,165 @@
+//! The plots of a load test: how long the answers of each subject took, failures and all, and what came second by second while it ran.
+//!
+//! What is merged here is merged as histograms, exactly; a long test is shown in pieces of several seconds.
+
+use super::Point;
+use crate::slices::{Answers, SHARES};
+use assay_data::samples::Buckets;
+use assay_data::{Histogram, Samples};
+use std::collections::{BTreeMap, HashMap};
+
+/// So many pieces of time at most, roughly: each slice has one.
+const MOST_PIECES: usize = 800;
+/// Points of a quantile curve that are nearer than this part of its length are one.
+const CLOSE: f64 = 1.0 / 400.0;
+
+/// The data of the plots of a load test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadFigures {
+    /// Of every subject with requests how long its answers took.
+    pub quantiles: Vec<QuantileCurve>,
+    /// The slices, in the order in which they ran.
+    pub slices: Vec<SliceTrace>,
+    /// How requests failed, the most frequent first.
+    pub ways: Vec<String>,
+    /// Seconds of a piece, at most.
+    pub seconds_per_piece: u32,
+}
+
+/// The latencies of one subject over the share of its requests that had their answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuantileCurve {
+    /// Index of the subject.
+    pub subject: usize,
+    /// Across log₁₀ 1/(1 − q), so that 1 is 90 %, 2 is 99 %; up the latency within which the share q of all requests was answered, s.
+    pub points: Vec<Point>,
+    /// The share that failed, and was never answered: up to there the curve goes.
+    pub failed: f64,
+    /// Requests that ended.
+    pub requests: u64,
+}
+
+/// What came of one slice over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SliceTrace {
+    /// Index of the subject.
+    pub subject: usize,
+    /// Block.
+    pub block: u32,
+    /// The pieces, by time.
+    pub pieces: Vec<SlicePiece>,
+}
+
+/// Some seconds of a slice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlicePiece {
+    /// When it began, s since the run did.
+    pub from: f64,
+    /// How long it is, s.
+    pub seconds: f64,
+    /// Latencies within which the shares [`SHARES`] of the answered were, s; NaN where nothing was.
+    pub latency: [f64; 3],
+    /// How many failed in each of the ways of the figures.
+    pub failed: Vec<u64>,
+}
+
+impl LoadFigures {
+    /// Those of these samples; `None` for what is no load test. O(histograms).
+    pub(super) fn of(samples: &Samples, answers: &[Answers]) -> Option<Self> {
+        if answers.is_empty() {
+            return None;
+        }
+        let mut ways: BTreeMap<&str, u64> = BTreeMap::new();
+        let of_seconds = samples.counts.iter().filter(|own| own.second.is_some());
+        for (name, count) in of_seconds.flat_map(|own| &own.counts) {
+            if let Some(way) = name.strip_prefix("failed.") {
+                *ways.entry(way).or_default() += count;
+            }
+        }
+        let mut ways: Vec<(&str, u64)> = ways.into_iter().collect();
+        ways.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        let ways: Vec<String> = ways.into_iter().map(|(way, _)| way.to_owned()).collect();
+        let of_seconds = |own: &&Buckets| own.second.is_some() && own.of == "latency";
+        let seconds = samples.histograms.iter().filter(of_seconds).count();
+        let seconds_per_piece = seconds.div_ceil(MOST_PIECES).max(1) as u32;
+        Some(Self {
+            quantiles: answers.iter().map(QuantileCurve::of).collect(),
+            slices: slices(samples, &ways, seconds_per_piece),
+            ways,
+            seconds_per_piece,
+        })
+    }
+}
+
+impl QuantileCurve {
+    fn of(answers: &Answers) -> Self {
+        let failed = answers.count("failed");
+        let all = (answers.latency.count() + failed) as f64;
+        // Where the share of requests begins that took this long, and where it ends.
+        let across = |below: u64| (all / (all - below as f64)).log10().min(all.log10());
+        let mut points: Vec<Point> = Vec::new();
+        let (mut below, length) = (0, all.log10());
+        for (latency, count) in answers.latency.recorded() {
+            let ends = [across(below), across(below + count)];
+            below += count;
+            let last = points.last().map_or(f64::NEG_INFINITY, |p: &Point| p.0);
+            if ends[1] - last > CLOSE * length || below == answers.latency.count() {
+                points.extend(ends.map(|x| (x, latency)));
+            }
+        }
+        Self {
+            subject: answers.subject,
+            points,
+            failed: if all > 0.0 { failed as f64 / all } else { 0.0 },
+            requests: all as u64,
+        }
+    }
+}
+
+/// The key of a piece: its slice, and its number there.
+type Place = ((usize, u32), u32);
+
+fn slices(samples: &Samples, ways: &[String], seconds_per_piece: u32) -> Vec<SliceTrace> {
+    let measured = samples.observations().filter(|own| own.pass.is_none());
+    let began: HashMap<(usize, u32), f64> =
+        measured.filter_map(|own| Some(((own.subject, own.block?), own.time?))).collect();
+    // Which seconds a piece has, and what came in them.
+    let mut pieces: BTreeMap<Place, (u32, Vec<u64>, Vec<&Buckets>)> = BTreeMap::new();
+    let mut add = |slice: (usize, u32), second: u32, counts: &dyn Fn(&str) -> u64, histogram| {
+        let none = || (0, vec![0; ways.len()], Vec::new());
+        let own = pieces.entry((slice, second / seconds_per_piece)).or_insert_with(none);
+        own.0 = own.0.max(second % seconds_per_piece + 1);
+        own.1.iter_mut().zip(ways).for_each(|(sum, way)| *sum += counts(way));
+        own.2.extend(histogram);
+    };
+    for own in &samples.counts {
+        let Some(second) = own.second else { continue };
+        let of = |way: &str| own.counts.get(&format!("failed.{way}")).copied().unwrap_or(0);
+        add((own.subject, own.block), second, &of, None);
+    }
+    for own in samples.histograms.iter().filter(|own| own.of == "latency") {
+        let Some(second) = own.second else { continue };
+        add((own.subject, own.block), second, &|_| 0, Some(own));
+    }
+    let mut found: Vec<SliceTrace> = Vec::new();
+    for (((subject, block), number), (seconds, failed, histograms)) in pieces {
+        let Some(&start) = began.get(&(subject, block)) else { continue };
+        let mut sum = Histogram::default();
+        let read = histograms.iter().filter_map(|own| Histogram::decoded(&own.v2).ok());
+        read.for_each(|histogram| sum.add(&histogram));
+        let within = |share| sum.quantile_seconds(share, 0).unwrap_or(f64::NAN);
+        let piece = SlicePiece {
+            from: start + f64::from(number * seconds_per_piece),
+            seconds: f64::from(seconds),
+            latency: SHARES.map(within),
+            failed,
+        };
+        match found.last_mut().filter(|last| (last.subject, last.block) == (subject, block)) {
+            Some(slice) => slice.pieces.push(piece),
+            None => found.push(SliceTrace { subject, block, pieces: vec![piece] }),
+        }
+    }
+    let start = |slice: &SliceTrace| slice.pieces.first().map_or(0.0, |piece| piece.from);
+    found.sort_by(|a, b| start(a).total_cmp(&start(b)));
+    found
+}

@@ -1,0 +1,48 @@
+//! Which line is whose: a sample of each with its name, as many to a line of the sheet as fit; and the usual frame below. One line alone
+//! needs no legend.
+
+use super::frame::{Axis, Frame};
+use super::scene::{self, Anchor, Ink, LETTERS, Place, Scene, text_width};
+use super::{BELOW, RIGHT, WIDTH};
+
+/// Length of a sample.
+const SAMPLE: f64 = 22.0;
+
+/// The lines of a picture: the number of the ink of each, and its name.
+#[derive(Clone, Debug)]
+pub(super) struct Legend<'a>(pub Vec<(usize, &'a str)>);
+
+impl Legend<'_> {
+    /// Draws it from this place down, and says where it ends.
+    pub fn draw(&self, scene: &mut Scene, top: f64) -> f64 {
+        if self.0.len() < 2 {
+            return top;
+        }
+        let (mut x, mut y) = (4.0, top + LETTERS);
+        for &(ink, name) in &self.0 {
+            let wide = SAMPLE + 6.0 + text_width(name, LETTERS);
+            if x > 4.0 && x + wide > WIDTH {
+                x = 4.0;
+                y += LETTERS + 5.0;
+            }
+            let middle = y - LETTERS * 0.35;
+            let line: Vec<Place> = vec![(x, middle), (x + SAMPLE, middle)];
+            scene.dashed(line, Ink::Subject(ink), 2.5, scene::dashes(ink));
+            scene.words((x + SAMPLE + 6.0, y), name, Anchor::Start, Ink::Text);
+            x += wide + 16.0;
+        }
+        y + 8.0
+    }
+
+    /// A sheet with the legend, and below it a frame of this height.
+    pub fn framed(&self, x: Axis, y: Axis, height: f64) -> (Scene, Frame) {
+        let top = self.draw(&mut Scene::new(WIDTH, 0.0), 0.0) + LETTERS + 10.0;
+        let mut scene = Scene::new(WIDTH, (top + height + BELOW).ceil());
+        self.draw(&mut scene, 0.0);
+        let left = y.room();
+        let width = WIDTH - left - RIGHT;
+        let frame = Frame { left, top, width, height, x, y };
+        frame.draw(&mut scene, true);
+        (scene, frame)
+    }
+}

@@ -1,0 +1,279 @@
+//! What only a load test has: how long answers took up to the rarest, and what came second by second. One line for every server.
+
+use super::frame::{Axis, Frame, range};
+use super::legend::Legend;
+use super::panels::{PANEL, Panel, panels};
+use super::scene::{Anchor, Ink, Place, Scene, dashes};
+use super::{Chart, HEIGHT};
+use crate::names::fitted;
+use crate::number;
+use crate::scan::combination;
+use assay_analysis::Analysis;
+use assay_analysis::figures::{LoadFigures, MOST_SUBJECTS, QuantileCurve, SlicePiece, SliceTrace};
+use assay_data::Unit;
+
+/// Steps of which the quantiles are drawn; of more some are left out.
+const MOST_STEPS: usize = 6;
+/// Height of the frame of a step.
+const STEP: f64 = 118.0;
+/// More slices can't be told apart; then their blocks are.
+const MOST_BANDS: usize = 80;
+/// Ways of failing that have a frame of their own.
+const MOST_WAYS: usize = 5;
+/// Longest name of a server.
+const NAME: usize = 34;
+/// A range of latencies wider than this is drawn on a logarithmic axis.
+const WIDE: f64 = 4.0;
+/// The shares that a slice's seconds are shown by.
+const SHARES: [&str; 3] = ["p50", "p90", "p99"];
+
+/// The pictures; those that these samples can't fill are left out.
+pub(super) fn charts(analysis: &Analysis, figures: &LoadFigures) -> Vec<Chart> {
+    let names: Vec<String> = analysis.sides.iter().map(|side| side.name.clone()).collect();
+    let names = fitted(&names[..names.len().min(MOST_SUBJECTS)], NAME, "…");
+    let drawn = Drawn { analysis, figures, names };
+    [drawn.quantiles(), drawn.over_time(), drawn.failures()].into_iter().flatten().collect()
+}
+
+struct Drawn<'a> {
+    analysis: &'a Analysis,
+    figures: &'a LoadFigures,
+    /// Names of the servers that are drawn.
+    names: Vec<String>,
+}
+
+impl Drawn<'_> {
+    fn legend(&self) -> Legend<'_> {
+        Legend(self.names.iter().map(String::as_str).enumerate().collect())
+    }
+
+    /// The server of a subject; `None` where it is not drawn.
+    fn server(&self, subject: usize) -> Option<usize> {
+        Some(self.analysis.subjects[subject].side).filter(|side| *side < self.names.len())
+    }
+
+    /// Latency over the share of the requests, a frame for every step; none without requests.
+    fn quantiles(&self) -> Option<Chart> {
+        let mut steps: Vec<(String, Vec<&QuantileCurve>)> = Vec::new();
+        for curve in self.figures.quantiles.iter().filter(|curve| curve.requests > 0) {
+            let step = combination(self.analysis, curve.subject);
+            match steps.iter_mut().find(|(known, _)| *known == step) {
+                Some((_, curves)) => curves.push(curve),
+                None => steps.push((step, vec![curve])),
+            }
+        }
+        let all = steps.len();
+        if all > MOST_STEPS {
+            // The first and the last are among them.
+            let kept: Vec<usize> =
+                (0..MOST_STEPS).map(|k| k * (all - 1) / (MOST_STEPS - 1)).collect();
+            let mut index = 0..;
+            steps.retain(|_| index.next().is_some_and(|i| kept.contains(&i)));
+        }
+        let curves = || steps.iter().flat_map(|(_, curves)| curves);
+        let most = curves().map(|curve| curve.requests).max()?;
+        let [low, high] = range(curves().flat_map(|curve| &curve.points).map(|p| p.1));
+        let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+        let y = Axis::of("latency", &Unit::Second, low, high, high > WIDE * low);
+        let rows = steps.iter().map(|(name, _)| {
+            let name = if all > 1 { name.clone() } else { String::new() };
+            Panel { name, ink: Ink::Text, y: y.clone() }
+        });
+        let height = if all > 1 { STEP } else { HEIGHT };
+        let scene =
+            panels(&self.legend(), rows.collect(), height, &shares(most), |s, frame, row| {
+                let mut foot = frame.top + 12.0;
+                for curve in &steps[row].1 {
+                    self.curve(s, frame, curve, &mut foot);
+                }
+            });
+        let failed = curves().any(|curve| curve.failed > 0.0);
+        let failing = if failed {
+            " What failed was never answered: a curve leaves the picture where only failures are left."
+        } else {
+            ""
+        };
+        let left_out = match all.saturating_sub(MOST_STEPS) {
+            0 => String::new(),
+            n => format!(" {n} steps between these are not drawn."),
+        };
+        Some(Chart {
+            name: "latency-quantiles",
+            title: "Latency by share of the requests".to_owned(),
+            caption: format!(
+                "Within which time which share of the requests was answered: with each step to the right, ten times fewer took longer. Where a \
+                 curve rises steeply, some requests met what the others did not. All slices together; times count from when requests were \
+                 due.{failing}{}{left_out}",
+                logarithmic(low, high)
+            ),
+            scene,
+        })
+    }
+
+    /// Draws one curve, and what failed of it, in words above the last line of such.
+    fn curve(&self, scene: &mut Scene, frame: &Frame, curve: &QuantileCurve, foot: &mut f64) {
+        let Some(server) = self.server(curve.subject) else { return };
+        let ink = Ink::Subject(server);
+        let mut places: Vec<Place> = curve.points.iter().map(|&p| frame.place(p)).collect();
+        if curve.failed > 0.0 {
+            let at = frame.across(-curve.failed.log10());
+            let from = places.last().map_or(frame.bottom(), |last| last.1);
+            places.extend([(at, from), (at, frame.top)]);
+            let told = format!("{} failed", number::percent_fine(curve.failed));
+            let (across, anchor) = match at - frame.left > frame.width / 2.0 {
+                true => (at - 4.0, Anchor::End),
+                false => (at + 4.0, Anchor::Start),
+            };
+            scene.words((across, *foot), told, anchor, ink);
+            *foot += 13.0;
+        }
+        scene.dashed(places, ink, 1.6, dashes(server));
+    }
+
+    /// The slices that are drawn, with the server of each.
+    fn slices(&self) -> impl Iterator<Item = (usize, &SliceTrace)> {
+        self.figures.slices.iter().filter_map(|slice| Some((self.server(slice.subject)?, slice)))
+    }
+
+    /// The time of the run.
+    fn time(&self) -> Option<Axis> {
+        let pieces = self.slices().flat_map(|(_, slice)| &slice.pieces);
+        let last = pieces.map(|piece| piece.from + piece.seconds).reduce(f64::max)?;
+        Some(Axis::of("time since the start", &Unit::Second, 0.0, last, false))
+    }
+
+    /// Shades every second slice, or block where there are many slices, and says which.
+    fn bands(&self) -> (Vec<(f64, f64)>, &'static str) {
+        let ends = |slices: &[&SliceTrace]| {
+            let pieces = || slices.iter().flat_map(|slice| &slice.pieces);
+            let [from, _] = range(pieces().map(|piece| piece.from));
+            let [_, to] = range(pieces().map(|piece| piece.from + piece.seconds));
+            (from, to)
+        };
+        let slices: Vec<&SliceTrace> = self.figures.slices.iter().collect();
+        let every_second = |bands: Vec<(f64, f64)>| bands.into_iter().step_by(2).collect();
+        if slices.len() <= MOST_BANDS {
+            let bands = slices.chunks(1).map(ends).collect();
+            return (every_second(bands), " Every second slice is shaded.");
+        }
+        let blocks: Vec<(f64, f64)> =
+            slices.chunk_by(|a, b| a.block == b.block).map(ends).collect();
+        match blocks.len() {
+            0..=MOST_BANDS => (every_second(blocks), " Every second block is shaded."),
+            _ => (Vec::new(), ""),
+        }
+    }
+
+    /// Latency second by second; none where no second has an answer.
+    fn over_time(&self) -> Option<Chart> {
+        let pieces = || self.slices().flat_map(|(_, slice)| &slice.pieces);
+        let known = pieces().flat_map(|piece| piece.latency).filter(|value| value.is_finite());
+        let [low, high] = range(known);
+        if low > high {
+            return None;
+        }
+        let (x, (bands, shaded)) = (self.time()?, self.bands());
+        let y = Axis::of("latency", &Unit::Second, low, high, high > WIDE * low);
+        let panel = |name: &&str| Panel { name: (*name).to_owned(), ink: Ink::Text, y: y.clone() };
+        let rows = SHARES.iter().map(panel).collect();
+        let scene = panels(&self.legend(), rows, PANEL, &x, |scene, frame, row| {
+            shade(scene, frame, &bands);
+            for (server, slice) in self.slices() {
+                let middle = |piece: &SlicePiece| piece.from + piece.seconds / 2.0;
+                let known = slice.pieces.iter().filter(|piece| piece.latency[row].is_finite());
+                let places: Vec<Place> =
+                    known.map(|piece| frame.place((middle(piece), piece.latency[row]))).collect();
+                scene.dots(places.clone(), 1.3, Ink::Subject(server), 1.0);
+                scene.line(places, Ink::Subject(server), 1.3);
+            }
+        });
+        Some(Chart {
+            name: "latency-over-time",
+            title: "Latency over time".to_owned(),
+            caption: format!(
+                "Quantiles of what was answered in {}, settling parts included. Look for peaks that come again and again, for slices that begin slow, and \
+                 for a server that gets slower from slice to slice.{shaded}{}",
+                self.per_piece(),
+                logarithmic(low, high)
+            ),
+            scene,
+        })
+    }
+
+    fn per_piece(&self) -> String {
+        match self.figures.seconds_per_piece {
+            1 => "each second".to_owned(),
+            n => format!("every {n} seconds"),
+        }
+    }
+
+    /// Failures second by second, a frame for each kind; none where nothing failed.
+    fn failures(&self) -> Option<Chart> {
+        let ways = &self.figures.ways[..self.figures.ways.len().min(MOST_WAYS)];
+        if ways.is_empty() {
+            return None;
+        }
+        let (x, (bands, shaded)) = (self.time()?, self.bands());
+        let rate = |piece: &SlicePiece, way: usize| piece.failed[way] as f64 / piece.seconds;
+        let rows = ways.iter().enumerate().map(|(way, name)| {
+            let pieces = self.slices().flat_map(|(_, slice)| &slice.pieces);
+            let most = pieces.map(|piece| rate(piece, way)).fold(0.0, f64::max);
+            let y = Axis::of("failures each second", &Unit::One, 0.0, most.max(1.0), false);
+            Panel { name: name.replace('_', " "), ink: Ink::Text, y }
+        });
+        let rows = rows.collect();
+        let scene = panels(&self.legend(), rows, PANEL, &x, |scene, frame, way| {
+            shade(scene, frame, &bands);
+            for (server, slice) in self.slices() {
+                for piece in slice.pieces.iter().filter(|piece| piece.failed[way] > 0) {
+                    let (from, to) = (piece.from, piece.from + piece.seconds);
+                    let top = frame.down(rate(piece, way));
+                    // A single failure is still to be seen.
+                    let (from, to) = (frame.across(from), frame.across(to));
+                    let air = ((1.5 - (to - from)) / 2.0).max(0.0);
+                    let corners = ((from - air, top), (to + air, frame.down(0.0)));
+                    scene.rectangle(corners.0, corners.1, Ink::Subject(server), 1.0);
+                }
+            }
+        });
+        let more = match self.figures.ways.len() - ways.len() {
+            0 => String::new(),
+            n => format!(" {n} rarer kinds are in the table alone."),
+        };
+        Some(Chart {
+            name: "failures-over-time",
+            title: "Failures over time".to_owned(),
+            caption: format!(
+                "How many requests failed in {}, by kind and by when they failed, settling parts included.{shaded}{more}",
+                self.per_piece()
+            ),
+            scene,
+        })
+    }
+}
+
+fn logarithmic(low: f64, high: f64) -> &'static str {
+    if high > WIDE * low { " The upright axis is logarithmic." } else { "" }
+}
+
+fn shade(scene: &mut Scene, frame: &Frame, bands: &[(f64, f64)]) {
+    for &(from, to) in bands {
+        let (from, to) = (frame.across(from), frame.across(to));
+        scene.rectangle((from, frame.top), (to, frame.bottom()), Ink::Quiet, 0.10);
+    }
+}
+
+/// The axis of shares of so many requests: half of them, 90 %, 99 %, 99.9 %, …
+fn shares(requests: u64) -> Axis {
+    let length = (requests as f64).log10().max(1.0);
+    let mut ticks = vec![(2f64.log10(), "50 %".to_owned())];
+    for nines in 1..=(length as u32) {
+        let percent = match nines {
+            1 => "90 %".to_owned(),
+            2 => "99 %".to_owned(),
+            n => format!("99.{} %", "9".repeat(n as usize - 2)),
+        };
+        ticks.push((f64::from(nines), percent));
+    }
+    Axis::with_ticks("share of the requests", 0.0, length * 1.02, ticks)
+}
