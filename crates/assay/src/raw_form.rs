@@ -25,12 +25,14 @@ pub(crate) enum RawForm {
     Pyperf,
     /// The latencies of a load test as HdrHistogram's log (.hlog)
     HdrLog,
+    /// One server of a load test as k6's summary, that of --summary-export (.k6.json)
+    K6,
     /// One number a line, of one benchmark's first metric (.values.txt)
     Text,
 }
 
 /// Every form by its ending.
-const ENDINGS: [(&str, RawForm); 9] = [
+const ENDINGS: [(&str, RawForm); 10] = [
     (".assay", RawForm::Assay),
     (".samples.csv", RawForm::Csv),
     (".hyperfine.json", RawForm::Hyperfine),
@@ -39,6 +41,7 @@ const ENDINGS: [(&str, RawForm); 9] = [
     (".go.txt", RawForm::Go),
     (".pyperf.json", RawForm::Pyperf),
     (".hlog", RawForm::HdrLog),
+    (".k6.json", RawForm::K6),
     (".values.txt", RawForm::Text),
 ];
 
@@ -72,6 +75,7 @@ impl RawForm {
             Self::Go => export::go_bench(samples, sink),
             Self::Pyperf => export::pyperf(samples, sink),
             Self::HdrLog => export::hdr_log(samples, sink),
+            Self::K6 => export::k6(samples, sink),
             Self::Text => export::text(samples, sink),
         }
     }

@@ -3,13 +3,14 @@
 //! Columns are `subject`, `block`, `pos`, `pass`, `level` (these two only where there is one), `t`, `outcome`, then every metric with its unit
 //! behind its name (`wall_s`). Values are exact: the shortest decimals that read back to the same bits. The importer knows
 //! this table again, with blocks and units; it lacks plan, environment and commands, which only a sample file keeps. For
-//! the scripts that people have for other tools' files there are [`hyperfine()`], [`hyperfine2`], [`google_benchmark()`], [`go_bench()`] and [`pyperf()`].
+//! the scripts that people have for other tools' files there are [`hyperfine()`], [`hyperfine2`], [`google_benchmark()`], [`go_bench()`], [`pyperf()`] and [`k6()`].
 
 mod go_bench;
 mod google_benchmark;
 pub(crate) mod google_context;
 mod hdr_log;
 mod hyperfine;
+mod k6;
 mod pyperf;
 mod text;
 
@@ -17,6 +18,7 @@ pub use go_bench::go_bench;
 pub use google_benchmark::google_benchmark;
 pub use hdr_log::hdr_log;
 pub use hyperfine::{hyperfine, hyperfine2};
+pub use k6::k6;
 pub use pyperf::pyperf;
 pub use text::text;
 

@@ -3,7 +3,7 @@
 use super::frame::{Axis, Frame, range};
 use super::legend::Legend;
 use super::panels::{PANEL, Panel, panels};
-use super::scene::{Anchor, Ink, Place, Scene, dashes};
+use super::scene::{Anchor, Ink, LETTERS, Place, Scene, dashes, text_width};
 use super::{Chart, HEIGHT};
 use crate::names::fitted;
 use crate::number;
@@ -24,6 +24,8 @@ const MOST_WAYS: usize = 5;
 const NAME: usize = 34;
 /// A range of latencies wider than this is drawn on a logarithmic axis.
 const WIDE: f64 = 4.0;
+/// Room above the longest latency, where requests failed.
+const ABOVE: f64 = 2.0;
 /// The shares that a slice's seconds are shown by.
 const SHARES: [&str; 3] = ["p50", "p90", "p99"];
 
@@ -74,7 +76,10 @@ impl Drawn<'_> {
         let most = curves().map(|curve| curve.requests).max()?;
         let [low, high] = range(curves().flat_map(|curve| &curve.points).map(|p| p.1));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
-        let y = Axis::of("latency", &Unit::Second, low, high, high > WIDE * low);
+        let failed = curves().any(|curve| curve.failed > 0.0);
+        // What leaves the picture needs a way to go.
+        let top = if failed { high * ABOVE } else { high };
+        let y = Axis::of("latency", &Unit::Second, low, top, high > WIDE * low);
         let rows = steps.iter().map(|(name, _)| {
             let name = if all > 1 { name.clone() } else { String::new() };
             Panel { name, ink: Ink::Text, y: y.clone() }
@@ -87,7 +92,6 @@ impl Drawn<'_> {
                     self.curve(s, frame, curve, &mut foot);
                 }
             });
-        let failed = curves().any(|curve| curve.failed > 0.0);
         let failing = if failed {
             " What failed was never answered: a curve leaves the picture where only failures are left."
         } else {
@@ -120,9 +124,10 @@ impl Drawn<'_> {
             let from = places.last().map_or(frame.bottom(), |last| last.1);
             places.extend([(at, from), (at, frame.top)]);
             let told = format!("{} failed", number::percent_fine(curve.failed));
-            let (across, anchor) = match at - frame.left > frame.width / 2.0 {
-                true => (at - 4.0, Anchor::End),
-                false => (at + 4.0, Anchor::Start),
+            // Beyond it there is no more of the curve.
+            let (across, anchor) = match at + text_width(&told, LETTERS) < frame.right() {
+                true => (at + 4.0, Anchor::Start),
+                false => (at - 4.0, Anchor::End),
             };
             scene.words((across, *foot), told, anchor, ink);
             *foot += 13.0;

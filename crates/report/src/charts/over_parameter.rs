@@ -88,13 +88,19 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
     let own = &analysis.metrics[metric];
     let asked = !analysis.answers.is_empty() && parameter == "rate";
     let across = if asked { "rate asked for (1/s)" } else { parameter };
-    let wide = |[low, high]: [f64; 2]| low > 0.0 && high > WIDE * low;
-    let (x_axis, name) = (Axis::of_values(across, x, wide(x_ends)), whole_name(own));
-    let y_axis = Axis::of(&name, &own.unit, y_ends[0], y_ends[1], wide(y_ends));
+    let is_wide = |[low, high]: [f64; 2]| low > 0.0 && high > WIDE * low;
+    let mut wide = [is_wide(x_ends), is_wide(y_ends)];
+    // What is asked for and what is delivered are the same quantity.
+    let against_asked = asked && own.name == "rate_achieved";
+    if against_asked {
+        wide[1] = wide[0];
+    }
+    let (x_axis, name) = (Axis::of_values(across, x, wide[0]), whole_name(own));
+    let y_axis = Axis::of(&name, &own.unit, y_ends[0], y_ends[1], wide[1]);
     let names = fitted(&shown.iter().map(|line| line.name.clone()).collect::<Vec<_>>(), NAME, "…");
     let legend = Legend(names.iter().map(String::as_str).enumerate().collect());
     let (mut scene, frame) = legend.framed(x_axis, y_axis, HEIGHT);
-    if asked && own.name == "rate_achieved" {
+    if against_asked {
         let both = [x_ends[0].max(y_ends[0]), x_ends[1].min(y_ends[1])];
         let diagonal = both.map(|rate| frame.place((rate, rate))).to_vec();
         scene.dashed(diagonal, Ink::Mark, 1.0, &[4.0, 3.0]);
@@ -113,7 +119,7 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
         scene.dots(places, 3.0, Ink::Subject(index), 1.0);
     }
     let sure = number::chosen_percent(analysis.plan.confidence);
-    let scales = match (wide(x_ends), wide(y_ends)) {
+    let scales = match (wide[0], wide[1]) {
         (true, true) if asked => " Both axes are logarithmic.",
         (true, true) => {
             " Both axes are logarithmic: a straight line is a power, the steeper one grows faster."
@@ -122,8 +128,8 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
         (false, true) => " The upright axis is logarithmic.",
         (false, false) => "",
     };
-    let look = match own.name.as_str() {
-        "rate_achieved" if asked => {
+    let look = match () {
+        _ if against_asked => {
             "Where a line leaves the dashed one, the server no longer answers as much as is asked for. "
         }
         _ if asked => "Where a line bends up, requests begin to wait for one another. ",

@@ -1,0 +1,230 @@
+//! A load test as k6's summary, the JSON of `k6 run --summary-export`: for the scripts and dashboards that people have for it.
+//!
+//! It is of one server at one rate, all slices together. `http_req_duration` counts from the moment at which a request was due, which k6's
+//! own does not: that is what users wait. Requests that failed have no duration, and a share that was never answered has no quantile; mean,
+//! smallest and largest are of those that were answered, as is all of `http_req_duration{expected_response:true}`. Parts of a request of
+//! which there are no histograms are left out. The layout is that of k6 1.8 (`legacy` mode).
+
+use super::shortest;
+use crate::{Histogram, Samples};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// The shares that have a quantile, by the name that it has, and the requests from which on it can be told from the longest.
+const QUANTILES: [(&str, f64, u64); 5] = [
+    ("med", 0.5, 1),
+    ("p(90)", 0.9, 1),
+    ("p(95)", 0.95, 1),
+    ("p(99)", 0.99, 100),
+    ("p(99.9)", 0.999, 1000),
+];
+
+/// Writes the summary. O(histograms).
+///
+/// # Errors
+/// `InvalidInput` where there are no requests, or several subjects; else what the sink says.
+pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
+    let refused = |problem: String| Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    if samples.histograms.is_empty() {
+        return refused("only load tests have requests; these samples have none".to_owned());
+    }
+    if let [first, _, ..] = samples.subjects.as_slice() {
+        let side = &samples.side_of(first).name;
+        let values = first.parameters.iter().map(|(name, value)| format!(" {name}:{value}"));
+        let filter = format!(".name:{side}{}", values.collect::<String>());
+        return refused(format!(
+            "k6's summary is of one server under one load, and these samples have {}; choose one, as in --filter '{filter}'",
+            samples.subjects.len()
+        ));
+    }
+    let found = Found::of(samples);
+    let mut metrics = Map::new();
+    let mut add = |name: &str, value: Option<Value>| {
+        metrics.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    let requests = found.answered + found.failed;
+    let each_second = |count: f64| {
+        let mut counter = json!({ "count": count });
+        if found.seconds > 0.0 {
+            counter["rate"] = (count / found.seconds).into();
+        }
+        counter
+    };
+    let counted = || {
+        let mut counter = each_second(requests as f64);
+        counter["count"] = requests.into();
+        counter
+    };
+    add("http_reqs", Some(counted()));
+    add("iterations", Some(counted()));
+    let duration = trend(&found.times("latency"), found.failed);
+    add("http_req_duration", duration.clone());
+    add("iteration_duration", duration);
+    add("http_req_duration{expected_response:true}", trend(&found.times("latency"), 0));
+    add("http_req_connecting", trend(&found.times("connect"), 0));
+    add("http_req_tls_handshaking", trend(&found.times("tls"), 0));
+    // Of this rate a pass is a failure.
+    let share = found.failed as f64 / requests.max(1) as f64;
+    let failed = json!({ "passes": found.failed, "fails": found.answered, "value": share });
+    add("http_req_failed", Some(failed));
+    add("data_received", (found.received > 0.0).then(|| each_second(found.received)));
+    let group = json!({
+        "name": "", "path": "", "id": "d41d8cd98f00b204e9800998ecf8427e", "groups": {}, "checks": {}
+    });
+    let file = json!({ "root_group": group, "metrics": metrics });
+    serde_json::to_writer_pretty(&mut *sink, &file)?;
+    sink.write_all(b"\n")?;
+    sink.flush()
+}
+
+/// What there is in all slices together.
+struct Found<'a> {
+    samples: &'a Samples,
+    answered: u64,
+    failed: u64,
+    /// Time that counted, as far as it is known.
+    seconds: f64,
+    /// Bytes that came in it.
+    received: f64,
+}
+
+impl<'a> Found<'a> {
+    fn of(samples: &'a Samples) -> Self {
+        let mut found = Self { samples, answered: 0, failed: 0, seconds: 0.0, received: 0.0 };
+        let measured = samples.observations().filter(|own| own.pass.is_none());
+        let values: HashMap<u32, Vec<f64>> =
+            measured.filter_map(|own| Some((own.block?, own.values))).collect();
+        let value = |block: u32, metric: &str| {
+            let value = *values.get(&block)?.get(samples.metric_index(metric)?)?;
+            Some(value).filter(|value| *value > 0.0)
+        };
+        for own in samples.counts.iter().filter(|own| own.second.is_none()) {
+            let count = |name: &str| own.counts.get(name).copied().unwrap_or(0);
+            found.answered += count("answered");
+            found.failed += count("failed");
+            // A slice does not say how long it was, but how much came and how fast.
+            let rate = value(own.block, "rate_achieved");
+            let seconds = rate.map_or(0.0, |rate| count("delivered") as f64 / rate);
+            found.seconds += seconds;
+            found.received += value(own.block, "received").unwrap_or(0.0) * seconds;
+        }
+        found
+    }
+
+    /// All times of this kind.
+    fn times(&self, kind: &str) -> Histogram {
+        let mut sum = Histogram::default();
+        let own = |own: &&crate::samples::Buckets| own.of == kind && own.second.is_none();
+        // What can't be read was refused when the samples were.
+        let read = self.samples.histograms.iter().filter(own);
+        read.filter_map(|own| Histogram::decoded(&own.v2).ok()).for_each(|own| sum.add(&own));
+        sum
+    }
+}
+
+/// Times in milliseconds, of which so many more were never over; `None` where there are none.
+fn trend(times: &Histogram, beyond: u64) -> Option<Value> {
+    // Such that they read back, divided by 1000, to the same bits.
+    let milliseconds = |seconds: f64| shortest(seconds * 1e3, |ms| ms / 1e3 == seconds);
+    if times.count() == 0 {
+        return None;
+    }
+    let mut values = Map::new();
+    values.insert("avg".to_owned(), milliseconds(times.mean_seconds()).into());
+    let shortest = times.quantile_seconds(0.0, 0)?;
+    values.insert("min".to_owned(), milliseconds(shortest).into());
+    values.insert("max".to_owned(), milliseconds(times.longest_seconds()).into());
+    for (name, share, fewest) in QUANTILES {
+        if let Some(time) = times.quantile_seconds(share, beyond)
+            && times.count() + beyond >= fewest
+        {
+            values.insert(name.to_owned(), milliseconds(time).into());
+        }
+    }
+    Some(values.into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::import::{ImportOptions, load_bytes};
+    use crate::samples::{Better, Buckets, Counts};
+    use crate::{Metric, Observation, Unit};
+
+    /// Two slices of 2 s with 1,000 requests each, of 1 ms to 990 ms; the other 10 fail.
+    fn samples() -> Samples {
+        let rate = |name| Metric { better: Better::Higher, ..Metric::lower(name, Unit::PerSecond) };
+        let mut samples = Samples::new(vec![rate("rate_achieved"), rate("received")]);
+        let subject = samples.add_subject("a");
+        for block in 0..2 {
+            let mut times = Histogram::default();
+            (1..=990).for_each(|ms| times.record(ms * 1_000_000));
+            let (of, v2) = ("latency".to_owned(), times.encoded());
+            samples.histograms.push(Buckets { subject, block, of, second: None, v2 });
+            let counts = [("answered", 990), ("failed", 10), ("delivered", 990), ("due", 1000)];
+            let counts = counts.map(|(name, count)| (name.to_owned(), count)).into();
+            samples.counts.push(Counts { subject, block, second: None, counts });
+            let (block, values) = (Some(block), vec![495.0, 49_500.0]);
+            samples.push(Observation { subject, block, values, ..Observation::default() });
+        }
+        samples
+    }
+
+    fn written(samples: &Samples) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        k6(samples, &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn the_importer_of_k6_reads_what_was_measured() {
+        let options = ImportOptions::default();
+        let read = load_bytes(written(&samples()), "a.json", &options).unwrap();
+        let value = |name: &str| {
+            let metric = read.metric_index(name).unwrap_or_else(|| unreachable!("{name}"));
+            read.values(0, metric)[0]
+        };
+        let times = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99)];
+        let mut truth = Histogram::default();
+        (1..=990).for_each(|ms| truth.record(ms * 1_000_000));
+        for (name, share) in times {
+            let found = value(&format!("latency_{name}"));
+            assert_eq!(Some(found), truth.quantile_seconds(share, 10), "{name}");
+        }
+        // One in a thousand was never answered.
+        assert_eq!(read.metric_index("latency_p99_9"), None);
+        assert_eq!((value("requests"), value("failed"), value("answered")), (2000.0, 20.0, 0.99));
+        assert!((value("rate_achieved") - 495.0).abs() < 1e-9);
+        assert!((value("received") - 49_500.0).abs() < 1e-9);
+        assert_eq!(value("latency_max"), truth.longest_seconds());
+    }
+
+    #[test]
+    fn the_layout_is_that_of_k6() {
+        let known = include_bytes!("../../tests/formats/k6/k6.json");
+        let known: Value = serde_json::from_slice(known).unwrap();
+        let own: Value = serde_json::from_slice(&written(&samples())).unwrap();
+        assert_eq!(own["root_group"], known["root_group"]);
+        let duration = own["metrics"]["http_req_duration"].as_object().unwrap();
+        for key in known["metrics"]["http_req_duration"].as_object().unwrap().keys() {
+            assert!(duration.contains_key(key), "{key}");
+        }
+        for (name, values) in own["metrics"].as_object().unwrap() {
+            let known = known["metrics"].get(name);
+            let known = known.unwrap_or_else(|| unreachable!("k6 has no {name}"));
+            let lacks = known.as_object().unwrap().keys().find(|key| values.get(*key).is_none());
+            assert_eq!(lacks, None, "{name}");
+        }
+    }
+
+    #[test]
+    fn several_servers_are_told_how_to_choose_one() {
+        let mut two = samples();
+        two.add_subject("b");
+        let told = k6(&two, &mut Vec::new()).unwrap_err().to_string();
+        assert!(told.contains("--filter"), "{told}");
+        assert!(k6(&Samples::new(vec![Metric::wall()]), &mut Vec::new()).is_err());
+    }
+}
