@@ -86,6 +86,8 @@ impl Dialect {
         use Dialect::{Bench, Compare, Describe, Doctor, Load, Profile, Recording, Repeat, Run};
         let seconds = |seconds: &Option<f64>| seconds.map(|seconds| format!("{seconds}s"));
         match (action, self) {
+            // What a command uses itself; of servers that is another metric.
+            (Action::DecideBy { metric }, Load) if metric == "cpu" => Spelling::Absent,
             (Action::DecideBy { metric }, Run | Bench | Load | Compare) => {
                 option("--primary", Some(metric.clone()))
             }

@@ -5,7 +5,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// An option of another tool, and what does the same here.
-const HABITS: [(&str, &str); 30] = [
+const HABITS: [(&str, &str); 37] = [
     ("-m", FIXED_RUNS),
     ("-M", FIXED_RUNS),
     ("-D", STEP),
@@ -46,6 +46,19 @@ const HABITS: [(&str, &str); 30] = [
     ("-col", "options of several letters have two dashes: --col, as in --col .file"),
     ("-row", "options of several letters have two dashes: --row, as in --row .name"),
     ("-filter", "options of several letters have two dashes: --filter"),
+    (
+        "--duration",
+        "the length of a slice is --slice, and the time for all is --time, as in --slice 5s --time 2min",
+    ),
+    ("--threads", "one thread keeps most servers busy; further processes are --generators 2"),
+    ("--vus", "users that come by a schedule are --rate; a closed loop is --connections 16"),
+    ("--concurrency", "a closed loop of so many connections is --connections 16"),
+    ("--qps", "requests per second are --rate, as in --rate 100"),
+    ("-t", "one thread keeps most servers busy; further processes are --generators 2"),
+    (
+        "-d",
+        "the length of a slice is --slice, and the time for all is --time, as in --slice 5s --time 2min",
+    ),
     ("--count", "fix the number of runs with -r"),
     ("--fast", "set a time budget, as in --time 5s"),
 ];

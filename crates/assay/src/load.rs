@@ -4,10 +4,11 @@
 
 mod generators;
 mod knee;
+mod recovery;
 mod slice;
 mod source;
 
 pub(crate) use generators::{Generators, Way, work};
 pub(crate) use knee::{Goal, Search};
-pub(crate) use slice::{CAPACITY, LATENCY_MEDIAN, RATE_ACHIEVED};
+pub(crate) use slice::{CAPACITY, LATENCY_MEDIAN, RATE_ACHIEVED, fewest_requests, metrics};
 pub(crate) use source::{Place, Slices, Told};

@@ -78,6 +78,13 @@ pub(crate) fn resumed(begun: Plan, time: Option<f64>) -> Plan {
     Plan { budget_seconds, ..begun }
 }
 
+/// Why a metric can't be had: there is none of this name; with the one that was probably meant.
+pub(crate) fn no_such_metric(option: &str, name: &str, known: &[&str]) -> String {
+    let meant = known.iter().find(|own| own.ends_with(&format!("_{}", name.replace('.', "_"))));
+    let meant = meant.map_or(String::new(), |own| format!("; did you mean {own}?"));
+    format!("{option} {name}: there is no such metric{meant}; known are {}", known.join(", "))
+}
+
 /// An absolute threshold has to be in the unit of what decides.
 ///
 /// # Errors

@@ -5,15 +5,14 @@
 //! (G. Tene: coordinated omission). Requests that fail stay in the count. How late the loop itself was is measured with the same clock.
 
 mod answers;
+mod connections;
 
 use crate::clock::{nanoseconds, now};
-use crate::connection::{Connection, Flight, Phase, Received};
-use crate::failure::Failure;
+use crate::connection::{Connection, Flight};
 use crate::http2::Http2;
 use crate::job::{Connecting, Expect, Job, Load};
 use crate::response::Keep;
-use crate::scenario::{Asker, Jar, Prepared, ScenarioError};
-use crate::socket;
+use crate::scenario::{Jar, Prepared, ScenarioError};
 use crate::tally::Tally;
 use crate::target::{Target, TargetError};
 use crate::tls::{self, TlsError};
@@ -36,8 +35,8 @@ const ROOM: usize = 256 * 1024;
 const MOST_READS: usize = 8;
 /// Events that are taken at once.
 const EVENTS: usize = 256;
-/// How often time limits are looked at, ns, at most.
-const SWEEP: u64 = 50_000_000;
+/// How often time limits are looked at: a twentieth of the shortest of them, and within these bounds, ns.
+const SWEEP: (u64, u64) = (1_000_000, 50_000_000);
 /// How often it says how it goes, ns.
 const TELL: u64 = 200_000_000;
 
@@ -147,7 +146,8 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
         Load::Closed { connections } => {
             engine.most = share(*connections, job.part);
             for _ in 0..engine.most * engine.per_connection {
-                engine.ask_again(started);
+                let flight = engine.next_flight(started);
+                engine.dispatch(flight);
             }
             engine.run(std::iter::empty(), hooks)?;
         }
@@ -292,17 +292,19 @@ impl Engine<'_> {
         let mut due = due.peekable();
         let mut events: Vec<epoll::Event> = Vec::with_capacity(EVENTS);
         let limits = self.connecting.timeout + self.connecting.connect_timeout;
-        let gives_up = self.ends + nanoseconds(limits) + SWEEP;
+        let shortest = self.connecting.timeout.min(self.connecting.connect_timeout);
+        let pause = (nanoseconds(shortest) / 20).clamp(SWEEP.0, SWEEP.1);
+        let gives_up = self.ends + nanoseconds(limits) + pause;
         let mut alarm = Alarm::new(&self.epoll)?;
         let mut interrupted = false;
-        let (mut sweep_at, mut tell_at) = (self.started + SWEEP, self.started + TELL);
+        let (mut sweep_at, mut tell_at) = (self.started + pause, self.started + TELL);
         loop {
             let mut time = now();
             self.in_window = time >= self.counts_from && time < self.ends;
             self.send_due(&mut due, time);
             if time >= sweep_at {
                 self.sweep(time);
-                sweep_at = time + SWEEP;
+                sweep_at = time + pause;
                 if (hooks.stop)() {
                     interrupted = true;
                     break;
@@ -370,16 +372,11 @@ impl Engine<'_> {
     fn send_due(&mut self, due: &mut std::iter::Peekable<impl Iterator<Item = u64>>, time: u64) {
         while let Some(at) = due.next_if(|at| self.started + at <= time) {
             let at = self.started + at;
-            let index = self.index;
-            self.index += self.stride;
-            let counts = at >= self.counts_from;
-            if counts {
-                self.tally.due += 1;
+            let flight = self.next_flight(at);
+            if flight.counts {
                 self.tally.lateness.record(time - at);
             }
-            let request = self.prepared.chosen(index);
-            let jar = self.prepared.session.then(Box::<Jar>::default);
-            self.dispatch(Flight { index, due: at, request, counts, jar, ..Flight::default() });
+            self.dispatch(flight);
         }
         while let Some(Reverse(first)) = self.thinking.peek()
             && first.0 <= time
@@ -389,17 +386,20 @@ impl Engine<'_> {
         }
     }
 
-    /// The next request of a closed test.
-    fn ask_again(&mut self, time: u64) {
+    /// Whether what is due then is in the part that counts.
+    fn counts(&self, due: u64) -> bool {
+        due >= self.counts_from && due < self.ends
+    }
+
+    /// The next request of the scenario, due then.
+    fn next_flight(&mut self, due: u64) -> Flight {
         let index = self.index;
         self.index += self.stride;
-        let counts = time >= self.counts_from && time < self.ends;
-        if counts {
-            self.tally.due += 1;
-        }
+        let counts = self.counts(due);
+        self.tally.due += u64::from(counts);
         let request = self.prepared.chosen(index);
         let jar = self.prepared.session.then(Box::<Jar>::default);
-        self.dispatch(Flight { index, due: time, request, counts, jar, ..Flight::default() });
+        Flight { index, due, request, counts, jar, ..Flight::default() }
     }
 
     /// Gives a request to a connection: one that waits, or a new one.
@@ -424,390 +424,5 @@ impl Engine<'_> {
             return;
         }
         self.open_for(flight);
-    }
-
-    /// Opens a connection for a request.
-    fn open_for(&mut self, flight: Flight) {
-        let time = now();
-        let opened = socket::open(&self.address).and_then(|socket| {
-            let session = match &self.tls {
-                Some((config, name)) => Some(Box::new(tls::Session::new(config, name)?)),
-                None => None,
-            };
-            Ok((socket, session))
-        });
-        let (socket, session) = match opened {
-            Ok(opened) => opened,
-            Err(failure) => return self.failed(flight, failure, time),
-        };
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { age: 0, held: None });
-            self.slots.len() - 1
-        });
-        let own = &mut self.slots[slot];
-        let data = epoll::EventData::new_u64(u64::from(own.age) << 32 | slot as u64);
-        let interest = epoll::EventFlags::IN
-            | epoll::EventFlags::OUT
-            | epoll::EventFlags::RDHUP
-            | epoll::EventFlags::ET;
-        if let Err(error) = epoll::add(&self.epoll, &socket, data, interest) {
-            self.free.push(slot);
-            return self.failed(flight, Failure::of_socket(error), time);
-        }
-        let mut connection = Connection::new(socket, session, self.keep, time);
-        connection.flights.push_back(flight);
-        own.held = Some(Held::Http1(Box::new(connection)));
-        self.open += 1;
-        self.opening += 1;
-        let most = &mut self.tally.connections.most_open;
-        *most = (*most).max(self.open as u64);
-    }
-
-    /// Sends a request over an open connection.
-    fn give(&mut self, slot: usize, mut flight: Flight) {
-        let time = now();
-        flight.sent = time;
-        self.sent += 1;
-        let most = &mut self.tally.connections.most_in_flight;
-        *most = (*most).max(self.in_flight);
-        match self.slots[slot].held.as_mut() {
-            Some(Held::Http1(connection)) => {
-                let asker = Asker { row: flight.index, jar: flight.jar.as_deref() };
-                let fixed = self.prepared.fixed(flight.request);
-                let sent = match (fixed, &flight.redirected, flight.jar.is_some()) {
-                    (Some(bytes), None, false) => connection.send(bytes),
-                    (_, place, _) => {
-                        self.bytes.clear();
-                        match place {
-                            Some(path) => {
-                                self.prepared.write_redirected(path, asker, &mut self.bytes)
-                            }
-                            None => self.prepared.write(flight.request, asker, &mut self.bytes),
-                        }
-                        connection.send(&self.bytes)
-                    }
-                };
-                connection.flights.push_back(flight);
-                if let Err(failure) = sent {
-                    return self.broken(slot, failure);
-                }
-                self.list(slot);
-            }
-            Some(Held::Http2(own)) => {
-                match own.send(self.prepared, flight) {
-                    Ok(()) => {
-                        if !own.is_dirty {
-                            own.is_dirty = true;
-                            self.unfinished.push((slot, self.slots[slot].age));
-                        }
-                        self.list(slot);
-                    }
-                    Err(flight) => {
-                        // It takes no more: what it has goes on, and this one goes over another.
-                        own.retired = true;
-                        self.in_flight -= 1;
-                        self.dispatch(*flight);
-                    }
-                }
-            }
-            None => self.failed(flight, Failure::Reset, time),
-        }
-    }
-
-    /// Puts a connection among those that wait, if it has room.
-    fn list(&mut self, slot: usize) {
-        let room = match self.slots[slot].held.as_mut() {
-            Some(Held::Http1(own)) => {
-                let has = own.phase == Phase::Open && own.flights.len() < self.per_connection;
-                has.then_some(&mut own.listed)
-            }
-            Some(Held::Http2(own)) => {
-                (!own.retired && own.load() < self.per_connection).then_some(&mut own.listed)
-            }
-            None => None,
-        };
-        if let Some(listed) = room.filter(|listed| !**listed) {
-            *listed = true;
-            self.waiting.push(slot);
-        }
-    }
-
-    /// Something happened to a connection.
-    fn ready(&mut self, slot: usize, reads: bool, writes: bool, ended: bool) {
-        match self.slots[slot].held.as_mut() {
-            Some(Held::Http1(connection)) => {
-                if connection.phase == Phase::Connecting {
-                    if writes {
-                        self.connected(slot);
-                    }
-                    return;
-                }
-                if writes && let Err(failure) = connection.flush() {
-                    return self.broken(slot, failure);
-                }
-                if connection.phase == Phase::Handshaking {
-                    return self.handshake(slot);
-                }
-                if reads {
-                    self.read(slot, ended);
-                }
-            }
-            Some(Held::Http2(_)) => self.pump(slot),
-            None => {}
-        }
-    }
-
-    /// The TCP connection stands, or can't be had.
-    fn connected(&mut self, slot: usize) {
-        let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
-        if let Err(failure) = socket::connected(&connection.socket) {
-            return self.broken(slot, failure);
-        }
-        connection.connected = now();
-        if connection.flights.front().is_some_and(|flight| flight.counts) {
-            self.tally.connect.record(connection.connected - connection.began);
-        }
-        if connection.tls.is_some() {
-            connection.phase = Phase::Handshaking;
-            return self.handshake(slot);
-        }
-        self.opened(slot);
-    }
-
-    fn handshake(&mut self, slot: usize) {
-        let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
-        let Some(session) = connection.tls.as_mut() else { return };
-        loop {
-            if let Err(failure) = session.send(&connection.socket) {
-                return self.broken(slot, failure);
-            }
-            if !session.is_handshaking() {
-                break;
-            }
-            match session.receive(&connection.socket) {
-                Ok(true) => {}
-                Ok(false) if session.has_ended() => return self.broken(slot, Failure::Tls),
-                Ok(false) => return,
-                Err(failure) => return self.broken(slot, failure),
-            }
-        }
-        let counts = connection.flights.front().is_some_and(|flight| flight.counts);
-        if counts {
-            self.tally.tls.record(now() - connection.connected);
-        }
-        let done = &mut self.tally.connections;
-        if session.was_resumed() {
-            done.resumed_handshakes += 1
-        } else {
-            done.full_handshakes += 1
-        }
-        self.opened(slot);
-    }
-
-    /// A connection may be used.
-    fn opened(&mut self, slot: usize) {
-        self.tally.connections.opened += 1;
-        let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
-        connection.phase = Phase::Open;
-        self.opening -= 1;
-        let first = connection.flights.pop_front();
-        if self.connecting.http2_streams.is_some() {
-            let over_tls = connection.tls.as_ref().map(|session| session.speaks_http2());
-            if over_tls == Some(false) {
-                connection.flights.extend(first);
-                return self.broken(slot, Failure::Malformed);
-            }
-            let Some(Held::Http1(connection)) = self.slots[slot].held.take() else { return };
-            self.slots[slot].held = Some(Held::Http2(Box::new(Http2::new(*connection))));
-        }
-        if let Some(flight) = first {
-            self.give(slot, flight);
-        }
-        self.fill(slot);
-        // What came with the end of the handshake raises no event any more.
-        if self.tls.is_some() && matches!(self.slots[slot].held, Some(Held::Http1(_))) {
-            self.read(slot, false);
-        }
-    }
-
-    /// Gives a connection what waits for one.
-    fn fill(&mut self, slot: usize) {
-        while !self.backlog.is_empty() {
-            let has_room = match self.slots[slot].held.as_ref() {
-                Some(Held::Http1(own)) => own.flights.len() < self.per_connection,
-                Some(Held::Http2(own)) => !own.retired && own.load() < self.per_connection,
-                None => false,
-            };
-            if !has_room {
-                return;
-            }
-            let Some(flight) = self.backlog.pop_front() else { break };
-            self.in_flight += 1;
-            self.give(slot, flight);
-        }
-        self.list(slot);
-    }
-
-    /// Reads what a connection has, and takes the answers out of it. `ended`: the other end will send no more, which is told only once.
-    fn read(&mut self, slot: usize, ended: bool) {
-        let mut room = std::mem::take(&mut self.room);
-        for turn in 0.. {
-            let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { break };
-            if turn == MOST_READS {
-                self.unfinished.push((slot, self.slots[slot].age));
-                break;
-            }
-            let (bytes, received) = match connection.receive(&mut room) {
-                Ok(received) => received,
-                Err(failure) => {
-                    self.broken(slot, failure);
-                    break;
-                }
-            };
-            if self.in_window {
-                self.tally.received += bytes as u64;
-            }
-            if bytes > 0 && !self.take_answers(slot, &room[..bytes]) {
-                break;
-            }
-            match received {
-                Received::Some => {}
-                Received::Nothing if ended && bytes > 0 => {}
-                Received::Nothing => break,
-                Received::End => {
-                    self.ended(slot);
-                    break;
-                }
-            }
-        }
-        self.room = room;
-    }
-
-    /// Takes the answers out of bytes; whether the connection still stands.
-    fn take_answers(&mut self, slot: usize, mut bytes: &[u8]) -> bool {
-        let time = now();
-        while !bytes.is_empty() {
-            let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else {
-                return false;
-            };
-            let prepared = self.prepared;
-            match connection.answer(bytes, time, |request| prepared.is_head(request)) {
-                Err(failure) => {
-                    self.broken(slot, failure);
-                    return false;
-                }
-                Ok((used, answer)) => {
-                    bytes = &bytes[used..];
-                    let Some(answer) = answer else { continue };
-                    connection.served += 1;
-                    connection.answered = time;
-                    let Some(flight) = connection.flights.pop_front() else { return false };
-                    let stays = answer.stays && (!self.connecting.new || flight.jar.is_some());
-                    if !stays {
-                        // What else was sent over it goes again over another.
-                        self.answered(flight, answer, time, None);
-                        self.retire(slot);
-                        return false;
-                    }
-                    self.answered(flight, answer, time, Some(slot));
-                }
-            }
-        }
-        true
-    }
-
-    /// The server closed a connection.
-    fn ended(&mut self, slot: usize) {
-        let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
-        if let Some(flight) = connection.flights.front()
-            && flight.first > 0
-        {
-            match connection.reader.closed() {
-                Ok(answer) => {
-                    if let Some(flight) = connection.flights.pop_front() {
-                        self.answered(flight, answer, now(), None);
-                    }
-                    return self.retire(slot);
-                }
-                Err(failure) => return self.broken(slot, failure),
-            }
-        }
-        self.broken(slot, Failure::Closed);
-    }
-
-    /// A connection broke: its first request failed, unless the server had given it up while it was idle; what was sent behind goes again.
-    fn broken(&mut self, slot: usize, failure: Failure) {
-        let time = now();
-        let Some(held) = self.remove(slot) else { return };
-        match held {
-            Held::Http1(mut connection) => {
-                if failure == Failure::Tls && self.tally.tls_error.is_none() {
-                    let session = connection.tls.as_mut();
-                    self.tally.tls_error = session.and_then(|own| own.error.take());
-                }
-                let lost_idle = connection.served > 0
-                    && connection.reader.is_at_start()
-                    && connection.was_idle()
-                    && matches!(failure, Failure::Reset | Failure::Closed);
-                if lost_idle {
-                    let lost = !connection.flights.is_empty();
-                    self.tally.connections.lost_idle += u64::from(lost);
-                } else if let Some(first) = connection.flights.pop_front() {
-                    self.failed(first, failure, time);
-                }
-                for flight in connection.flights {
-                    self.again(flight, failure, time);
-                }
-            }
-            Held::Http2(own) => {
-                for flight in own.into_flights() {
-                    self.failed(flight, failure, time);
-                }
-            }
-        }
-        self.refill();
-    }
-
-    /// Sends once more what a connection lost that was no longer there.
-    fn again(&mut self, mut flight: Flight, failure: Failure, time: u64) {
-        if flight.again {
-            return self.failed(flight, failure, time);
-        }
-        (flight.again, flight.sent, flight.first) = (true, 0, 0);
-        self.in_flight -= 1;
-        self.dispatch(flight);
-    }
-
-    /// A connection that serves no more is closed.
-    fn retire(&mut self, slot: usize) {
-        let time = now();
-        if let Some(Held::Http1(connection)) = self.remove(slot) {
-            for flight in connection.flights {
-                self.again(flight, Failure::Closed, time);
-            }
-        }
-        self.refill();
-    }
-
-    fn remove(&mut self, slot: usize) -> Option<Held> {
-        let own = &mut self.slots[slot];
-        let held = own.held.take()?;
-        own.age = own.age.wrapping_add(1);
-        self.free.push(slot);
-        self.open -= 1;
-        if matches!(&held, Held::Http1(own) if own.phase != Phase::Open) {
-            self.opening -= 1;
-        }
-        Some(held)
-    }
-
-    /// Opens connections for what waits for one.
-    fn refill(&mut self) {
-        while self.open < self.most
-            && let Some(flight) = self.backlog.pop_front()
-        {
-            self.in_flight += 1;
-            self.open_for(flight);
-        }
     }
 }

@@ -56,7 +56,7 @@ pub struct Look {
 /// What a server used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Used {
-    /// Processor time of all its processes since the look, s; in ticks of usually 10 ms.
+    /// Processor time of all its processes since the look, s.
     pub cpu_seconds: f64,
     /// Memory of all its processes now, what they share counted once, B (`Pss` of proc(5)); `None` where the kernel does not say.
     pub memory_bytes: Option<u64>,
@@ -154,8 +154,7 @@ impl Server {
 
     /// What it has used so far, to be held against later.
     pub fn looked_at(&self) -> Look {
-        let ticks: u64 = self.tree().iter().map(|process| process.ticks).sum();
-        Look { cpu_seconds: ticks as f64 / rustix::param::clock_ticks_per_second() as f64 }
+        Look { cpu_seconds: self.tree().iter().map(|process| process.cpu_seconds).sum() }
     }
 
     /// What it has used since, and holds now.

@@ -159,7 +159,8 @@ fn three(percent: f64) -> String {
 /// The step with its side, as in `rate = 10, unicorn`.
 fn name(analysis: &Analysis, subject: usize) -> String {
     let own = &analysis.subjects[subject];
-    if analysis.scan().is_none() {
+    let parameters = |subject: usize| &analysis.subjects[subject].parameters;
+    if (0..analysis.subjects.len()).all(|other| parameters(other) == parameters(subject)) {
         return own.name.clone();
     }
     let step = combination(analysis, subject);

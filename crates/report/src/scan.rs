@@ -56,7 +56,13 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     notes(page, analysis, layout, &analysis.comparisons);
     for metric in secondary(analysis) {
         page.gap();
-        let heading = format!("secondary: {}", label(&analysis.metrics[metric]));
+        let own = &analysis.metrics[metric];
+        let heading = format!("secondary: {}", label(own));
+        if let Some(value) = the_same_everywhere(analysis, metric) {
+            let everywhere = format!("{heading}: {} everywhere", number::rough(value, &own.unit));
+            page.paragraph(2, &[(Tone::Quiet, everywhere)]);
+            continue;
+        }
         page.paragraph(2, &[(Tone::Quiet, heading)]);
         scan_table::draw(page, analysis, layout, metric);
     }
@@ -66,6 +72,14 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     }
     plot::draw(page, analysis);
     page.gap();
+}
+
+/// The one value that a metric had in every block of every subject, if it had one: no table is needed to say that nothing differs.
+fn the_same_everywhere(analysis: &Analysis, metric: usize) -> Option<f64> {
+    let mut all = analysis.subjects.iter().map(|subject| subject.metrics.get(metric));
+    let value = all.clone().next()??.as_ref()?.median;
+    all.all(|own| matches!(own, Some(Some(own)) if own.min == value && own.max == value))
+        .then_some(value)
 }
 
 fn tell_growth(page: &mut Page, analysis: &Analysis) {

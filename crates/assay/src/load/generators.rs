@@ -5,7 +5,7 @@
 
 use crate::run_error::RunError;
 use anyhow::Context;
-use assay_load::{Hooks, Job, Pace, Tally, generate};
+use assay_load::{Hooks, Job, Pace, Tally, generate, probe};
 use assay_measure::clock::now_seconds;
 use assay_measure::interrupt;
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,18 @@ impl Generators {
         self.remotes.iter().map(|own| (own.name.as_str(), own.offset, own.uncertainty))
     }
 
+    /// Makes one request, as the slices of the job make theirs, from where they are made; its answer is waited for for so many seconds.
+    ///
+    /// # Errors
+    /// When it can't begin, or a generator is lost.
+    pub fn probe(&mut self, job: &Job, seconds: f64) -> Result<Tally, RunError> {
+        let job = probe(job, seconds);
+        match self.remotes.first_mut() {
+            None => here(&job, &mut |_| ()),
+            Some(remote) => remote.run(now_seconds(), job),
+        }
+    }
+
     /// Runs a slice. `pace` hears how it goes, where this process sends by itself.
     ///
     /// # Errors
@@ -90,20 +102,17 @@ impl Generators {
         let of = self.remotes.len() as u64;
         let begins = now_seconds() + AHEAD;
         for (number, remote) in self.remotes.iter_mut().enumerate() {
-            let job = Box::new(Job { part: (number as u64, of), ..job.clone() });
-            remote.ask(&Ask::Job { start_at: begins + remote.offset, job })?;
+            remote.begin(begins, Job { part: (number as u64, of), ..job.clone() })?;
         }
         let mut sum = Tally::default();
         for remote in &mut self.remotes {
-            let line = remote.answer()?;
-            let tally = Tally::of_line(&line).map_err(|_| remote.lost(&line))?;
-            sum.add(&tally);
+            sum.add(&remote.tally()?);
         }
         Ok(sum)
     }
 }
 
-/// Runs a slice on a thread of its own: drawing must not make requests late.
+/// Runs a job on a thread of its own: drawing must not make requests late.
 fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
     let before = interrupt::count();
     let last: Mutex<Option<Pace>> = Mutex::new(None);
@@ -176,6 +185,21 @@ impl Remote {
             }
         }
         Ok(())
+    }
+
+    fn run(&mut self, at: f64, job: Job) -> Result<Tally, RunError> {
+        self.begin(at, job)?;
+        self.tally()
+    }
+
+    /// Has it do a job from that moment of our clock on.
+    fn begin(&mut self, at: f64, job: Job) -> Result<(), RunError> {
+        self.ask(&Ask::Job { start_at: at + self.offset, job: Box::new(job) })
+    }
+
+    fn tally(&mut self) -> Result<Tally, RunError> {
+        let line = self.answer()?;
+        Tally::of_line(&line).map_err(|_| self.lost(&line))
     }
 
     fn ask(&mut self, ask: &Ask) -> Result<(), RunError> {

@@ -116,6 +116,13 @@ pub(crate) fn fewest(metric: usize) -> u64 {
     QUANTILES.get(metric).map_or(100, |&(_, _, fewest)| fewest)
 }
 
+/// The same for the metric of this name, 1 for what is no quantile.
+pub(crate) fn fewest_requests(name: &str) -> u64 {
+    let own =
+        QUANTILES.iter().find(|(quantile, ..)| name.strip_prefix("latency_") == Some(quantile));
+    own.map_or(1, |&(_, _, fewest)| fewest)
+}
+
 /// Everything that is kept of a slice.
 pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
     let timed = [

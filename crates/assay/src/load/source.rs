@@ -2,6 +2,7 @@
 
 use super::generators::Generators;
 use super::knee::Search;
+use super::recovery::Recovery;
 use super::slice;
 use crate::run_error::RunError;
 use assay_data::source::{Failure as Failed, Layout, Measured, Obstacle, Source, Turn};
@@ -28,8 +29,8 @@ pub(crate) struct Place {
     pub server: Option<usize>,
 }
 
-/// What is shown while slices run.
-pub(crate) type Told = Rc<RefCell<dyn FnMut(&str, Pace)>>;
+/// Hears which side's slice runs, and how it goes; no pace: the side's server is waited for.
+pub(crate) type Told = Rc<RefCell<dyn FnMut(&str, Option<Pace>)>>;
 
 /// Slices of a load test.
 pub(crate) struct Slices {
@@ -51,6 +52,7 @@ pub(crate) struct Slices {
     over_memory: BTreeMap<usize, u64>,
     /// Latencies at each step so far, all sides together.
     usual: BTreeMap<String, Histogram>,
+    recovery: Recovery,
     /// Failures that are this machine's own.
     ours: [u64; 2],
 }
@@ -70,6 +72,7 @@ impl Slices {
         };
         let (late, busy, slices, ours) = (0, 0, 0, [0, 0]);
         let (memory_limit, over_memory, usual) = (None, BTreeMap::new(), BTreeMap::new());
+        let recovery = Recovery::default();
         Self {
             sides,
             places,
@@ -85,6 +88,7 @@ impl Slices {
             memory_limit,
             over_memory,
             usual,
+            recovery,
             ours,
         }
     }
@@ -111,12 +115,16 @@ impl Slices {
             job.seconds = job.seconds.max(search.fewest_requests() as f64 * 1.05 / rate);
         }
         let name = self.sides[own.side].name.clone();
-        let before = own.server.map(|server| self.servers[server].looked_at());
+        let whose = (own.side, own.server);
         let told = Rc::clone(&self.told);
+        self.recovery
+            .before(whose, &job, &mut self.generators, &mut || told.borrow_mut()(&name, None))
+            .map_err(RunError::obstacle)?;
+        let before = own.server.map(|server| self.servers[server].looked_at());
         let came = interrupt::count();
         let tally = self
             .generators
-            .run(&job, &mut |pace| told.borrow_mut()(&name, pace))
+            .run(&job, &mut |pace| told.borrow_mut()(&name, Some(pace)))
             .map_err(RunError::obstacle)?;
         let used = own_used(&self.servers, self.places[place].server, before);
         if interrupt::count() > came {
@@ -128,6 +136,7 @@ impl Slices {
             return Err(Obstacle::Broken(RunError::Failed(format!("the server {name} {how}"))));
         }
         self.slices += 1;
+        self.recovery.after(whose, &tally);
         let held = used.and_then(|used| used.memory_bytes);
         if let Some(held) = held.filter(|held| self.memory_limit.is_some_and(|limit| *held > limit))
         {
@@ -175,9 +184,15 @@ impl Source for Slices {
             samples.add_side(side.clone());
         }
         let row = samples.row_named("");
+        // One value for all needs no name.
+        let differs = |name: &str, value: &ParameterValue| {
+            let is_other = |(own, other): &(String, ParameterValue)| own == name && other != value;
+            self.places.iter().any(|place| place.parameters.iter().any(is_other))
+        };
         for (index, place) in self.places.iter().enumerate() {
+            let named = place.parameters.iter().filter(|(name, value)| differs(name, value));
             let values: Vec<String> =
-                place.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                named.map(|(name, value)| format!("{name}={value}")).collect();
             let side = &self.sides[place.side].name;
             let name = match values.is_empty() {
                 true => side.clone(),
@@ -242,6 +257,18 @@ impl Source for Slices {
                 Finding::new("GENERATOR_BUSY", Severity::Warning, message)
                     .with("slices", f64::from(self.busy))
                     .advise(Action::text("use several generators")),
+            );
+        }
+        let still_busy = self.recovery.still_busy;
+        if still_busy > 0 {
+            let message = format!(
+                "before {still_busy} of {} slices a server was still busy with requests of an earlier slice that nobody waited for any more: what it shows there is too bad",
+                self.slices
+            );
+            found.push(
+                Finding::new("SERVER_STILL_BUSY", Severity::Warning, message)
+                    .with("slices", f64::from(still_busy))
+                    .advise(Action::text("ask for lower rates, or give requests more time")),
             );
         }
         for (&place, &held) in &self.over_memory {

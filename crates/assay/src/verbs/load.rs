@@ -7,20 +7,25 @@ mod telling;
 
 use crate::advice::Dialect;
 use crate::ending::{close, ending};
-use crate::load::{CAPACITY, Generators, LATENCY_MEDIAN, RATE_ACHIEVED, Search, Slices, work};
-use crate::planning::{self, When, check_threshold};
+use crate::load::{
+    CAPACITY, Generators, LATENCY_MEDIAN, Place, RATE_ACHIEVED, Search, Slices, work,
+};
+use crate::planning::{self, When, check_threshold, no_such_metric};
 use crate::present::{self, Showing};
 use crate::record::Record;
 use crate::resume;
 use crate::run_error::RunError;
-use crate::{Ending, output};
-use anyhow::{Context, bail};
+use crate::{Ending, load, output};
+use anyhow::{Context, bail, ensure};
 use asked::Asked;
 use assay_analysis::{Options, analyse};
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::samples::without_secrets;
-use assay_data::{Environment, Plan, Samples, StopReason, assay_file};
+use assay_data::{
+    Action, Environment, Finding, Metric, Plan, Samples, Severity, StopReason, assay_file,
+};
 use assay_experiment::{Limits, Session};
+use assay_load::{Arrivals, Load};
 use assay_measure::{environment, interrupt};
 use assay_report::benchmarks::Shown;
 pub(crate) use options::Args;
@@ -72,25 +77,28 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         bail!("--fail-if: one server, and nothing to compare it with: give a second URL");
     }
     let plan = plan_of(args, &asked, recorded)?;
+    let metrics = if args.find.is_some() { Search::metrics() } else { load::metrics() };
+    check(&plan, &metrics)?;
     let environment = Environment::from_facts(environment::capture());
     let telling = Telling::new(args.record.show.quiet);
     telling.line.machine(&environment);
     // The servers are ended when this goes, whatever happens from here on.
     let mut places = asked.places(args)?;
+    let too_short = too_few_requests(&plan, &places)?;
     let servers = serving::start(args, &asked, &mut places, &telling)?;
-    serving::await_answers(args, &asked, &places, &servers, &telling)?;
+    // Generators of their own inherit where they may run.
+    asked.pin(args)?;
+    let mut generators = match asked.ways.is_empty() {
+        true => Generators::here(),
+        false => Generators::start(&asked.ways)?,
+    };
+    serving::await_answers(args, &asked, &places, &servers, &mut generators, &telling)?;
     let search = match &args.find {
         Some(goals) => {
             let (from, most) = (asked.first_rate(args)?, args.permission.most_rate);
             Some(Search::new(goals.clone(), from, most, places.len(), plan.seed))
         }
         None => None,
-    };
-    // Generators of their own inherit where they may run.
-    asked.pin(args)?;
-    let generators = match asked.ways.is_empty() {
-        true => Generators::here(),
-        false => Generators::start(&asked.ways)?,
     };
     let clocks: Vec<(String, f64, f64)> =
         generators.clocks().map(|(name, offset, off)| (name.to_owned(), offset, off)).collect();
@@ -119,15 +127,11 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
             .environment
             .set(&format!("generator@{name}"), format!("clock off by {offset:.6} s ± {off:.6} s"));
     }
-    session.samples.findings.extend(asked.findings.iter().cloned());
+    session.samples.findings.extend(asked.findings.iter().cloned().chain(too_short));
     if args.record.keep.anonymous {
         session.samples.make_anonymous();
     }
-    let deciding = session
-        .samples
-        .metric_index(&plan.primary)
-        .with_context(|| format!("--primary {}: there is no such metric", plan.primary))?;
-    check_threshold(&plan, &session.samples.metrics[deciding]).map_err(anyhow::Error::msg)?;
+    let deciding = session.samples.metric_index(&plan.primary).context("its metrics are lost")?;
     let ceiling_seconds =
         if args.when.time.is_none() { planning::CEILING.max(block_seconds * 12.0) } else { 0.0 };
     session.begin(&plan, deciding, Limits { ceiling_seconds, sharing: 1 });
@@ -181,6 +185,43 @@ fn plan_of(args: &Args, asked: &Asked, recorded: Option<&Samples>) -> anyhow::Re
         Some(begun) => planning::resumed(begun, args.when.time),
         None => plan,
     })
+}
+
+/// Sees to it that there are such metrics, and that the threshold is one for what decides.
+fn check(plan: &Plan, metrics: &[Metric]) -> anyhow::Result<()> {
+    let known: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
+    let asked = plan.secondary.iter().map(|name| ("--secondary", name));
+    for (option, name) in asked.chain([("--primary", &plan.primary)]) {
+        ensure!(known.contains(&name.as_str()), no_such_metric(option, name, &known));
+    }
+    let deciding = metrics.iter().find(|metric| metric.name == plan.primary);
+    deciding.map_or(Ok(()), |own| check_threshold(plan, own).map_err(anyhow::Error::msg))
+}
+
+/// Of slices with too few requests for the quantile that decides. Where all have too few, that is an error: nothing would be decided.
+fn too_few_requests(plan: &Plan, places: &[Place]) -> anyhow::Result<Option<Finding>> {
+    let needed = load::fewest_requests(&plan.primary);
+    let requests = |place: &Place| match place.job.load {
+        Load::Open(Arrivals::Constant { rate } | Arrivals::Poisson { rate, .. }) => {
+            Some(rate * place.job.seconds)
+        }
+        _ => None,
+    };
+    let few = |place: &&Place| requests(place).is_some_and(|count| count + 1e-6 < needed as f64);
+    let (some, name) = (places.iter().filter(few).count(), &plan.primary);
+    ensure!(
+        some < places.len() || plan.primary == CAPACITY,
+        "--primary {name}: it takes at least {needed} requests a slice, and none here has them; make slices longer (--slice, or --requests-per-step {needed}), or decide by a nearer quantile"
+    );
+    let message = format!(
+        "{some} of {} steps have no {name}: it takes at least {needed} requests a slice",
+        places.len()
+    );
+    let finding =
+        Finding::new("FEW_REQUESTS", Severity::Warning, message).with("needed", needed as f64);
+    Ok((some > 0 && plan.primary != CAPACITY).then(|| {
+        finding.advise(Action::text("make slices longer: --slice, or --requests-per-step"))
+    }))
 }
 
 fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {

@@ -424,10 +424,7 @@ fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result
             return RunError::Reading(format!("{option} {name}: it can't be counted here: {why}"));
         }
         let known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
-        RunError::Reading(format!(
-            "{option} {name}: there is no such metric; known are {}",
-            known.join(", ")
-        ))
+        RunError::Reading(crate::planning::no_such_metric(option, name, &known))
     };
     // Counting comes after all else.
     let comes = |name: &String| {

@@ -47,14 +47,8 @@ impl Engine<'_> {
         self.count_failure(&flight, failure, time);
         // A session that lost a step is over: what follows would not be what its user did.
         if self.closed && time < self.ends {
-            let index = self.index;
-            self.index += self.stride;
             let due = time + PAUSE;
-            let counts = due >= self.counts_from && due < self.ends;
-            self.tally.due += u64::from(counts);
-            let request = self.prepared.chosen(index);
-            let jar = self.prepared.session.then(Box::default);
-            let next = Flight { index, due, request, counts, jar, ..Flight::default() };
+            let next = self.next_flight(due);
             self.thinking.push(Reverse(Thinking(due, next)));
         }
     }
@@ -116,7 +110,7 @@ impl Engine<'_> {
         {
             answer.iter().flat_map(|answer| &answer.cookies).for_each(|set| jar.take(set));
             let due = time + self.prepared.think_nanoseconds[step];
-            let counts = due >= self.counts_from && due < self.ends;
+            let counts = self.counts(due);
             self.tally.due += u64::from(counts);
             let next = Flight {
                 index: flight.index,
@@ -135,25 +129,15 @@ impl Engine<'_> {
                 self.dispatch(next);
             }
         } else if self.closed && time < self.ends {
-            return self.next_of_connection(time, slot);
+            // In a closed test a connection asks again at once.
+            let next = self.next_flight(time);
+            let Some(slot) = slot else { return self.dispatch(next) };
+            self.in_flight += 1;
+            return self.give(slot, next);
         }
         if let Some(slot) = slot {
             self.fill(slot);
         }
-    }
-
-    /// In a closed test a connection asks again at once.
-    fn next_of_connection(&mut self, time: u64, slot: Option<usize>) {
-        let Some(slot) = slot else { return self.ask_again(time) };
-        let index = self.index;
-        self.index += self.stride;
-        let counts = time >= self.counts_from;
-        self.tally.due += u64::from(counts);
-        let request = self.prepared.chosen(index);
-        let jar = self.prepared.session.then(Box::default);
-        self.in_flight += 1;
-        let next = Flight { index, due: time, request, counts, jar, ..Flight::default() };
-        self.give(slot, next);
     }
 
     /// Asks where a redirection points to.

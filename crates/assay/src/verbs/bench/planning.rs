@@ -4,7 +4,7 @@ use super::WhenArgs;
 use crate::args::JudgeArgs;
 use crate::bench::{Benchmarks, Catalogue, Passes, TIMES, Trial};
 use crate::counted::Counted;
-use crate::planning::{self, BUDGET_ALONE, CEILING, When, Words, check_threshold};
+use crate::planning::{self, BUDGET_ALONE, CEILING, When, Words, check_threshold, no_such_metric};
 use crate::verbs::compare::suite::SuiteArgs;
 use anyhow::bail;
 use assay_analysis::Adjust;
@@ -59,7 +59,7 @@ pub(super) fn primary(
             bail!("--primary {asked}: {} are counted with {}", counted.what(), counted.option());
         }
         let known: Vec<&str> = known().collect();
-        bail!("--primary {asked}: there is no such metric; known are {}", known.join(", "));
+        bail!(no_such_metric("--primary", asked, &known));
     }
     let compared = |name: &&str| !NOT_COMPARED.contains(name);
     match known().find(|name| *name == "wall").or_else(|| known().find(compared)) {

@@ -46,10 +46,14 @@ impl Asked {
     pub fn of(args: &Args) -> anyhow::Result<Self> {
         let (mut names, mut urls): (Vec<Option<String>>, Vec<String>) =
             args.urls.iter().map(|text| named(text)).unzip();
-        let commands = args.serve.serve.clone();
+        let (called, commands): (Vec<Option<String>>, Vec<String>) =
+            args.serve.serve.iter().map(|text| named(text)).unzip();
         if urls.len() == 1 && commands.len() > 1 {
             urls = vec![urls[0].clone(); commands.len()];
             names = vec![None; commands.len()];
+        }
+        for (name, called) in names.iter_mut().zip(called) {
+            *name = name.take().or(called);
         }
         ensure!(
             commands.is_empty() || commands.len() == urls.len(),
@@ -411,7 +415,7 @@ fn left_out(message: String) -> Finding {
 
 /// `NAME=URL`, or a URL.
 fn named(text: &str) -> (Option<String>, String) {
-    let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ':', '?', '.', '{']);
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ':', '?', '.', '{', ' ']);
     match text.split_once('=') {
         Some((name, url)) if is_name(name) => (Some(name.to_owned()), url.to_owned()),
         _ => (None, text.to_owned()),
@@ -421,6 +425,10 @@ fn named(text: &str) -> (Option<String>, String) {
 /// The sides with the names that people see: those that were given, else the program that serves, else the URL.
 fn side_names(names: &[Option<String>], urls: &[String], commands: &[String]) -> Vec<Side> {
     let mut used = BTreeSet::new();
+    // Of URLs alone, what they all begin with tells none from another.
+    let scheme = |url: &String| url.find("://").map_or("", |at| &url[..at + 3]).to_owned();
+    let schemes: BTreeSet<String> = urls.iter().map(scheme).collect();
+    let common = if schemes.len() == 1 { schemes.iter().map(String::len).sum() } else { 0 };
     let side = |(index, url): (usize, &String)| {
         let program = commands.get(index).and_then(|line| line.split_whitespace().next());
         let program = program.map(|word| word.rsplit('/').next().unwrap_or(word).to_owned());
@@ -429,8 +437,9 @@ fn side_names(names: &[Option<String>], urls: &[String], commands: &[String]) ->
         let program = program.filter(|own| !alike(own));
         let line = commands.get(index).map(|line| without_secrets(line));
         let shown = without_secrets(&without_user(url));
+        let short = shown.get(common..).map_or(&*shown, |rest| rest.trim_end_matches('/'));
         let name =
-            names[index].clone().or(program).or(line.clone()).unwrap_or_else(|| shown.clone());
+            names[index].clone().or(program).or(line.clone()).unwrap_or_else(|| short.to_owned());
         let name = if used.insert(name.clone()) { name } else { format!("{name} ({})", index + 1) };
         Side { name, command: line.or(Some(shown)), ..Side::default() }
     };

@@ -238,7 +238,8 @@ pub(crate) enum HowVersion {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Servers")]
 pub(crate) struct ServeArgs {
-    /// Command that starts the server; repeat it for each side. {port} is a free port, in the URL too
+    /// Command that starts the server, or NAME=COMMAND; repeat it for each side. {port} is a free
+    /// port, in the URL too
     ///
     /// It is waited for until it answers; its CPU time, memory and descriptors are measured, with
     /// those of all that it starts; all of it is ended afterwards. With one URL and several

@@ -4,11 +4,11 @@
 use super::asked::Asked;
 use super::options::Args;
 use super::telling::Telling;
-use crate::load::Place;
+use crate::load::{Generators, Place};
 use crate::run_error::RunError;
 use crate::scan::fill;
 use anyhow::{Context, bail};
-use assay_load::{Failure, Job, Tally, Target, probe};
+use assay_load::{Failure, Job, Tally, Target};
 use assay_measure::Command;
 use assay_measure::interrupt;
 use assay_measure::serving::Server;
@@ -66,6 +66,7 @@ pub(super) fn await_answers(
     asked: &Asked,
     places: &[Place],
     servers: &[Server],
+    generators: &mut Generators,
     telling: &Telling,
 ) -> anyhow::Result<()> {
     let mut seen: Vec<(usize, Option<usize>)> = Vec::new();
@@ -77,7 +78,7 @@ pub(super) fn await_answers(
         let name = &asked.sides[place.side].name;
         match place.server {
             None => {
-                let tally = look(&place.job)?;
+                let tally = look(generators, &place.job)?;
                 let target = &place.job.scenario.requests[0].target;
                 if let Some(why) = refusal(&tally, target) {
                     bail!("{target}: {why}");
@@ -91,7 +92,7 @@ pub(super) fn await_answers(
                         .context("--ready")?;
                     job.scenario = assay_load::Scenario::of(assay_load::Request::get(target));
                 }
-                await_one(args, &job, &servers[index], name, telling)?;
+                await_one(args, &job, &servers[index], name, generators, telling)?;
             }
         }
     }
@@ -103,6 +104,7 @@ fn await_one(
     job: &Job,
     server: &Server,
     name: &str,
+    generators: &mut Generators,
     telling: &Telling,
 ) -> anyhow::Result<()> {
     let began = Instant::now();
@@ -111,7 +113,7 @@ fn await_one(
         if let Some(how) = server.ended() {
             bail!("the server {name} {how}");
         }
-        let tally = look(job)?;
+        let tally = look(generators, job)?;
         let target = &job.scenario.requests[0].target;
         let Some(why) = refusal(&tally, target) else { return Ok(()) };
         if began.elapsed().as_secs_f64() > args.serve.ready_timeout {
@@ -130,9 +132,9 @@ fn await_one(
     }
 }
 
-fn look(job: &Job) -> anyhow::Result<Tally> {
+fn look(generators: &mut Generators, job: &Job) -> anyhow::Result<Tally> {
     let before = interrupt::count();
-    let tally = probe(job, PATIENCE, &|| interrupt::count() > before)?;
+    let tally = generators.probe(job, PATIENCE)?;
     if interrupt::count() > before {
         return Err(RunError::Interrupted("before anything was measured".to_owned()).into());
     }

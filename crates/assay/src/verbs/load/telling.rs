@@ -56,11 +56,16 @@ impl Telling {
     pub fn of_slices(&self, plan: &Plan) -> Told {
         let (line, standing) = (Rc::clone(&self.line), Rc::clone(&self.standing));
         let budget = plan.budget_seconds;
-        Rc::new(RefCell::new(move |name: &str, pace: Pace| {
+        Rc::new(RefCell::new(move |name: &str, pace: Option<Pace>| {
             if !line.is_due() {
                 return;
             }
             let (share, block, seconds) = *standing.borrow();
+            let Some(pace) = pace else {
+                let why = "is busy with requests that nobody waits for any more; waiting";
+                line.draw(share, format!("block {}   {name} {why}", block + 1));
+                return;
+            };
             let time = |value: f64| number::rough(value, &Unit::Second);
             let latency = match pace.latency {
                 [median, far] if median.is_finite() => {

@@ -82,11 +82,9 @@ pub(super) fn plan(
             }
         }
         if !may_come && !known(name) {
-            let known: Vec<String> = of_every_run().into_iter().map(|m| m.name).collect();
-            anyhow::bail!(
-                "{option} {name}: there is no such metric; known are {}",
-                known.join(", ")
-            );
+            let known = of_every_run();
+            let known: Vec<&str> = known.iter().map(|metric| metric.name.as_str()).collect();
+            anyhow::bail!(planning::no_such_metric(option, name, &known));
         }
     }
     // What programs give, and settings that may be refused, have to be tried before anything is recorded.

@@ -1,6 +1,7 @@
 //! Other processes and what this one may do, from `/proc/PID/stat` and `/proc/PID/status` as
 //! proc(5) describes them. It looks and sleeps; it touches nobody.
 
+use super::clock;
 use std::collections::HashMap;
 use std::fs;
 use std::time::Duration;
@@ -158,14 +159,14 @@ fn scheduled_seconds(schedstat: &str) -> Option<(f64, f64)> {
 }
 
 /// One of a server's processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Member {
     /// Its id.
     pub id: u32,
     /// When it was started, in ticks since boot.
     pub started: u64,
-    /// Processor time that it had, and those of its children that have ended, in ticks.
-    pub ticks: u64,
+    /// Processor time that it had, and those of its children that have ended (these in whole ticks), s.
+    pub cpu_seconds: f64,
 }
 
 /// A process, all that it started, and all of its session; also those that were `known` to belong to it, wherever they have gone since.
@@ -179,10 +180,15 @@ pub(crate) fn tree_of(root: u32, known: &HashMap<u32, u64>) -> Vec<Member> {
             || known.get(&own.id) == Some(&own.started)
             || chain.by_ref().take(1000).any(|id| id == root)
     };
-    let member = |own: &Process| Member {
-        id: own.id,
-        started: own.started,
-        ticks: own.ticks + own.ticks_of_children,
+    let tick = 1.0 / rustix::param::clock_ticks_per_second() as f64;
+    let member = |own: &Process| {
+        let exactly = clock::process_cpu_ns(own.id).map(|ns| ns as f64 * 1e-9);
+        Member {
+            id: own.id,
+            started: own.started,
+            cpu_seconds: exactly.unwrap_or(own.ticks as f64 * tick)
+                + own.ticks_of_children as f64 * tick,
+        }
     };
     all.iter().filter(|own| !own.ended && belongs(own)).map(member).collect()
 }
