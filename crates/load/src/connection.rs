@@ -25,8 +25,8 @@ pub(crate) struct Flight {
     pub request: usize,
     /// Whether it is in the part that counts.
     pub counts: bool,
-    /// Whether it was sent before, over a connection that the server had given up.
-    pub again: bool,
+    /// How often it was lost with a connection, or refused untouched, and went over another.
+    pub again: u8,
     /// How many redirections it followed, and to where the last one points.
     pub hops: u8,
     pub redirected: Option<String>,

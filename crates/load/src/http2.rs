@@ -19,6 +19,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(crate) enum Over {
     Answered(Answer),
     Failed(Failure),
+    /// The server said that it did nothing about it: it may go over another connection (RFC 9113, 8.7).
+    Untouched,
 }
 
 /// How far one stream is.
@@ -208,7 +210,7 @@ impl Http2 {
                 for (flight, head, body) in std::mem::take(&mut self.early) {
                     match begin(&mut ends.0, head, body) {
                         Some(stage) => self.streams.push(Stream { flight, stage }),
-                        None => over.push((flight, Over::Failed(Failure::StreamReset))),
+                        None => over.push((flight, Over::Untouched)),
                     }
                 }
             }
@@ -253,6 +255,16 @@ fn begin(sender: &mut SendRequest<Bytes>, head: http::Request<()>, body: Bytes) 
     Some(Stage::Head(answer))
 }
 
+/// What a stream without an answer means: GOAWAY without an error leaves out what came after its last stream, as REFUSED_STREAM does one.
+fn without_answer(error: &h2::Error) -> Over {
+    match error.reason() {
+        Some(h2::Reason::NO_ERROR) if error.is_go_away() => Over::Untouched,
+        Some(h2::Reason::REFUSED_STREAM) => Over::Untouched,
+        _ if error.is_io() => Over::Failed(Failure::Closed),
+        _ => Over::Failed(Failure::StreamReset),
+    }
+}
+
 impl Stream {
     fn poll(
         &mut self,
@@ -266,9 +278,7 @@ impl Stream {
                 Stage::Head(future) => {
                     let response = match Pin::new(future).poll(context) {
                         Poll::Pending => return Poll::Pending,
-                        Poll::Ready(Err(_)) => {
-                            return Poll::Ready(Over::Failed(Failure::StreamReset));
-                        }
+                        Poll::Ready(Err(error)) => return Poll::Ready(without_answer(&error)),
                         Poll::Ready(Ok(response)) => response,
                     };
                     self.flight.first = time;

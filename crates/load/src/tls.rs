@@ -5,8 +5,10 @@ use crate::failure::Failure;
 use crate::socket::{self, Io};
 use crate::target::Target;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject};
+use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, HandshakeKind, RootCertStore};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -88,15 +90,13 @@ impl Tls {
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(versions)
             .map_err(refused)?;
-        let mut config = if self.insecure {
-            let anyone = Arc::new(Anyone(provider));
-            builder.dangerous().with_custom_certificate_verifier(anyone).with_no_client_auth()
-        } else {
-            let roots = Arc::new(self.roots()?);
-            let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider).build();
-            let verifier = verifier.map_err(|error| TlsError::Refused(error.to_string()))?;
-            builder.with_webpki_verifier(verifier).with_no_client_auth()
+        let trusted = match self.insecure {
+            true => None,
+            false => Some(self.trusted(&provider)?),
         };
+        let verifier = Arc::new(Verifier { provider, trusted });
+        let mut config =
+            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
         config.resumption = match self.handshakes {
             Handshakes::Full => Resumption::disabled(),
             Handshakes::Resumed => Resumption::in_memory_sessions(64),
@@ -105,16 +105,23 @@ impl Tls {
         Ok(Arc::new(config))
     }
 
-    fn roots(&self) -> Result<RootCertStore, TlsError> {
+    fn trusted(&self, provider: &Arc<CryptoProvider>) -> Result<Trusted, TlsError> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let mut own = Vec::new();
         if let Some(path) = &self.ca {
             let failed = |why: String| TlsError::File { path: path.clone(), why };
-            for certificate in certificates(path).map_err(failed)? {
-                roots.add(certificate).map_err(|error| failed(error.to_string()))?;
+            own = certificates(path).map_err(failed)?;
+            for certificate in &own {
+                roots.add(certificate.clone()).map_err(|error| failed(error.to_string()))?;
             }
         }
-        if roots.is_empty() { Err(TlsError::NoRoots) } else { Ok(roots) }
+        if roots.is_empty() {
+            return Err(TlsError::NoRoots);
+        }
+        let (roots, provider) = (Arc::new(roots), Arc::clone(provider));
+        let chains = WebPkiServerVerifier::builder_with_provider(roots, provider).build();
+        Ok(Trusted { chains: chains.map_err(|error| TlsError::Refused(error.to_string()))?, own })
     }
 }
 
@@ -134,20 +141,44 @@ pub(crate) fn name_of(target: &Target) -> Result<ServerName<'static>, TlsError> 
     name.map_err(|_| TlsError::Refused(format!("`{}` is no name of a server", target.host)))
 }
 
-/// Takes any certificate; signatures are checked all the same, so that a handshake costs what it costs.
+/// Who is trusted.
 #[derive(Debug)]
-struct Anyone(Arc<rustls::crypto::CryptoProvider>);
+struct Trusted {
+    chains: Arc<WebPkiServerVerifier>,
+    /// Certificates that the user named: a server that signed its own is trusted by it, which no chain of authorities allows.
+    own: Vec<CertificateDer<'static>>,
+}
 
-impl ServerCertVerifier for Anyone {
+/// Looks at the server's certificate; without anybody to trust it takes any. Signatures are checked all the same, so that a handshake costs
+/// what it costs.
+#[derive(Debug)]
+struct Verifier {
+    provider: Arc<CryptoProvider>,
+    trusted: Option<Trusted>,
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
+        let Some(trusted) = &self.trusted else { return Ok(ServerCertVerified::assertion()) };
+        let by_chain = trusted.chains.verify_server_cert(
+            end_entity,
+            intermediates,
+            server_name,
+            ocsp_response,
+            now,
+        );
+        if by_chain.is_err() && trusted.own.contains(end_entity) {
+            verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+            return Ok(ServerCertVerified::assertion());
+        }
+        by_chain
     }
 
     fn verify_tls12_signature(
@@ -156,7 +187,7 @@ impl ServerCertVerifier for Anyone {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
     }
 
@@ -166,12 +197,12 @@ impl ServerCertVerifier for Anyone {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 

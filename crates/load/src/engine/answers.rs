@@ -212,6 +212,7 @@ impl Engine<'_> {
                 Over::Answered(answer) => {
                     self.answered(flight, answer, time, goes_on.then_some(slot));
                 }
+                Over::Untouched => self.again(flight, Failure::StreamReset, time),
                 Over::Failed(failure) => {
                     self.failed(flight, failure, time);
                     if goes_on {

@@ -9,6 +9,9 @@ use crate::scenario::Asker;
 use crate::{socket, tls};
 use rustix::event::epoll;
 
+/// How often a request is sent once more that no server has touched. Several connections may be closed at once, and each may have it.
+const MOST_AGAIN: u8 = 5;
+
 impl Engine<'_> {
     /// Opens a connection for a request.
     pub(super) fn open_for(&mut self, flight: Flight) {
@@ -354,10 +357,10 @@ impl Engine<'_> {
 
     /// Sends once more what a connection lost that was no longer there.
     pub(super) fn again(&mut self, mut flight: Flight, failure: Failure, time: u64) {
-        if flight.again {
+        if flight.again >= MOST_AGAIN {
             return self.failed(flight, failure, time);
         }
-        (flight.again, flight.sent, flight.first) = (true, 0, 0);
+        (flight.again, flight.sent, flight.first) = (flight.again + 1, 0, 0);
         self.in_flight -= 1;
         self.dispatch(flight);
     }
