@@ -30,6 +30,7 @@ mod progress;
 mod raw_form;
 mod record;
 mod resume;
+mod revisions;
 mod room;
 mod run_error;
 mod scan;

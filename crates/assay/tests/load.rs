@@ -13,7 +13,11 @@ use std::time::{Duration, Instant};
 
 /// A server that answers each request on a connection that stays, for as long as this process lives; its URL.
 fn server(status: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    server_at("127.0.0.1", status)
+}
+
+fn server_at(address: &str, status: &'static str) -> String {
+    let listener = TcpListener::bind((address, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -128,7 +132,7 @@ fn what_can_not_be_loaded_says_why_before_anything_is_sent() {
         format!("http://{}/", listener.local_addr().unwrap())
     };
     let tls = fine.replace("http:", "https:");
-    let all: [(&[&str], &str); 12] = [
+    let all: [(&[&str], &str); 17] = [
         (&["--rate", "10", &gone], "nothing listens there"),
         (&["--rate", "10", &broken], "--expect-status 503"),
         (&["--rate", "10", "--insecure", &tls], "does it speak TLS"),
@@ -137,6 +141,11 @@ fn what_can_not_be_loaded_says_why_before_anything_is_sent() {
         (&["--rate", "10", "http://no-such-host.invalid/"], "no-such-host.invalid"),
         (&["--rate", "1000000", &fine], "--most-rate 1000000"),
         (&["--rate", "0", &fine], "a number above 0"),
+        (&["--rate", "10", "--primary", "p99", &fine], "did you mean latency_p99?"),
+        (&["--rate", "10", "--secondary", "wall", &fine], "there is no such metric"),
+        (&["--rate", "10", "--primary", "latency_p99", &fine, &fine], "at least 100 requests"),
+        (&["--rate", "10", "--duration", "5s", &fine], "the length of a slice is --slice"),
+        (&["--rate", "10", "--rev", "HEAD", "--serve", "a", "--serve", "b", &fine], "one --serve"),
         (&["--find", "p99<5%", &fine], "is no goal"),
         (&["--rate", "10", "--header", "nonsense", &fine], "is no field"),
         (&["--rate", "10", "--values", "none.csv", &fine], "--values none.csv"),
@@ -263,4 +272,173 @@ fn servers_are_started_measured_and_ended_even_if_assay_is_killed() {
     let run = assay(directory.path(), &fails);
     assert_eq!(run.status.code(), Some(2));
     assert!(said(&run).contains("ended with status 7; it said:\nno port"), "{}", said(&run));
+}
+
+/// A server that answers one request after another, 10 ms each, whether or not anybody waits for the answer.
+fn slow_server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let turn = std::sync::Arc::new(std::sync::Mutex::new(()));
+    spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let turn = std::sync::Arc::clone(&turn);
+            spawn(move || {
+                let mut room = [0; 4096];
+                while stream.read(&mut room).is_ok_and(|bytes| bytes > 0) {
+                    let turn = turn.lock();
+                    sleep(Duration::from_millis(10));
+                    drop(turn);
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                    if stream.write_all(answer).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    format!("http://{address}/")
+}
+
+#[test]
+fn a_slice_does_not_suffer_from_the_overload_of_the_one_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = slow_server();
+    let line =
+        ["--rate", "20,300", "--slice", "400ms", "--settle", "0", "--timeout", "150ms", "-r", "4"];
+    let run = assay(directory.path(), &[&line[..], &["--no-save", "--json", &url]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let failed: Vec<u64> = json["answers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|own| own["counts"]["failed"].as_u64().unwrap_or(0))
+        .collect();
+    // Of 480 requests at 300 per second about 100 per second are answered in time; at 20 all are, whichever slice came before.
+    assert!(failed[0] <= 1 && failed[1] > 100, "{failed:?}");
+}
+
+#[test]
+fn single_requests_are_written_with_their_moments() {
+    let directory = tempfile::tempdir().unwrap();
+    let (fine, broken) = (server("200 OK"), server("503 Busy"));
+    let (a, b) = (format!("a={fine}"), format!("b={broken}"));
+    let line = ["--rate", "100", "--slice", "100ms", "-r", "2", "--record-requests", "r.csv"];
+    let statuses = ["--expect-status", "200,503", "--expect-body", "ok", "--no-save"];
+    let run = assay(directory.path(), &[&line[..], &statuses, &[&a, &b]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let text = fs::read_to_string(directory.path().join("r.csv")).unwrap();
+    let mut lines = text.lines();
+    let head = "block,side,rate,due_s,sent_s,first_byte_s,ended_s,latency_s,status,failure";
+    assert_eq!(lines.next(), Some(head));
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 40);
+    for row in &rows {
+        let [due, _, first, ended, latency] =
+            [3, 4, 5, 6, 7].map(|at| row[at].parse::<f64>().unwrap());
+        assert!(due <= first && first <= ended && (ended - due - latency).abs() < 2e-9, "{row:?}");
+        assert_eq!(row[8], if row[1] == "a" { "200" } else { "503" });
+    }
+}
+
+#[test]
+fn revisions_of_a_server_are_served_and_compared() {
+    let directory = tempfile::tempdir().unwrap();
+    let git = |line: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(line);
+        assert!(command.current_dir(directory.path()).output().unwrap().status.success());
+    };
+    let program = |answer: &str| {
+        let text = format!(
+            "import http.server, sys\n\
+             class A(http.server.BaseHTTPRequestHandler):\n\
+             \x20   def do_GET(self):\n\
+             \x20       self.send_response({answer}); self.send_header('Content-Length', '0'); self.end_headers()\n\
+             \x20   def log_message(self, *a): pass\n\
+             http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), A).serve_forever()\n"
+        );
+        fs::write(directory.path().join("serve.py"), text).unwrap();
+    };
+    git(&["init", "-q", "-b", "main"]);
+    program("200");
+    git(&["add", "."]);
+    git(&["commit", "-qm", "one"]);
+    program("204");
+    git(&["commit", "-qam", "two"]);
+    let line = ["--rev", "HEAD~1", "--rev", "HEAD", "--serve", "python3 serve.py {port}"];
+    let how = ["--rate", "20", "--slice", "200ms", "-r", "2", "--no-save", "--json"];
+    let url = ["http://127.0.0.1:{port}/"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.current_dir(directory.path()).env("XDG_CACHE_HOME", directory.path().join("cache"));
+    let run = command.arg("load").args([&line[..], &how, &url].concat()).output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let answers = json["answers"].as_array().unwrap();
+    let status = |own: &Value, status: &str| own["counts"][status].as_u64();
+    assert_eq!(status(&answers[0], "status.200"), Some(8), "{}", answers[0]);
+    assert_eq!(status(&answers[1], "status.204"), Some(8), "{}", answers[1]);
+}
+
+/// A network namespace of its own, joined to this one by a pair of interfaces; it goes when this does.
+struct Namespace {
+    name: String,
+    network: String,
+}
+
+impl Namespace {
+    /// `None`: that is not allowed here, or there is no ip(8).
+    fn new() -> Option<Self> {
+        let id = std::process::id();
+        let own = Self { name: format!("assay-{id}"), network: format!("10.213.{}", id % 250) };
+        let (name, network) = (&own.name, &own.network);
+        let (here, there) = (format!("va{id}"), format!("vb{id}"));
+        let lines = [
+            format!("netns add {name}"),
+            format!("link add {here} type veth peer name {there} netns {name}"),
+            format!("addr add {network}.1/24 dev {here}"),
+            format!("link set {here} up"),
+            format!("-n {name} addr add {network}.2/24 dev {there}"),
+            format!("-n {name} link set {there} up"),
+        ];
+        lines.iter().all(|line| ip(line)).then_some(own)
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        // With it go its interface and the other end.
+        ip(&format!("netns del {}", self.name));
+    }
+}
+
+fn ip(line: &str) -> bool {
+    let mut command = Command::new("ip");
+    command.args(line.split(' ')).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[test]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn generators_on_another_machine_send_from_there_and_are_counted_as_one() {
+    let Some(namespace) = Namespace::new() else {
+        eprintln!("skipped: no network namespace can be made here");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let host = format!("{}.1", namespace.network);
+    let url = server_at(&host, "200 OK");
+    let via = format!("ip netns exec {}", namespace.name);
+    let line = ["--rate", "100", "--slice", "200ms", "--settle", "0", "-r", "2", "--json"];
+    let ways = ["--via", &via, "--via", &via, "--i-may-load", &host, "--save", "v.assay"];
+    let run = assay(directory.path(), &[&line[..], &ways, &[&url]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let counts = &json["answers"][0]["counts"];
+    assert_eq!((counts["due"].as_u64(), counts["answered"].as_u64()), (Some(40), Some(40)));
+    let record = fs::read_to_string(directory.path().join("v.assay")).unwrap();
+    assert!(record.contains(&format!("generator@{via}")), "the offset of its clock");
+    // Here it can't be told that the host may be loaded.
+    let run = assay(directory.path(), &["--rate", "10", "--via", &via, "--no-save", &url]);
+    assert!(said(&run).contains("--i-may-load"), "{}", said(&run));
 }

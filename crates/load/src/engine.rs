@@ -11,6 +11,7 @@ use crate::clock::{nanoseconds, now};
 use crate::connection::{Connection, Flight};
 use crate::http2::Http2;
 use crate::job::{Connecting, Expect, Job, Load};
+use crate::raw::Kept;
 use crate::response::Keep;
 use crate::scenario::{Jar, Prepared, ScenarioError};
 use crate::tally::Tally;
@@ -139,6 +140,7 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
         room: vec![0; ROOM],
         last: [0.0, f64::NAN, f64::NAN],
         failed: 0,
+        kept: Kept::new(share(job.keep_requests, job.part)),
     };
     let total = job.settle_seconds + job.seconds;
     match &job.load {
@@ -285,6 +287,7 @@ struct Engine<'j> {
     /// Of the last whole second: answered, median, 99 % quantile.
     last: [f64; 3],
     failed: u64,
+    kept: Kept,
 }
 
 impl Engine<'_> {

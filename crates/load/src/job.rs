@@ -77,6 +77,8 @@ pub struct Job {
     pub connecting: Connecting,
     /// What must come.
     pub expect: Expect,
+    /// Single requests that are kept, at most.
+    pub keep_requests: usize,
     /// Which generator this is, from 0, of how many that share the schedule or the connections.
     pub part: (u64, u64),
 }

@@ -9,6 +9,7 @@ pub fn probe(job: &Job, seconds: f64) -> Job {
         load: Load::Open(Arrivals::Replay { times: vec![0.0] }),
         settle_seconds: 0.0,
         seconds: 1e-3,
+        keep_requests: 0,
         part: (0, 1),
         ..job.clone()
     };

@@ -2,6 +2,7 @@
 //! concluded from them here.
 
 use crate::failure::Failure;
+use crate::raw::Raw;
 use assay_data::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -82,6 +83,8 @@ pub struct Tally {
     pub cpu_seconds: f64,
     /// Why TLS failed, where it did first.
     pub tls_error: Option<String>,
+    /// Single requests, where they were asked for: an even part of each generator's.
+    pub requests: Vec<Raw>,
 }
 
 /// A tally as it goes from one process to another: numbers as text, histograms in V2.
@@ -100,6 +103,7 @@ struct Sent {
     seconds: Vec<(u64, Vec<u64>, String)>,
     cpu_seconds: f64,
     tls_error: Option<String>,
+    requests: Vec<Raw>,
 }
 
 impl Tally {
@@ -159,6 +163,7 @@ impl Tally {
         self.redirected += other.redirected;
         self.received += other.received;
         self.cpu_seconds += other.cpu_seconds;
+        self.requests.extend_from_slice(&other.requests);
         if self.tls_error.is_none() {
             self.tls_error.clone_from(&other.tls_error);
         }
@@ -207,6 +212,7 @@ impl Tally {
             seconds: self.seconds.iter().map(second).collect(),
             cpu_seconds: self.cpu_seconds,
             tls_error: self.tls_error.clone(),
+            requests: self.requests.clone(),
         };
         // Plain data is always written.
         serde_json::to_string(&sent).unwrap_or_default()
@@ -234,6 +240,7 @@ impl Tally {
             connections: sent.connections,
             cpu_seconds: sent.cpu_seconds,
             tls_error: sent.tls_error,
+            requests: sent.requests,
             ..Self::default()
         };
         if sent.histograms.len() != tally.histograms().len() {

@@ -94,6 +94,7 @@ fn load(manner: Manner) -> Tally {
             ..Connecting::default()
         },
         expect: Expect::default(),
+        keep_requests: 0,
         part: (0, 1),
     };
     let tally = generate(&job, &Hooks { stop: &|| false, pace: &|_| () }).expect("it begins");

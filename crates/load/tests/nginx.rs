@@ -25,7 +25,7 @@ struct Nginx {
 fn program() -> Option<PathBuf> {
     let mut places = std::env::var_os("PATH")
         .map(|all| std::env::split_paths(&all).collect())
-        .unwrap_or_else(Vec::new);
+        .unwrap_or_default();
     places.push("/usr/sbin".into());
     places.into_iter().map(|place| place.join("nginx")).find(|path| path.is_file())
 }
@@ -127,6 +127,7 @@ impl Nginx {
             seconds: 0.1,
             connecting,
             expect: Expect::default(),
+            keep_requests: 0,
             part: (0, 1),
         };
         let before = self.requests();

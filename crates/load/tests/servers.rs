@@ -40,6 +40,7 @@ impl Server {
             seconds,
             connecting: Connecting { timeout: 0.4, connect_timeout: 0.4, ..Connecting::default() },
             expect: Expect::default(),
+            keep_requests: 0,
             part: (0, 1),
         }
     }

@@ -3,6 +3,7 @@
 use super::generators::Generators;
 use super::knee::Search;
 use super::recovery::Recovery;
+use super::requests::Requests;
 use super::slice;
 use crate::run_error::RunError;
 use assay_data::source::{Failure as Failed, Layout, Measured, Obstacle, Source, Turn};
@@ -53,6 +54,8 @@ pub(crate) struct Slices {
     /// Latencies at each step so far, all sides together.
     usual: BTreeMap<String, Histogram>,
     recovery: Recovery,
+    /// Where single requests are written.
+    pub requests: Option<Requests>,
     /// Failures that are this machine's own.
     ours: [u64; 2],
 }
@@ -89,6 +92,7 @@ impl Slices {
             over_memory,
             usual,
             recovery,
+            requests: None,
             ours,
         }
     }
@@ -137,6 +141,12 @@ impl Slices {
         }
         self.slices += 1;
         self.recovery.after(whose, &tally);
+        if let Some(requests) = &mut self.requests {
+            let (own, side) = (&self.places[place], &self.sides[whose.0]);
+            let written = requests.add(block, side, own, &job, &tally.requests);
+            let failed = |error| RunError::Reading(format!("--record-requests: {error}"));
+            written.map_err(|error| Obstacle::Broken(failed(error)))?;
+        }
         let held = used.and_then(|used| used.memory_bytes);
         if let Some(held) = held.filter(|held| self.memory_limit.is_some_and(|limit| *held > limit))
         {

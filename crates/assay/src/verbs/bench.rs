@@ -16,6 +16,7 @@ use crate::present::Showing;
 use crate::progress::Line;
 use crate::record::Record;
 use crate::resume::{self, RecordArgs};
+use crate::revisions::Prepared;
 use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed};
@@ -26,7 +27,7 @@ use assay_experiment::{Limits, Session};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment, interrupt};
 use choose::{ChooseArgs, SideArgs};
-use revisions::{Prepared, RevisionArgs};
+use revisions::RevisionArgs;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -224,7 +225,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     // A build takes long: what is wrong with the rest is said before.
     let prepared = args.revisions.prepare(args.sides.aa || alone, args.record.show.quiet)?;
     if let Some(prepared) = &prepared {
-        prepared.settle(&mut sides);
+        revisions::settle(prepared, &mut sides);
     }
     let mut before = Beforehand { prepared, findings: Vec::new() };
     let links = before.prepared.as_mut().and_then(|prepared| prepared.links.take());

@@ -2,13 +2,14 @@
 
 mod asked;
 mod options;
+mod permission;
 mod serving;
 mod telling;
 
 use crate::advice::Dialect;
 use crate::ending::{close, ending};
 use crate::load::{
-    CAPACITY, Generators, LATENCY_MEDIAN, Place, RATE_ACHIEVED, Search, Slices, work,
+    CAPACITY, Generators, LATENCY_MEDIAN, Place, RATE_ACHIEVED, Requests, Search, Slices, work,
 };
 use crate::planning::{self, When, check_threshold, no_such_metric};
 use crate::present::{self, Showing};
@@ -85,7 +86,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     // The servers are ended when this goes, whatever happens from here on.
     let mut places = asked.places(args)?;
     let too_short = too_few_requests(&plan, &places)?;
-    let servers = serving::start(args, &asked, &mut places, &telling)?;
+    let prepared = serving::prepare(args, &asked)?;
+    let servers = serving::start(args, &asked, prepared.as_ref(), &mut places, &telling)?;
     // Generators of their own inherit where they may run.
     asked.pin(args)?;
     let mut generators = match asked.ways.is_empty() {
@@ -105,10 +107,18 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let block_seconds = asked.block_seconds(&places, search.is_some());
     telling.plan(&asked, &places, &plan, block_seconds);
     let goals = search.as_ref().map(Search::goals);
+    let requests = match &args.record_requests {
+        Some(path) => Some(
+            Requests::create(path, &places, recorded.is_some())
+                .with_context(|| format!("--record-requests {}", path.display()))?,
+        ),
+        None => None,
+    };
     let told = telling.of_slices(&plan);
     let mut source =
         Slices::new(asked.sides.clone(), places, servers, generators, search, (plan.seed, told));
     source.memory_limit = args.serve.serve_memory;
+    source.requests = requests;
     let began = jiff::Timestamp::now();
     let clock = Instant::now();
     let mut session = Session::<_, Record>::new(source, move || clock.elapsed().as_secs_f64())
@@ -118,6 +128,11 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     // The secrets of requests stay out of every record, asked or not.
     session.samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
     asked.facts(args, &mut session.samples.environment);
+    if let Some(prepared) = &prepared {
+        let names = asked.sides.iter().map(|side| side.name.clone());
+        prepared.record(names, &mut session.samples.environment);
+        session.samples.findings.extend(prepared.findings.iter().cloned());
+    }
     if let Some(goals) = goals {
         session.samples.environment.set("load_goals", goals);
     }

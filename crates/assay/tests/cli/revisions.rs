@@ -188,7 +188,7 @@ fn a_program_that_the_build_does_not_make_is_an_error() {
     let room = repository();
     bench(&room, &["old", "main"], "true", &[])
         .ends(2)
-        .complains("--program is not there")
+        .complains("is not there")
         .complains("build/bm");
     let words = ["bench", "--rev", "old", "--rev", "main"];
     room.run(&words).ends(2).complains("--build");

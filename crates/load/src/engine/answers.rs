@@ -6,6 +6,7 @@ use crate::connection::{Flight, Phase};
 use crate::failure::Failure;
 use crate::http2::Over;
 use crate::job::Expect;
+use crate::raw::Raw;
 use crate::response::Answer;
 use std::cmp::Reverse;
 
@@ -32,10 +33,11 @@ impl Engine<'_> {
         if flight.counts {
             *self.tally.statuses.entry(answer.status).or_default() += 1;
         }
-        if let Some(failure) = wrong(self.expect, &answer) {
-            self.count_failure(&flight, failure, time);
-        } else {
-            self.count_answer(&flight, time);
+        let failure = wrong(self.expect, &answer);
+        self.keep(&flight, answer.status, failure, time);
+        match failure {
+            Some(failure) => self.count_failure(&flight, failure, time),
+            None => self.count_answer(&flight, time),
         }
         self.in_flight -= 1;
         self.go_on(flight, Some(&answer), time, slot);
@@ -44,12 +46,23 @@ impl Engine<'_> {
     /// A request failed. Its connection is none any more, or was never one.
     pub(super) fn failed(&mut self, flight: Flight, failure: Failure, time: u64) {
         self.in_flight -= 1;
+        self.keep(&flight, 0, Some(failure), time);
         self.count_failure(&flight, failure, time);
         // A session that lost a step is over: what follows would not be what its user did.
         if self.closed && time < self.ends {
             let due = time + PAUSE;
             let next = self.next_flight(due);
             self.thinking.push(Reverse(Thinking(due, next)));
+        }
+    }
+
+    /// Keeps a request that counts as one of those to be looked at.
+    fn keep(&mut self, flight: &Flight, status: u16, failure: Option<Failure>, time: u64) {
+        if flight.counts {
+            let from = self.counts_from;
+            let moments = [flight.due, flight.sent, flight.first, time];
+            let since = || moments.map(|at| at.saturating_sub(from));
+            self.kept.offer(|| Raw::new(since(), status, failure));
         }
     }
 
@@ -248,6 +261,7 @@ impl Engine<'_> {
     /// still there after all time limits was not answered within them.
     pub(super) fn finish(&mut self, due: impl Iterator<Item = u64>, interrupted: bool) {
         self.end_second();
+        self.tally.requests = std::mem::take(&mut self.kept.requests);
         let not_sent = due.filter(|at| self.started + at >= self.counts_from).count() as u64;
         let held = self.slots.iter().filter_map(|slot| slot.held.as_ref());
         let on_their_way: u64 = held

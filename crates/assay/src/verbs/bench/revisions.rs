@@ -2,18 +2,11 @@
 
 use crate::bench::Side;
 use crate::builds::Builds;
-use crate::output;
-use crate::run_error::RunError;
-use anyhow::{Context, bail};
-use assay_data::{Action, Environment, Finding, Severity};
+use crate::revisions::{self, Prepared, Wanted};
+use anyhow::bail;
 use assay_measure::Command;
-use assay_measure::revisions::{Built, Repository, Revision, RevisionError, Stage};
 use assay_measure::revisions::{Linker, Links, SEED};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-
-/// So much of a commit's name tells it from all others, for people.
-const SHORT: usize = 12;
 
 /// Which revisions, and how they are built.
 #[derive(clap::Args, Debug)]
@@ -38,20 +31,6 @@ pub(super) struct RevisionArgs {
     /// of each side (docs/guides/layout.md)
     #[arg(long, value_name = "N|FILES", conflicts_with_all = ["programs", "old_filter", "old_env", "new_env", "aa"])]
     pub builds: Option<Builds>,
-}
-
-/// Revisions that are built.
-pub(super) struct Prepared {
-    /// Their programs, each in its own directory.
-    commands: Vec<Command>,
-    /// All links of each, where there are several.
-    pub links: Option<Vec<Vec<Command>>>,
-    /// What should be known of them.
-    pub findings: Vec<Finding>,
-    /// Their commits, as facts.
-    commits: Vec<Option<String>>,
-    /// While these live, nobody takes their trees away.
-    _built: Vec<Built>,
 }
 
 impl RevisionArgs {
@@ -89,70 +68,15 @@ impl RevisionArgs {
     /// Builds all revisions; `None` when there are none. `same` ones are refused unless that is meant.
     ///
     /// # Errors
-    /// When there is no such revision, or it does not build, or not the program; [`RunError::Interrupted`].
+    /// When there is no such revision, or it does not build, or not the program; [`RunError::Interrupted`](crate::run_error::RunError).
     pub fn prepare(&self, same: bool, quiet: bool) -> anyhow::Result<Option<Prepared>> {
         let (Some(line), Some(program)) = (&self.build, &self.program) else { return Ok(None) };
         let program = Command::parse(program, false)?;
-        let cache = cache_directory().context(
-            "neither XDG_CACHE_HOME nor HOME names a directory to keep built revisions in",
-        )?;
-        let place = cache.join("revisions");
-        let mut repository = Repository::around(Path::new("."), &place).map_err(told)?;
-        let asked = self.rev.iter().map(|written| repository.revision(written));
-        let revisions = asked.collect::<Result<Vec<_>, _>>().map_err(told)?;
-        let head = repository.revision(".").map_err(told)?;
-        if !same {
-            check_differ(&revisions, &mut repository)?;
-        }
         let links = self.links(&program)?;
-        let changed = repository.is_changed(false).map_err(told)?;
-        let findings: Vec<Finding> =
-            changed.then(|| uncommitted(&revisions, &head)).flatten().into_iter().collect();
-        let say = |line: String| {
-            if !quiet {
-                output::say(&line);
-            }
-        };
-        findings.iter().for_each(|finding| say(assay_report::findings::line(finding)));
-        let mut commands = Vec::with_capacity(revisions.len());
-        let mut built = Vec::with_capacity(revisions.len());
-        let mut linked = Vec::new();
-        for revision in &revisions {
-            let name = named(revision);
-            let ready = repository.ready(revision, line, links.as_ref(), &mut |stage| {
-                say(match stage {
-                    Stage::Waiting => format!("{name}: another assay builds it; waiting"),
-                    Stage::Building(log) => {
-                        let how = links.as_ref().map_or("building it".to_owned(), linking);
-                        format!("{name}: {how} ({})", log.display())
-                    }
-                    Stage::Kept => format!("{name}: was built before"),
-                });
-            });
-            let ready = ready.map_err(told)?;
-            commands.push(found(&program, &ready, revision)?);
-            if let Some(links) = &links {
-                let file = |number| Command {
-                    argv: [&[links.file(number).into_os_string()], &program.argv[1..]].concat(),
-                    ..program.clone()
-                };
-                let own = (1..=links.count).map(|number| found(&file(number), &ready, revision));
-                linked.push(own.collect::<anyhow::Result<Vec<_>>>()?);
-            }
-            built.push(ready);
-        }
-        let commit = |revision: &Revision| {
-            let commit = revision.commit.clone()?;
-            let changed = if revision.is_working_tree && changed { "-dirty" } else { "" };
-            Some(format!("{commit}{changed}"))
-        };
-        Ok(Some(Prepared {
-            commands,
-            links: links.map(|_| linked),
-            findings,
-            commits: revisions.iter().map(commit).collect(),
-            _built: built,
-        }))
+        let if_same = (!same).then_some("--aa");
+        let wanted =
+            Wanted { revisions: &self.rev, line, program: &program, links, if_same, quiet };
+        revisions::prepare(&wanted).map(Some)
     }
 }
 
@@ -175,120 +99,12 @@ impl RevisionArgs {
     }
 }
 
-/// What is done to a revision that is linked several times.
-fn linking(links: &Links) -> String {
-    let by = links.linker.map_or(String::new(), |linker| format!(" by {}", linker.name()));
-    format!("building it and linking it {} times, shuffled{by}", links.count)
-}
-
-impl Prepared {
-    /// Lets every side run the program of its revision; there may be more sides than revisions, of one.
-    pub fn settle(&self, sides: &mut [Side]) {
-        for (index, side) in sides.iter_mut().enumerate() {
-            let Some(own) = self.commands.get(index).or(self.commands.last()) else { continue };
-            side.command.cwd.clone_from(&own.cwd);
-            side.command.argv[0].clone_from(&own.argv[0]);
-        }
+/// Lets every side run the program of its revision; there may be more sides than revisions, of one.
+pub(super) fn settle(prepared: &Prepared, sides: &mut [Side]) {
+    for (index, side) in sides.iter_mut().enumerate() {
+        let commands = &prepared.commands;
+        let Some(own) = commands.get(index).or(commands.last()) else { continue };
+        side.command.cwd.clone_from(&own.cwd);
+        side.command.argv[0].clone_from(&own.argv[0]);
     }
-
-    /// Sets the commit of every side, as a fact.
-    pub fn record(&self, sides: impl Iterator<Item = String>, environment: &mut Environment) {
-        for (index, side) in sides.enumerate() {
-            let commit = self.commits.get(index).or(self.commits.last());
-            if let Some(Some(commit)) = commit {
-                environment.set(&format!("git_commit@{side}"), commit.as_str());
-            }
-        }
-    }
-}
-
-/// The directory in which `assay` keeps what it can make anew.
-fn cache_directory() -> Option<PathBuf> {
-    let absolute =
-        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("assay"))
-}
-
-/// An interruption is reported as those of measuring are.
-fn told(error: RevisionError) -> anyhow::Error {
-    match error {
-        RevisionError::Interrupted => RunError::Interrupted(
-            "while the revisions were made ready; nothing was measured".to_owned(),
-        )
-        .into(),
-        other => other.into(),
-    }
-}
-
-/// A revision for people: as written, with its commit.
-fn named(revision: &Revision) -> String {
-    match &revision.commit {
-        _ if revision.is_working_tree => "the working tree".to_owned(),
-        Some(commit) => format!("{} ({})", revision.written, short(commit)),
-        None => revision.written.clone(),
-    }
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..SHORT).unwrap_or(commit)
-}
-
-/// Sees to it that no two revisions are the same.
-fn check_differ(revisions: &[Revision], repository: &mut Repository) -> anyhow::Result<()> {
-    for (second, revision) in revisions.iter().enumerate() {
-        for other in &revisions[..second] {
-            if revision.commit.is_none() || revision.commit != other.commit {
-                continue;
-            }
-            let commit = revision.commit.as_deref().map(short).unwrap_or_default();
-            if revision.is_working_tree == other.is_working_tree {
-                bail!(
-                    "`{}` and `{}` are the same commit, {commit}; if that is meant, to see this machine's false positives: --aa",
-                    other.written,
-                    revision.written
-                );
-            }
-            if !repository.is_changed(true).map_err(told)? {
-                bail!(
-                    "the working tree has no changes: it is commit {commit}, as `{}` is; if that is meant: --aa",
-                    if revision.is_working_tree { &other.written } else { &revision.written }
-                );
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Of changes that are in no commit, where the commit that they belong to is measured and they are not.
-fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
-    let without = revisions.iter().find(|revision| revision.commit == head.commit)?;
-    if revisions.iter().any(|revision| revision.is_working_tree) {
-        return None;
-    }
-    let message = format!(
-        "the working tree has changes that are not committed, so they are not in `{}`",
-        without.written
-    );
-    let finding = Finding::new("UNCOMMITTED", Severity::Warning, message);
-    Some(finding.advise(Action::WorkingTree))
-}
-
-/// The program of a revision that was built.
-fn found(program: &Command, built: &Built, revision: &Revision) -> anyhow::Result<Command> {
-    let mut command = program.clone();
-    command.cwd = Some(built.directory.clone());
-    // A name without a slash would be looked for in PATH, and mean the same for all revisions.
-    let own = built.directory.join(&command.argv[0]);
-    if !program.argv[0].to_string_lossy().contains('/') && own.is_file() {
-        command.argv[0] = [OsString::from("./"), program.argv[0].clone()].into_iter().collect();
-    }
-    command.resolve().with_context(|| {
-        format!(
-            "`{}`: the build line succeeded ({}), but --program is not there",
-            revision.written,
-            built.log.display()
-        )
-    })?;
-    Ok(command)
 }

@@ -1,9 +1,10 @@
 //! What the options ask for: sides, rates, requests and connections, checked before anything is started or sent.
 
 use super::options::{Args, HowArrivals, HowTls, HowVersion};
-use crate::load::{Place, Way};
+use super::permission::permitted;
+use crate::load::{MOST_REQUESTS, Place, Way};
 use crate::scan::{Scan, fill};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use assay_data::samples::without_secrets;
 use assay_data::{Environment, Finding, ParameterValue, Severity, Side};
 use assay_load::{
@@ -46,7 +47,7 @@ impl Asked {
     pub fn of(args: &Args) -> anyhow::Result<Self> {
         let (mut names, mut urls): (Vec<Option<String>>, Vec<String>) =
             args.urls.iter().map(|text| named(text)).unzip();
-        let (called, commands): (Vec<Option<String>>, Vec<String>) =
+        let (called, mut commands): (Vec<Option<String>>, Vec<String>) =
             args.serve.serve.iter().map(|text| named(text)).unzip();
         if urls.len() == 1 && commands.len() > 1 {
             urls = vec![urls[0].clone(); commands.len()];
@@ -54,6 +55,16 @@ impl Asked {
         }
         for (name, called) in names.iter_mut().zip(called) {
             *name = name.take().or(called);
+        }
+        let revisions = &args.revisions.rev;
+        if !revisions.is_empty() {
+            ensure!(
+                commands.len() == 1 && urls.len() == 1,
+                "--rev: each revision is served by the same command at the same URL: give one --serve and one URL"
+            );
+            urls = vec![urls[0].clone(); revisions.len()];
+            commands = vec![commands[0].clone(); revisions.len()];
+            names = revisions.iter().cloned().map(Some).collect();
         }
         ensure!(
             commands.is_empty() || commands.len() == urls.len(),
@@ -228,6 +239,7 @@ impl Asked {
                 body: args.ask.expect_body.clone(),
                 follow: args.ask.follow,
             },
+            keep_requests: args.record_requests.as_ref().map_or(0, |_| MOST_REQUESTS),
             part: (0, 1),
         })
     }
@@ -489,17 +501,6 @@ fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<Connecting> {
         connect_timeout: connect.connect_timeout.unwrap_or(connect.timeout),
         timeout: connect.timeout,
     })
-}
-
-/// Whoever is not this machine is loaded only by who says that they may.
-fn permitted(args: &Args, target: &Target) -> anyhow::Result<()> {
-    if target.is_this_machine()? || args.permission.i_may_load.contains(&target.host) {
-        return Ok(());
-    }
-    let host = &target.host;
-    bail!(
-        "{host} is not this machine: a load test can take a server down. If you may load it, say so: --i-may-load {host}"
-    )
 }
 
 /// How generators of their own are started.

@@ -24,6 +24,7 @@ Examples:
   assay load --rate 50..400*2 --new-connections --tls full https://a.local/ https://b.local/
   assay load --serve 'unicorn -p {port} a.ru' --serve 'puma -p {port} a.ru' --rate 100 'http://127.0.0.1:{port}/'
   assay load --serve 'puma -p {port} -w {workers}' -P workers=1..4 --find 'p99<200ms' 'http://127.0.0.1:{port}/'
+  assay load --rev main --rev HEAD --serve 'bin/serve -p {port}' --rate 100 'http://127.0.0.1:{port}/'
   assay load --rate 20 --har visit.har https://shop.local/              a recorded visit, with its pauses and cookies
   assay load --rate 200 --header 'Accept: text/html' --values users.csv 'http://localhost:3000/user/{{id}}'
   assay load --i-may-load test.example.org --rate 50 https://test.example.org/")]
@@ -51,6 +52,9 @@ pub(crate) struct Args {
     pub serve: ServeArgs,
 
     #[command(flatten)]
+    pub revisions: RevisionArgs,
+
+    #[command(flatten)]
     pub generators: GeneratorArgs,
 
     #[command(flatten)]
@@ -61,6 +65,11 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub judge: JudgeArgs,
+
+    /// Also write single requests to a CSV file, with their moments: at most 10000 of each slice,
+    /// an even part of all
+    #[arg(long, value_name = "FILE", help_heading = "Recording")]
+    pub record_requests: Option<PathBuf>,
 
     #[command(flatten)]
     pub record: RecordArgs,
@@ -268,6 +277,21 @@ pub(crate) struct ServeArgs {
     pub serve_memory: Option<u64>,
 }
 
+/// Revisions to serve.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Git revisions")]
+pub(crate) struct RevisionArgs {
+    /// Start the server of this git revision, with --serve at the top of its own working tree;
+    /// repeat it for each side, the first is the reference; `.` is the working tree
+    #[arg(long, value_name = "REVISION", requires = "serve")]
+    pub rev: Vec<String>,
+
+    /// Shell line that builds a revision, run at the root of its working tree, once per commit
+    /// [default: there is nothing to build]
+    #[arg(long, value_name = "LINE", requires = "rev")]
+    pub build: Option<String>,
+}
+
 /// Who sends.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Generators")]
@@ -294,6 +318,8 @@ pub(crate) struct GeneratorArgs {
 #[command(next_help_heading = "Permission")]
 pub(crate) struct PermissionArgs {
     /// Confirm that you may load this host; needed for every host that is not this machine
+    ///
+    /// Hosts that you may always load stand on lines of ~/.config/assay/may-load.
     #[arg(long, value_name = "HOST")]
     pub i_may_load: Vec<String>,
 

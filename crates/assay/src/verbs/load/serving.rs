@@ -5,6 +5,7 @@ use super::asked::Asked;
 use super::options::Args;
 use super::telling::Telling;
 use crate::load::{Generators, Place};
+use crate::revisions::{self, Prepared, Wanted};
 use crate::run_error::RunError;
 use crate::scan::fill;
 use anyhow::{Context, bail};
@@ -21,10 +22,27 @@ const PATIENCE: f64 = 5.0;
 /// How long between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Starts the servers, and has the places point to them.
+/// Makes the revisions ready whose servers are to be started; `None` when there are none.
+pub(super) fn prepare(args: &Args, asked: &Asked) -> anyhow::Result<Option<Prepared>> {
+    let Some(typed) = asked.commands.first().filter(|_| !args.revisions.rev.is_empty()) else {
+        return Ok(None);
+    };
+    let wanted = Wanted {
+        revisions: &args.revisions.rev,
+        line: args.revisions.build.as_deref().unwrap_or("true"),
+        program: &Command::parse(typed, false).with_context(|| format!("--serve {typed}"))?,
+        links: None,
+        if_same: Some("give one server twice, by two --serve"),
+        quiet: args.record.show.quiet,
+    };
+    revisions::prepare(&wanted).map(Some)
+}
+
+/// Starts the servers, those of `prepared` revisions in their own trees, and has the places point to them.
 pub(super) fn start(
     args: &Args,
     asked: &Asked,
+    prepared: Option<&Prepared>,
     places: &mut [Place],
     telling: &Telling,
 ) -> anyhow::Result<Vec<Server>> {
@@ -38,8 +56,12 @@ pub(super) fn start(
             None => {
                 let port = free_port()?;
                 let line = typed.replace("{port}", &port.to_string());
-                let command =
+                let mut command =
                     Command::parse(&line, false).with_context(|| format!("--serve {typed}"))?;
+                if let Some(own) = prepared.and_then(|all| all.commands.get(place.side)) {
+                    command.cwd.clone_from(&own.cwd);
+                    command.argv[0].clone_from(&own.argv[0]);
+                }
                 telling.starting(&line);
                 let directory = std::env::temp_dir();
                 servers.push(Server::start(&command, &args.serve.pin_servers, &directory)?);

@@ -1,0 +1,93 @@
+//! The file of single requests that `--record-requests` asks for: CSV, written slice by slice, so that what was measured stays if the rest
+//! does not come.
+
+use super::source::Place;
+use assay_data::Side;
+use assay_load::{Arrivals, Job, Load, Raw};
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+
+/// Requests that are kept of a slice, an even part of all where there are more.
+pub(crate) const MOST: usize = 10_000;
+
+/// The file.
+pub(crate) struct Requests {
+    file: csv::Writer<std::fs::File>,
+    parameters: Vec<String>,
+}
+
+impl Requests {
+    /// Begins a file, or goes on with one that is there where that is meant.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn create(path: &Path, places: &[Place], goes_on: bool) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .create(true)
+            .write(true)
+            .append(goes_on)
+            .truncate(!goes_on)
+            .open(path)?;
+        let is_new = file.metadata()?.len() == 0;
+        // The rate has a column of its own, of whatever load.
+        let names = places.first().into_iter().flat_map(|place| &place.parameters);
+        let parameters: Vec<String> =
+            names.map(|(name, _)| name.clone()).filter(|name| name != "rate").collect();
+        let mut own = Self { file: csv::Writer::from_writer(file), parameters };
+        if is_new {
+            let mut head = vec!["block", "side"];
+            head.extend(own.parameters.iter().map(String::as_str));
+            head.extend(["rate", "due_s", "sent_s", "first_byte_s", "ended_s", "latency_s"]);
+            head.extend(["status", "failure"]);
+            own.file.write_record(head)?;
+            own.file.flush()?;
+        }
+        Ok(own)
+    }
+
+    /// Adds the requests of a slice. Moments are seconds since the part of the slice that counts began; empty is what did not happen.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn add(
+        &mut self,
+        block: u32,
+        side: &Side,
+        place: &Place,
+        job: &Job,
+        requests: &[Raw],
+    ) -> io::Result<()> {
+        let rate = match &job.load {
+            Load::Open(Arrivals::Constant { rate } | Arrivals::Poisson { rate, .. }) => {
+                rate.to_string()
+            }
+            _ => String::new(),
+        };
+        let seconds = |ns: u64| match ns {
+            0 => String::new(),
+            ns => format!("{:.9}", ns as f64 * 1e-9),
+        };
+        for own in requests {
+            let mut row = vec![(block + 1).to_string(), side.name.clone()];
+            for name in &self.parameters {
+                let value = place.parameters.iter().find(|(other, _)| other == name);
+                row.push(value.map_or(String::new(), |(_, value)| value.to_string()));
+            }
+            let failure = own.failure();
+            let latency = own.ended.saturating_sub(own.due);
+            row.extend([
+                rate.clone(),
+                format!("{:.9}", own.due as f64 * 1e-9),
+                seconds(own.sent),
+                seconds(own.first),
+                seconds(own.ended),
+                if failure.is_none() { seconds(latency) } else { String::new() },
+                if own.status == 0 { String::new() } else { own.status.to_string() },
+                failure.map_or(String::new(), |failure| failure.name().to_owned()),
+            ]);
+            self.file.write_record(row)?;
+        }
+        self.file.flush()
+    }
+}

@@ -1,0 +1,223 @@
+//! Sides that are git revisions, each built in a tree of its own before anything is measured: of benchmark programs, and of servers.
+
+use crate::output;
+use crate::run_error::RunError;
+use anyhow::{Context, bail};
+use assay_data::{Action, Environment, Finding, Severity};
+use assay_measure::Command;
+use assay_measure::revisions::{Built, Links, Repository, Revision, RevisionError, Stage};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// So much of a commit's name tells it from all others, for people.
+const SHORT: usize = 12;
+
+/// What is to be made ready.
+pub(crate) struct Wanted<'a> {
+    /// Revisions as they were typed; `.` is the working tree.
+    pub revisions: &'a [String],
+    /// The shell line that builds one.
+    pub line: &'a str,
+    /// The program that is to be there then, by its path from the top of the tree, or in the PATH.
+    pub program: &'a Command,
+    /// How often each is linked; `None`: once, as the line does.
+    pub links: Option<Links>,
+    /// What to type if two are meant to be the same; `None`: that was typed.
+    pub if_same: Option<&'a str>,
+    pub quiet: bool,
+}
+
+/// Revisions that are built.
+pub(crate) struct Prepared {
+    /// Their programs, each in its own directory.
+    pub commands: Vec<Command>,
+    /// All links of each, where there are several.
+    pub links: Option<Vec<Vec<Command>>>,
+    /// What should be known of them.
+    pub findings: Vec<Finding>,
+    /// Their commits, as facts.
+    commits: Vec<Option<String>>,
+    /// While these live, nobody takes their trees away.
+    _built: Vec<Built>,
+}
+
+/// Builds all revisions. Same ones are refused unless that is meant.
+///
+/// # Errors
+/// When there is no such revision, or it does not build, or not the program; [`RunError::Interrupted`].
+pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
+    let cache = cache_directory()
+        .context("neither XDG_CACHE_HOME nor HOME names a directory to keep built revisions in")?;
+    let place = cache.join("revisions");
+    let mut repository = Repository::around(Path::new("."), &place).map_err(told)?;
+    let asked = wanted.revisions.iter().map(|written| repository.revision(written));
+    let revisions = asked.collect::<Result<Vec<_>, _>>().map_err(told)?;
+    let head = repository.revision(".").map_err(told)?;
+    if let Some(meant) = wanted.if_same {
+        check_differ(&revisions, &mut repository, meant)?;
+    }
+    let Wanted { line, program, links, .. } = wanted;
+    let program: &Command = program;
+    let changed = repository.is_changed(false).map_err(told)?;
+    let findings: Vec<Finding> =
+        changed.then(|| uncommitted(&revisions, &head)).flatten().into_iter().collect();
+    let say = |line: String| {
+        if !wanted.quiet {
+            output::say(&line);
+        }
+    };
+    findings.iter().for_each(|finding| say(assay_report::findings::line(finding)));
+    let mut commands = Vec::with_capacity(revisions.len());
+    let mut built = Vec::with_capacity(revisions.len());
+    let mut linked = Vec::new();
+    for revision in &revisions {
+        let name = named(revision);
+        let ready = repository.ready(revision, line, links.as_ref(), &mut |stage| {
+            say(match stage {
+                Stage::Waiting => format!("{name}: another assay builds it; waiting"),
+                Stage::Building(log) => {
+                    let how = links.as_ref().map_or("building it".to_owned(), linking);
+                    format!("{name}: {how} ({})", log.display())
+                }
+                Stage::Kept => format!("{name}: was built before"),
+            });
+        });
+        let ready = ready.map_err(told)?;
+        commands.push(found(program, &ready, revision)?);
+        if let Some(links) = &links {
+            let file = |number| Command {
+                argv: [&[links.file(number).into_os_string()], &program.argv[1..]].concat(),
+                ..program.clone()
+            };
+            let own = (1..=links.count).map(|number| found(&file(number), &ready, revision));
+            linked.push(own.collect::<anyhow::Result<Vec<_>>>()?);
+        }
+        built.push(ready);
+    }
+    let commit = |revision: &Revision| {
+        let commit = revision.commit.clone()?;
+        let changed = if revision.is_working_tree && changed { "-dirty" } else { "" };
+        Some(format!("{commit}{changed}"))
+    };
+    Ok(Prepared {
+        commands,
+        links: links.is_some().then_some(linked),
+        findings,
+        commits: revisions.iter().map(commit).collect(),
+        _built: built,
+    })
+}
+
+/// What is done to a revision that is linked several times.
+fn linking(links: &Links) -> String {
+    let by = links.linker.map_or(String::new(), |linker| format!(" by {}", linker.name()));
+    format!("building it and linking it {} times, shuffled{by}", links.count)
+}
+
+impl Prepared {
+    /// Sets the commit of every side, as a fact.
+    pub fn record(&self, sides: impl Iterator<Item = String>, environment: &mut Environment) {
+        for (index, side) in sides.enumerate() {
+            let commit = self.commits.get(index).or(self.commits.last());
+            if let Some(Some(commit)) = commit {
+                environment.set(&format!("git_commit@{side}"), commit.as_str());
+            }
+        }
+    }
+}
+
+/// The directory in which `assay` keeps what it can make anew.
+fn cache_directory() -> Option<PathBuf> {
+    let absolute =
+        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(cache.join("assay"))
+}
+
+/// An interruption is reported as those of measuring are.
+fn told(error: RevisionError) -> anyhow::Error {
+    match error {
+        RevisionError::Interrupted => RunError::Interrupted(
+            "while the revisions were made ready; nothing was measured".to_owned(),
+        )
+        .into(),
+        other => other.into(),
+    }
+}
+
+/// A revision for people: as written, with its commit.
+fn named(revision: &Revision) -> String {
+    match &revision.commit {
+        _ if revision.is_working_tree => "the working tree".to_owned(),
+        Some(commit) => format!("{} ({})", revision.written, short(commit)),
+        None => revision.written.clone(),
+    }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..SHORT).unwrap_or(commit)
+}
+
+/// Sees to it that no two revisions are the same.
+fn check_differ(
+    revisions: &[Revision],
+    repository: &mut Repository,
+    meant: &str,
+) -> anyhow::Result<()> {
+    for (second, revision) in revisions.iter().enumerate() {
+        for other in &revisions[..second] {
+            if revision.commit.is_none() || revision.commit != other.commit {
+                continue;
+            }
+            let commit = revision.commit.as_deref().map(short).unwrap_or_default();
+            if revision.is_working_tree == other.is_working_tree {
+                bail!(
+                    "`{}` and `{}` are the same commit, {commit}; if that is meant, to see this machine's false positives: {meant}",
+                    other.written,
+                    revision.written
+                );
+            }
+            if !repository.is_changed(true).map_err(told)? {
+                bail!(
+                    "the working tree has no changes: it is commit {commit}, as `{}` is; if that is meant: {meant}",
+                    if revision.is_working_tree { &other.written } else { &revision.written }
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Of changes that are in no commit, where the commit that they belong to is measured and they are not.
+fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
+    let without = revisions.iter().find(|revision| revision.commit == head.commit)?;
+    if revisions.iter().any(|revision| revision.is_working_tree) {
+        return None;
+    }
+    let message = format!(
+        "the working tree has changes that are not committed, so they are not in `{}`",
+        without.written
+    );
+    let finding = Finding::new("UNCOMMITTED", Severity::Warning, message);
+    Some(finding.advise(Action::WorkingTree))
+}
+
+/// The program of a revision that was built.
+fn found(program: &Command, built: &Built, revision: &Revision) -> anyhow::Result<Command> {
+    let mut command = program.clone();
+    command.cwd = Some(built.directory.clone());
+    // A name without a slash would be looked for in PATH, and mean the same for all revisions.
+    let own = built.directory.join(&command.argv[0]);
+    if !program.argv[0].to_string_lossy().contains('/') && own.is_file() {
+        command.argv[0] = [OsString::from("./"), program.argv[0].clone()].into_iter().collect();
+    }
+    command.resolve().with_context(|| {
+        format!(
+            "`{}`: the build line succeeded ({}), but `{}` is not there",
+            revision.written,
+            built.log.display(),
+            program.argv[0].display()
+        )
+    })?;
+    Ok(command)
+}

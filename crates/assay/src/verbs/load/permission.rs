@@ -1,0 +1,59 @@
+//! Who may be loaded: this machine, and hosts of which the user says that they may. Nothing is sent to any other.
+
+use super::options::Args;
+use anyhow::{Context, bail};
+use assay_load::Target;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+/// Sees to it that this target may be loaded.
+///
+/// # Errors
+/// When nobody said so, or the file of hosts can't be read.
+pub(super) fn permitted(args: &Args, target: &Target) -> anyhow::Result<()> {
+    let host = &target.host;
+    if target.is_this_machine()? || args.permission.i_may_load.contains(host) {
+        return Ok(());
+    }
+    let file = file_of_hosts();
+    if let Some(path) = &file {
+        match fs::read_to_string(path) {
+            Ok(text) if names(&text, host) => return Ok(()),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error).with_context(|| path.display().to_string()),
+        }
+    }
+    let or = file.map_or(String::new(), |path| {
+        format!(", or name it for good on a line of {}", path.display())
+    });
+    bail!(
+        "{host} is not this machine: a load test can take a server down. If you may load it, say so: --i-may-load {host}{or}"
+    )
+}
+
+/// `may-load` in the directory of settings; `None` where there is no such directory.
+fn file_of_hosts() -> Option<PathBuf> {
+    let absolute =
+        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let all = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    Some(all.join("assay/may-load"))
+}
+
+/// Whether a line is this host; what stands behind a `#` is a comment.
+fn names(text: &str, host: &str) -> bool {
+    text.lines().any(|line| line.split('#').next().unwrap_or_default().trim() == host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_a_line() {
+        let text = "# ours\nstaging.example.org  # until May\n\n10.0.0.7\n";
+        assert!(names(text, "staging.example.org") && names(text, "10.0.0.7"));
+        assert!(!names(text, "example.org") && !names(text, "ours") && !names(text, "until May"));
+    }
+}

@@ -1,0 +1,89 @@
+//! Single requests, for those who want to look at them: an even part of all, so that a slice of any length takes bounded memory. Nothing is
+//! concluded from them; histograms have every request.
+
+use crate::failure::Failure;
+use serde::{Deserialize, Serialize};
+
+/// One request, with its moments in ns since the slice began to count; 0 for what did not come so far, or came before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raw {
+    /// When it was due.
+    pub due: u64,
+    /// When it was sent.
+    pub sent: u64,
+    /// When the first byte of its answer came.
+    pub first: u64,
+    /// When it was over.
+    pub ended: u64,
+    /// The status of its answer, 0 without one.
+    pub status: u16,
+    /// How it failed, as an index into [`Failure::ALL`]; `None`: it was answered well.
+    failed: Option<u8>,
+}
+
+impl Raw {
+    pub(crate) fn new(moments: [u64; 4], status: u16, failed: Option<Failure>) -> Self {
+        let [due, sent, first, ended] = moments;
+        Self { due, sent, first, ended, status, failed: failed.map(|failure| failure as u8) }
+    }
+
+    /// How it failed; `None`: it was answered well.
+    pub fn failure(&self) -> Option<Failure> {
+        self.failed.and_then(|index| Failure::ALL.get(usize::from(index)).copied())
+    }
+}
+
+/// Every request, every second, every fourth …: what fits.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub requests: Vec<Raw>,
+    most: usize,
+    every: u64,
+    seen: u64,
+}
+
+impl Kept {
+    pub fn new(most: usize) -> Self {
+        Self { requests: Vec::new(), most, every: 1, seen: 0 }
+    }
+
+    pub fn offer(&mut self, raw: impl FnOnce() -> Raw) {
+        if self.most == 0 {
+            return;
+        }
+        if self.seen.is_multiple_of(self.every) {
+            if self.requests.len() >= self.most {
+                let mut index = 0;
+                self.requests.retain(|_| {
+                    index += 1;
+                    index % 2 == 1
+                });
+                self.every *= 2;
+            }
+            if self.seen.is_multiple_of(self.every) {
+                self.requests.push(raw());
+            }
+        }
+        self.seen += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_bounded_and_even() {
+        let mut kept = Kept::new(100);
+        for i in 0..12_345u64 {
+            kept.offer(|| Raw::new([i, 0, 0, 0], 200, None));
+        }
+        let all = &kept.requests;
+        assert!((50..=100).contains(&all.len()), "{}", all.len());
+        assert!(all.windows(2).all(|two| two[1].due - two[0].due == kept.every));
+        assert!(all[0].due == 0 && all[all.len() - 1].due + kept.every >= 12_345);
+        let mut none = Kept::new(0);
+        none.offer(|| Raw::new([1, 0, 0, 0], 200, None));
+        assert!(none.requests.is_empty());
+    }
+}
