@@ -31,6 +31,7 @@ everything() {
     command -v unicorn >/dev/null || missing="$missing unicorn"
     command -v thin >/dev/null || missing="$missing thin"
     [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx"
+    command -v openssl >/dev/null || missing="$missing openssl"
     ruby -e 'require "rack"' 2>/dev/null || missing="$missing ruby-rack"
     command -v python3 >/dev/null || missing="$missing python3"
     command -v go >/dev/null || missing="$missing golang-go"
@@ -40,6 +41,8 @@ everything() {
     [ -f /usr/include/benchmark/benchmark.h ] || missing="$missing libbenchmark-dev"
     # Samplers, for the tests of `assay profile`: only root gets them unasked, and without them those tests say that they were skipped.
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        # Network namespaces, for generators on other machines; without it that test says that it was skipped.
+        command -v ip >/dev/null || missing="$missing iproute2"
         ruby -rstackprof -e exit 2>/dev/null || missing="$missing ruby-stackprof"
         command -v perf >/dev/null || missing="$missing linux-perf"
     fi

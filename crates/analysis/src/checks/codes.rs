@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 106] = [
+pub const CODES: [&str; 108] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -37,6 +37,7 @@ pub const CODES: [&str; 106] = [
     "DRIFT",
     "FAILURES",
     "FEW_BLOCKS_PLANNED",
+    "FEW_REQUESTS",
     "GENERATOR_BUSY",
     "GENERATOR_LATE",
     "GOVERNOR",
@@ -91,6 +92,7 @@ pub const CODES: [&str; 106] = [
     "SAME_BUILDS",
     "SAMPLES_PROBLEM",
     "SERVER_OVER_MEMORY",
+    "SERVER_STILL_BUSY",
     "SETTINGS_DIFFER",
     "SHAPE",
     "SKIPPED",
