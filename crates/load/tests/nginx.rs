@@ -23,7 +23,7 @@ struct Nginx {
 }
 
 fn program() -> Option<PathBuf> {
-    let mut places = std::env::var_os("PATH")
+    let mut places: Vec<PathBuf> = std::env::var_os("PATH")
         .map(|all| std::env::split_paths(&all).collect())
         .unwrap_or_default();
     places.push("/usr/sbin".into());
