@@ -55,9 +55,9 @@ fn names_in(path: &Path, what: Names) -> Option<Vec<String>> {
     })
 }
 
-/// The verb, whose options that take neither a file nor a directory say so.
+/// The verb, whose options that take neither a file nor a directory say so, and those of its own verbs.
 pub(crate) fn hinted(verb: Command) -> Command {
-    verb.mut_args(|argument| {
+    verb.mut_subcommands(hinted).mut_args(|argument| {
         let names = argument.get_value_names().unwrap_or_default();
         let is_path =
             |name: &str| ["FILE", "DIR", "PROGRAM"].iter().any(|word| name.contains(word));

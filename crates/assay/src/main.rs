@@ -18,6 +18,7 @@ mod ending;
 mod essential;
 mod glossary;
 mod habits;
+mod history;
 mod knobs;
 mod known_work;
 mod load;
@@ -90,7 +91,7 @@ macro_rules! verb {
     };
 }
 
-const VERBS: [Verb; 16] = [
+const VERBS: [Verb; 17] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
@@ -132,6 +133,7 @@ const VERBS: [Verb; 16] = [
         profile,
         "Show where a program spends its time; compare two programs function by function"
     ),
+    verb!(history, "Keep runs, and look at how benchmarks changed over revisions"),
     verb!(repeat, "Measure a recorded run again and report whether its result was confirmed"),
     verb!(
         simulate,

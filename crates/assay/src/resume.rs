@@ -4,6 +4,7 @@
 //! what the file holds and what comes would be put into one block design that never took place.
 
 use crate::args::{KeepArgs, ShowArgs};
+use crate::history::KeepInHistoryArgs;
 use crate::record::Record;
 use crate::run_error::RunError;
 use crate::{present, store};
@@ -36,6 +37,9 @@ pub(crate) struct RecordArgs {
     pub keep: KeepArgs,
 
     #[command(flatten)]
+    pub history: KeepInHistoryArgs,
+
+    #[command(flatten)]
     pub earlier: ResumeArgs,
 
     #[command(flatten)]
@@ -54,6 +58,7 @@ impl RecordArgs {
     pub fn check(&self) -> anyhow::Result<()> {
         let resumed: Vec<PathBuf> = self.earlier.resume.iter().cloned().collect();
         present::check_exports(&self.show, &resumed, self.keep.save.as_deref())?;
+        self.history.check()?;
         self.keep.save.as_ref().map_or(Ok(()), |path| store::check_named("--save", path))
     }
 
@@ -69,9 +74,9 @@ impl RecordArgs {
 }
 
 /// Arguments that may be given anew to a run that is resumed; everything else is the file's business.
-const ANEW: [&str; 11] = [
+const ANEW: [&str; 14] = [
     "resume", "time", "fail_if", "json", "export", "report", "plots", "quiet", "color", "force",
-    "yes",
+    "yes", "keep", "store", "machine",
 ];
 
 /// Refuses arguments (by their ids) that may not be given anew.

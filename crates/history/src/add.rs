@@ -2,11 +2,10 @@
 
 use crate::error::StoreError;
 use crate::packed::{digest, fingerprint, pack};
-use crate::query::Run;
 use crate::sql;
 use crate::store::Store;
 use assay_analysis::history::{
-    Benchmark, Revision, Summarised, fingerprint_facts, machine_name, of_samples,
+    Benchmark, Revision, Run, Summarised, fingerprint_facts, machine_name, of_samples,
 };
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Better, Metric, Samples, assay_file};

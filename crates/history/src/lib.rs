@@ -21,6 +21,6 @@ mod tests;
 
 pub use add::{Added, NewRun};
 pub use error::StoreError;
-pub use query::{Compared, Contents, Noted, Run, RunResult, Vanished, Wanted};
+pub use query::Wanted;
 pub use salvage::{Saved, salvage};
 pub use store::{Access, Store};

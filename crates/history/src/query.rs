@@ -5,110 +5,17 @@ use crate::error::StoreError;
 use crate::packed::unpack;
 use crate::sql;
 use crate::store::Store;
-use assay_analysis::Interval;
-use assay_analysis::history::{Benchmark, Point, Revision, RunSummary, Series};
-use assay_data::{Better, Environment, Metric, ParameterValue, Unit};
+use assay_analysis::history::{
+    Benchmark, Compared, Contents, Point, Revision, Run, RunResult, RunSummary, Series, Vanished,
+    short_digest,
+};
+use assay_analysis::{Effect, Interval};
+use assay_data::{Better, Environment, Finding, Metric, ParameterValue, Severity, Unit};
 use rusqlite::{Row, ToSql, params};
 use std::collections::HashSet;
 
-/// The first digits of a digest, which people see.
-const SHORT: usize = 10;
 /// So many of the latest runs are asked whether they lack a benchmark.
 const LOOKED_AT: i64 = 20;
-
-/// A run that is kept, without what it holds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    pub(crate) id: i64,
-    /// The SHA-256 that it is known by.
-    pub digest: String,
-    /// When it was measured, ms since 1970.
-    pub started: i64,
-    /// Whether the tree had changes that are in no commit.
-    pub changed: bool,
-    /// The file that it was read from.
-    pub source: String,
-    /// The command line that measured.
-    pub argv: Vec<String>,
-    /// Tool and version that measured.
-    pub tool: Option<String>,
-    /// Number of results.
-    pub results: u64,
-    /// The worst verdict of its comparisons, where there are any.
-    pub verdict: Option<String>,
-    /// The machine, for people.
-    pub machine: String,
-    /// What the machine is known by.
-    pub fingerprint: String,
-    /// The revision that was measured.
-    pub revision: Option<Revision>,
-    /// The metric that decides.
-    pub metric: Option<String>,
-}
-
-impl Run {
-    /// The beginning of the digest.
-    pub fn short(&self) -> &str {
-        self.digest.get(..SHORT).unwrap_or(&self.digest)
-    }
-}
-
-/// One metric of one benchmark in a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunResult {
-    /// The benchmark, as it is called now.
-    pub benchmark: Benchmark,
-    /// The metric.
-    pub metric: Metric,
-    /// What it came to.
-    pub summary: RunSummary,
-}
-
-/// A comparison in a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
-    /// What the verdict is about.
-    pub subject: String,
-    /// What it was compared with.
-    pub reference: String,
-    /// The verdict.
-    pub verdict: String,
-    /// Second / first.
-    pub ratio: Option<f64>,
-    /// Its interval.
-    pub interval: Option<Interval>,
-}
-
-/// A finding of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Noted {
-    /// Its code.
-    pub code: String,
-    /// How much it matters.
-    pub severity: String,
-    /// What was found.
-    pub message: String,
-}
-
-/// What stands beside the samples of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Contents {
-    /// One for each metric of each benchmark.
-    pub results: Vec<RunResult>,
-    /// The comparisons of the metric that decides.
-    pub comparisons: Vec<Compared>,
-    /// The findings.
-    pub findings: Vec<Noted>,
-}
-
-/// A benchmark that is missing from later runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Vanished {
-    /// The last run that had it.
-    pub last: Run,
-    /// How many runs after that one lack it; at most 20 are looked at.
-    pub runs: u64,
-}
 
 /// Which series of a benchmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -212,12 +119,21 @@ impl Store {
                 subject: row.get(0)?,
                 reference: row.get(1)?,
                 verdict: row.get(2)?,
-                ratio: row.get(3)?,
-                interval: interval(row, 4)?,
+                ratio: match row.get(3)? {
+                    Some(estimate) => Some(Effect { estimate, interval: interval(row, 4)? }),
+                    None => None,
+                },
             })
         })?;
         let findings = self.rows(sql::FINDINGS, params![run.id], |row| {
-            Ok(Noted { code: row.get(0)?, severity: row.get(1)?, message: row.get(2)? })
+            Ok(Finding {
+                code: row.get(0)?,
+                severity: severity(&row.get::<_, String>(1)?),
+                message: row.get(2)?,
+                subject: None,
+                evidence: Vec::new(),
+                advice: Vec::new(),
+            })
         })?;
         Ok(Contents { results, comparisons, findings })
     }
@@ -385,7 +301,7 @@ fn revision(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Revision>> {
 fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
     let digest: String = row.get(0)?;
     Ok(Point {
-        recording: digest.get(..SHORT).unwrap_or(&digest).to_owned(),
+        recording: short_digest(&digest).to_owned(),
         started: row.get(1)?,
         revision: revision(row, 2)?,
         result: summary(row, 6)?,
@@ -427,4 +343,9 @@ fn benchmark(row: &Row<'_>, at: usize) -> rusqlite::Result<Benchmark> {
 fn parameters(text: &str) -> Vec<(String, ParameterValue)> {
     let pairs: Vec<(String, String)> = serde_json::from_str(text).unwrap_or_default();
     pairs.into_iter().map(|(name, value)| (name, ParameterValue::from(value))).collect()
+}
+
+fn severity(word: &str) -> Severity {
+    let all = [Severity::Note, Severity::Warning, Severity::Serious];
+    all.into_iter().find(|severity| severity.word() == word).unwrap_or(Severity::Note)
 }

@@ -4,6 +4,7 @@
 use crate::error::StoreError;
 use crate::packed::unpack;
 use crate::sql;
+use assay_analysis::history::short_digest;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::path::Path;
 
@@ -54,7 +55,7 @@ pub fn salvage<E: From<StoreError>>(
                 Ok(text) => {
                     let digest = db.query_row(sql::DIGEST_OF, params![id], |row| row.get(0));
                     let digest: String = digest.unwrap_or_else(|_| format!("{id:010}"));
-                    keep(digest.get(..10).unwrap_or(&digest), &text)?;
+                    keep(short_digest(&digest), &text)?;
                     saved.runs += 1;
                     last = id;
                 }

@@ -27,7 +27,7 @@ pub mod environment;
 mod error;
 pub mod fingerprint;
 pub mod foreground;
-mod git;
+pub mod git;
 mod guard;
 pub mod hooks;
 pub mod interrupt;

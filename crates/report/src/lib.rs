@@ -11,7 +11,7 @@
 //! - [`describe`]: one series from every side.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`profile`]: where the time goes, as table, flame graph and page.
-//! - [`replication`]: a run and its repetition.
+//! - [`replication`]: a run and its repetition. [`history`]: runs that are kept.
 //! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`planning`]: how many runs.
@@ -44,6 +44,7 @@ pub mod doctor;
 pub mod findings;
 pub mod glossary;
 mod grid;
+pub mod history;
 pub mod html;
 pub mod json;
 mod label;

@@ -11,6 +11,7 @@ use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, ch
 use crate::builds::{self, Builds};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
+use crate::history;
 use crate::planning::QUICK;
 use crate::present::Showing;
 use crate::progress::Line;
@@ -381,6 +382,7 @@ fn measure(
     let verdict = show(args, &session.samples, session.recorder.as_ref())?;
     let failed = !(session.source.failures.is_empty() && session.failures.is_empty());
     let verdict = if failed { Ending::CommandFailed } else { verdict };
+    history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
     let must_save = args.record.names_a_file();
     let named = session.recorder.as_ref().filter(|_| must_save);
     Ok(ending(measured, verdict, named))

@@ -56,8 +56,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<Ending> {
         std::fs::create_dir_all(directory).with_context(place)?;
         let mut command = command;
         command.build();
-        let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help");
-        for verb in std::iter::once(&command).chain(verbs) {
+        for verb in with_verbs(&command) {
             // There are few, and the process ends with them.
             let named = verb.get_display_name().unwrap_or(verb.get_name()).to_owned();
             let page = page(verb.clone().name(&*named.clone().leak()))?;
@@ -67,6 +66,12 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<Ending> {
         output::print(&String::from_utf8_lossy(&page(command)?))?;
     }
     Ok(Ending::Fine)
+}
+
+/// A command, its verbs, and theirs.
+fn with_verbs(command: &clap::Command) -> Vec<&clap::Command> {
+    let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help");
+    std::iter::once(command).chain(verbs.flat_map(with_verbs)).collect()
 }
 
 /// One page. Its synopsis is the usage line: a list of fifty options in brackets tells nobody anything.

@@ -8,6 +8,7 @@ mod telling;
 
 use crate::advice::Dialect;
 use crate::ending::{close, ending};
+use crate::history;
 use crate::load::{
     CAPACITY, Generators, LATENCY_MEDIAN, Place, RATE_ACHIEVED, Requests, Search, Slices, work,
 };
@@ -172,6 +173,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     // What is over need not be kept up while pages are written.
     session.source.servers.clear();
     let verdict = show(args, &session.samples, session.recorder.as_ref())?;
+    history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
     let must_save = args.record.names_a_file();
     let named = session.recorder.as_ref().filter(|_| must_save);
     Ok(ending(measured, verdict, named))

@@ -13,6 +13,7 @@ use crate::builds::Builds;
 use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Prepared, RunSettings};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
+use crate::history;
 use crate::meter::{Meter, Requested};
 use crate::planning::{CEILING, check_threshold};
 use crate::present::Showing;
@@ -411,6 +412,7 @@ fn measure_held(
     let share = steal_share.map(|share| ("steal_share_of_run".to_owned(), share.into()));
     close(&mut session, &measured, Environment::from_facts(share));
     let verdict = decide(args, &session.samples, session.recorder.as_ref())?;
+    history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
     let must_save = args.record.names_a_file();
     let named = session.recorder.as_ref().filter(|_| must_save);
     Ok(ending(measured.and_then(|reason| cleaned.map(|()| reason)), verdict, named))

@@ -14,6 +14,7 @@ mod controlling;
 mod converting;
 mod deciding;
 mod describing;
+mod history;
 mod instructions;
 mod interruptions;
 mod libraries;

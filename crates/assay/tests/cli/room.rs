@@ -215,6 +215,9 @@ impl Ended {
             serde_json::from_str(&self.stdout).unwrap_or_else(|e| unreachable!("{e}: {self:#?}"));
         let has = |key| value.get(key).is_some();
         let name = match value["verb"].as_str() {
+            Some("history") if has("total") => "history-log",
+            Some("history") if has("results") => "history-show",
+            Some("history") => "history-add",
             // Two profiles are compared as suites are.
             _ if has("comparisons") => "compare",
             Some("bench") if has("benchmarks") => "bench-list",

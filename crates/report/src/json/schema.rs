@@ -2,7 +2,8 @@
 
 use super::{
     Calibrated, Decision, Diagnosis, ExperimentPlan, Listing, ProfileDifference, ProfileShares,
-    Repetition, SeriesDescription, SmokeTest, Synthetic, VERSION,
+    Repetition, RunContents, RunList, SeriesDescription, SmokeTest, StoreChange, Synthetic,
+    VERSION,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -33,7 +34,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 11] = [
+const DOCUMENTS: [Document; 14] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -93,6 +94,24 @@ const DOCUMENTS: [Document; 11] = [
         commands: &["doctor"],
         names: &["doctor"],
         schema: of::<Diagnosis>,
+    },
+    Document {
+        title: "A list of runs",
+        commands: &["history log"],
+        names: &["history-log"],
+        schema: of::<RunList>,
+    },
+    Document {
+        title: "A run that is kept",
+        commands: &["history show"],
+        names: &["history-show"],
+        schema: of::<RunContents>,
+    },
+    Document {
+        title: "A change of the history",
+        commands: &["history add", "history rm", "history export", "history alias"],
+        names: &["history-add"],
+        schema: of::<StoreChange>,
     },
     Document {
         title: "Synthetic data",

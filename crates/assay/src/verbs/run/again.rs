@@ -5,6 +5,7 @@
 
 use super::{Args, Decide, Earlier, measure};
 use crate::args::{KeepArgs, ShowArgs};
+use crate::history::KeepInHistoryArgs;
 use crate::resume::{self, ResumeArgs};
 use crate::{Ending, output, seed};
 use anyhow::{Context, ensure};
@@ -60,6 +61,7 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
     args.scan.yes = true;
     args.record.keep = wanted.keep.after(&args.record.keep);
     args.record.earlier = ResumeArgs::default();
+    args.record.history = KeepInHistoryArgs::default();
     if !args.record.show.quiet {
         // What runs now was written by whoever made the file.
         output::say(&format!("repeating: {}", shell_line(&recorded.argv)));

@@ -1,0 +1,52 @@
+//! `assay history`: runs that are kept, with what they measured of which revision.
+
+mod add;
+mod alias;
+mod export;
+mod runs;
+
+use crate::Ending;
+
+/// Arguments of `assay history`.
+#[derive(clap::Args, Debug)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "Examples:
+  assay bench ./bench --keep                 measure, and keep the run
+  assay history add bench.json --rev v1.2    keep what another tool measured of a revision
+  assay history log                          the last runs
+  assay history show                         the last of them in full"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Command {
+    /// Keep runs that were recorded, by assay or by another tool
+    Add(Box<add::Args>),
+    /// List the runs, the latest first
+    Log(runs::LogArgs),
+    /// Show one run
+    Show(runs::ShowArgs),
+    /// Remove runs
+    Rm(runs::RmArgs),
+    /// Write runs as .assay files; of a damaged store, what can still be read
+    Export(export::Args),
+    /// Call a benchmark that was renamed by its new name
+    Alias(alias::Args),
+}
+
+/// Does what was asked for.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    match &args.command {
+        Command::Add(args) => add::run(args),
+        Command::Log(args) => runs::log(args),
+        Command::Show(args) => runs::show(args),
+        Command::Rm(args) => runs::rm(args),
+        Command::Export(args) => export::run(args),
+        Command::Alias(args) => alias::run(args),
+    }
+}

@@ -1,0 +1,91 @@
+//! `assay history export`: runs as the `.assay` files that they were; of a damaged store, whatever can be read.
+
+use crate::args::LookArgs;
+use crate::history::StoreArgs;
+use crate::{Ending, output, whole_file};
+use anyhow::Context;
+use assay_history::{Access, StoreError, salvage};
+use assay_report::json::{self, ChangedRun, StoreChange};
+use std::path::PathBuf;
+
+/// Arguments of `assay history export`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay history export 9c41f0aa27            writes 9c41f0aa27.assay
+  assay history export --all --out backup    all runs of the project; all that can be read, if the store is damaged
+
+What was written is read by all verbs, and by `assay history add`.")]
+pub(crate) struct Args {
+    /// The first digits of the runs, or `last`
+    #[arg(value_name = "RUN", value_hint = clap::ValueHint::Other, required_unless_present = "all", conflicts_with = "all")]
+    runs: Vec<String>,
+
+    /// Write every run of the project
+    #[arg(long)]
+    all: bool,
+
+    /// Directory to write to; it is made if it is not there
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    of: StoreArgs,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// Writes the files, and says what is lost.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let mut change = StoreChange::new(&args.of.path()?.display().to_string(), &args.of.project());
+    let written = whole(args, &mut change);
+    match written {
+        Err(error) if args.all && is_damage(&error) => {
+            change.runs.clear();
+            output::say(&format!("{error:#}\nhint: saving what can be read, of all projects"));
+            let saved = salvage(&args.of.path()?, |name, text| put(args, &mut change, name, text))?;
+            change.lost = saved.lost;
+        }
+        other => other?,
+    }
+    if args.look.json {
+        output::print(&json::text(&change)?)?;
+    } else {
+        let (runs, out) = (change.runs.len(), args.out.display());
+        let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+        output::print(&format!("{runs} written to {out}\n"))?;
+        if change.lost > 0 {
+            output::say(&format!("{} more can't be read", change.lost));
+        }
+    }
+    Ok(Ending::Fine)
+}
+
+fn is_damage(error: &anyhow::Error) -> bool {
+    let found = error.downcast_ref::<StoreError>();
+    matches!(found, Some(StoreError::Damaged { .. } | StoreError::BadSamples { .. }))
+}
+
+fn whole(args: &Args, change: &mut StoreChange) -> anyhow::Result<()> {
+    let store = args.of.open(Access::Read)?;
+    let project = args.of.project();
+    let runs = match args.all {
+        true => store.log(&project, usize::MAX)?,
+        false => args.runs.iter().map(|run| store.find(&project, run)).collect::<Result<_, _>>()?,
+    };
+    for run in runs {
+        let text = store.text(&run)?;
+        put(args, change, run.short(), &text)?;
+    }
+    Ok(())
+}
+
+fn put(args: &Args, change: &mut StoreChange, name: &str, text: &[u8]) -> anyhow::Result<()> {
+    let out = &args.out;
+    std::fs::create_dir_all(out).with_context(|| out.display().to_string())?;
+    let path = out.join(format!("{name}.assay"));
+    whole_file::replace(&path, text)?;
+    let file = path.display().to_string();
+    change.runs.push(ChangedRun { run: name.to_owned(), done: "exported", file });
+    Ok(())
+}

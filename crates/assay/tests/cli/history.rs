@@ -1,0 +1,138 @@
+//! `assay history` and `--keep`: what is measured or read gets into the store with its revision, once, and out again.
+
+use crate::room::{Ended, Room, finish};
+
+/// A repository of three commits, in which runs are kept.
+fn repository() -> Room {
+    let room = Room::new();
+    room.write(".gitignore", "state/\nr.assay\nown.db*\n");
+    let line = "mkdir .assay && git init -q -b main && git add .gitignore && git commit -q -m one \
+                && git commit -q --allow-empty -m two && git tag v2 && git commit -q --allow-empty -m three";
+    let mut command = room.shell(line);
+    for role in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{role}_NAME"), "Somebody");
+        command.env(format!("GIT_{role}_EMAIL"), "somebody@example.org");
+    }
+    finish(command).ends(0);
+    room
+}
+
+/// What Google Benchmark says of two benchmarks, each repeated nine times.
+fn suite(room: &Room, name: &str, times: [f64; 2]) {
+    let row = |benchmark: &str, time: f64, i: u32| {
+        let time = time * (1.0 + f64::from(i * 5 % 9) / 1000.0);
+        format!(
+            r#"{{"name": "{benchmark}", "run_name": "{benchmark}", "run_type": "iteration", "iterations": 10,
+               "real_time": {time}, "cpu_time": {time}, "time_unit": "ns"}}"#
+        )
+    };
+    let rows: Vec<String> =
+        (0..9).flat_map(|i| [row("BM_Copy", times[0], i), row("BM_Sort", times[1], i)]).collect();
+    let context = r#"{"context": {"date": "2026-05-01T12:00:00+00:00", "host_name": "build-1"}"#;
+    room.write(name, &format!("{context}, \"benchmarks\": [{}]}}", rows.join(", ")));
+}
+
+fn history(room: &Room, words: &[&str]) -> Ended {
+    room.run(&[&["history"], words].concat())
+}
+
+#[test]
+fn what_is_measured_is_kept_with_its_revision_and_adding_it_again_changes_nothing() {
+    let room = repository();
+    room.run(&["run", "true", "-r", "10", "--keep", "--save", "r.assay"])
+        .ends(0)
+        .complains("kept as ");
+    let log = room.json(&["history", "log"]);
+    let run = &log["runs"][0];
+    assert_eq!((&run["revision"]["ordinal"], &log["total"]), (&3.into(), &1.into()));
+    assert_eq!((&run["changed"], &run["primary"]), (&false.into(), &"wall".into()));
+    history(&room, &["add", "r.assay"]).ends(0).shows("it was there before");
+    history(&room, &["log"]).ends(0).shows("r.assay");
+    // By another name, the same project elsewhere, and a store of its own.
+    room.run(&["run", "true", "-r", "10", "--keep=other", "--store", "own.db", "-q"]).ends(0);
+    history(&room, &["log", "--store", "own.db"])
+        .ends(2)
+        .complains("--project names one of: other");
+    history(&room, &["show", "--store", "own.db", "--project", "other"]).ends(0).shows("true wall");
+    // What was interrupted says nothing of what is normal, and a place that can't be used is found out before measuring.
+    room.run(&["run", "true", "--keep", "--store", "no/such/place"])
+        .ends(2)
+        .complains("can't be written");
+    assert_eq!(room.json(&["history", "log"])["total"], 1);
+}
+
+#[test]
+fn what_other_tools_measured_is_added_with_the_revision_that_is_named() {
+    let room = repository();
+    suite(&room, "old.json", [100.0, 50.0]);
+    history(&room, &["add", "old.json", "--rev", "v2"]).ends(0).shows("of v2, commit ");
+    history(&room, &["add", "old.json", "--rev", "main"]).ends(0).shows("added");
+    history(&room, &["add", "old.json", "--rev", "elsewhere"]).ends(0).complains("is no commit");
+    let twice = history(&room, &["add", "old.json", "--rev", "v2", "--json"]).ends(0).json();
+    assert_eq!(twice["runs"][0]["done"], "known");
+    let log = room.json(&["history", "log"]);
+    let ordinals: Vec<_> =
+        log["runs"].as_array().unwrap().iter().map(|run| &run["revision"]["ordinal"]).collect();
+    assert_eq!(ordinals, [&serde_json::Value::Null, &3.into(), &2.into()]);
+    assert_eq!(
+        (&log["runs"][0]["machine"], &log["runs"][0]["measured"]),
+        (&"build-1".into(), &"2026-05-01T12:00:00Z".into())
+    );
+    let first = log["runs"][2]["run"].as_str().unwrap();
+    let shown = room.json(&["history", "show", &first[..12]]);
+    assert_eq!(
+        (&shown["results"][0]["benchmark"], &shown["results"][0]["n"]),
+        (&"BM_Copy".into(), &9.into())
+    );
+    history(&room, &["show"]).ends(0).shows("BM_Sort").shows("revision elsewhere");
+    history(&room, &["show", "zz"]).ends(2).complains("no run of this history begins with `zz`");
+}
+
+#[test]
+fn what_was_kept_comes_out_as_it_was_and_goes_when_it_is_removed() {
+    let room = repository();
+    suite(&room, "a.json", [100.0, 50.0]);
+    history(&room, &["add", "a.json", "--rev", "v2"]).ends(0);
+    let run = room.json(&["history", "log"])["runs"][0]["run"].as_str().unwrap()[..10].to_owned();
+    history(&room, &["export", &run, "--out", "out"]).ends(0).shows("1 run written to out");
+    let exported = format!("out/{run}.assay");
+    let described = |file: &str| room.run(&["describe", file]).ends(0).stdout;
+    assert_eq!(described(&exported), described("a.json"));
+    history(&room, &["alias", "BM_Copy", "BM_Bytes"]).ends(0).shows("BM_Copy is BM_Bytes now");
+    history(&room, &["show"]).ends(0).shows("BM_Bytes");
+    history(&room, &["alias", "BM_Nothing", "x"]).ends(2).complains("has a benchmark `BM_Nothing`");
+    history(&room, &["rm", &run, "nonsense"]).ends(2);
+    history(&room, &["rm", &run]).ends(0).shows("removed");
+    assert_eq!(room.json(&["history", "log"])["total"], 0);
+}
+
+#[test]
+fn a_store_that_can_not_be_used_says_why_and_what_is_whole_is_saved() {
+    let room = repository();
+    history(&room, &["log"]).ends(2).complains("there is no history");
+    for number in 0..40 {
+        let name = format!("{number}.json");
+        suite(&room, &name, [100.0 + f64::from(number), 50.0]);
+    }
+    let files: Vec<String> = (0..40).map(|number| format!("{number}.json")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    history(&room, &[&["add", "-q"], files.as_slice()].concat()).ends(0);
+    let path = room.path(".assay/history.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // Behind the pages that lead to all others.
+    let leaf = 23 * 4096;
+    bytes[leaf..leaf + 5 * 4096].fill(0xA5);
+    std::fs::write(&path, bytes).unwrap();
+    let saved = history(&room, &["export", "--all", "--out", "saved", "--json"]).ends(0);
+    let saved = saved.complains("damaged").json();
+    let runs = saved["runs"].as_array().unwrap().len();
+    let lost = saved["lost"].as_u64().unwrap() as usize;
+    assert!(runs > 0 && lost > 0 && runs + lost == 40, "{runs}, {lost}");
+    // What was saved makes a new store.
+    let fresh = format!(
+        "$ASSAY history add -q saved/*.assay --store fresh.db && $ASSAY history log -n 0 --json --store fresh.db"
+    );
+    assert_eq!(finish(room.shell(&fresh)).ends(0).stdout.matches("\"measured\"").count(), runs);
+    room.write("foreign.db", "nothing of ours, but a text that is longer than one hundred bytes, as long as the header of a database is, so that it is read");
+    history(&room, &["log", "--store", "foreign.db"]).ends(2).complains("is no history of assay");
+}

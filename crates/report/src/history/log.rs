@@ -1,0 +1,55 @@
+//! The list of runs: one line each, the latest first.
+
+use super::{revision_of, time};
+use crate::grid::{Cells, draw_columns, width_of};
+use crate::layout::{Page, Tone};
+use crate::number;
+use crate::terminal::Screen;
+use assay_analysis::history::Run;
+
+/// Longest names of machines and sources.
+const WIDEST: usize = 32;
+
+/// What there is to list.
+#[derive(Clone, Copy, Debug)]
+pub struct Log<'a> {
+    /// The project.
+    pub project: &'a str,
+    /// The runs that are shown, the latest first.
+    pub runs: &'a [Run],
+    /// How many there are.
+    pub total: u64,
+}
+
+/// The screen, every line ended. O(runs that are shown).
+pub fn log(of: &Log<'_>, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
+    let column = |cell: &dyn Fn(&Run) -> String| -> Vec<String> {
+        of.runs.iter().map(|run| page.spelled(&cell(run))).collect()
+    };
+    let named = |cell: &dyn Fn(&Run) -> String| page.fitted(&column(cell), WIDEST);
+    let mut columns = vec![
+        Cells::left("run", column(&|run| run.short().to_owned()), Tone::Strong, 0),
+        Cells::left("measured (UTC)", column(&|run| time(run.started)), Tone::Plain, 3),
+        Cells::left("revision", column(&revision_of), Tone::Plain, 3),
+        Cells::left("machine", named(&|run| run.machine.clone()), Tone::Plain, 3),
+        Cells::right("results", column(&|run| number::grouped(run.results)), Tone::Plain),
+    ];
+    let verdicts = column(&|run| run.verdict.clone().unwrap_or_default());
+    if verdicts.iter().any(|verdict| !verdict.is_empty()) {
+        columns.push(Cells::left("verdict", verdicts, Tone::Plain, 3));
+    }
+    columns.push(Cells::left("source", named(&|run| run.source.clone()), Tone::Quiet, 3));
+    while width_of(&columns) > page.table_width() && columns.len() > 2 {
+        columns.pop();
+    }
+    draw_columns(&mut page, &columns, of.runs.len());
+    let left = of.total.saturating_sub(of.runs.len() as u64);
+    if left > 0 {
+        page.gap();
+        let more =
+            format!("{} earlier runs of {}: -n 0 shows all", number::grouped(left), of.project);
+        page.paragraph(2, &[(Tone::Quiet, more)]);
+    }
+    page.finish()
+}
