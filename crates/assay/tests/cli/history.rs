@@ -129,10 +129,8 @@ fn a_store_that_can_not_be_used_says_why_and_what_is_whole_is_saved() {
     let lost = saved["lost"].as_u64().unwrap() as usize;
     assert!(runs > 0 && lost > 0 && runs + lost == 40, "{runs}, {lost}");
     // What was saved makes a new store.
-    let fresh = format!(
-        "$ASSAY history add -q saved/*.assay --store fresh.db && $ASSAY history log -n 0 --json --store fresh.db"
-    );
-    assert_eq!(finish(room.shell(&fresh)).ends(0).stdout.matches("\"measured\"").count(), runs);
+    let fresh = "$ASSAY history add -q saved/*.assay --store fresh.db && $ASSAY history log -n 0 --json --store fresh.db";
+    assert_eq!(finish(room.shell(fresh)).ends(0).stdout.matches("\"measured\"").count(), runs);
     room.write("foreign.db", "nothing of ours, but a text that is longer than one hundred bytes, as long as the header of a database is, so that it is read");
     history(&room, &["log", "--store", "foreign.db"]).ends(2).complains("is no history of assay");
 }
