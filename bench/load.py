@@ -172,7 +172,7 @@ def is_done(process):
 
 def compare(bench, name, title, tools, against, url, connections=CONNECTIONS):
     """A table of all tools at one URL, each round in an order of its own; and the ratios of each round to the tool `against`."""
-    seconds, rounds = bench.size(4, 1), bench.size(9, 2)
+    seconds, rounds = bench.size(3, 1), bench.size(5, 2)
     result = Result(
         name,
         f"{title}: {rounds} rounds of {seconds} s, {connections} connections",
@@ -219,15 +219,20 @@ def best(runs, what, better):
 
 
 def load(bench):
-    """All figures."""
+    """What is measured beside peers."""
     build_stall_server()
+    install()
+    results = [*rates(bench), stall(bench), pace(bench)]
+    return [with_peers(result) for result in results]
+
+
+def with_peers(result):
+    """Names those that it was measured beside, and who was missing."""
     versions, missing = install()
-    results = [*rates(bench), stall(bench), pace(bench), memory(bench)]
-    for result in results:
-        result.note(f"Peers: {', '.join(versions)}.")
-        for name, why in missing.items():
-            result.note(f"{name} is missing: {why}.")
-    return results
+    result.note(f"Peers: {', '.join(versions)}.")
+    for name, why in missing.items():
+        result.note(f"{name} is missing: {why}.")
+    return result
 
 
 def rates(bench):
@@ -411,17 +416,18 @@ def arrivals(log, rate):
 
 
 def memory(bench):
-    """Peak memory after more and more requests."""
+    """Peak memory after more and more requests; of peers up to five million, which is enough to see it grow."""
+    install()
     result = Result("load-memory", "Peak memory after so many requests, keep-alive, 1 KiB", ["about", "tool", "requests", "peak memory"])
     tools = [tool for tool in KEEP_ALIVE if tool.name in (US, WRK, "oha") and tool.there()]
     with nginx(bench.scratch) as server:
-        for millions, seconds in ((1, 14), (5, 68), (20, 270)):
+        for millions, seconds in ((1, 16), (5, 80), (20, 320)):
             seconds = bench.size(seconds, millions // 2 + 2)
-            for tool in tools:
+            for tool in tools if millions < 20 else tools[:1]:
                 before = server.requests()
                 run = drive(bench, server, tool.command(server.url(), seconds, CONNECTIONS), seconds - 1.5)
                 count = (server.requests() - before) / 1e6
                 result.row(f"{millions} million", tool.name, f"{count:.1f} million", f"{run.memory / 2**20:.1f} MiB")
                 if tool.name == US:
                     result.bar(Bar.at_most(f"peak memory after {count:.1f} million requests", run.memory / 2**20, 20, lambda size: f"{size:.1f} MiB"))
-    return result
+    return [with_peers(result)]

@@ -24,6 +24,7 @@ import kill
 import labels
 import layout
 import load
+import load_truth
 import memory
 import ministat
 import mutate
@@ -62,8 +63,13 @@ FIGURES = {
     "layout": (layout.layout, ["layout"]),
     "load": (
         load.load,
-        ["load-keep-alive", "load-tls", "load-http2", "load-16k", "load-1m", "load-stall", "load-pace", "load-memory"],
+        ["load-keep-alive", "load-tls", "load-http2", "load-16k", "load-1m", "load-stall", "load-pace"],
     ),
+    "load-memory": (load.memory, ["load-memory"]),
+    "load-soak": (load_truth.soak, ["load-soak"]),
+    "load-connections": (load_truth.connections, ["load-connections"]),
+    "load-aa": (load_truth.false_verdicts, ["load-aa"]),
+    "load-capacity": (load_truth.capacity, ["load-capacity"]),
     "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
     "python-methods": (front_ends.python_methods, ["python-methods"]),
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),
