@@ -62,8 +62,8 @@ module Assay
         }
       end
 
-      # A share ("5%", 0.05) or an amount of time ("50ns"), as a sample file holds a threshold.
-      def self.amount(what, given)
+      # A share ("5%", 0.05) or an amount of time ("50ns"), as a sample file holds a threshold. Shares stay below `limit`.
+      def self.amount(what, given, limit: 1)
         text = given.to_s.strip
         unit = text[/[a-zµ]+\z/]
         if unit
@@ -72,7 +72,7 @@ module Assay
           return { absolute: { value: value * factor, unit: "s" } } if factor && value && !value.negative? && value.finite?
         else
           value = share(what, given)
-          return { relative: value } if value < 1
+          return { relative: value } if value < limit
         end
         raise ArgumentError, "#{what}: is a share such as \"5%\" or 0.05, or an amount such as \"50ns\" (#{UNITS.keys.join(", ")}), " \
                              "not #{given.inspect}"

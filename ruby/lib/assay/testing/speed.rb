@@ -10,20 +10,25 @@ module Assay
     # A question about the speed of two pieces of Ruby: `subject` (asked about) and `reference`. Both are Procs or Methods; one that takes
     # an argument is given the number of times and loops itself.
     class Speed
-      # time:: seconds that each side is measured at most; options are those of Compare::Plan
-      def initialize(subject, reference, by:, time: 2, warmup: 0.1, primary: "auto", **options)
-        @bound = Compare::Plan.amount("by", by)
+      # time:: seconds that each side is measured at most; options are those of Compare::Plan. The program's words are about the bound,
+      #        unless a threshold is given: else it would say that no difference matters where the test asked for a smaller one
+      def initialize(subject, reference, by:, time: 2, warmup: 0.1, primary: "auto", threshold: nil, **options)
+        @bound = Compare::Plan.amount("by", by, limit: Float::INFINITY)
         @by = by
         names = name_apart(subject, reference)
         @sides = [Compare::Side.new(names.last, &callable(reference)), Compare::Side.new(names.first, &callable(subject))]
-        @plan = Compare::Plan.new(time: time, warmup: warmup, primary: primary, **options)
+        @plan = Compare::Plan.new(time: time, warmup: warmup, primary: primary, threshold: threshold || matters, **options)
       end
 
       # The outcome of "the subject is faster, by so much at least".
-      def faster = decide("faster#{" by #{@by} at least" unless zero?}") { |found| faster_than(found) }
+      def faster
+        raise ArgumentError, "nothing takes 100 % less time: by: is below that, not #{@by.inspect}" if @bound[:relative]&.>=(1)
+
+        decide(zero? ? "faster" : "at least #{said} faster") { |found| faster_than(found) }
+      end
 
       # The outcome of "the subject is no slower, but by so much".
-      def no_slower = decide("slower by #{@by} at most") { |found| no_slower_than(found) }
+      def no_slower = decide("at most #{said} slower") { |found| no_slower_than(found) }
 
       private
 
@@ -36,11 +41,20 @@ module Assay
           outcome = Outcome.new(yield(comparison), comparison.sentence)
           outcome.kind != :inconclusive
         end
-        return Outcome.new(:fail, "#{outcome.message}; expected '#{@sides.last.name}' to be #{expected}") if outcome.kind == :fail
         return outcome if outcome.kind == :pass
 
-        Outcome.new(:inconclusive, "#{outcome.message}; measured #{@plan.time} s each, which did not do (#{Outcome.advice(experiment)})")
+        subject, reference = @sides.last.name, @sides.first.name
+        return Outcome.new(:fail, "#{outcome.message}; expected '#{subject}' to be #{expected}") if outcome.kind == :fail
+
+        Outcome.new(:inconclusive, "not known whether '#{subject}' is #{expected} than '#{reference}' after #{@plan.time} s each: " \
+                                   "#{outcome.message} (#{Outcome.advice(experiment)})")
       end
+
+      # The smallest difference that matters: the bound, where a threshold can be that large.
+      def matters = zero? || @bound[:relative]&.>=(1) ? "1%" : @by
+
+      # The bound as in a sentence: 0.05 is a share as well as "5%".
+      def said = @bound[:relative] ? format("%.4g %%", @bound[:relative] * 100) : @by
 
       def faster_than(found)
         return held(found) { |interval, bound| within(interval, -bound) } unless zero?
