@@ -226,9 +226,12 @@ def test_too_many_and_too_few_calls_fail():
     with pytest.raises(AssertionError, match="`buy` of class `Shop` was called 0 times, expected 1"):
         with testing.assert_calls(Shop, "buy", 1):
             pass
-    with pytest.raises(AssertionError, match="called 2 times, at most 1 were allowed"):
+    with pytest.raises(AssertionError, match="called 2 times, at most 1 was allowed"):
         with testing.assert_calls(Shop, "buy", at_most=1):
             Shop().buy(), Shop().buy()
+    with pytest.raises(AssertionError, match="called 1 time, expected 2"):
+        with testing.assert_calls(Shop, "buy", 2):
+            Shop().buy()
     with pytest.raises(ValueError, match="either how many"):
         with testing.assert_calls(Shop, "buy"):
             pass
@@ -321,6 +324,32 @@ def test_the_plugin_has_everything_as_fixtures(pytester, program):
     pytester.makeini("[pytest]\nassay_inconclusive = fail\n")
     result = pytester.runpytest_subprocess("-k", "test_unknown", "-p", "no:cacheprovider")
     result.assert_outcomes(failed=1, deselected=8)
+
+
+def test_a_failure_shows_the_line_of_the_test_and_nothing_of_this_package(pytester):
+    pytester.makepyfile(
+        json_user="import json, time, subprocess",
+        test_mine="""
+            import json_user
+
+            class Plain:
+                pass
+
+            def test_calls(assert_calls):
+                with assert_calls(json_user.json, "loads", 1):
+                    pass
+
+            def test_nothing_to_fake(fake_sleep):
+                fake_sleep(Plain)
+
+            def test_nothing_there(fake_run):
+                fake_run("test_mine")
+        """,
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=3)
+    result.stdout.fnmatch_lines(["*called 0 times, expected 1", "*has no method `sleep`*", "*nothing to fake there*"])
+    result.stdout.no_re_match_line(r".*(assertions|replace|fakes|pytest_plugin)\.py:\d+")
 
 
 def test_the_plugin_loads_nothing_that_is_not_asked_for(pytester):

@@ -115,6 +115,7 @@ def _assay_fakes(request: pytest.FixtureRequest) -> Iterator[list[Fake]]:
 
 
 def _started(fakes: list[Fake], fake: Fake) -> Fake:
+    __tracebackhide__ = True
     fake.start()
     fakes.append(fake)
     return fake
@@ -126,6 +127,7 @@ def fake_sleep(_assay_fakes: list[Fake], _assay_clock: Clock) -> FakeSleep:
     from . import testing
 
     def fixture(target: object, **options: Any) -> Fake:
+        __tracebackhide__ = True
         return _started(_assay_fakes, testing.fake_sleep(target, clock=_assay_clock, **options))
 
     return fixture
@@ -136,7 +138,11 @@ def fake_system(_assay_fakes: list[Fake]) -> FakeSystem:
     """`fake_system(target, results=None)`: `os.system` starts nothing, until the test ends."""
     from . import testing
 
-    return lambda target, **options: _started(_assay_fakes, testing.fake_system(target, **options))
+    def fixture(target: object, **options: Any) -> Fake:
+        __tracebackhide__ = True
+        return _started(_assay_fakes, testing.fake_system(target, **options))
+
+    return fixture
 
 
 @pytest.fixture
@@ -144,7 +150,11 @@ def fake_run(_assay_fakes: list[Fake]) -> FakeRun:
     """`fake_run(target, results=None)`: `subprocess` starts nothing, until the test ends."""
     from . import testing
 
-    return lambda target, **options: _started(_assay_fakes, testing.fake_run(target, **options))
+    def fixture(target: object, **options: Any) -> Fake:
+        __tracebackhide__ = True
+        return _started(_assay_fakes, testing.fake_run(target, **options))
+
+    return fixture
 
 
 @pytest.fixture
@@ -152,4 +162,8 @@ def fake_clock(_assay_fakes: list[Fake], _assay_clock: Clock) -> FakeClock:
     """`fake_clock(target)`: `time` and `datetime` stand still until the test ends. Returns the clock, which `advance` moves."""
     from . import testing
 
-    return lambda target: _started(_assay_fakes, testing.fake_clock(target, clock=_assay_clock)).clock
+    def fixture(target: object) -> Clock:
+        __tracebackhide__ = True
+        return _started(_assay_fakes, testing.fake_clock(target, clock=_assay_clock)).clock
+
+    return fixture

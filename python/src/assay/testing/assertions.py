@@ -11,8 +11,8 @@ import re
 import sys
 import tracemalloc
 import unittest
-from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, Sequence, TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, Callable, Dict, Sequence, TypeVar
 
 from .. import binary
 from ..comparison.experiment import Experiment
@@ -403,20 +403,41 @@ class CallCount:
         self.count = 0
 
 
-@contextmanager
+class _Calls(AbstractContextManager[CallCount]):
+    """The `with` block of `assert_calls`. A class, so that a failure shows the block and not how this package counts."""
+
+    def __init__(self, target: object, name: str, times: int | None, at_most: int | None) -> None:
+        self._called = f"`{name}` of {replace.describe(target)} was called"
+        self._times = times
+        self._at_most = at_most
+        self._count = CallCount()
+        self._counted = replace.counted(target, name, self._count)
+
+    def __enter__(self) -> CallCount:
+        __tracebackhide__ = True
+        self._counted.__enter__()
+        return self._count
+
+    def __exit__(self, kind: Any, problem: Any, trace: Any) -> None:
+        __tracebackhide__ = True
+        self._counted.__exit__(kind, problem, trace)
+        if problem is not None:
+            return
+        count = self._count.count
+        said = f"{self._called} {count} {'time' if count == 1 else 'times'}"
+        if self._times is not None and count != self._times:
+            raise AssertionError(f"{said}, expected {self._times}")
+        if self._at_most is not None and count > self._at_most:
+            raise AssertionError(f"{said}, at most {self._at_most} {'was' if self._at_most == 1 else 'were'} allowed")
+
+
 def assert_calls(
     target: object, name: str, times: int | None = None, *, at_most: int | None = None
-) -> Iterator[CallCount]:
+) -> AbstractContextManager[CallCount]:
     """Asserts that in the `with` block `name` of `target` (a class, a module, or one object) is called exactly `times` times, or
     `at_most` so often. Calls of all threads and tasks count. After an exception in the block nothing is asserted.
     """
+    __tracebackhide__ = True
     if (times is None) == (at_most is None):
         raise ValueError("say either how many calls there are, or `at_most` how many")
-    counter = CallCount()
-    with replace.counted(target, name, counter):
-        yield counter
-    what = f"`{name}` of {replace.describe(target)}"
-    if times is not None and counter.count != times:
-        raise AssertionError(f"{what} was called {counter.count} times, expected {times}")
-    if at_most is not None and counter.count > at_most:
-        raise AssertionError(f"{what} was called {counter.count} times, at most {at_most} were allowed")
+    return _Calls(target, name, times, at_most)

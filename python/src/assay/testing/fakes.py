@@ -67,6 +67,7 @@ class Fake:
 
     def start(self) -> Fake:
         """Puts the fake in its place. LookupError where there is nothing to fake."""
+        __tracebackhide__ = True
         if self._replacement is not None:
             raise RuntimeError(f"this fake of `{self.name}` is in its place already")
         self._replacement = put(self._target, self._members, self._method, self._function)

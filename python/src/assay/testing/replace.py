@@ -81,6 +81,7 @@ class Replacement:
 def put(target: object, members: dict[str, dict[str, object]], method: str, fake: Any) -> Replacement:
     """Puts fakes in place. `members` says by name of the module what its members become, such as `{"time": {"sleep": fake}}`; in an
     object or a class `fake` becomes its method of the name `method`. LookupError where there is nothing to replace."""
+    __tracebackhide__ = True
     if isinstance(target, str):
         target = importlib.import_module(target)
     replacement = Replacement()
@@ -99,6 +100,7 @@ def put(target: object, members: dict[str, dict[str, object]], method: str, fake
 
 
 def _put_in_module(replacement: Replacement, target: types.ModuleType, members: dict[str, dict[str, object]]) -> None:
+    __tracebackhide__ = True
     # The real functions by identity: a name in the module may be any.
     functions: dict[int, Any] = {}
     for module, fakes in members.items():
