@@ -24,10 +24,23 @@ class RequestsGuideTest < Minitest::Test
 
   def test_the_guide_has_its_examples
     skip("the guides are not beside the gem") unless File.exist?(GUIDE)
-    assert_equal 4, EXAMPLES.size
+    assert_equal 5, EXAMPLES.size
   end
 
+  # A script that asks an application, here one with a statement for each request.
+  ASKED = <<~'RUBY'
+    File.write("config.ru", <<~CONFIG)
+      require "assay"
+      class Database; def ask = 1; end
+      Assay::MethodProfiler.patch(Database, :ask, :sql)
+      use Assay::Rack
+      run ->(env) { Database.new.ask; [200, {}, [env["QUERY_STRING"]]] }
+    CONFIG
+  RUBY
+
   EXAMPLES.each_with_index do |example, index|
+    next if example.start_with?("# report.rb")
+
     define_method("test_example_#{index + 1}_runs") do
       need("rack", "ruby-rack")
       need("pg", "ruby-pg") if example.include?('"pg"')
@@ -39,5 +52,17 @@ class RequestsGuideTest < Minitest::Test
       assert_match(example.start_with?("# config.ru") ? /^200\|hello\|total;dur=[\d.]+$/ : /^ran$/, said)
       assert_match(/total_ms=|"total_ms":/, said) if example.include?("log:")
     end
+  end
+
+  def test_the_script_gives_the_values_of_every_request_to_who_measures_it
+    skip("the guides are not beside the gem") unless File.exist?(GUIDE)
+    need("rack", "ruby-rack")
+    script = EXAMPLES.find { |example| example.start_with?("# report.rb") }
+    program = "#{ASKED}#{script}\nAssay::Samples.flush\nputs File.read(\"given\")"
+    said, error, status = ruby(program, "eager", env: { "ASSAY_SAMPLES" => "path:given" })
+    assert status.success?, error
+    assert_empty error
+    values = said.lines.map { |line| JSON.parse(line) }.select { |line| line["metric"] == "sql_calls" }
+    assert_equal 5, values.sum { |line| line["value"] || line["values"].sum }
   end
 end
