@@ -7,7 +7,7 @@
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::HarnessError;
-use crate::program::Program;
+use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported_or_said, readings};
 use crate::rust;
 use std::path::Path;
@@ -34,12 +34,28 @@ struct Criterion {
     debug_build: Option<String>,
 }
 
-/// By its help.
+/// What criterion looks up in the environment: an executable that was linked with it holds the name, stripped or not.
+const HOME: &str = "CRITERION_HOME";
+
+/// What the parser of 0.5 says to `--help`: it was built without (criterion.rs, issue 702).
+const WITHOUT_HELP: &str = "unexpected argument found";
+
+/// By its help, or, where it has none, by what is in its file.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--measurement-time", "--warm-up-time", "--nresamples", "--save-baseline"]
         .iter()
         .all(|flag| help.contains(flag));
-    is.then(|| Box::new(Criterion { has_quick: help.contains("--quick"), ..of(program) }) as _)
+    let has_none = || help.contains(WITHOUT_HELP) && mentions_its_home(program);
+    let has_quick = if is { help.contains("--quick") } else { has_none().then_some(true)? };
+    Some(Box::new(Criterion { has_quick, ..of(program) }))
+}
+
+fn mentions_its_home(program: &Program) -> bool {
+    let bytes = match program.kind {
+        Kind::Executable => std::fs::read(&program.file).unwrap_or_default(),
+        Kind::Script | Kind::Archive | Kind::Other => Vec::new(),
+    };
+    bytes.windows(HOME.len()).any(|window| window == HOME.as_bytes())
 }
 
 /// For whoever says that it is one.
@@ -117,7 +133,7 @@ impl Driver for Criterion {
 }
 
 fn at_home(request: Request, scratch: &Path) -> Request {
-    request.env("CRITERION_HOME", scratch.display().to_string())
+    request.env(HOME, scratch.display().to_string())
 }
 
 #[cfg(test)]
@@ -143,6 +159,22 @@ mod tests {
             let listed = DRIVER.listed(&reply(output, success));
             assert!(matches!(listed, Err(HarnessError::NoBenchmark { .. })), "{output}");
         }
+    }
+
+    #[test]
+    fn one_without_help_is_known_by_its_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("bench-0123");
+        let recognised = |file: &[u8], said: &str| {
+            std::fs::write(&path, file).unwrap();
+            let program = Program::look(&[path.clone().into()], &path);
+            recognise(&program, said).is_some()
+        };
+        let refused = "\nerror: unexpected argument found\n";
+        assert!(recognised(b"\x7fELF\0\0CRITERION_HOME\0", refused));
+        assert!(!recognised(b"\x7fELF\0\0CRITERION_HOME\0", "Usage: tool\n"));
+        assert!(!recognised(b"\x7fELF\0\0something else\0", refused));
+        assert!(!recognised(b"#!/bin/sh\necho CRITERION_HOME\n", refused));
     }
 
     #[test]
