@@ -1,5 +1,7 @@
 """Starting and stopping, what a profile says, and what is counted as what."""
 
+import re
+
 import pytest
 from things import Thing, profiled
 
@@ -169,6 +171,25 @@ def test_reading_a_running_profile_gives_the_totals_so_far():
         assert profile["it"]["calls"] == 1
         assert "running" in repr(profile)
     assert not profile.running and "finished" in repr(profile)
+
+
+def test_a_printed_profile_is_a_table():
+    MethodProfiler.patch(Thing, ["other"], "it")
+    MethodProfiler.patch(Thing, ["fails"], "failing")
+    with MethodProfiler.profile() as profile:
+        Thing().other(), Thing().other()
+        with pytest.raises(KeyError):
+            Thing().fails()
+    patterns = [
+        r"total    +\d+\.\d{3} ms",
+        r"it       +\d+\.\d{3} ms        2 calls",
+        r"failing  +\d+\.\d{3} ms        1 call  1 failed",
+        r"own cost: \d+ ns a call \((accelerator|pure Python)\), \d+\.\d{3} ms in all; .*",
+    ]
+    lines = str(profile).splitlines()
+    # By duration, whichever took longer here.
+    assert len(lines) == 4 and all(any(re.fullmatch(pattern, line) for line in lines) for pattern in patterns), lines
+    assert re.fullmatch(r"<Profile finished, [\d.]+ ms, it: [\d.]+ ms in 2 calls, failing: [\d.]+ ms in 1 call>", repr(profile))
 
 
 def test_a_profile_ends_with_its_block_also_after_an_exception():

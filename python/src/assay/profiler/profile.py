@@ -230,8 +230,28 @@ class Profile:
 
     def __repr__(self) -> str:
         how = "running" if self.running else "finished"
-        parts = ", ".join(f"{s.name}: {s.duration:.6f} s in {s.calls} calls" for s in self.sections.values())
-        return f"<Profile {how}, {self.total_duration:.6f} s{', ' if parts else ''}{parts}>"
+        parts = [f"{s.name}: {s.duration * 1e3:.3f} ms in {_calls(s.calls)}" for s in self.sections.values()]
+        return f"<Profile {', '.join([how, f'{self.total_duration * 1e3:.3f} ms', *parts])}>"
+
+    def __str__(self) -> str:
+        """A table, in the words of the gem's."""
+        sections = sorted(self.sections.values(), key=lambda section: -section.duration)
+        width = max([5, *(len(section.name) for section in sections)])
+        lines = [f"{'total':<{width}}  {self.total_duration * 1e3:10.3f} ms"]
+        for section in sections:
+            line = f"{section.name:<{width}}  {section.duration * 1e3:10.3f} ms  {_calls(section.calls, 7)}"
+            line += f"  {section.errors} failed" if section.errors else ""
+            lines.append(line + (f"  {section.unfinished} not ended" if section.unfinished else ""))
+        cost = self.overhead
+        lines.append(
+            f"own cost: {cost.per_call * 1e9:.0f} ns a call ({'accelerator' if engine.NAME == 'c' else 'pure Python'}), "
+            f"{cost.total * 1e3:.3f} ms in all; subtracted from each method's time, not from the total"
+        )
+        return "\n".join(lines)
+
+
+def _calls(count: int, width: int = 0) -> str:
+    return f"{count:{width}d} {'call' if count == 1 else 'calls'}"
 
 
 def _short(section: Section) -> Totals:
