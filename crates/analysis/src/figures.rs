@@ -18,7 +18,7 @@ mod view;
 pub use assay_stats::quantile_difference::QuantileDifference;
 use differences::Sides;
 pub use differences::{Between, BlockDifferences};
-pub use load::{LoadFigures, QuantileCurve, SlicePiece, SliceTrace};
+pub use load::{LoadFigures, QuantileCurve, SearchFigures, SlicePiece, SliceTrace, Try};
 pub use power::PowerCurve;
 pub use resampled::{IntervalOf, Resampled};
 pub use series::{Correlogram, Piece, Trace};

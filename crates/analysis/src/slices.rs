@@ -70,7 +70,8 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
         service: Histogram::default(),
         seconds: Vec::new(),
     };
-    for own in &samples.counts {
+    // What a search only tried is not what was found.
+    for own in samples.counts.iter().filter(|own| own.rate.is_none()) {
         let answers = found.entry(own.subject).or_insert_with(|| empty(own.subject));
         let Some(second) = own.second else {
             answers.slices += 1;
@@ -86,7 +87,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
         second.failed += of("failed");
     }
     let mut seconds: Vec<&Buckets> = Vec::new();
-    for own in &samples.histograms {
+    for own in samples.histograms.iter().filter(|own| own.rate.is_none()) {
         // What can't be read was refused when the file was.
         let Ok(histogram) = Histogram::decoded(&own.v2) else { continue };
         let answers = found.entry(own.subject).or_insert_with(|| empty(own.subject));
@@ -144,18 +145,13 @@ mod tests {
                 ("most_open", 4 + u64::from(block)),
             ];
             let counts = counts.map(|(name, count)| (name.to_owned(), count)).into();
-            samples.counts.push(Counts { subject: 0, block, second: None, counts });
+            samples.counts.push(Counts { block, counts, ..Counts::default() });
             let mut histogram = Histogram::default();
             (1..=9).for_each(|i| histogram.record(i * 1_000_000));
             for second in [None, Some(1)] {
                 let of = "latency".to_owned();
-                samples.histograms.push(Buckets {
-                    subject: 0,
-                    block,
-                    of,
-                    second,
-                    v2: histogram.encoded(),
-                });
+                let v2 = histogram.encoded();
+                samples.histograms.push(Buckets { block, of, second, v2, ..Buckets::default() });
             }
         }
         let found = of(&samples);

@@ -92,6 +92,7 @@ fn kinds() -> Vec<(&'static str, Samples)> {
         ("a scan", common::scan_of_two_samples()),
         ("a load test", common::load_samples(12)),
         ("a load test of one block", common::load_samples(1)),
+        ("a search", common::search_samples(8)),
         (
             "eleven",
             recordings(
@@ -221,13 +222,14 @@ fn outline(chart: &Chart) -> String {
 }
 
 #[test]
-fn a_scan_and_a_load_test_have_pictures_of_their_own_first() {
+fn a_scan_a_load_test_and_a_search_have_pictures_of_their_own_first() {
     let own = |samples: &Samples| -> Vec<Chart> {
         of(samples).into_iter().take_while(|chart| chart.name != "raw").collect()
     };
     let scan = own(&common::scan_of_two_samples());
     let load = own(&common::load_samples(12));
-    let outlines: Vec<String> = scan.iter().chain(&load).map(outline).collect();
+    let search = own(&common::search_samples(12));
+    let outlines: Vec<String> = scan.iter().chain(&load).chain(&search).map(outline).collect();
     assert_snapshot!("own_pictures", outlines.concat());
     let names: Vec<String> = file_names(&load);
     assert_eq!(

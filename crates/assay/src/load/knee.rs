@@ -133,7 +133,7 @@ impl Search {
         let mut step = if self.known[place].is_some() { STEP } else { LEAP };
         let mut rate = self.known[place].unwrap_or(self.from) * step.powf(self.draw - 0.5);
         let (mut held, mut missed): (Option<(f64, f64)>, Option<f64>) = (None, None);
-        let mut last = None;
+        let (mut last, mut tried) = (None, Vec::new());
         for _ in 0..MOST_SLICES {
             rate = rate.min(self.most);
             let (mut tally, mut values) = slice(rate)?;
@@ -142,7 +142,9 @@ impl Search {
                 (tally, values) = slice(rate)?;
             }
             let p99 = tally.latency.quantile_seconds(0.99, tally.failures()).unwrap_or(f64::NAN);
-            if self.holds(rate, &tally, &values) {
+            let is_held = self.holds(rate, &tally, &values);
+            tried.push(slice::tried(rate, &tally, is_held));
+            if is_held {
                 held = Some((rate, p99));
                 last = Some(tally);
             } else {
@@ -164,7 +166,12 @@ impl Search {
         self.known[place] = held.map(|(rate, _)| rate).or(self.known[place]);
         let (capacity, p99) = held.unwrap_or((0.0, f64::NAN));
         let tally = last.unwrap_or_default();
-        Ok(slice::row(&tally, vec![capacity, p99]))
+        let mut row = slice::row(&tally, vec![capacity, p99]);
+        for (latency, counts) in tried {
+            row.histograms.push(latency);
+            row.counts.push(counts);
+        }
+        Ok(row)
     }
 }
 

@@ -166,6 +166,19 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
     }
 }
 
+/// What a search saw at one rate, and whether that was held.
+pub(crate) fn tried(rate: f64, tally: &Tally, is_held: bool) -> (Buckets, Counts) {
+    let counts = [
+        ("due", tally.due),
+        ("answered", tally.answered),
+        ("failed", tally.failures()),
+        ("held", u64::from(is_held)),
+    ];
+    let counts = counts.map(|(name, count)| (name.to_owned(), count)).into();
+    let (rate, of, v2) = (Some(rate), "latency".to_owned(), tally.latency.encoded());
+    (Buckets { rate, of, v2, ..Buckets::default() }, Counts { rate, counts, ..Counts::default() })
+}
+
 /// What ended in one second, by name; what is none is left out.
 fn in_second(second: &Second) -> BTreeMap<String, u64> {
     let kinds = Failure::ALL.iter().zip(second.failed);

@@ -65,7 +65,14 @@ mod tests {
         histogram.record(5_000_000);
         for second in [None, Some(0), Some(1)] {
             let (of, v2) = ("latency".to_owned(), histogram.encoded());
-            samples.histograms.push(Buckets { subject, block: 3, of, second, v2 });
+            samples.histograms.push(Buckets {
+                subject,
+                block: 3,
+                of,
+                second,
+                v2,
+                ..Buckets::default()
+            });
         }
         let mut log = Vec::new();
         hdr_log(&samples, &mut log).expect("written");

@@ -6,6 +6,7 @@
 //! which there are no histograms are left out. The layout is that of k6 1.8 (`legacy` mode).
 
 use super::shortest;
+use crate::samples::Buckets;
 use crate::{Histogram, Samples};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -44,20 +45,15 @@ pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         metrics.extend(value.map(|value| (name.to_owned(), value)));
     };
     let requests = found.answered + found.failed;
-    let each_second = |count: f64| {
+    let counter = |count: u64| {
         let mut counter = json!({ "count": count });
         if found.seconds > 0.0 {
-            counter["rate"] = (count / found.seconds).into();
+            counter["rate"] = (count as f64 / found.seconds).into();
         }
-        counter
+        Some(counter)
     };
-    let counted = || {
-        let mut counter = each_second(requests as f64);
-        counter["count"] = requests.into();
-        counter
-    };
-    add("http_reqs", Some(counted()));
-    add("iterations", Some(counted()));
+    add("http_reqs", counter(requests));
+    add("iterations", counter(requests));
     let duration = trend(&found.times("latency"), found.failed);
     add("http_req_duration", duration.clone());
     add("iteration_duration", duration);
@@ -68,7 +64,7 @@ pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let share = found.failed as f64 / requests.max(1) as f64;
     let failed = json!({ "passes": found.failed, "fails": found.answered, "value": share });
     add("http_req_failed", Some(failed));
-    add("data_received", (found.received > 0.0).then(|| each_second(found.received)));
+    add("data_received", counter(found.received.round() as u64).filter(|_| found.received > 0.0));
     let group = json!({
         "name": "", "path": "", "id": "d41d8cd98f00b204e9800998ecf8427e", "groups": {}, "checks": {}
     });
@@ -99,7 +95,7 @@ impl<'a> Found<'a> {
             let value = *values.get(&block)?.get(samples.metric_index(metric)?)?;
             Some(value).filter(|value| *value > 0.0)
         };
-        for own in samples.counts.iter().filter(|own| own.second.is_none()) {
+        for own in samples.counts.iter().filter(|own| own.second.is_none() && own.rate.is_none()) {
             let count = |name: &str| own.counts.get(name).copied().unwrap_or(0);
             found.answered += count("answered");
             found.failed += count("failed");
@@ -115,7 +111,7 @@ impl<'a> Found<'a> {
     /// All times of this kind.
     fn times(&self, kind: &str) -> Histogram {
         let mut sum = Histogram::default();
-        let own = |own: &&crate::samples::Buckets| own.of == kind && own.second.is_none();
+        let own = |own: &&Buckets| own.of == kind && own.second.is_none() && own.rate.is_none();
         // What can't be read was refused when the samples were.
         let read = self.samples.histograms.iter().filter(own);
         read.filter_map(|own| Histogram::decoded(&own.v2).ok()).for_each(|own| sum.add(&own));
@@ -150,7 +146,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::import::{ImportOptions, load_bytes};
-    use crate::samples::{Better, Buckets, Counts};
+    use crate::samples::{Better, Counts};
     use crate::{Metric, Observation, Unit};
 
     /// Two slices of 2 s with 1,000 requests each, of 1 ms to 990 ms; the other 10 fail.
@@ -162,10 +158,10 @@ mod tests {
             let mut times = Histogram::default();
             (1..=990).for_each(|ms| times.record(ms * 1_000_000));
             let (of, v2) = ("latency".to_owned(), times.encoded());
-            samples.histograms.push(Buckets { subject, block, of, second: None, v2 });
+            samples.histograms.push(Buckets { subject, block, of, v2, ..Buckets::default() });
             let counts = [("answered", 990), ("failed", 10), ("delivered", 990), ("due", 1000)];
             let counts = counts.map(|(name, count)| (name.to_owned(), count)).into();
-            samples.counts.push(Counts { subject, block, second: None, counts });
+            samples.counts.push(Counts { subject, block, counts, ..Counts::default() });
             let (block, values) = (Some(block), vec![495.0, 49_500.0]);
             samples.push(Observation { subject, block, values, ..Observation::default() });
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A histogram of times within one observation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Buckets {
     /// Index of the subject.
     pub subject: usize,
@@ -16,12 +16,15 @@ pub struct Buckets {
     /// Which second of the observation, from 0; `None`: all of it that counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<u32>,
+    /// The rate that a search tried, 1/s; `None`: not one of its tries, but what the observation is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
     /// The histogram in HdrHistogram's V2 encoding ([`crate::Histogram::encoded`]).
     pub v2: String,
 }
 
 /// What was counted within one observation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Index of the subject.
     pub subject: usize,
@@ -30,6 +33,9 @@ pub struct Counts {
     /// Which second of the observation, from 0; `None`: all of it that counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<u32>,
+    /// The rate that a search tried, 1/s; `None`: not one of its tries, but what the observation is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
     /// Counts by name, as in `answered`, `failed.timeout`, `status.200`.
     pub counts: BTreeMap<String, u64>,
 }

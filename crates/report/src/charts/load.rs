@@ -9,7 +9,9 @@ use crate::names::fitted;
 use crate::number;
 use crate::scan::combination;
 use assay_analysis::Analysis;
-use assay_analysis::figures::{LoadFigures, MOST_SUBJECTS, QuantileCurve, SlicePiece, SliceTrace};
+use assay_analysis::figures::{
+    LoadFigures, MOST_SUBJECTS, QuantileCurve, SlicePiece, SliceTrace, Try,
+};
 use assay_data::Unit;
 
 /// Steps of which the quantiles are drawn; of more some are left out.
@@ -34,7 +36,8 @@ pub(super) fn charts(analysis: &Analysis, figures: &LoadFigures) -> Vec<Chart> {
     let names: Vec<String> = analysis.sides.iter().map(|side| side.name.clone()).collect();
     let names = fitted(&names[..names.len().min(MOST_SUBJECTS)], NAME, "…");
     let drawn = Drawn { analysis, figures, names };
-    [drawn.quantiles(), drawn.over_time(), drawn.failures()].into_iter().flatten().collect()
+    let all = [drawn.search(), drawn.quantiles(), drawn.over_time(), drawn.failures()];
+    all.into_iter().flatten().collect()
 }
 
 struct Drawn<'a> {
@@ -54,24 +57,90 @@ impl Drawn<'_> {
         Some(self.analysis.subjects[subject].side).filter(|side| *side < self.names.len())
     }
 
-    /// Latency over the share of the requests, a frame for every step; none without requests.
-    fn quantiles(&self) -> Option<Chart> {
-        let mut steps: Vec<(String, Vec<&QuantileCurve>)> = Vec::new();
-        for curve in self.figures.quantiles.iter().filter(|curve| curve.requests > 0) {
-            let step = combination(self.analysis, curve.subject);
+    /// The steps with what there is of each, and how many there are: of many some are left out, but not the first and the last.
+    fn steps<T>(
+        &self,
+        all: impl Iterator<Item = T>,
+        subject: impl Fn(&T) -> usize,
+    ) -> (Vec<(String, Vec<T>)>, usize) {
+        let mut steps: Vec<(String, Vec<T>)> = Vec::new();
+        for own in all {
+            let step = combination(self.analysis, subject(&own));
             match steps.iter_mut().find(|(known, _)| *known == step) {
-                Some((_, curves)) => curves.push(curve),
-                None => steps.push((step, vec![curve])),
+                Some((_, known)) => known.push(own),
+                None => steps.push((step, vec![own])),
             }
         }
-        let all = steps.len();
-        if all > MOST_STEPS {
-            // The first and the last are among them.
+        let count = steps.len();
+        if count > MOST_STEPS {
             let kept: Vec<usize> =
-                (0..MOST_STEPS).map(|k| k * (all - 1) / (MOST_STEPS - 1)).collect();
+                (0..MOST_STEPS).map(|k| k * (count - 1) / (MOST_STEPS - 1)).collect();
             let mut index = 0..;
             steps.retain(|_| index.next().is_some_and(|i| kept.contains(&i)));
         }
+        (steps, count)
+    }
+
+    /// What a search for the highest rate tried, and what it found; none where nothing was searched for.
+    fn search(&self) -> Option<Chart> {
+        let search = self.figures.search.as_ref()?;
+        let (steps, all) = self.steps(search.tries.iter(), |own| own.subject);
+        let tries = || steps.iter().flat_map(|(_, tries)| tries);
+        let x = range(tries().map(|own| own.rate));
+        let known = tries().map(|own| own.latency).filter(|value| value.is_finite());
+        let [low, high] = range(known.chain(search.limit));
+        let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+        let never = tries().any(|own| own.latency.is_infinite());
+        let (top, is_wide) = (if never { high * ABOVE } else { high }, high > WIDE * low);
+        let percent = number::chosen_percent(search.share);
+        let name = format!("p{} latency", percent.trim_end_matches(" %"));
+        let y = Axis::of(&name, &Unit::Second, low, top, is_wide);
+        let x = Axis::of("rate asked for", &Unit::PerSecond, x[0], x[1], true);
+        let (rows, height) = rows(&steps, &y);
+        let scene = panels(&self.legend(), rows, height, &x, |scene, frame, row| {
+            if let Some(limit) = search.limit {
+                scene.dashed(frame.level(limit), Ink::Mark, 1.0, &[4.0, 3.0]);
+            }
+            for (index, own) in steps[row].1.iter().enumerate() {
+                let first = steps[row].1.iter().position(|other| other.subject == own.subject);
+                let Some(server) = self.server(own.subject) else { continue };
+                if first == Some(index) {
+                    self.found(scene, frame, own.subject, Ink::Subject(server));
+                }
+                tried(scene, frame.place((own.rate, own.latency)), own, Ink::Subject(server));
+            }
+        });
+        let limit = if search.limit.is_some() { " The dashed line is the goal." } else { "" };
+        let never =
+            if never { " At the upper edge are rates at which too many failed." } else { "" };
+        Some(Chart {
+            name: "rates-tried",
+            title: "The search for the highest rate".to_owned(),
+            caption: format!(
+                "Every slice of all searches: dots are rates that were held, crosses are those that were not. Upright lines are the rates found, medians \
+                 over the blocks, with their {} intervals.{limit}{never} The axis across is logarithmic.{}{}",
+                number::chosen_percent(self.analysis.plan.confidence),
+                logarithmic(low, high),
+                left_out(all)
+            ),
+            scene,
+        })
+    }
+
+    /// Marks the rate that was found for a subject.
+    fn found(&self, scene: &mut Scene, frame: &Frame, subject: usize, ink: Ink) {
+        let Some(found) = self.analysis.primary_of(subject) else { return };
+        if let Some(i) = found.median_interval.filter(|i| i.is_bounded()) {
+            let ends = [i.lower, i.upper].map(|end| frame.across(end.max(f64::MIN_POSITIVE)));
+            scene.rectangle((ends[0], frame.top), (ends[1], frame.bottom()), ink, 0.18);
+        }
+        scene.line(frame.upright(found.median), ink, 1.6);
+    }
+
+    /// Latency over the share of the requests, a frame for every step; none without requests.
+    fn quantiles(&self) -> Option<Chart> {
+        let known = self.figures.quantiles.iter().filter(|curve| curve.requests > 0);
+        let (steps, all) = self.steps(known, |curve| curve.subject);
         let curves = || steps.iter().flat_map(|(_, curves)| curves);
         let most = curves().map(|curve| curve.requests).max()?;
         let [low, high] = range(curves().flat_map(|curve| &curve.points).map(|p| p.1));
@@ -97,17 +166,17 @@ impl Drawn<'_> {
         } else {
             ""
         };
-        let left_out = match all.saturating_sub(MOST_STEPS) {
-            0 => String::new(),
-            n => format!(" {n} steps between these are not drawn."),
+        let left_out = left_out(all);
+        let slices = match self.figures.search {
+            Some(_) => "All slices at the rates that were found.",
+            None => "All slices together.",
         };
         Some(Chart {
             name: "latency-quantiles",
             title: "Latency by share of the requests".to_owned(),
             caption: format!(
                 "Within which time which share of the requests was answered: with each step to the right, ten times fewer took longer. Where a \
-                 curve rises steeply, some requests met what the others did not. All slices together; times count from when requests were \
-                 due.{failing}{}{left_out}",
+                 curve rises steeply, some requests met what the others did not. {slices} Times count from when requests were due.{failing}{}{left_out}",
                 logarithmic(low, high)
             ),
             scene,
@@ -254,6 +323,33 @@ impl Drawn<'_> {
             ),
             scene,
         })
+    }
+}
+
+/// A frame for every step, named where there are several, and their height.
+fn rows<T>(steps: &[(String, T)], y: &Axis) -> (Vec<Panel>, f64) {
+    let name = |name: &String| if steps.len() > 1 { name.clone() } else { String::new() };
+    let panel = |(step, _): &(String, T)| Panel { name: name(step), ink: Ink::Text, y: y.clone() };
+    (steps.iter().map(panel).collect(), if steps.len() > 1 { STEP } else { HEIGHT })
+}
+
+/// How many of so many steps are not drawn.
+fn left_out(steps: usize) -> String {
+    match steps.saturating_sub(MOST_STEPS) {
+        0 => String::new(),
+        n => format!(" {n} steps between these are not drawn."),
+    }
+}
+
+/// A dot for what was held, a cross for what was not.
+fn tried(scene: &mut Scene, (x, y): Place, own: &Try, ink: Ink) {
+    const ARM: f64 = 2.6;
+    if own.is_held {
+        scene.dots(vec![(x, y)], 2.6, ink, 0.8);
+    } else {
+        let arms =
+            [((x - ARM, y - ARM), (x + ARM, y + ARM)), ((x - ARM, y + ARM), (x + ARM, y - ARM))];
+        scene.sticks(arms.to_vec(), ink, 1.2);
     }
 }
 

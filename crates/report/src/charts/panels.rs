@@ -42,7 +42,9 @@ pub(super) fn panels(
         let frame = Frame { left, top, width, height, x: x.clone(), y };
         frame.draw(&mut scene, row + 1 == count);
         draw(&mut scene, &frame, row);
-        scene.words((frame.right(), top - 8.0), own, Anchor::End, ink);
+        if several {
+            scene.words((frame.right(), top - 8.0), own, Anchor::End, ink);
+        }
     }
     scene
 }

@@ -70,7 +70,14 @@ fn slice(samples: &mut Samples, (subject, block): (usize, u32), time: Option<f64
         let counts = [("answered", answered), ("failed", missed), ("failed.timeout", missed)];
         add_counts(samples, (subject, block), number, &counts);
         let of = "latency".to_owned();
-        samples.histograms.push(Buckets { subject, block, of, second: number, v2 });
+        samples.histograms.push(Buckets {
+            subject,
+            block,
+            of,
+            second: number,
+            v2,
+            ..Buckets::default()
+        });
     }
     let all = 3 * rate;
     let counts =
@@ -78,7 +85,7 @@ fn slice(samples: &mut Samples, (subject, block): (usize, u32), time: Option<f64
     add_counts(samples, (subject, block), None, &counts);
     for of in ["latency", "service"] {
         let (of, v2) = (of.to_owned(), whole.encoded());
-        samples.histograms.push(Buckets { subject, block, of, second: None, v2 });
+        samples.histograms.push(Buckets { subject, block, of, v2, ..Buckets::default() });
     }
     let share = (all - failed) as f64 / all as f64;
     let within = |q| whole.quantile_seconds(q, failed).unwrap_or(5.0);
@@ -99,5 +106,47 @@ fn add_counts(
 ) {
     let known = counts.iter().filter(|(name, count)| *count > 0 || *name == "failed");
     let counts = known.map(|&(name, count)| (name.to_owned(), count)).collect();
-    samples.counts.push(Counts { subject, block, second, counts });
+    samples.counts.push(Counts { subject, block, second, counts, ..Counts::default() });
+}
+
+/// A search for the highest rate: two servers that hold 97 and 60 requests a second, `blocks` searches each.
+pub fn search_samples(blocks: u32) -> Samples {
+    let capacity = Metric { better: Better::Higher, ..Metric::lower("capacity", Unit::PerSecond) };
+    let mut samples = Samples::new(vec![capacity, Metric::lower("latency_p99", Unit::Second)]);
+    samples.plan = Some(Plan {
+        primary: "capacity".to_owned(),
+        ..Plan::sequential(0.95, Threshold::default(), 7)
+    });
+    samples.stop = Some(StopReason::Clear);
+    samples.environment = quiet_machine();
+    samples.environment.set("load_goals", "p90<200ms, errors<0.1%");
+    samples.row_named("");
+    for (side, name) in ["unicorn", "thin"].into_iter().enumerate() {
+        samples.add_side(Side { name: name.to_owned(), ..Side::default() });
+        let (name, against) = (name.to_owned(), Some(0));
+        samples.add(Subject { side, name, against, ..Subject::default() });
+    }
+    for block in 0..blocks {
+        for subject in 0..2 {
+            let held = [97.0, 60.0][subject] * (1.0 + 0.03 * noise(subject, block));
+            for rate in [0.7, 1.4, 1.0, 1.2].map(|factor| factor * held) {
+                let is_held = rate <= held;
+                let mut times = Histogram::default();
+                let usual = if is_held { 0.05 } else { 0.6 } * rate / held;
+                (0..100)
+                    .for_each(|k| times.record((usual * (1.0 + k as f64 / 200.0) * 1e9) as u64));
+                let (of, v2, rate) = ("latency".to_owned(), times.encoded(), Some(rate));
+                let failed = if is_held { 0 } else { 20 };
+                let counts = [("answered", 100), ("failed", failed), ("held", u64::from(is_held))];
+                let counts = counts.map(|(name, count)| (name.to_owned(), count)).into();
+                samples.counts.push(Counts { subject, block, rate, counts, second: None });
+                samples.histograms.push(Buckets { subject, block, of, rate, v2, second: None });
+            }
+            let counts = [("due", 100), ("answered", 100), ("failed", 0)];
+            add_counts(&mut samples, (subject, block), None, &counts);
+            let (block, values) = (Some(block), vec![held, 0.07]);
+            samples.push(Observation { subject, block, values, ..Observation::default() });
+        }
+    }
+    samples
 }
