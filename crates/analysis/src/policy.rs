@@ -240,3 +240,14 @@ pub const CALIBRATED_CONFIDENCE: f64 = 0.95;
 
 /// Rates of false positives beyond this are called bad: twice what is fair at 5 %.
 pub const UNFAIR_RATE: f64 = 0.1;
+
+// Load tests
+
+/// A generator that is later than this, s, is late: less is what a busy kernel takes to wake anybody.
+pub const LATE_SECONDS: f64 = 1e-3;
+/// Lateness beyond this share of a latency is too much of it for the latency to be the server's.
+pub const LATE_SHARE: f64 = 0.2;
+/// A generator that has this share of a processor has no more to give: the rest goes to the kernel's bookkeeping.
+pub const GENERATOR_BUSY: f64 = 0.97;
+/// A rate is held where at least this share of it is delivered; less means that a queue grows for as long as the slice lasts.
+pub const DELIVERED: f64 = 0.95;

@@ -30,6 +30,13 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     let index_of = |name: &&str| others().find(|&m| analysis.metrics[m].name == **name);
     let mut main: Vec<usize> = MAIN.iter().filter_map(index_of).collect();
     if main.is_empty() {
+        // Of one side alone, what was asked for; of several that has tables of its own.
+        let asked = analysis.plan.secondary.iter().filter(|_| analysis.comparisons.is_empty());
+        let asked = asked.filter_map(|name| others().find(|&m| analysis.metrics[m].name == *name));
+        let asked: Vec<usize> = asked.filter(has_values).take(OTHERS).collect();
+        if !asked.is_empty() {
+            return asked;
+        }
         return others().filter(has_values).take(OTHERS).collect();
     }
     // What was measured beyond the kernel's accounts was asked for; what stands beside has a table of its own.

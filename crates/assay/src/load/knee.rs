@@ -6,6 +6,7 @@
 //! certain than it is.
 
 use super::slice::{self, ANSWERED, CAPACITY};
+use assay_analysis::policy;
 use assay_data::source::{Obstacle, RowResult};
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Better, Metric, Unit};
@@ -17,8 +18,6 @@ const CLOSE: f64 = 1.04;
 const LEAP: f64 = 2.0;
 /// The first steps of a search that knows where the last one ended.
 const STEP: f64 = 1.15;
-/// Share of the asked rate that has to be delivered.
-const DELIVERED: f64 = 0.95;
 /// Slices of a search are never made longer than that, s: what holds less than the requests of its goals in this time holds nothing.
 const LONGEST: f64 = 30.0;
 /// Most slices of one search.
@@ -119,7 +118,7 @@ impl Search {
             slice::metrics().iter().position(|metric| metric.name == slice::RATE_ACHIEVED);
         let delivered = achieved.and_then(|at| values.get(at)).copied().unwrap_or(f64::NAN);
         tally.due > 0
-            && delivered >= DELIVERED * rate
+            && delivered >= policy::DELIVERED * rate
             && self.goals.iter().all(|goal| goal.is_met(values))
     }
 

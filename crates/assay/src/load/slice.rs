@@ -1,5 +1,6 @@
 //! What a slice gave, as values, histograms and counts. Which metrics there are, and what each is made of, is said here and nowhere else.
 
+use assay_analysis::policy;
 use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{OfRow, RowResult};
 use assay_data::{Better, Histogram, Metric, Outcome, Unit};
@@ -82,11 +83,6 @@ pub(crate) fn values(
     all
 }
 
-/// A generator that is later than this, s,
-const LATE_SECONDS: f64 = 1e-3;
-/// and by more than this share of the latency that is usual there, measured itself.
-const LATE_SHARE: f64 = 0.2;
-
 /// Takes away the quantiles of latency at which the generator itself was late, and says how many there were. The rest of the slice holds:
 /// whether a server answers, and how many a second, is not the generator's.
 ///
@@ -97,7 +93,8 @@ pub(crate) fn without_late(tally: &Tally, usual: &Histogram, values: &mut [f64])
     for (value, &(_, share, _)) in values.iter_mut().zip(&QUANTILES) {
         let late = tally.lateness.quantile_seconds(share, 0).unwrap_or(0.0);
         let usual = usual.quantile_seconds(share, 0).filter(|usual| usual.is_finite());
-        let is_late = late > LATE_SECONDS && late > LATE_SHARE * usual.unwrap_or(0.0);
+        let is_late =
+            late > policy::LATE_SECONDS && late > policy::LATE_SHARE * usual.unwrap_or(0.0);
         if is_late && !value.is_nan() {
             *value = f64::NAN;
             taken += 1;

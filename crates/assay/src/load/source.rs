@@ -6,6 +6,7 @@ use super::recovery::Recovery;
 use super::requests::Requests;
 use super::slice;
 use crate::run_error::RunError;
+use assay_analysis::policy;
 use assay_data::source::{Failure as Failed, Layout, Measured, Obstacle, Source, Turn};
 use assay_data::{
     Action, Finding, Histogram, Metric, ParameterValue, Samples, Severity, Side, Subject,
@@ -16,9 +17,6 @@ use assay_measure::serving::Server;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// The share of a processor from which on a generator is at its limit.
-const BUSY: f64 = 0.97;
 
 /// One thing that is measured: a server, at one rate.
 pub(crate) struct Place {
@@ -160,7 +158,7 @@ impl Slices {
         if matches!(job.load, Load::Closed { .. }) {
             let generators = self.generators.clocks().count().max(1) as f64;
             let share = tally.cpu_seconds / (job.seconds + job.settle_seconds) / generators;
-            self.busy += u32::from(share > BUSY);
+            self.busy += u32::from(share > policy::GENERATOR_BUSY);
         } else {
             let mut fit = values.clone();
             let step = format!("{:?}", self.places[place].parameters);

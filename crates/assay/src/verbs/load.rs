@@ -38,7 +38,7 @@ use telling::Telling;
 const SHOWN: [&str; 5] =
     ["latency_p50", "latency_p99", "latency_p99_9", "answered", "rate_achieved"];
 /// and of servers that are started here what they took for it.
-const OF_SERVERS: [&str; 2] = ["server_cpu", "server_memory"];
+const OF_SERVERS: [&str; 2] = ["server_memory", "server_cpu"];
 
 /// Loads, records, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
@@ -194,7 +194,11 @@ fn plan_of(args: &Args, asked: &Asked, recorded: Option<&Samples>) -> anyhow::Re
     if plan.secondary.is_empty() && args.find.is_none() {
         // What is not asked for costs those that are some of their certainty.
         let served = !asked.commands.is_empty();
-        let wanted = SHOWN.iter().chain(if served { &OF_SERVERS[..] } else { &[] });
+        let of_servers = if served { &OF_SERVERS[..] } else { &[] };
+        let limited = args.serve.serve_memory.is_some();
+        let (first, then) =
+            if limited { (of_servers, &SHOWN[..]) } else { (&SHOWN[..], of_servers) };
+        let wanted = first.iter().chain(then);
         plan.secondary =
             wanted.filter(|name| **name != plan.primary).map(|name| (*name).to_owned()).collect();
     }

@@ -80,10 +80,11 @@ impl Telling {
             line.draw(
                 share,
                 format!(
-                    "block {}   {name}   {} sent, {} in flight{latency}{failed}{left}",
+                    "block {}   {name}   {} sent, {} in flight, {} answered/s{latency}{failed}{left}",
                     block + 1,
                     pace.sent,
-                    pace.in_flight
+                    pace.in_flight,
+                    pace.answered
                 ),
             );
         }))
