@@ -90,9 +90,9 @@ fn kinds() -> Vec<(&'static str, Samples)> {
         ("two blocks", Recipe::of(&["old", "new"], &[1.0, 0.97], 0.02, 2).samples()),
         ("alone", Recipe::of(&["build"], &[1.0], 0.05, 57).samples()),
         ("a scan", common::scan_of_two_samples()),
-        ("a load test", common::load_samples(12)),
+        ("a load test", common::load_samples(6)),
         ("a load test of one block", common::load_samples(1)),
-        ("a search", common::search_samples(8)),
+        ("a search", common::search_samples(6)),
         (
             "eleven",
             recordings(
@@ -243,6 +243,18 @@ fn a_scan_a_load_test_and_a_search_have_pictures_of_their_own_first() {
             "failures-over-time"
         ]
     );
+}
+
+#[test]
+fn no_metric_is_drawn_twice_over_the_parameter() {
+    let mut closed = common::load_samples(6);
+    closed.plan.as_mut().unwrap().primary = "rate_achieved".to_owned();
+    let titles: Vec<String> = of(&closed).into_iter().take(2).map(|chart| chart.title).collect();
+    assert_eq!(
+        titles,
+        ["Achieved rate over the rate asked for", "P99 latency over the rate asked for"]
+    );
+    assert_eq!(of(&closed)[2].name, "latency-quantiles");
 }
 
 #[test]

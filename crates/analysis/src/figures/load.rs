@@ -226,3 +226,85 @@ fn slices(samples: &Samples, ways: &[String], seconds_per_piece: u32) -> Vec<Sli
     found.sort_by(|a, b| start(a).total_cmp(&start(b)));
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::samples::Counts;
+    use assay_data::{Metric, Observation};
+
+    fn times_of(milliseconds: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut own = Histogram::default();
+        milliseconds.into_iter().for_each(|ms| own.record(ms * 1_000_000));
+        own
+    }
+
+    /// One slice that begins after 5 s and lasts for so many seconds, each with requests of 10, 20 and 30 ms and one that failed.
+    fn samples(seconds: u32) -> Samples {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        samples.add_subject("a");
+        let (block, time, values) = (Some(0), Some(5.0), vec![0.02]);
+        samples.push(Observation { block, time, values, ..Observation::default() });
+        for second in (0..seconds).map(Some).chain([None]) {
+            let many = if second.is_some() { 1 } else { u64::from(seconds) };
+            let counts = [("answered", 3 * many), ("failed", many), ("failed.timeout", many)];
+            let counts = counts.map(|(name, count)| (name.to_owned(), count)).into();
+            samples.counts.push(Counts { second, counts, ..Counts::default() });
+            let times = (0..many).flat_map(|_| [10, 20, 30]);
+            let (of, v2) = ("latency".to_owned(), times_of(times).encoded());
+            samples.histograms.push(Buckets { second, of, v2, ..Buckets::default() });
+        }
+        samples
+    }
+
+    fn of(samples: &Samples) -> LoadFigures {
+        let found = LoadFigures::of(samples, &crate::slices::of(samples));
+        found.unwrap_or_else(|| unreachable!("a load test"))
+    }
+
+    #[test]
+    fn a_curve_ends_where_only_failures_are_left() {
+        let curve = of(&samples(100)).quantiles.remove(0);
+        assert_eq!((curve.requests, curve.failed), (400, 0.25));
+        let (first, last) = (curve.points[0], curve.points[curve.points.len() - 1]);
+        assert!(first.0.abs() < 1e-12 && (first.1 / 0.010 - 1.0).abs() < 1e-3);
+        // Three in four were answered: 1/(1 - 3/4) is four.
+        assert!((last.0 - 4f64.log10()).abs() < 1e-12 && (last.1 / 0.030 - 1.0).abs() < 1e-3);
+        assert!(curve.points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
+    }
+
+    #[test]
+    fn a_long_slice_is_thinned_without_losing_a_failure() {
+        let short = of(&samples(3));
+        let pieces = &short.slices[0].pieces;
+        assert_eq!((short.seconds_per_piece, pieces.len(), pieces[2].from), (1, 3, 7.0));
+        assert_eq!(short.ways, ["timeout"]);
+        let long = of(&samples(2000));
+        let pieces = &long.slices[0].pieces;
+        assert_eq!((long.seconds_per_piece, pieces.len()), (3, 667));
+        assert_eq!(pieces.iter().map(|piece| piece.failed[0]).sum::<u64>(), 2000);
+        assert_eq!(pieces.iter().map(|piece| piece.seconds).sum::<f64>(), 2000.0);
+        assert!((pieces[0].latency[0] / 0.020 - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_a_search_tried_is_neither_found_nor_over_time() {
+        let mut samples = samples(3);
+        samples.environment.set("load_goals", "errors<1%, p90<=100ms");
+        for (rate, held, failed) in [(10.0, 1, 0), (20.0, 0, 3)] {
+            let (of, v2) = ("latency".to_owned(), times_of([40, 50, 60]).encoded());
+            let counts = [("failed", failed), ("held", held)];
+            let counts = counts.map(|(name, count)| (name.to_owned(), count)).into();
+            let rate = Some(rate);
+            samples.histograms.push(Buckets { rate, of, v2, ..Buckets::default() });
+            samples.counts.push(Counts { rate, counts, ..Counts::default() });
+        }
+        let figures = of(&samples);
+        assert_eq!((figures.quantiles[0].requests, figures.slices.len()), (12, 0));
+        let search = figures.search.unwrap_or_else(|| unreachable!("there was one"));
+        assert_eq!((search.share, search.limit), (0.9, Some(0.1)));
+        let [low, high] = search.tries.as_slice() else { unreachable!("two tries") };
+        assert!(low.is_held && (low.latency / 0.060 - 1.0).abs() < 1e-3);
+        assert!(!high.is_held && high.latency.is_infinite());
+    }
+}

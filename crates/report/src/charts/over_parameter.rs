@@ -28,12 +28,12 @@ struct Line {
 /// One chart for every metric that a page has a picture of; none for what is no scan over numbers.
 pub(super) fn charts(analysis: &Analysis) -> Vec<Chart> {
     let Some((parameter, lines)) = lines(analysis) else { return Vec::new() };
-    let of_load = |name: &str| analysis.metrics.iter().position(|m| m.name == name);
     let mut metrics = vec![analysis.primary];
     if !analysis.answers.is_empty() {
-        metrics.extend(["latency_p99", "rate_achieved"].into_iter().filter_map(of_load));
+        let known = |name: &str| analysis.metrics.iter().position(|m| m.name == name);
+        let more = ["latency_p99", "rate_achieved"].into_iter().filter_map(known);
+        metrics.extend(more.filter(|&metric| metric != analysis.primary));
     }
-    metrics.dedup();
     metrics.into_iter().filter_map(|m| chart(analysis, &parameter, &lines, m)).collect()
 }
 
