@@ -171,12 +171,18 @@ impl Drawn<'_> {
             Some(_) => "All slices at the rates that were found.",
             None => "All slices together.",
         };
+        let from = match self.analysis.environment.text("load_loop") {
+            Some("closed") => {
+                "Times count from the sending: waiting is not in them, since the next request was sent when the last was answered."
+            }
+            _ => "Times count from when requests were due.",
+        };
         Some(Chart {
             name: "latency-quantiles",
             title: "Latency by share of the requests".to_owned(),
             caption: format!(
                 "Within which time which share of the requests was answered: with each step to the right, ten times fewer took longer. Where a \
-                 curve rises steeply, some requests met what the others did not. {slices} Times count from when requests were due.{failing}{}{left_out}",
+                 curve rises steeply, some requests met what the others did not. {slices} {from}{failing}{}{left_out}",
                 logarithmic(low, high)
             ),
             scene,
