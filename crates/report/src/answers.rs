@@ -16,6 +16,9 @@ use assay_data::Unit;
 /// What the table is of.
 const TOGETHER: &str = "requests of all slices together";
 
+/// The class of tables with short heads, which a page need not break.
+const WHOLE_WORDS: &str = " whole";
+
 /// The quantiles that are shown.
 const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
@@ -46,6 +49,7 @@ pub(crate) fn on_page(analysis: &Analysis) -> Vec<html::Table> {
         row.tone = if own.count("failed") > 0 { "bad" } else { "" };
     }
     requests.told = notes(analysis).join("; ");
+    requests.kind = WHOLE_WORDS;
     std::iter::once(requests).chain(of_slices(analysis)).collect()
 }
 
@@ -100,6 +104,7 @@ fn of_slices(analysis: &Analysis) -> Option<html::Table> {
     let heads = std::iter::once(String::new()).chain(heads).collect();
     let rows = analysis.answers.iter().map(row).collect();
     let mut table = html::Table::plain(title, heads, rows);
+    table.kind = WHOLE_WORDS;
     if analysis.answers.iter().any(|own| own.count("failed") > 0) {
         table.told = "Where more failed than a quantile leaves out, the time limit stands for it."
             .to_owned();
