@@ -135,3 +135,19 @@ pub(crate) fn too_short(
         .with("blocks", f64::from(blocks));
     Some((words.advice)(enough, needed).into_iter().fold(finding, Finding::advise))
 }
+
+/// Says so where a number of blocks was given that can't lead to a verdict, before their time is spent.
+pub(crate) fn too_few_runs(plan: &Plan, comparisons: usize) -> Option<Finding> {
+    let StopRule::Fixed { blocks } = plan.stop else { return None };
+    let needed = design::fewest_blocks(plan, comparisons);
+    if comparisons == 0 || blocks >= needed {
+        return None;
+    }
+    let message = format!(
+        "{blocks} of them are too few for a verdict on {comparisons} {}: {needed} are needed",
+        if comparisons == 1 { "comparison" } else { "comparisons together" }
+    );
+    let finding = Finding::new("FEW_BLOCKS_PLANNED", Severity::Note, message);
+    let finding = finding.with("blocks", f64::from(blocks));
+    Some(finding.advise(Action::FixRuns { runs: needed.into() }))
+}

@@ -59,6 +59,8 @@ fn two_servers_are_loaded_by_turns_and_the_record_says_the_same() {
         ["--rate", "50,100", "--slice", "100ms", "-r", "3", "--save", "l.assay", "--json", &a, &b];
     let run = assay(directory.path(), &line);
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    // Two steps that share the error take more than six blocks; that is said before they are taken.
+    assert!(said(&run).contains("3 of them are too few for a verdict"), "{}", said(&run));
     let json: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&json["verb"], &json["primary"]), (&"load".into(), &"latency_p50".into()));
     let answers = json["answers"].as_array().unwrap();

@@ -59,7 +59,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
         let own = &analysis.metrics[metric];
         let heading = format!("secondary: {}", label(own));
         if let Some(value) = the_same_everywhere(analysis, metric) {
-            let everywhere = format!("{heading}: {} everywhere", number::rough(value, &own.unit));
+            let everywhere = format!("{heading}: {} everywhere", number::chosen(value, &own.unit));
             page.paragraph(2, &[(Tone::Quiet, everywhere)]);
             continue;
         }

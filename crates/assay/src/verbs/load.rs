@@ -107,6 +107,20 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         generators.clocks().map(|(name, offset, off)| (name.to_owned(), offset, off)).collect();
     let block_seconds = asked.block_seconds(&places, search.is_some());
     telling.plan(&asked, &places, &plan, block_seconds);
+    let comparisons = places.iter().filter(|place| place.side > 0).count();
+    let advice = |seconds: f64, blocks: u32| {
+        let longer = Action::MeasureLonger { seconds: Some(seconds) };
+        vec![longer, Action::FixRuns { runs: blocks.into() }]
+    };
+    let words = planning::Words { block: "block", on: "", advice: &advice };
+    let limit = args.when.time.unwrap_or(planning::CEILING.max(block_seconds * 12.0));
+    let too_few = planning::too_few_runs(&plan, comparisons).or_else(|| {
+        let some = (comparisons > 0).then_some(comparisons)?;
+        planning::too_short(&plan, block_seconds, Some(limit), some, &words)
+    });
+    if let Some(finding) = &too_few {
+        telling.line.say(&assay_report::findings::line(finding));
+    }
     let goals = search.as_ref().map(Search::goals);
     let requests = match &args.record_requests {
         Some(path) => Some(
@@ -143,7 +157,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
             .environment
             .set(&format!("generator@{name}"), format!("clock off by {offset:.6} s ± {off:.6} s"));
     }
-    session.samples.findings.extend(asked.findings.iter().cloned().chain(too_short));
+    session.samples.findings.extend(asked.findings.iter().cloned().chain(too_short).chain(too_few));
     if args.record.keep.anonymous {
         session.samples.make_anonymous();
     }
